@@ -1,0 +1,64 @@
+import { type Static, type TSchema, Type } from 'typebox'
+
+/** A reference to a schema that has an `$id`, typed as what it refers to: a named OpenAPI component. */
+export function ref<Schema extends TSchema>(schema: Schema) {
+  const { $id } = schema as { $id?: string }
+  if ($id === undefined) throw new TypeError('only a schema with an $id can be referred to')
+  return Type.Unsafe<Static<Schema>>({ $ref: `${$id}#` })
+}
+
+/** One of some strings. */
+export function oneOf<const Values extends readonly string[]>(values: Values, description: string) {
+  return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], description })
+}
+
+export const ErrorDetail = Type.Object(
+  {
+    field: Type.String({ description: 'The parameter, as a dotted path.', examples: ['lat'] }),
+    message: Type.String({ examples: ['lat must be a number from -90 to 90'] }),
+    allowed: Type.Optional(
+      Type.Array(Type.String(), { description: 'The accepted values, where they can be listed.' }),
+    ),
+  },
+  { $id: 'ErrorDetail', description: 'What is wrong with one parameter.' },
+)
+export type ErrorDetail = Static<typeof ErrorDetail>
+
+export const ErrorBody = Type.Object(
+  {
+    error: Type.String({ description: 'What went wrong, as a sentence for people.' }),
+    code: Type.String({ description: 'What went wrong, for programs. Stable.' }),
+    details: Type.Optional(Type.Array(ref(ErrorDetail))),
+  },
+  {
+    $id: 'Error',
+    description: 'The body of every answer that is not a success.',
+    examples: [
+      {
+        error: 'lat must be a number from -90 to 90.',
+        code: 'INVALID_PARAMETERS',
+        details: [{ field: 'lat', message: 'lat must be a number from -90 to 90' }],
+      },
+    ],
+  },
+)
+export type ErrorBody = Static<typeof ErrorBody>
+
+export const Latitude = Type.Number({
+  minimum: -90,
+  maximum: 90,
+  description: 'Latitude in decimal degrees (WGS 84).',
+  examples: [9.5],
+})
+
+export const Longitude = Type.Number({
+  minimum: -180,
+  maximum: 180,
+  description: 'Longitude in decimal degrees (WGS 84).',
+  examples: [38.5],
+})
+
+export const PRODUCTS = ['yield', 'fertilizer', 'isfm', 'forage'] as const
+export type Product = (typeof PRODUCTS)[number]
+
+export const ProductSchema = oneOf(PRODUCTS, 'What a release gives advice on.')

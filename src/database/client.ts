@@ -1,0 +1,95 @@
+import { Kysely, PostgresDialect } from 'kysely'
+import type pg from 'pg'
+import type { Config } from '#src/config.ts'
+import { openEmbedded } from './embedded/cluster.ts'
+import { createPool } from './pool.ts'
+import type { Tables } from './tables.ts'
+
+/**
+ * A PostgreSQL with PostGIS that can be connected to: a server, or the embedded one of this process.
+ * Everything above speaks to both in the same way, through pg and the PostgreSQL protocol.
+ */
+export interface Cluster {
+  kind: 'server' | 'embedded'
+  /** Connections for migrations, loading and other work that may take its time. */
+  connectForMaintenance(): Database
+  /** Connections for requests: statements that run too long are ended. */
+  connect(): Database
+  close(): Promise<void>
+}
+
+export interface Database {
+  kind: 'server' | 'embedded'
+  /** For everything that writes, and for reading back what was just written. */
+  writer: Kysely<Tables>
+  /** For requests that only read: a replica where there is one. */
+  reader: Kysely<Tables>
+  /** The writer's connections, for what Kysely does not speak: COPY, locks of a session. */
+  pool: pg.Pool
+  /** How many requests wait for a connection. */
+  waiting(): number
+  close(): Promise<void>
+}
+
+/**
+ * Opens the database that the configuration names.
+ *
+ * The embedded one is started here (about 10 s the first time, 2 s later) and allows one set of
+ * connections at a time: close those for maintenance before you connect for requests.
+ *
+ * @throws {OperatorError} when another process holds the embedded database
+ */
+export async function openCluster(
+  config: Config,
+  progress: (message: string) => void = () => {},
+): Promise<Cluster> {
+  if (config.DATABASE_URL === undefined) {
+    const embedded = await openEmbedded(config.DATA_DIR, progress)
+    const connect = (statementTimeout: number) =>
+      databaseOf('embedded', createPool({ target: embedded.connect, size: 1, statementTimeout }))
+    return {
+      kind: 'embedded',
+      connectForMaintenance: () => connect(0),
+      connect: () => connect(config.STATEMENT_TIMEOUT_MS),
+      close: () => embedded.close(),
+    }
+  }
+
+  const url = config.DATABASE_URL
+  const options = { size: config.DATABASE_POOL_SIZE, statementTimeout: config.STATEMENT_TIMEOUT_MS }
+  return {
+    kind: 'server',
+    connectForMaintenance: () =>
+      databaseOf('server', createPool({ target: url, size: 4, statementTimeout: 0 })),
+    connect: () =>
+      databaseOf(
+        'server',
+        createPool({ ...options, target: url }),
+        config.DATABASE_READ_URL && createPool({ ...options, target: config.DATABASE_READ_URL }),
+      ),
+    close: async () => {},
+  }
+}
+
+function databaseOf(
+  kind: Database['kind'],
+  pool: pg.Pool,
+  readPool: pg.Pool | '' | undefined = pool,
+): Database {
+  const readerPool = readPool || pool
+  const writer = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+  return {
+    kind,
+    writer,
+    reader:
+      readerPool === pool
+        ? writer
+        : new Kysely<Tables>({ dialect: new PostgresDialect({ pool: readerPool }) }),
+    pool,
+    waiting: () => readerPool.waitingCount,
+    close: async () => {
+      await pool.end()
+      if (readerPool !== pool) await readerPool.end()
+    },
+  }
+}

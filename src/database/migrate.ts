@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { OperatorError } from '#src/errors.ts'
+import type { Tables } from './tables.ts'
+
+/** Any constant will do, as long as every version of the program uses the same. */
+const MIGRATION_LOCK = 7_239_441
+
+const FOLDERS = {
+  migration: new URL('../../sql/migrations/', import.meta.url),
+  function: new URL('../../sql/functions/', import.meta.url),
+}
+
+interface Script {
+  kind: keyof typeof FOLDERS
+  name: string
+  text: string
+  checksum: string
+}
+
+/**
+ * Brings the schema up to date: numbered migrations in order, each once; then the functions, each when
+ * its text has changed. All in one transaction under an advisory lock, so that of several processes
+ * that start together one migrates and the others find it done.
+ *
+ * @returns the names of what was applied
+ * @throws {OperatorError} when an applied migration has been changed, or is not known to this version
+ */
+export async function migrate(db: Kysely<Tables>): Promise<string[]> {
+  const scripts = [...(await scriptsOf('migration')), ...(await scriptsOf('function'))]
+  return db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)})`.execute(trx)
+    const applied = await appliedScripts(trx)
+    refuseForeignMigrations(scripts, applied)
+    const names: string[] = []
+    for (const script of scripts) {
+      const checksum = applied.get(key(script))
+      if (checksum === script.checksum) continue
+      if (checksum !== undefined && script.kind === 'migration') {
+        throw new OperatorError(
+          `Migration ${script.name} was changed after it was applied: put it back, and add a new one.`,
+        )
+      }
+      await apply(trx, script)
+      names.push(script.name)
+    }
+    return names
+  })
+}
+
+/** The names of the migrations and functions that the database still lacks. */
+export async function pendingScripts(db: Kysely<Tables>): Promise<string[]> {
+  const scripts = [...(await scriptsOf('migration')), ...(await scriptsOf('function'))]
+  const applied = await db.transaction().execute((trx) => appliedScripts(trx))
+  return scripts.filter((script) => applied.get(key(script)) !== script.checksum).map(({ name }) => name)
+}
+
+function key({ kind, name }: Pick<Script, 'kind' | 'name'>): string {
+  return `${kind} ${name}`
+}
+
+async function scriptsOf(kind: Script['kind']): Promise<Script[]> {
+  const names = (await readdir(FOLDERS[kind])).filter((name) => name.endsWith('.sql')).sort()
+  return Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(new URL(name, FOLDERS[kind]), 'utf8')
+      return { kind, name, text, checksum: createHash('sha256').update(text).digest('hex') }
+    }),
+  )
+}
+
+async function appliedScripts(trx: Transaction<Tables>): Promise<Map<string, string>> {
+  await sql`
+    create table if not exists applied_script (
+      kind text not null,
+      name text not null,
+      checksum text not null,
+      applied_at timestamptz not null default now(),
+      primary key (kind, name)
+    )`.execute(trx)
+  const { rows } = await sql<Omit<Script, 'text'>>`select kind, name, checksum from applied_script`.execute(
+    trx,
+  )
+  return new Map(rows.map((row) => [key(row), row.checksum]))
+}
+
+function refuseForeignMigrations(scripts: Script[], applied: Map<string, string>): void {
+  const known = new Set(scripts.map(key))
+  const foreign = [...applied.keys()].find((name) => name.startsWith('migration ') && !known.has(name))
+  if (foreign) {
+    throw new OperatorError(
+      `The database was migrated by a newer version of the service (${foreign}): upgrade this one.`,
+    )
+  }
+}
+
+async function apply(trx: Transaction<Tables>, script: Script): Promise<void> {
+  try {
+    await sql.raw(script.text).execute(trx)
+  } catch (error) {
+    throw new OperatorError(`${script.name} could not be applied: ${(error as Error).message}.`)
+  }
+  await sql`
+    insert into applied_script (kind, name, checksum)
+    values (${script.kind}, ${script.name}, ${script.checksum})
+    on conflict (kind, name) do update set checksum = excluded.checksum, applied_at = now()`.execute(trx)
+}

@@ -1,0 +1,89 @@
+import type { Generated } from 'kysely'
+import type { Product } from '#schemas/common.ts'
+
+/** The tables as Kysely sees them; the comments of their columns stand in sql/migrations. */
+export interface Tables {
+  country: { code: string; name: string }
+  crop: { code: string; name: string }
+  country_crop: { country_code: string; crop_code: string }
+  release: ReleaseTable
+  publication: PublicationTable
+  coverage: CoverageTable
+  layer: LayerTable
+  admin_area: AdminAreaTable
+}
+
+interface ReleaseTable {
+  id: Generated<number>
+  code: string
+  product: Product
+  country_code: string
+  crop_code: string | null
+  /** ISO date of the first day of the month: the driver leaves dates as text. */
+  forecast_period: string | null
+  version: number
+  synthetic: boolean
+  source: string
+  licence: string
+  checksum: string
+  status: Generated<'loading' | 'ready' | 'deleted'>
+  created_at: Generated<Date>
+}
+
+interface PublicationTable {
+  product: Product
+  country_code: string
+  crop_code: string | null
+  forecast_period: string | null
+  release_id: number
+  previous_release_id: number | null
+  published_at: Generated<Date>
+}
+
+interface CoverageTable {
+  id: Generated<number>
+  release_id: number
+  srid: number
+  origin_x: number
+  origin_y: number
+  pixel_width: number
+  pixel_height: number
+  width: number
+  height: number
+  tile_size: number
+  west: number
+  south: number
+  east: number
+  north: number
+}
+
+interface LayerTable {
+  release_id: number
+  ordinal: number
+  coverage_id: number
+  band: number
+  input: string | null
+  scenario: string | null
+  unit: string
+  scale: number
+  offset: number
+  decimals: number
+  pixel_type: string
+  valid_count: number
+  minimum: number | null
+  maximum: number | null
+  mean: number | null
+}
+
+interface AdminAreaTable {
+  id: Generated<number>
+  country_code: string
+  level: number
+  code: string
+  name: string
+  parent_id: number | null
+  geom: string
+  area_km2: number
+  source: string
+  licence: string
+}

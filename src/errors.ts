@@ -1,0 +1,76 @@
+import type { TSchema } from 'typebox'
+import { ErrorBody, type ErrorDetail, ref } from '#schemas/common.ts'
+
+/**
+ * Every error that the API can answer with: its code, its HTTP status and what it means to an
+ * integrator. The message of one occurrence is the sentence in the body's `error`.
+ */
+export const ERRORS = {
+  INVALID_PARAMETERS: { status: 400, meaning: 'A parameter is missing or not valid; see `details`.' },
+  MALFORMED_JSON: { status: 400, meaning: 'The body is not JSON.' },
+  MALFORMED_REQUEST: { status: 400, meaning: 'The request is not HTTP, or its URL cannot be read.' },
+  CROP_NOT_AVAILABLE: { status: 400, meaning: 'The country does not offer the crop.' },
+  NOT_FOUND: { status: 404, meaning: 'There is no such path.' },
+  NO_RELEASE: { status: 404, meaning: 'Nothing is published for this product, country, crop and period.' },
+  OUTSIDE_COUNTRY: { status: 404, meaning: 'There is no value: the point lies outside the country.' },
+  NO_DATA: { status: 404, meaning: 'There is no value at the point, though it is not known to lie outside.' },
+  REQUEST_TIMEOUT: { status: 408, meaning: 'The request did not arrive in time.' },
+  BODY_TOO_LARGE: { status: 413, meaning: 'The body is larger than the limit.' },
+  UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is not of a type this endpoint reads.' },
+  HEADERS_TOO_LARGE: { status: 431, meaning: 'The URL or the headers are larger than the limit.' },
+  INTERNAL: { status: 500, meaning: 'The service failed; the request may be right.' },
+  OVERLOADED: { status: 503, meaning: 'The service is busy; try again after `Retry-After` seconds.' },
+  DATABASE_UNAVAILABLE: { status: 503, meaning: 'The database does not answer; try again later.' },
+} as const satisfies Record<string, { status: number; meaning: string }>
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** An answer that is not a success: the error handler turns it into status, headers and JSON body. */
+export class ApiError extends Error {
+  readonly code: ErrorCode
+  readonly details: ErrorDetail[] | undefined
+
+  constructor(code: ErrorCode, message: string, details?: ErrorDetail[]) {
+    super(message)
+    this.name = 'ApiError'
+    this.code = code
+    this.details = details
+  }
+
+  get status(): number {
+    return ERRORS[this.code].status
+  }
+
+  get body(): ErrorBody {
+    return { error: this.message, code: this.code, ...(this.details && { details: this.details }) }
+  }
+}
+
+/**
+ * What an operator did or met that the program cannot go on from: a bad manifest, a locked folder.
+ * The command line prints the message alone, without a stack.
+ */
+export class OperatorError extends Error {
+  override name = 'OperatorError'
+}
+
+/**
+ * The `response` entries of a route's schema for the errors it can answer with, grouped by status.
+ * Every route can also fail or be overloaded, so those two are always in.
+ */
+export function errorResponses(...codes: ErrorCode[]): Record<number, TSchema> {
+  const all: ErrorCode[] = [...codes, 'INTERNAL', 'OVERLOADED', 'DATABASE_UNAVAILABLE']
+  const statuses = [...new Set(all.map((code) => ERRORS[code].status))]
+  return Object.fromEntries(
+    statuses.map((status) => [
+      status,
+      {
+        ...ref(ErrorBody),
+        description: all
+          .filter((code) => ERRORS[code].status === status)
+          .map((code) => `\`${code}\`: ${ERRORS[code].meaning}`)
+          .join('\n\n'),
+      },
+    ]),
+  )
+}
