@@ -1,0 +1,244 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Product } from '#schemas/common.ts'
+import type { Tables } from '#src/database/tables.ts'
+import { OperatorError } from '#src/errors.ts'
+
+/** What a release answers for. At most one release is published for each. */
+export interface Series {
+  product: Product
+  countryCode: string
+  cropCode: string | null
+  /** ISO date of the first day of the month; null for forage. */
+  forecastPeriod: string | null
+}
+
+export interface ReleaseRow extends Series {
+  id: number
+  code: string
+  version: number
+  synthetic: boolean
+  source: string
+  licence: string
+  checksum: string
+  status: 'loading' | 'ready' | 'deleted'
+  createdAt: Date
+  /** Null where it is not the published one. */
+  publishedAt: Date | null
+}
+
+const selectReleases = (db: Kysely<Tables>) =>
+  db
+    .selectFrom('release')
+    .leftJoin('publication', 'publication.release_id', 'release.id')
+    .select([
+      'release.id',
+      'release.code',
+      'release.product',
+      'release.country_code as countryCode',
+      'release.crop_code as cropCode',
+      'release.forecast_period as forecastPeriod',
+      'release.version',
+      'release.synthetic',
+      'release.source',
+      'release.licence',
+      'release.checksum',
+      'release.status',
+      'release.created_at as createdAt',
+      'publication.published_at as publishedAt',
+    ])
+
+/** All releases that still have their data, the published ones among them. */
+export async function listReleases(db: Kysely<Tables>): Promise<ReleaseRow[]> {
+  return selectReleases(db).where('release.status', '<>', 'deleted').orderBy('release.code').execute()
+}
+
+export async function findRelease(db: Kysely<Tables>, code: string): Promise<ReleaseRow | undefined> {
+  return selectReleases(db)
+    .where('release.code', '=', code)
+    .where('release.status', '<>', 'deleted')
+    .executeTakeFirst()
+}
+
+/** The release that is published for a series, if one is. */
+export async function findPublished(db: Kysely<Tables>, series: Series): Promise<ReleaseRow | undefined> {
+  return selectReleases(db)
+    .where('publication.product', '=', series.product)
+    .where('publication.country_code', '=', series.countryCode)
+    .where('publication.crop_code', 'is not distinct from', series.cropCode)
+    .where('publication.forecast_period', 'is not distinct from', series.forecastPeriod)
+    .executeTakeFirst()
+}
+
+/** Begins a release in the state `loading`, with the next version and a code that was never used. */
+export async function insertRelease(
+  db: Kysely<Tables>,
+  release: Series & Pick<ReleaseRow, 'synthetic' | 'source' | 'licence' | 'checksum'>,
+): Promise<{ id: number; code: string }> {
+  return db.transaction().execute(async (trx) => {
+    await lockReleases(trx)
+    const { last } = await trx
+      .selectFrom('release')
+      .select(({ fn }) => fn.max('version').as('last'))
+      .where('product', '=', release.product)
+      .where('country_code', '=', release.countryCode)
+      .where('crop_code', 'is not distinct from', release.cropCode)
+      .where('forecast_period', 'is not distinct from', release.forecastPeriod)
+      .where('synthetic', '=', release.synthetic)
+      .executeTakeFirstOrThrow()
+    const version = (last ?? 0) + 1
+    return trx
+      .insertInto('release')
+      .values({
+        code: codeOf(release, version),
+        product: release.product,
+        country_code: release.countryCode,
+        crop_code: release.cropCode,
+        forecast_period: release.forecastPeriod,
+        version,
+        synthetic: release.synthetic,
+        source: release.source,
+        licence: release.licence,
+        checksum: release.checksum,
+      })
+      .returning(['id', 'code'])
+      .executeTakeFirstOrThrow()
+  })
+}
+
+function codeOf(release: Series & { synthetic: boolean }, version: number): string {
+  const { synthetic, product, countryCode, cropCode, forecastPeriod } = release
+  const parts = [
+    synthetic && 'synthetic',
+    product,
+    countryCode,
+    cropCode,
+    forecastPeriod?.slice(0, 7),
+    `v${version}`,
+  ]
+  return parts.filter(Boolean).join('-')
+}
+
+export async function markReady(trx: Transaction<Tables>, releaseId: number): Promise<void> {
+  await trx.updateTable('release').set({ status: 'ready' }).where('id', '=', releaseId).execute()
+}
+
+/**
+ * Makes a complete release the one that answers for its series: one row is flipped, and every request
+ * sees either the old release or the new one.
+ *
+ * @returns the code of the release it takes the place of
+ * @throws {OperatorError} when the release is not completely loaded
+ */
+export async function publishRelease(trx: Transaction<Tables>, code: string): Promise<string | undefined> {
+  await lockReleases(trx)
+  const release = await existing(trx, code)
+  if (release.status === 'loading') {
+    throw new OperatorError(`${code} is not complete: its load was cut off. Delete it and ingest it again.`)
+  }
+  const published = await findPublished(trx, release)
+  if (published?.id === release.id) return undefined
+  await sql`
+    insert into publication (product, country_code, crop_code, forecast_period, release_id)
+    values (
+      ${release.product}, ${release.countryCode}, ${release.cropCode}, ${release.forecastPeriod}, ${release.id}
+    )
+    on conflict (product, country_code, crop_code, forecast_period) do update set
+      release_id = excluded.release_id,
+      previous_release_id = publication.release_id,
+      published_at = now()`.execute(trx)
+  return published?.code
+}
+
+/**
+ * Publishes again what a release took the place of. A second rollback returns to the first state.
+ *
+ * @returns the code of the release that is published now
+ * @throws {OperatorError} when the release is not published, or there was nothing before it
+ */
+export async function rollbackRelease(trx: Transaction<Tables>, code: string): Promise<string> {
+  await lockReleases(trx)
+  const release = await existing(trx, code)
+  const publication = await trx
+    .selectFrom('publication')
+    .innerJoin('release', 'release.id', 'publication.previous_release_id')
+    .select('release.code as previous')
+    .where('publication.release_id', '=', release.id)
+    .executeTakeFirst()
+  if (!release.publishedAt)
+    throw new OperatorError(`${code} is not published: there is nothing to roll back.`)
+  if (!publication) {
+    throw new OperatorError(`Nothing was published before ${code}; to withdraw it, delete it with --force.`)
+  }
+  await publishRelease(trx, publication.previous)
+  return publication.previous
+}
+
+/**
+ * Deletes a release with its tiles. The row of a complete one stays, so that its code, which answers
+ * have named, is never given to other values.
+ *
+ * @throws {OperatorError} when the release is published and `force` is not given
+ */
+export async function deleteRelease(trx: Transaction<Tables>, code: string, force: boolean): Promise<void> {
+  await lockReleases(trx)
+  const release = await existing(trx, code)
+  if (release.publishedAt && !force) {
+    throw new OperatorError(`${code} is published: roll it back or publish another first, or use --force.`)
+  }
+  await trx.deleteFrom('publication').where('release_id', '=', release.id).execute()
+  await trx
+    .updateTable('publication')
+    .set({ previous_release_id: null })
+    .where('previous_release_id', '=', release.id)
+    .execute()
+  if (release.status === 'loading') {
+    await trx.deleteFrom('release').where('id', '=', release.id).execute()
+  } else {
+    await trx.deleteFrom('coverage').where('release_id', '=', release.id).execute()
+    await trx.updateTable('release').set({ status: 'deleted' }).where('id', '=', release.id).execute()
+  }
+}
+
+async function existing(db: Kysely<Tables>, code: string): Promise<ReleaseRow> {
+  const release = await findRelease(db, code)
+  if (!release) throw new OperatorError(`There is no release ${code}; \`agro releases list\` shows them.`)
+  return release
+}
+
+/** Operators are few: one at a time may change which releases there are. Readers are not held up. */
+async function lockReleases(trx: Transaction<Tables>): Promise<void> {
+  await sql`lock table publication in share row exclusive mode`.execute(trx)
+}
+
+export interface LayerSummary {
+  input: string | null
+  scenario: string | null
+  unit: string
+  validCount: number
+  minimum: number | null
+  maximum: number | null
+  mean: number | null
+  width: number
+  height: number
+}
+
+/** The layers of a release with their statistics, in the order of the answers. */
+export async function listLayers(db: Kysely<Tables>, releaseId: number): Promise<LayerSummary[]> {
+  return db
+    .selectFrom('layer')
+    .innerJoin('coverage', 'coverage.id', 'layer.coverage_id')
+    .select([
+      'layer.input',
+      'layer.scenario',
+      'layer.unit',
+      'layer.valid_count as validCount',
+      'layer.minimum',
+      'layer.maximum',
+      'layer.mean',
+      'coverage.width',
+      'coverage.height',
+    ])
+    .where('layer.release_id', '=', releaseId)
+    .orderBy('layer.ordinal')
+    .execute()
+}

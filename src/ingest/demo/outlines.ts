@@ -1,0 +1,61 @@
+import { createRequire } from 'node:module'
+import type { MultiPolygon, Position } from 'geojson'
+import { feature } from 'topojson-client'
+import type { GeometryCollection, Topology } from 'topojson-specification'
+
+/** ISO 3166-1 numeric codes, by which world-atlas knows the countries. */
+const NUMERIC_CODES: Record<string, string> = { eth: '231', gha: '288', ken: '404', rwa: '646' }
+
+/** Where the outlines come from: Natural Earth at 1:10 million, as packed by world-atlas. */
+export const OUTLINE_SOURCE = {
+  source: 'Natural Earth 1:10m, from the npm package world-atlas',
+  licence: 'Public domain',
+}
+
+/** The outline of a country in longitude and latitude. */
+export function countryOutline(countryCode: string): MultiPolygon {
+  const world = createRequire(import.meta.url)('world-atlas/countries-10m.json') as Topology<{
+    countries: GeometryCollection
+  }>
+  const country = feature(world, world.objects.countries).features.find(
+    ({ id }) => id === NUMERIC_CODES[countryCode],
+  )
+  const geometry = country?.geometry
+  if (geometry?.type === 'Polygon') return { type: 'MultiPolygon', coordinates: [geometry.coordinates] }
+  if (geometry?.type === 'MultiPolygon') return geometry
+  throw new Error(`world-atlas has no outline for ${countryCode}`)
+}
+
+export function boundsOf(outline: MultiPolygon): {
+  west: number
+  south: number
+  east: number
+  north: number
+} {
+  const positions = outline.coordinates.flat(2)
+  const longitudes = positions.map((position) => position[0] as number)
+  const latitudes = positions.map((position) => position[1] as number)
+  return {
+    west: Math.min(...longitudes),
+    south: Math.min(...latitudes),
+    east: Math.max(...longitudes),
+    north: Math.max(...latitudes),
+  }
+}
+
+/**
+ * The longitudes at which a parallel crosses an outline, ascending: inside lies between the first and
+ * the second, the third and the fourth, and so on (the even-odd rule; holes come out by themselves).
+ */
+export function crossings(outline: MultiPolygon, latitude: number): number[] {
+  const longitudes: number[] = []
+  for (const ring of outline.coordinates.flat()) {
+    for (let index = 1; index < ring.length; index++) {
+      const [fromX, fromY] = ring[index - 1] as Position as [number, number]
+      const [toX, toY] = ring[index] as Position as [number, number]
+      if (fromY > latitude === toY > latitude) continue
+      longitudes.push(fromX + ((latitude - fromY) / (toY - fromY)) * (toX - fromX))
+    }
+  }
+  return longitudes.sort((a, b) => a - b)
+}

@@ -1,0 +1,72 @@
+import { sql } from 'kysely'
+import type { Database } from '#src/database/client.ts'
+import { deleteRelease, listReleases } from '#src/domains/releases/queries.ts'
+import { loadRelease } from '../load.ts'
+import { countryOutline, OUTLINE_SOURCE } from './outlines.ts'
+import { DEMO_RELEASES, demoSource } from './source.ts'
+
+/** Any constant will do, as long as every process that seeds uses the same. */
+const SEED_LOCK = 7_239_442
+
+/**
+ * Loads the synthetic demo releases, and the countries' outlines, into a database where nothing real is
+ * published. What is there already stays, so a seeding that was cut off is completed by the next.
+ *
+ * @returns how many releases were published
+ */
+export async function seedDemo(
+  database: Database,
+  progress: (done: number, of: number) => void,
+): Promise<number> {
+  const unlock = await lockSeeding(database)
+  try {
+    const releases = await listReleases(database.writer)
+    if (releases.some(({ publishedAt, synthetic }) => publishedAt && !synthetic)) return 0
+    for (const { code, synthetic, status } of releases) {
+      if (synthetic && status === 'loading') {
+        await database.writer.transaction().execute((trx) => deleteRelease(trx, code, false))
+      }
+    }
+    const missing = DEMO_RELEASES.filter(
+      (demo) =>
+        !releases.some(
+          (release) =>
+            release.publishedAt &&
+            release.product === demo.product &&
+            release.countryCode === demo.countryCode,
+        ),
+    )
+    for (const countryCode of new Set(missing.map((release) => release.countryCode))) {
+      await insertOutline(database, countryCode)
+    }
+    for (const [index, release] of missing.entries()) {
+      await loadRelease(database, demoSource(release))
+      progress(index + 1, missing.length)
+    }
+    return missing.length
+  } finally {
+    unlock()
+  }
+}
+
+/** Lets one process at a time seed a server. The embedded database has but one process anyway. */
+async function lockSeeding(database: Database): Promise<() => void> {
+  if (database.kind === 'embedded') return () => {}
+  const client = await database.pool.connect()
+  await client.query('select pg_advisory_lock($1)', [SEED_LOCK])
+  // Closing the connection gives the lock back.
+  return () => client.release(true)
+}
+
+/** Stores a country's outline as its area of level 0, unless one is there already. */
+async function insertOutline({ writer }: Database, countryCode: string): Promise<void> {
+  const outline = JSON.stringify(countryOutline(countryCode))
+  await sql`
+    insert into admin_area (country_code, level, code, name, geom, area_km2, source, licence)
+    select
+      country.code, 0, upper(country.code), country.name, geom,
+      st_area(geom::geography) / 1e6, ${OUTLINE_SOURCE.source}, ${OUTLINE_SOURCE.licence}
+    from country, st_setsrid(st_geomfromgeojson(${outline}), 4326) as geom
+    where country.code = ${countryCode}
+    on conflict (country_code, level, code) do nothing`.execute(writer)
+}

@@ -1,0 +1,136 @@
+import { createHash } from 'node:crypto'
+import type { Product } from '#schemas/common.ts'
+import { PRODUCT_RULES } from '#src/products.ts'
+import type { Grid, Window } from '../grid.ts'
+import { type Pixels, storedNodata } from '../pixels.ts'
+import type { CoverageSource, LayerSource, ReleaseSource } from '../source.ts'
+import { TILE_SIZE } from '../tiles.ts'
+import { DEMO_PERIOD, DEMO_QUANTITIES, type DemoQuantity, demoValue, SCENARIOS } from './formula.ts'
+import { boundsOf, countryOutline, crossings } from './outlines.ts'
+
+interface DemoRelease {
+  product: Product
+  countryCode: string
+  cropCode: string | null
+}
+
+const SEASONAL = ['yield', 'fertilizer', 'isfm'] as const
+
+/** Every row of the interface's table of countries and crops. */
+export const DEMO_RELEASES: DemoRelease[] = [
+  ...SEASONAL.map((product) => ({ product, countryCode: 'eth', cropCode: 'wheat' })),
+  ...SEASONAL.map((product) => ({ product, countryCode: 'rwa', cropCode: 'potato' })),
+  ...['eth', 'gha', 'ken', 'rwa'].map((countryCode) => ({
+    product: 'forage' as const,
+    countryCode,
+    cropCode: null,
+  })),
+]
+
+const SOURCE = 'Synthetic demonstration values made by a formula. They are not advice.'
+
+/** Pixel size in degrees: about 5 km, and 1 km for Rwanda, which is small. */
+const PIXEL_DEGREES: Record<string, number> = { eth: 0.05, gha: 0.05, ken: 0.05, rwa: 0.01 }
+
+/** A layer of the demo: what it stores and how its values are made. */
+interface DemoLayer extends LayerSource {
+  quantity: DemoQuantity
+  season: number
+}
+
+/** The rasters of a demo release, computed while they are read. */
+export function demoSource({ product, countryCode, cropCode }: DemoRelease): ReleaseSource {
+  const quantities = DEMO_QUANTITIES[cropCode ? `${product} ${countryCode} ${cropCode}` : product] ?? []
+  const seasons = PRODUCT_RULES[product].perSeason ? Object.entries(SCENARIOS) : [[null, 0] as const]
+  const layers = quantities.flatMap((quantity) =>
+    seasons.map(
+      ([scenario, season]): DemoLayer => ({
+        input: quantity.input,
+        scenario,
+        unit: PRODUCT_RULES[product].unit,
+        scale: 1,
+        offset: 0,
+        decimals: PRODUCT_RULES[product].decimals,
+        pixelType: '32BF',
+        nodata: storedNodata('32BF', undefined),
+        origin: 'the demo formula',
+        quantity,
+        season,
+      }),
+    ),
+  )
+  return {
+    description: {
+      product,
+      countryCode,
+      cropCode,
+      forecastPeriod: PRODUCT_RULES[product].perSeason ? DEMO_PERIOD : null,
+      synthetic: true,
+      source: SOURCE,
+      licence: 'CC0-1.0',
+      checksum: createHash('sha256')
+        .update(JSON.stringify([countryCode, layers]))
+        .digest('hex'),
+    },
+    coverages: [coverageOf(countryCode, layers)],
+  }
+}
+
+function coverageOf(countryCode: string, layers: DemoLayer[]): CoverageSource {
+  const outline = countryOutline(countryCode)
+  const grid = gridOver(boundsOf(outline), PIXEL_DEGREES[countryCode] as number)
+  return {
+    grid,
+    layers,
+    windows: Array.from({ length: Math.ceil(grid.height / TILE_SIZE) }, (_, index) => ({
+      column: 0,
+      row: index * TILE_SIZE,
+      width: grid.width,
+      height: Math.min(TILE_SIZE, grid.height - index * TILE_SIZE),
+    })),
+    async read(window) {
+      const inside = insideOf(window)
+      return layers.map((layer) => valuesOf(layer, window, inside))
+    },
+  }
+
+  /** The pixels of a window whose centres lie in the country: index, longitude and latitude. */
+  function insideOf(window: Window): [number, number, number][] {
+    const pixels: [number, number, number][] = []
+    for (let row = 0; row < window.height; row++) {
+      const latitude = grid.originY + (window.row + row + 0.5) * grid.pixelHeight
+      const ends = crossings(outline, latitude)
+      let passed = 0
+      for (let column = 0; column < window.width; column++) {
+        const longitude = grid.originX + (window.column + column + 0.5) * grid.pixelWidth
+        while (passed < ends.length && (ends[passed] as number) < longitude) passed++
+        if (passed % 2 === 1) pixels.push([row * window.width + column, longitude, latitude])
+      }
+    }
+    return pixels
+  }
+}
+
+function valuesOf(layer: DemoLayer, window: Window, inside: [number, number, number][]): Pixels {
+  const pixels = new Float32Array(window.width * window.height).fill(layer.nodata as number)
+  for (const [index, longitude, latitude] of inside) {
+    pixels[index] = demoValue(layer.quantity, layer.season, longitude, latitude)
+  }
+  return pixels
+}
+
+/** The smallest grid of whole pixels, aligned to multiples of their size, that covers the bounds. */
+function gridOver(bounds: ReturnType<typeof boundsOf>, pixel: number): Grid {
+  const perDegree = Math.round(1 / pixel)
+  const west = Math.floor(bounds.west * perDegree)
+  const north = Math.ceil(bounds.north * perDegree)
+  return {
+    srid: 4326,
+    originX: west / perDegree,
+    originY: north / perDegree,
+    pixelWidth: pixel,
+    pixelHeight: -pixel,
+    width: Math.ceil(bounds.east * perDegree) - west,
+    height: north - Math.floor(bounds.south * perDegree),
+  }
+}

@@ -1,0 +1,69 @@
+import type { GeoTIFFImage } from 'geotiff'
+import { OperatorError } from '#src/errors.ts'
+import type { Grid } from '../grid.ts'
+
+/** GTRasterTypeGeoKey: the tie point is the centre of the first pixel, not its outer corner. */
+const PIXEL_IS_POINT = 2
+
+/**
+ * The grid of a GeoTIFF, read as GDAL reads it: ModelPixelScale with ModelTiepoint, or
+ * ModelTransformation; half a pixel up and left for PixelIsPoint; a negative ModelPixelScale counts as
+ * positive (OGC GeoTIFF 1.1, section 7.2 and annex B.6).
+ *
+ * @throws {OperatorError} when the file has no georeference, or a rotated one
+ */
+export function gridOf(image: GeoTIFFImage, path: string): Omit<Grid, 'srid'> {
+  const [a, b, c, d, e, f] = affineOf(image, path)
+  if (b !== 0 || d !== 0) {
+    throw new OperatorError(`${path} has a rotated or sheared grid; warp it to a north-up grid first.`)
+  }
+  if (
+    !(Number.isFinite(c) && Number.isFinite(f)) ||
+    !(a > 0) ||
+    !Number.isFinite(a) ||
+    e === 0 ||
+    !Number.isFinite(e)
+  ) {
+    throw new OperatorError(`${path} has a geotransform with a pixel size of zero, a mirrored one or none.`)
+  }
+  const shift = image.getGeoKeys()?.GTRasterTypeGeoKey === PIXEL_IS_POINT ? 0.5 : 0
+  return {
+    originX: c - shift * a,
+    originY: f - shift * e,
+    pixelWidth: a,
+    pixelHeight: e,
+    width: image.getWidth(),
+    height: image.getHeight(),
+  }
+}
+
+/** x = a * column + b * row + c, y = d * column + e * row + f. */
+function affineOf(image: GeoTIFFImage, path: string): [number, number, number, number, number, number] {
+  const scale = image.fileDirectory.getValue('ModelPixelScale') as ArrayLike<number> | undefined
+  const tie = image.fileDirectory.getValue('ModelTiepoint') as ArrayLike<number> | undefined
+  if (scale && tie && tie.length === 6) {
+    const [column, row, , x, y] = Array.from(tie) as [number, number, number, number, number]
+    const width = scale[0] as number
+    const height = -Math.abs(scale[1] as number)
+    return [width, 0, x - column * width, 0, height, y - row * height]
+  }
+  const matrix = image.fileDirectory.getValue('ModelTransformation') as ArrayLike<number> | undefined
+  if (matrix && matrix.length === 16) {
+    const [a, b, , c, d, e, , f] = Array.from(matrix) as [
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+      number,
+    ]
+    return [a, b, c, d, e, f]
+  }
+  throw new OperatorError(
+    tie && tie.length > 6
+      ? `${path} is placed by ground control points; warp it to a north-up grid first.`
+      : `${path} has no geotransform: it is a picture without a place on the Earth.`,
+  )
+}

@@ -1,0 +1,58 @@
+/**
+ * An axis-aligned grid of pixels in a CRS: the geotransform without its rotation terms. The origin is
+ * the outer corner of the first pixel; the pixel height is negative where rows run north to south.
+ */
+export interface Grid {
+  srid: number
+  originX: number
+  originY: number
+  pixelWidth: number
+  pixelHeight: number
+  width: number
+  height: number
+}
+
+/** A rectangle of pixels. */
+export interface Window {
+  column: number
+  row: number
+  width: number
+  height: number
+}
+
+/**
+ * Whether two grids are the same to within a thousandth of a pixel anywhere, so that their layers can
+ * share tiles: writers of one data set round the geotransform in different ways.
+ */
+export function sameGrid(a: Grid, b: Grid): boolean {
+  const close = (difference: number, pixel: number) => Math.abs(difference) < Math.abs(pixel) * 1e-3
+  return (
+    a.srid === b.srid &&
+    a.width === b.width &&
+    a.height === b.height &&
+    close(a.originX - b.originX, a.pixelWidth) &&
+    close(a.originY - b.originY, a.pixelHeight) &&
+    close((a.pixelWidth - b.pixelWidth) * a.width, a.pixelWidth) &&
+    close((a.pixelHeight - b.pixelHeight) * a.height, a.pixelHeight)
+  )
+}
+
+/** The outline of a grid in CRS units, with so many points on each side, as x, y pairs. */
+export function outline(grid: Grid, pointsPerSide: number): [number, number][] {
+  const corners: [number, number][] = [
+    [0, 0],
+    [grid.width, 0],
+    [grid.width, grid.height],
+    [0, grid.height],
+  ]
+  return corners.flatMap(([fromColumn, fromRow], index) => {
+    const [toColumn, toRow] = corners[(index + 1) % 4] as [number, number]
+    return Array.from({ length: pointsPerSide }, (_, step): [number, number] => {
+      const part = step / pointsPerSide
+      return [
+        grid.originX + (fromColumn + (toColumn - fromColumn) * part) * grid.pixelWidth,
+        grid.originY + (fromRow + (toRow - fromRow) * part) * grid.pixelHeight,
+      ]
+    })
+  })
+}

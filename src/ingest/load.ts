@@ -1,0 +1,149 @@
+import type { Database } from '#src/database/client.ts'
+import { deleteRelease, insertRelease, markReady, publishRelease } from '#src/domains/releases/queries.ts'
+import { OperatorError } from '#src/errors.ts'
+import type { Pixels } from './pixels.ts'
+import { type Extent, extentOf, insertCoverage, insertLayers } from './queries.ts'
+import { type CoverageSource, compareLayers, type LayerSource, type ReleaseSource } from './source.ts'
+import { type Statistics, StatisticsCollector, suspicionOf } from './statistics.ts'
+import { openTileWriter } from './tile-writer.ts'
+import { tilesOf } from './tiles.ts'
+
+/** Told how much of a release is done, from 0 to 1. */
+export type Progress = (done: number) => void
+
+export interface LoadedRelease {
+  code: string
+  tiles: number
+  /** The code of the release it took the place of. */
+  replaced: string | undefined
+  /** What looks wrong in the values. */
+  warnings: string[]
+}
+
+/**
+ * Loads a release and publishes it.
+ *
+ * The tiles are written under a release in the state `loading`, which no request reads; at the end one
+ * transaction completes and publishes it. After an error nothing of it is left. After a kill the
+ * release stays in that state and can be deleted.
+ */
+export async function loadRelease(
+  database: Database,
+  source: ReleaseSource,
+  { publish = true, progress = () => {} }: { publish?: boolean; progress?: Progress } = {},
+): Promise<LoadedRelease> {
+  const { writer } = database
+  const extents = new Map<CoverageSource, Extent>()
+  for (const coverage of source.coverages) extents.set(coverage, await extentOrRefuse(database, coverage))
+
+  const release = await insertRelease(writer, source.description)
+  try {
+    const ordinals = ordinalsOf(source)
+    const advance = progressOver(source, progress)
+    const warnings: string[] = []
+    let tiles = 0
+    for (const coverage of source.coverages) {
+      const extent = extents.get(coverage) as Extent
+      const id = await insertCoverage(writer, release.id, coverage.grid, extent)
+      const written = await writeTiles(database, id, coverage, advance)
+      await insertLayers(writer, release.id, id, coverage, ordinals, written.statistics)
+      tiles += written.tiles
+      coverage.layers.forEach(({ origin }, index) => {
+        const suspicion = suspicionOf(origin, written.statistics[index] as Statistics)
+        if (suspicion) warnings.push(suspicion)
+      })
+    }
+    const replaced = await writer.transaction().execute(async (trx) => {
+      await markReady(trx, release.id)
+      return publish ? await publishRelease(trx, release.code) : undefined
+    })
+    return { code: release.code, tiles, replaced, warnings }
+  } catch (error) {
+    await writer.transaction().execute((trx) => deleteRelease(trx, release.code, true))
+    throw error
+  }
+}
+
+/** Reads every pixel of a release, writes nothing, and answers with the statistics of its layers. */
+export async function examineRelease(
+  source: ReleaseSource,
+  progress: Progress = () => {},
+): Promise<Map<LayerSource, Statistics>> {
+  const advance = progressOver(source, progress)
+  const result = new Map<LayerSource, Statistics>()
+  for (const coverage of source.coverages) {
+    const collectors = coverage.layers.map(() => new StatisticsCollector())
+    for (const window of coverage.windows) {
+      collect(coverage, collectors, await coverage.read(window))
+      advance(window.width * window.height)
+    }
+    coverage.layers.forEach((layer, index) => {
+      result.set(layer, (collectors[index] as StatisticsCollector).result(layer.scale, layer.offset))
+    })
+  }
+  return result
+}
+
+export async function extentOrRefuse(database: Database, coverage: CoverageSource): Promise<Extent> {
+  const { grid, layers } = coverage
+  const extent = await extentOf(database.writer, grid).catch(() => undefined)
+  const numbers = Object.values(extent ?? {})
+  if (!extent || !numbers.every((degrees) => Number.isFinite(degrees) && Math.abs(degrees) <= 540)) {
+    throw new OperatorError(
+      `${layers[0]?.origin} has a grid that does not lie on the Earth in EPSG:${grid.srid}: is that its CRS?`,
+    )
+  }
+  return extent
+}
+
+function ordinalsOf(source: ReleaseSource): Map<LayerSource, number> {
+  const layers = source.coverages.flatMap(({ layers }) => layers).sort(compareLayers)
+  return new Map(layers.map((layer, index) => [layer, index + 1]))
+}
+
+function progressOver(source: ReleaseSource, progress: Progress): (pixels: number) => void {
+  const total = source.coverages.reduce((sum, { grid }) => sum + grid.width * grid.height, 0)
+  let done = 0
+  return (pixels) => {
+    done += pixels
+    progress(done / total)
+  }
+}
+
+async function writeTiles(
+  database: Database,
+  coverageId: number,
+  coverage: CoverageSource,
+  advance: (pixels: number) => void,
+): Promise<{ tiles: number; statistics: Statistics[] }> {
+  const collectors = coverage.layers.map(() => new StatisticsCollector())
+  const writer = await openTileWriter(database, coverageId)
+  let tiles = 0
+  try {
+    for (const window of coverage.windows) {
+      const pixels = await coverage.read(window)
+      collect(coverage, collectors, pixels)
+      for (const tile of tilesOf(coverage.grid, coverage.layers, window, pixels)) {
+        await writer.write(tile)
+        tiles++
+      }
+      advance(window.width * window.height)
+    }
+    await writer.finish()
+  } catch (error) {
+    await writer.abort(error as Error)
+    throw error
+  }
+  return {
+    tiles,
+    statistics: coverage.layers.map(({ scale, offset }, index) =>
+      (collectors[index] as StatisticsCollector).result(scale, offset),
+    ),
+  }
+}
+
+function collect(coverage: CoverageSource, collectors: StatisticsCollector[], pixels: Pixels[]): void {
+  coverage.layers.forEach(({ nodata }, index) => {
+    collectors[index]?.add(pixels[index] as Pixels, nodata)
+  })
+}

@@ -1,0 +1,131 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from '#src/database/tables.ts'
+import { OperatorError } from '#src/errors.ts'
+import { type Grid, outline } from './grid.ts'
+import type { Manifest } from './manifest.ts'
+import type { CoverageSource, LayerSource } from './source.ts'
+import type { Statistics } from './statistics.ts'
+import { TILE_SIZE } from './tiles.ts'
+
+/** The extent of a grid in longitude and latitude, decimal degrees. */
+export interface Extent {
+  west: number
+  south: number
+  east: number
+  north: number
+}
+
+/**
+ * @throws {OperatorError} when the manifest's country is not one of the service's, or does not offer its
+ * crop; the sentence names those that are possible
+ */
+export async function refuseUnknownSeries(
+  db: Kysely<Tables>,
+  { country_code, crop }: Manifest,
+): Promise<void> {
+  const countries = await db.selectFrom('country').select('code').orderBy('code').execute()
+  if (!countries.some(({ code }) => code === country_code)) {
+    const codes = countries.map(({ code }) => code).join(', ')
+    throw new OperatorError(`country_code must be one of ${codes}, not ${country_code}.`)
+  }
+  if (crop === undefined) return
+  const crops = await db
+    .selectFrom('country_crop')
+    .select('crop_code as code')
+    .where('country_code', '=', country_code)
+    .orderBy('crop_code')
+    .execute()
+  if (crops.some(({ code }) => code === crop)) return
+  const offered = crops.map(({ code }) => code).join(', ') || 'none, only forage'
+  throw new OperatorError(`${country_code} does not offer the crop ${crop}; it offers: ${offered}.`)
+}
+
+/** PostGIS's id of an EPSG code; undefined where PostGIS does not know it. */
+export async function sridOfEpsg(db: Kysely<Tables>, code: number): Promise<number | undefined> {
+  const { rows } = await sql<{ srid: number }>`
+    select srid from spatial_ref_sys where upper(auth_name) = 'EPSG' and auth_srid = ${code}`.execute(db)
+  return rows[0]?.srid
+}
+
+const OUTLINE_POINTS = 100
+
+/**
+ * The extent of a grid, from points along its outline: the edges of a projected grid are curves.
+ *
+ * @throws where the grid lies outside what its CRS can be transformed for
+ */
+export async function extentOf(db: Kysely<Tables>, grid: Grid): Promise<Extent> {
+  const points = outline(grid, OUTLINE_POINTS)
+  const { rows } = await sql<Extent>`
+    select
+      st_xmin(extent) as west,
+      st_ymin(extent) as south,
+      st_xmax(extent) as east,
+      st_ymax(extent) as north
+    from (
+      select st_extent(st_transform(st_setsrid(st_makepoint(x, y), ${grid.srid}::integer), 4326)) as extent
+      from unnest(${points.map(([x]) => x)}::float8[], ${points.map(([, y]) => y)}::float8[]) as point (x, y)
+    ) as outline`.execute(db)
+  return rows[0] as Extent
+}
+
+/** @returns the id of the new coverage */
+export async function insertCoverage(
+  db: Kysely<Tables>,
+  releaseId: number,
+  { srid, originX, originY, pixelWidth, pixelHeight, width, height }: Grid,
+  extent: Extent,
+): Promise<number> {
+  const { id } = await db
+    .insertInto('coverage')
+    .values({
+      release_id: releaseId,
+      srid,
+      origin_x: originX,
+      origin_y: originY,
+      pixel_width: pixelWidth,
+      pixel_height: pixelHeight,
+      width,
+      height,
+      tile_size: TILE_SIZE,
+      ...extent,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  return id
+}
+
+export async function insertLayers(
+  db: Kysely<Tables>,
+  releaseId: number,
+  coverageId: number,
+  coverage: CoverageSource,
+  ordinals: Map<LayerSource, number>,
+  statistics: Statistics[],
+): Promise<void> {
+  await db
+    .insertInto('layer')
+    .values(
+      coverage.layers.map((layer, index) => {
+        const { validCount, minimum, maximum, mean } = statistics[index] as Statistics
+        return {
+          release_id: releaseId,
+          ordinal: ordinals.get(layer) as number,
+          coverage_id: coverageId,
+          band: index + 1,
+          input: layer.input,
+          scenario: layer.scenario,
+          unit: layer.unit,
+          scale: layer.scale,
+          offset: layer.offset,
+          decimals: layer.decimals,
+          pixel_type: layer.pixelType,
+          valid_count: validCount,
+          minimum,
+          maximum,
+          mean,
+        }
+      }),
+    )
+    .execute()
+}

@@ -1,0 +1,68 @@
+import type { Product } from '#schemas/common.ts'
+import type { Grid, Window } from './grid.ts'
+import type { Pixels } from './pixels.ts'
+import type { StoredBand } from './tiles.ts'
+
+/** What a release is of and where it comes from. */
+export interface ReleaseDescription {
+  product: Product
+  countryCode: string
+  cropCode: string | null
+  /** ISO date of the first day of the month; null for forage. */
+  forecastPeriod: string | null
+  synthetic: boolean
+  source: string
+  licence: string
+  checksum: string
+}
+
+/** A layer: what it means, and how its pixels turn into values. */
+export interface LayerSource extends StoredBand {
+  input: string | null
+  scenario: string | null
+  unit: string
+  scale: number
+  offset: number
+  decimals: number
+  /** Where it comes from, for reports. */
+  origin: string
+}
+
+/** Layers on one grid, and their pixels window by window: GeoTIFFs, or a formula. */
+export interface CoverageSource {
+  grid: Grid
+  layers: LayerSource[]
+  /** Windows that cover the grid once, and start at multiples of the tile size. */
+  windows: Window[]
+  /** The pixels of each layer in a window, nodata marked. */
+  read(window: Window): Promise<Pixels[]>
+}
+
+export interface ReleaseSource {
+  description: ReleaseDescription
+  coverages: CoverageSource[]
+}
+
+const SCENARIO_ORDER = ['Above Normal', 'Normal', 'Below Normal', 'Dominant']
+
+/** The order of layers in the answers: by input, then from the best season to the worst. */
+export function compareLayers(
+  a: Pick<LayerSource, 'input' | 'scenario'>,
+  b: Pick<LayerSource, 'input' | 'scenario'>,
+): number {
+  return (
+    compareText(a.input, b.input) ||
+    rank(a.scenario) - rank(b.scenario) ||
+    compareText(a.scenario, b.scenario)
+  )
+}
+
+function rank(scenario: string | null): number {
+  const index = SCENARIO_ORDER.indexOf(scenario ?? '')
+  return index < 0 ? SCENARIO_ORDER.length : index
+}
+
+function compareText(a: string | null, b: string | null): number {
+  const [left, right] = [a ?? '', b ?? '']
+  return left < right ? -1 : left > right ? 1 : 0
+}
