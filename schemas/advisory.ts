@@ -1,0 +1,200 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import { Latitude, Longitude, oneOf, ref } from './common.ts'
+
+/** What a point request is taken to say where it says nothing. */
+export const POINT_DEFAULTS = { crop: 'wheat', country_code: 'eth', name: 'Point' } as const
+
+const Crop = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  default: POINT_DEFAULTS.crop,
+  description: 'The crop, in any case. Which ones a country offers is in `GET /catalog`.',
+  examples: ['wheat'],
+})
+
+const CountryCode = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  default: POINT_DEFAULTS.country_code,
+  description: 'The country, in any case: one of `eth`, `rwa`, `ken`, `gha`.',
+  examples: ['eth'],
+})
+
+const Name = Type.String({
+  maxLength: 200,
+  format: 'text',
+  default: POINT_DEFAULTS.name,
+  description: 'A label for the place, given back in `location.name`.',
+  examples: ['Point'],
+})
+
+const ForecastPeriod = Type.String({
+  format: 'month',
+  description: 'The month of an older forecast, as `YYYY-MM`. The newest when left out.',
+  examples: ['2026-07'],
+})
+
+export const PointRequest = Type.Object(
+  {
+    lat: Latitude,
+    lng: Longitude,
+    crop: Type.Optional(Crop),
+    country_code: Type.Optional(CountryCode),
+    name: Type.Optional(Name),
+    forecast_period: Type.Optional(ForecastPeriod),
+  },
+  {
+    $id: 'PointRequest',
+    description: 'A point and what to answer for. Fields that are not listed are ignored.',
+    examples: [{ lat: 9.5, lng: 38.5, crop: 'wheat', country_code: 'eth', name: 'My field' }],
+  },
+)
+export type PointRequest = Static<typeof PointRequest>
+
+export const ForagePointRequest = Type.Object(
+  {
+    lat: Latitude,
+    lng: Longitude,
+    country_code: Type.Optional(CountryCode),
+    name: Type.Optional(Name),
+  },
+  {
+    $id: 'ForagePointRequest',
+    description: 'A point. Forage needs no crop; fields that are not listed are ignored.',
+    examples: [{ lat: -1, lng: 36.5, country_code: 'ken', name: 'My pasture' }],
+  },
+)
+export type ForagePointRequest = Static<typeof ForagePointRequest>
+
+/** The same fields as query parameters, where none is required because the body may have it. */
+export function asQuery(request: typeof PointRequest | typeof ForagePointRequest): TSchema {
+  const { lat, lng, ...optional } = request.properties
+  const elsewhere = 'Required, here or in the body.'
+  return Type.Object({
+    lat: Type.Optional({ ...lat, description: `Latitude in decimal degrees (WGS 84). ${elsewhere}` }),
+    lng: Type.Optional({ ...lng, description: `Longitude in decimal degrees (WGS 84). ${elsewhere}` }),
+    ...optional,
+  })
+}
+
+export const Location = Type.Object(
+  {
+    name: Type.String({ description: 'The label of the request.' }),
+    lat: Type.Number(),
+    lng: Type.Number(),
+    type: oneOf(['point', 'polygon'], 'What was asked about.'),
+  },
+  { $id: 'Location' },
+)
+
+const Scenario = Type.String({
+  description: 'The season: `Above Normal`, `Normal`, `Below Normal`, `Dominant`, or another by its name.',
+})
+
+const Period = Type.String({ description: 'Month and year in English.', examples: ['July 2026'] })
+
+export const YieldEntry = Type.Object(
+  { scenario: Scenario, yield_kg_ha: Type.Number({ description: 'Kilograms per hectare.' }) },
+  { $id: 'YieldEntry' },
+)
+
+export const FertilizerEntry = Type.Object(
+  {
+    fertilizer_type: Type.String({ description: 'For example `Urea` or `DAP`.' }),
+    scenario: Scenario,
+    rate_kg_ha: Type.Number({ description: 'Kilograms per hectare. 0 is a recommendation, too.' }),
+  },
+  { $id: 'FertilizerEntry' },
+)
+
+export const IsfmEntry = Type.Object(
+  {
+    isfm_type: Type.String({ description: 'For example `Compost` or `Vermicompost`.' }),
+    scenario: Scenario,
+    rate_tons_ha: Type.Number({ description: 'Metric tons per hectare.' }),
+  },
+  { $id: 'IsfmEntry' },
+)
+
+export const ForageEntry = Type.Object(
+  {
+    forage_variety: Type.String({ description: 'The species.' }),
+    suitability_score: Type.Number({ description: 'Higher is more suitable.' }),
+  },
+  { $id: 'ForageEntry' },
+)
+
+export const YieldResponse = Type.Object(
+  { location: ref(Location), forecast_period: Period, yield_data: Type.Array(ref(YieldEntry)) },
+  {
+    $id: 'YieldResponse',
+    examples: [
+      {
+        location: { name: 'My field', lat: 9.5, lng: 38.5, type: 'point' },
+        forecast_period: 'July 2026',
+        yield_data: [
+          { scenario: 'Above Normal', yield_kg_ha: 2834 },
+          { scenario: 'Normal', yield_kg_ha: 2464 },
+        ],
+      },
+    ],
+  },
+)
+
+export const FertilizerResponse = Type.Object(
+  { location: ref(Location), forecast_period: Period, fertilizer_data: Type.Array(ref(FertilizerEntry)) },
+  {
+    $id: 'FertilizerResponse',
+    examples: [
+      {
+        location: { name: 'My field', lat: 9.5, lng: 38.5, type: 'point' },
+        forecast_period: 'July 2026',
+        fertilizer_data: [
+          { fertilizer_type: 'DAP', scenario: 'Normal', rate_kg_ha: 89 },
+          { fertilizer_type: 'Urea', scenario: 'Normal', rate_kg_ha: 150 },
+        ],
+      },
+    ],
+  },
+)
+
+export const IsfmResponse = Type.Object(
+  { location: ref(Location), forecast_period: Period, isfm_data: Type.Array(ref(IsfmEntry)) },
+  {
+    $id: 'IsfmResponse',
+    examples: [
+      {
+        location: { name: 'My field', lat: 9.5, lng: 38.5, type: 'point' },
+        forecast_period: 'July 2026',
+        isfm_data: [{ isfm_type: 'Compost', scenario: 'Normal', rate_tons_ha: 6.4 }],
+      },
+    ],
+  },
+)
+
+export const ForageResponse = Type.Object(
+  { location: ref(Location), forage_data: Type.Array(ref(ForageEntry)) },
+  {
+    $id: 'ForageResponse',
+    examples: [
+      {
+        location: { name: 'My pasture', lat: -1, lng: 36.5, type: 'point' },
+        forage_data: [{ forage_variety: 'Chloris gayana', suitability_score: 0.415 }],
+      },
+    ],
+  },
+)
+
+export const advisorySchemas = [
+  PointRequest,
+  ForagePointRequest,
+  Location,
+  YieldEntry,
+  FertilizerEntry,
+  IsfmEntry,
+  ForageEntry,
+  YieldResponse,
+  FertilizerResponse,
+  IsfmResponse,
+  ForageResponse,
+]

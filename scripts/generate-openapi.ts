@@ -1,0 +1,29 @@
+/**
+ * Writes openapi.yaml from the routes; with --check, fails where the file differs from them.
+ * No database is asked: the document does not depend on what is published.
+ */
+import { readFile, writeFile } from 'node:fs/promises'
+import { buildApp } from '#src/app.ts'
+import { loadConfig } from '#src/config.ts'
+import { openCluster } from '#src/database/client.ts'
+import { openapiYaml } from '#src/plugins/openapi.ts'
+
+const FILE = new URL('../openapi.yaml', import.meta.url)
+
+// A connection is made with the first query, and there is none.
+const config = loadConfig({ DATABASE_URL: 'postgres://nowhere' })
+const cluster = await openCluster(config)
+const app = await buildApp(config, cluster.connect())
+await app.ready()
+const document = openapiYaml(app)
+await app.close()
+
+if (process.argv.includes('--check')) {
+  const present = await readFile(FILE, 'utf8').catch(() => '')
+  if (present !== document) {
+    console.error('openapi.yaml is not what the routes say: run `npm run gen` and commit it.')
+    process.exitCode = 1
+  }
+} else {
+  await writeFile(FILE, document)
+}

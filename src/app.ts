@@ -1,0 +1,52 @@
+import Fastify, { LogController } from 'fastify'
+import type { Config } from './config.ts'
+import type { Database } from './database/client.ts'
+import { advisory } from './domains/advisory/index.ts'
+import { catalog } from './domains/catalog/index.ts'
+import { service } from './domains/service/index.ts'
+import type { App } from './plugins/app.ts'
+import { bodyParser } from './plugins/body-parser.ts'
+import { clientErrorHandler, errorHandler, frameworkErrors } from './plugins/error-handler.ts'
+import { openapi } from './plugins/openapi.ts'
+import { overload } from './plugins/overload.ts'
+import { AJV_OPTIONS } from './plugins/validation.ts'
+
+/** How long a client may take to send a request. */
+const REQUEST_TIMEOUT_MS = 30_000
+
+/** Makes the HTTP service on a database. It does not listen yet; closing it leaves the database open. */
+export async function buildApp(config: Config, database: Database): Promise<App> {
+  const app = Fastify({
+    logger: { level: config.LOG_LEVEL },
+    logController: new LogController({
+      disableRequestLogging: !['debug', 'trace'].includes(config.LOG_LEVEL),
+    }),
+    bodyLimit: config.BODY_LIMIT_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    ajv: { customOptions: AJV_OPTIONS },
+    clientErrorHandler,
+    frameworkErrors,
+    // What is under way while the service closes is answered; readiness says that it is closing.
+    return503OnClosing: false,
+    // Node would answer a request without Host by itself, without a body.
+    http: { requireHostHeader: false },
+  }) as unknown as App
+
+  app.decorate('config', config)
+  app.decorate('database', database)
+  app.decorate('draining', false)
+
+  await app.register(errorHandler)
+  await app.register(bodyParser)
+  await app.register(openapi)
+  await app.register(service, { prefix: config.BASE_PATH })
+  await app.register(
+    async (guarded) => {
+      await guarded.register(overload)
+      await guarded.register(catalog)
+      await guarded.register(advisory, { prefix: '/advisory' })
+    },
+    { prefix: config.BASE_PATH },
+  )
+  return app
+}

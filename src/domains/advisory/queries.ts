@@ -1,0 +1,127 @@
+import { type Kysely, sql } from 'kysely'
+import type { Product } from '#schemas/common.ts'
+import type { Tables } from '#src/database/tables.ts'
+
+/** What a point request asks for, in the catalogue's terms. */
+export interface PointQuery {
+  product: Product
+  countryCode: string
+  cropCode: string | null
+  /** ISO date of the first day of the month; null for the newest. */
+  forecastPeriod: string | null
+  longitude: number
+  latitude: number
+}
+
+/** The values of all layers of the release that answers a request, null where a layer has none. */
+export interface PointValues {
+  releaseId: number
+  values: (number | null)[]
+}
+
+/** The answer to a point request; undefined where nothing is published for it. */
+export async function valuesAtPoint(db: Kysely<Tables>, query: PointQuery): Promise<PointValues | undefined> {
+  const { product, countryCode, cropCode, forecastPeriod, longitude, latitude } = query
+  const { rows } = await sql<PointValues>`
+    select
+      release_id as "releaseId",
+      release_values(release_id, ${longitude}::float8, ${latitude}::float8) as "values"
+    from published_release(${product}, ${countryCode}, ${cropCode}, ${forecastPeriod}::date) as release_id
+    where release_id is not null`.execute(db)
+  return rows[0]
+}
+
+/** The layer of an entry of an answer. */
+export interface LayerLabel {
+  input: string | null
+  scenario: string | null
+  decimals: number
+}
+
+/** What of a release stays the same for every point. */
+export interface ReleaseLabels {
+  code: string
+  /** ISO date of the first day of the month; null for forage. */
+  forecastPeriod: string | null
+  layers: LayerLabel[]
+}
+
+/** The labels of a release; undefined where it has been deleted. */
+export async function findReleaseLabels(
+  db: Kysely<Tables>,
+  releaseId: number,
+): Promise<ReleaseLabels | undefined> {
+  const release = await db
+    .selectFrom('release')
+    .select(['code', 'forecast_period as forecastPeriod'])
+    .where('id', '=', releaseId)
+    .where('status', '=', 'ready')
+    .executeTakeFirst()
+  const layers = await db
+    .selectFrom('layer')
+    .select(['input', 'scenario', 'decimals'])
+    .where('release_id', '=', releaseId)
+    .orderBy('ordinal')
+    .execute()
+  return release && layers.length > 0 ? { ...release, layers } : undefined
+}
+
+export interface Country {
+  code: string
+  name: string
+  /** The crops it offers. */
+  crops: string[]
+}
+
+export async function listCountries(db: Kysely<Tables>): Promise<Country[]> {
+  const { rows } = await sql<Country>`
+    select
+      country.code,
+      country.name,
+      array_remove(array_agg(country_crop.crop_code order by country_crop.crop_code), null) as crops
+    from country
+    left join country_crop on country_crop.country_code = country.code
+    group by country.code
+    order by country.code`.execute(db)
+  return rows
+}
+
+/** The months, newest first, for which something is published. */
+export async function listPublishedPeriods(
+  db: Kysely<Tables>,
+  { product, countryCode, cropCode }: Pick<PointQuery, 'product' | 'countryCode' | 'cropCode'>,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('publication')
+    .select('forecast_period as period')
+    .where('product', '=', product)
+    .where('country_code', '=', countryCode)
+    .where('crop_code', 'is not distinct from', cropCode)
+    .orderBy('forecast_period', 'desc')
+    .execute()
+  return rows.flatMap(({ period }) => period ?? [])
+}
+
+/** Whether the outline of a country is known, and which countries' outlines contain a point. */
+export async function countriesAround(
+  db: Kysely<Tables>,
+  countryCode: string,
+  longitude: number,
+  latitude: number,
+): Promise<{ known: boolean; containing: { code: string; name: string }[] }> {
+  const { known } = await db
+    .selectNoFrom(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('admin_area').select('id').where('level', '=', 0).where('country_code', '=', countryCode),
+      ).as('known'),
+    )
+    .executeTakeFirstOrThrow()
+  const { rows: containing } = await sql<{ code: string; name: string }>`
+    select country.code, country.name
+    from admin_area
+    join country on country.code = admin_area.country_code
+    where admin_area.level = 0
+      and st_covers(admin_area.geom, st_setsrid(st_makepoint(${longitude}::float8, ${latitude}::float8), 4326))
+    order by country.code`.execute(db)
+  return { known: Boolean(known), containing }
+}

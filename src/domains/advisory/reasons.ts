@@ -1,0 +1,59 @@
+import type { Kysely } from 'kysely'
+import type { Product } from '#schemas/common.ts'
+import type { Tables } from '#src/database/tables.ts'
+import { ApiError } from '#src/errors.ts'
+import { countriesAround, listCountries, listPublishedPeriods, type PointQuery } from './queries.ts'
+
+const PRODUCT_NAMES: Record<Product, string> = {
+  yield: 'yield predictions',
+  fertilizer: 'fertilizer recommendations',
+  isfm: 'ISFM recommendations',
+  forage: 'forage suitability',
+}
+
+/** Why nothing is published for a request: the country, the crop, the month, or nothing yet. */
+export async function reasonForNoRelease(db: Kysely<Tables>, query: PointQuery): Promise<ApiError> {
+  const { product, countryCode, cropCode, forecastPeriod } = query
+  const countries = await listCountries(db)
+  const country = countries.find(({ code }) => code === countryCode)
+  if (!country) {
+    const allowed = countries.map(({ code }) => code)
+    const message = `country_code must be one of ${allowed.join(', ')}`
+    return new ApiError('INVALID_PARAMETERS', `${message}.`, [{ field: 'country_code', message, allowed }])
+  }
+  if (cropCode !== null && !country.crops.includes(cropCode)) {
+    const offer =
+      country.crops.length > 0 ? `its crops are: ${country.crops.join(', ')}` : 'it has forage only'
+    return new ApiError('CROP_NOT_AVAILABLE', `The crop is not available for ${country.name}; ${offer}.`, [
+      { field: 'crop', message: `the crop is not available for ${country.name}`, allowed: country.crops },
+    ])
+  }
+  const subject = `${PRODUCT_NAMES[product]}${cropCode ? ` of ${cropCode}` : ''} for ${country.name}`
+  const months = (await listPublishedPeriods(db, query)).map((period) => period.slice(0, 7))
+  if (forecastPeriod !== null && months.length > 0) {
+    return new ApiError(
+      'NO_RELEASE',
+      `There are no ${subject} in ${forecastPeriod.slice(0, 7)}; published are: ${months.join(', ')}.`,
+    )
+  }
+  return new ApiError('NO_RELEASE', `No ${subject} have been published yet.`)
+}
+
+/** Why a published release has no value at a point: it lies outside the country, or there is none. */
+export async function reasonForNoValue(db: Kysely<Tables>, query: PointQuery): Promise<ApiError> {
+  const { product, countryCode, longitude, latitude } = query
+  const countries = await listCountries(db)
+  const country = countries.find(({ code }) => code === countryCode)?.name ?? countryCode
+  const { known, containing } = await countriesAround(db, countryCode, longitude, latitude)
+  const place = `The point at latitude ${latitude}, longitude ${longitude}`
+  if (known && !containing.some(({ code }) => code === countryCode)) {
+    const where = containing[0]
+      ? `lies in ${containing[0].name}, not in ${country}`
+      : `lies outside ${country}`
+    return new ApiError('OUTSIDE_COUNTRY', `${place} ${where}.`)
+  }
+  return new ApiError(
+    'NO_DATA',
+    `${place} has no ${PRODUCT_NAMES[product]}: the published rasters have no value there.`,
+  )
+}

@@ -1,0 +1,135 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type TObject, Type } from 'typebox'
+import {
+  asQuery,
+  FertilizerResponse,
+  ForagePointRequest,
+  ForageResponse,
+  IsfmResponse,
+  POINT_DEFAULTS,
+  PointRequest,
+  YieldResponse,
+} from '#schemas/advisory.ts'
+import { type Product, ref } from '#schemas/common.ts'
+import { errorResponses } from '#src/errors.ts'
+import type { App } from '#src/plugins/app.ts'
+import { mergeQueryIntoBody } from './parameters.ts'
+import { createPointAdvisor, type LayerValue, monthAndYear, pointQuery } from './point.ts'
+
+/** A point endpoint: how its operation reads, and how its entries look. */
+interface PointEndpoint {
+  product: Product
+  request: typeof PointRequest | typeof ForagePointRequest
+  response: TObject
+  summary: string
+  description: string
+  /** The key of the entries in the answer. */
+  key: string
+  entry(value: LayerValue): Record<string, unknown>
+}
+
+const ENDPOINTS: PointEndpoint[] = [
+  {
+    product: 'yield',
+    request: PointRequest,
+    response: YieldResponse,
+    summary: 'Predicted yield at a point',
+    description:
+      'The yield that the newest forecast predicts, in kilograms per hectare, one entry a scenario.',
+    key: 'yield_data',
+    entry: ({ layer, value }) => ({ scenario: layer.scenario, yield_kg_ha: value }),
+  },
+  {
+    product: 'fertilizer',
+    request: PointRequest,
+    response: FertilizerResponse,
+    summary: 'Fertilizer rates at a point',
+    description:
+      'The recommended rates of inorganic fertilizers, in kilograms per hectare, one entry a fertilizer and scenario.',
+    key: 'fertilizer_data',
+    entry: ({ layer, value }) => ({
+      fertilizer_type: layer.input,
+      scenario: layer.scenario,
+      rate_kg_ha: value,
+    }),
+  },
+  {
+    product: 'isfm',
+    request: PointRequest,
+    response: IsfmResponse,
+    summary: 'Organic inputs (ISFM) at a point',
+    description:
+      'The organic inputs that integrated soil fertility management recommends, in metric tons per hectare, one entry an input and scenario.',
+    key: 'isfm_data',
+    entry: ({ layer, value }) => ({ isfm_type: layer.input, scenario: layer.scenario, rate_tons_ha: value }),
+  },
+  {
+    product: 'forage',
+    request: ForagePointRequest,
+    response: ForageResponse,
+    summary: 'Forage suitability at a point',
+    description: 'How well forage species suit the place, one entry a species. Needs no crop.',
+    key: 'forage_data',
+    entry: ({ layer, value }) => ({ forage_variety: layer.input, suitability_score: value }),
+  },
+]
+
+const RULES = `
+Send the parameters as a JSON body, as query parameters, or both: they are merged field by field, and the body wins.
+
+The answer holds the values of the pixel that the point lies in, never a neighbour's. Layers without a value there are left out; a 0 is a value. Where there is no value at all, the answer is a 404 whose \`code\` says why.`
+
+export function pointRoutes(app: App): void {
+  const advise = createPointAdvisor(app.database.reader)
+
+  for (const { product, request, response, summary, description, key, entry } of ENDPOINTS) {
+    const seasonal = product !== 'forage'
+    app.route({
+      method: 'POST',
+      url: `/${product}/point`,
+      schema: {
+        operationId: `${product}AtPoint`,
+        summary,
+        description: description + RULES,
+        tags: ['advisory'],
+        queryAlternative: asQuery(request),
+        body: ref(request),
+        response: {
+          200: {
+            ...ref(response),
+            description: 'The values at the point.',
+            headers: { 'Advisory-Release': ReleaseHeader },
+          },
+          ...errorResponses(
+            'INVALID_PARAMETERS',
+            'MALFORMED_JSON',
+            ...(seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
+            'NO_RELEASE',
+            'OUTSIDE_COUNTRY',
+            'NO_DATA',
+            'BODY_TOO_LARGE',
+            'UNSUPPORTED_MEDIA_TYPE',
+          ),
+        },
+      },
+      preValidation: mergeQueryIntoBody(request),
+      handler: async (
+        { body }: FastifyRequest<{ Body: PointRequest | ForagePointRequest }>,
+        reply: FastifyReply,
+      ) => {
+        const { release, values } = await advise(pointQuery(product, body))
+        reply.header('advisory-release', release.code)
+        return {
+          location: { name: body.name ?? POINT_DEFAULTS.name, lat: body.lat, lng: body.lng, type: 'point' },
+          ...(release.forecastPeriod && { forecast_period: monthAndYear(release.forecastPeriod) }),
+          [key]: values.map(entry),
+        }
+      },
+    })
+  }
+}
+
+const ReleaseHeader = Type.String({
+  description:
+    'The release that the answer was computed from, as in `GET /catalog`. One that begins with `synthetic-` is demonstration data, made by a formula.',
+})

@@ -1,0 +1,92 @@
+import { type Kysely, sql } from 'kysely'
+import type { Product } from '#schemas/common.ts'
+import type { Tables } from '#src/database/tables.ts'
+
+export async function listCrops(db: Kysely<Tables>): Promise<{ code: string; name: string }[]> {
+  return db.selectFrom('crop').select(['code', 'name']).orderBy('code').execute()
+}
+
+export interface PublishedRelease {
+  release: string
+  product: Product
+  country_code: string
+  crop: string | null
+  forecast_period: string | null
+  version: number
+  synthetic: boolean
+  inputs: string[]
+  scenarios: string[]
+  units: string[]
+  grids: {
+    srid: number
+    width: number
+    height: number
+    resolution: { x: number; y: number; unit: string }
+    extent: number[]
+  }[]
+  source: string
+  licence: string
+  published_at: string
+}
+
+/** The published releases, in the order in which a reader would look for them. */
+export async function listPublishedReleases(db: Kysely<Tables>): Promise<PublishedRelease[]> {
+  const { rows } = await sql<PublishedRelease>`
+    select
+      release.code as release,
+      release.product,
+      release.country_code,
+      release.crop_code as crop,
+      to_char(release.forecast_period, 'YYYY-MM') as forecast_period,
+      release.version,
+      release.synthetic,
+      layers.inputs,
+      layers.scenarios,
+      layers.units,
+      grids.grids,
+      release.source,
+      release.licence,
+      to_char(publication.published_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as published_at
+    from publication
+    join release on release.id = publication.release_id
+    cross join lateral (
+      select
+        coalesce(array_remove(array_agg(input order by first), null), '{}') as inputs,
+        (
+          select coalesce(array_agg(scenario order by first), '{}')
+          from (
+            select scenario, min(ordinal) as first
+            from layer
+            where release_id = release.id and scenario is not null
+            group by scenario
+          ) as by_scenario
+        ) as scenarios,
+        (select array_agg(distinct unit) from layer where release_id = release.id) as units
+      from (
+        select input, min(ordinal) as first from layer where release_id = release.id group by input
+      ) as by_input
+    ) as layers
+    cross join lateral (
+      select jsonb_agg(
+        jsonb_build_object(
+          'srid', coverage.srid,
+          'width', coverage.width,
+          'height', coverage.height,
+          'resolution', jsonb_build_object(
+            'x', coverage.pixel_width,
+            'y', abs(coverage.pixel_height),
+            'unit', coalesce(substring(crs.srtext from '.*UNIT."([^"]+)"'), 'unknown')
+          ),
+          'extent', jsonb_build_array(coverage.west, coverage.south, coverage.east, coverage.north)
+        )
+        order by coverage.id
+      ) as grids
+      from coverage
+      left join spatial_ref_sys as crs on crs.srid = coverage.srid
+      where coverage.release_id = release.id
+    ) as grids
+    order by release.product, release.country_code, release.crop_code, release.forecast_period desc`.execute(
+    db,
+  )
+  return rows
+}

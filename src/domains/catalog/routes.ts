@@ -1,0 +1,39 @@
+import { Catalog } from '#schemas/catalog.ts'
+import { PRODUCTS, ref } from '#schemas/common.ts'
+import { listCountries } from '#src/domains/advisory/queries.ts'
+import { errorResponses } from '#src/errors.ts'
+import type { App } from '#src/plugins/app.ts'
+import { PRODUCT_RULES } from '#src/products.ts'
+import { listCrops, listPublishedReleases } from './queries.ts'
+
+export function catalogRoutes(app: App): void {
+  const db = app.database.reader
+
+  app.get(
+    '/catalog',
+    {
+      schema: {
+        operationId: 'getCatalog',
+        summary: 'What is offered and published',
+        description:
+          'Countries, crops and products; and each published release with its inputs, scenarios, units, month, grids, source, licence and version.',
+        tags: ['catalog'],
+        response: { 200: { ...ref(Catalog), description: 'The catalog.' }, ...errorResponses() },
+      },
+    },
+    async () => {
+      const [countries, crops, releases] = await Promise.all([
+        listCountries(db),
+        listCrops(db),
+        listPublishedReleases(db),
+      ])
+      const products = PRODUCTS.map((product) => ({
+        product,
+        unit: PRODUCT_RULES[product].unit,
+        needs_crop: PRODUCT_RULES[product].perSeason,
+        path: `${app.config.BASE_PATH}/advisory/${product}/point`,
+      }))
+      return { countries, crops, products, releases }
+    },
+  )
+}

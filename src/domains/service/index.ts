@@ -1,0 +1,9 @@
+import { serviceSchemas } from '#schemas/service.ts'
+import type { App } from '#src/plugins/app.ts'
+import { serviceRoutes } from './routes.ts'
+
+/** The service itself: where to find what, and whether it is well. */
+export async function service(app: App): Promise<void> {
+  for (const schema of serviceSchemas) app.addSchema(schema)
+  serviceRoutes(app)
+}

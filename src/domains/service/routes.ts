@@ -1,0 +1,61 @@
+import { ref } from '#schemas/common.ts'
+import { Health, ServiceLinks } from '#schemas/service.ts'
+import { ApiError, errorResponses } from '#src/errors.ts'
+import type { App } from '#src/plugins/app.ts'
+import { ping } from './queries.ts'
+
+export function serviceRoutes(app: App): void {
+  const base = app.config.BASE_PATH
+
+  app.get(
+    '/',
+    {
+      schema: {
+        operationId: 'getServiceLinks',
+        summary: 'Links to the documentation and the catalog',
+        description: 'Where to go from here.',
+        tags: ['service'],
+        response: { 200: { ...ref(ServiceLinks), description: 'The links.' }, ...errorResponses() },
+      },
+    },
+    async () => ({
+      name: 'Agricultural advisory service',
+      docs: `${base}/docs`,
+      openapi: `${base}/openapi.json`,
+      catalog: `${base}/catalog`,
+    }),
+  )
+
+  app.get(
+    '/health/live',
+    {
+      schema: {
+        operationId: 'getLiveness',
+        summary: 'Whether the process runs',
+        description: 'For a supervisor that restarts processes that hang. Does not ask the database.',
+        tags: ['service'],
+        response: { 200: { ...ref(Health), description: 'The process runs.' }, ...errorResponses() },
+      },
+    },
+    async () => ({ status: 'ok' as const }),
+  )
+
+  app.get(
+    '/health/ready',
+    {
+      schema: {
+        operationId: 'getReadiness',
+        summary: 'Whether requests can be answered',
+        description:
+          'For a load balancer: 503 while the database does not answer, and from the moment the process begins to stop.',
+        tags: ['service'],
+        response: { 200: { ...ref(Health), description: 'Requests can be answered.' }, ...errorResponses() },
+      },
+    },
+    async () => {
+      if (app.draining) throw new ApiError('OVERLOADED', 'The service is stopping.')
+      await ping(app.database.reader)
+      return { status: 'ok' as const }
+    },
+  )
+}

@@ -1,0 +1,37 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify'
+import type { Config } from '#src/config.ts'
+import type { Database } from '#src/database/client.ts'
+
+/** The Fastify instance that plugins and domains are given. */
+export type App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    config: Config
+    database: Database
+    /** Turned on when the process begins to stop: it still answers, but wants no more requests. */
+    draining: boolean
+  }
+  interface FastifySchema {
+    operationId?: string
+    summary?: string
+    description?: string
+    tags?: readonly string[]
+    hide?: boolean
+    /** Query parameters that may be sent instead of the body, or with it. Only documented by this. */
+    queryAlternative?: unknown
+  }
+}

@@ -1,0 +1,87 @@
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import fp from 'fastify-plugin'
+import type { OpenAPIV3_1 } from 'openapi-types'
+import { stringify } from 'yaml'
+import { ErrorBody, ErrorDetail } from '#schemas/common.ts'
+import type { App } from './app.ts'
+
+const DESCRIPTION = `
+What the season's science says about a place in Ethiopia, Rwanda, Kenya or Ghana: yield predictions, fertilizer rates, organic inputs (ISFM) and forage suitability, from the rasters that agronomists publish.
+
+Errors are JSON with an \`error\` sentence for people and a stable \`code\` for programs. New fields may be added to answers; fields are never removed or changed in meaning.`
+
+/** The OpenAPI document made of the routes' schemas, and Swagger UI to try it in. */
+export const openapi = fp(
+  async (app: App) => {
+    for (const schema of [ErrorDetail, ErrorBody]) app.addSchema(schema)
+
+    await app.register(swagger, {
+      openapi: {
+        openapi: '3.1.0',
+        info: {
+          title: 'Agricultural advisory service',
+          version: '0.1.0',
+          description: DESCRIPTION.trim(),
+          license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+        },
+        servers: [{ url: app.config.BASE_PATH || '/' }],
+        // Each operation says itself whether it needs a token; none does yet.
+        security: [],
+        tags: [
+          { name: 'advisory', description: 'What the published releases say about a place.' },
+          { name: 'catalog', description: 'What is published.' },
+          { name: 'service', description: 'The service itself: its links and its health.' },
+        ],
+      },
+      refResolver: {
+        buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `schema${index}`),
+      },
+      transform: ({ schema, url }) => {
+        const { queryAlternative, ...rest } = (schema ?? {}) as Record<string, unknown>
+        if (!queryAlternative) return { schema: rest, url }
+        return { schema: { ...rest, querystring: queryAlternative, [OPTIONAL_BODY]: true }, url }
+      },
+      transformObject: (document) =>
+        'openapiObject' in document ? withOptionalBodies(document.openapiObject as OpenAPIV3_1.Document) : {},
+    })
+
+    await app.register(swaggerUi, {
+      routePrefix: `${app.config.BASE_PATH}/docs`,
+      uiConfig: { deepLinking: true, tryItOutEnabled: true, displayRequestDuration: true },
+      theme: { title: 'Agricultural advisory service' },
+    })
+
+    let json: string | undefined
+    let yaml: string | undefined
+    app.get(`${app.config.BASE_PATH}/openapi.json`, { schema: { hide: true } }, async (_request, reply) => {
+      json ??= JSON.stringify(app.swagger())
+      return reply.type('application/json; charset=utf-8').send(json)
+    })
+    app.get(`${app.config.BASE_PATH}/openapi.yaml`, { schema: { hide: true } }, async (_request, reply) => {
+      yaml ??= openapiYaml(app)
+      return reply.type('application/yaml; charset=utf-8').send(yaml)
+    })
+  },
+  { name: 'openapi' },
+)
+
+/** The document as it is served and checked in. The app must be ready. */
+export function openapiYaml(app: App): string {
+  return stringify(app.swagger(), { lineWidth: 110, aliasDuplicateObjects: false })
+}
+
+/** Carries "the body may be left out" from a route to its operation; never seen outside. */
+const OPTIONAL_BODY = 'x-optional-body'
+
+function withOptionalBodies(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
+  for (const path of Object.values(document.paths ?? {})) {
+    for (const operation of Object.values(path ?? {}) as Record<string, unknown>[]) {
+      if (!operation[OPTIONAL_BODY]) continue
+      delete operation[OPTIONAL_BODY]
+      const body = operation.requestBody as OpenAPIV3_1.RequestBodyObject
+      body.required = false
+    }
+  }
+  return document
+}

@@ -1,0 +1,80 @@
+import type { Options as AjvOptions } from 'ajv'
+import type { FastifySchemaValidationError } from 'fastify'
+import type { ErrorDetail } from '#schemas/common.ts'
+import { ApiError } from '#src/errors.ts'
+
+/** The formats of our schemas: the test, and how the rule is told to a person. */
+const FORMATS: Record<string, { test: (text: string) => boolean; rule: string }> = {
+  text: {
+    // PostgreSQL's text cannot hold NUL, and UTF-8 no half of a surrogate pair.
+    test: (text) => !text.includes('\0') && text.isWellFormed(),
+    rule: 'must not contain NUL characters or unpaired surrogates',
+  },
+  month: { test: (text) => /^\d{4}-(0[1-9]|1[0-2])$/.test(text), rule: 'must be a month such as 2026-07' },
+}
+
+/**
+ * How bodies are validated: nothing is converted, filled in or left out, so that what a client sent
+ * is what is judged; all mistakes are reported together.
+ */
+export const AJV_OPTIONS: AjvOptions = {
+  coerceTypes: false,
+  useDefaults: false,
+  removeAdditional: false,
+  allErrors: true,
+  // Messages name the limits, which stand in the schema.
+  verbose: true,
+  formats: Object.fromEntries(Object.entries(FORMATS).map(([name, { test }]) => [name, test])),
+}
+
+/** Fastify's ValidationError as our 400, one detail a field, in sentences without jargon. */
+export function validationError(errors: FastifySchemaValidationError[]): ApiError {
+  const details = new Map<string, ErrorDetail>()
+  for (const error of errors) {
+    const field = fieldOf(error)
+    if (details.has(field)) continue
+    const allowed = error.params.allowedValues as string[] | undefined
+    details.set(field, { field, message: `${field} ${ruleOf(error)}`, ...(allowed && { allowed }) })
+  }
+  const sentence = [...details.values()].map(({ message }) => message).join('; ')
+  return new ApiError('INVALID_PARAMETERS', `${sentence}.`, [...details.values()])
+}
+
+function fieldOf({ instancePath, params }: FastifySchemaValidationError): string {
+  const path = instancePath.split('/').slice(1)
+  if (typeof params.missingProperty === 'string') path.push(params.missingProperty)
+  return path.join('.') || 'body'
+}
+
+interface Limits {
+  type?: string
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+}
+
+function ruleOf(error: FastifySchemaValidationError): string {
+  const { keyword, params } = error
+  const { type, minimum, maximum, minLength, maxLength } =
+    (error as { parentSchema?: Limits }).parentSchema ?? {}
+  switch (keyword) {
+    case 'required':
+      return 'is required'
+    case 'type':
+    case 'minimum':
+    case 'maximum':
+      if (type !== 'number' && type !== 'integer') return `must be ${type === 'object' ? 'an' : 'a'} ${type}`
+      return `must be a number${minimum === undefined ? '' : ` from ${minimum} to ${maximum}`}`
+    case 'enum':
+      return `must be one of ${(params.allowedValues as string[]).join(', ')}`
+    case 'minLength':
+      return minLength === 1 ? 'must not be empty' : `must be at least ${minLength} characters long`
+    case 'maxLength':
+      return `must be at most ${maxLength} characters long`
+    case 'format':
+      return FORMATS[params.format as string]?.rule ?? `must be a ${params.format}`
+    default:
+      return error.message ?? 'is not valid'
+  }
+}

@@ -1,0 +1,103 @@
+import { setTimeout } from 'node:timers/promises'
+import { buildApp } from './app.ts'
+import { type Config, loadConfig } from './config.ts'
+import { type Cluster, type Database, openCluster } from './database/client.ts'
+import { isDatabaseUnavailable } from './database/failures.ts'
+import { migrate } from './database/migrate.ts'
+import { listReleases } from './domains/releases/queries.ts'
+import { OperatorError } from './errors.ts'
+import { seedDemo } from './ingest/demo/seed.ts'
+import type { App } from './plugins/app.ts'
+
+/** A close that takes longer than this is given up. */
+const CLOSE_TIMEOUT_MS = 10_000
+
+const started = Date.now()
+
+try {
+  await run(loadConfig())
+} catch (error) {
+  const { message, code } = error as NodeJS.ErrnoException
+  if (isDatabaseUnavailable(error)) say(`the database cannot be reached: ${message || code}`)
+  else if (error instanceof OperatorError) say(message)
+  else if (code === 'EADDRINUSE' || code === 'EACCES') say(`cannot listen: ${message}; set HOST or PORT`)
+  else console.error(error)
+  process.exit(1)
+}
+
+async function run(config: Config): Promise<void> {
+  const cluster = await openCluster(config, say)
+  const synthetic = await prepare(config, cluster)
+  const database = cluster.connect()
+  const app = await buildApp(config, database)
+  closeOnSignal(app, config, database, cluster)
+  await app.listen({ host: config.HOST, port: config.PORT })
+  welcome(app, config, synthetic)
+}
+
+/**
+ * Brings the schema up to date and seeds the demo, which may take longer than a request's query.
+ *
+ * @returns whether synthetic values are published
+ */
+async function prepare(config: Config, cluster: Cluster): Promise<boolean> {
+  const database = cluster.connectForMaintenance()
+  try {
+    const applied = await migrate(database.writer)
+    if (applied.length > 0) say(`brought the schema up to date: ${applied.join(', ')}`)
+    if (config.DEMO_DATA) {
+      await seedDemo(database, (done, of) => say(`seeding synthetic demo data: release ${done} of ${of}`))
+    }
+    const releases = await listReleases(database.writer)
+    return releases.some(({ publishedAt, synthetic }) => publishedAt && synthetic)
+  } finally {
+    await database.close()
+  }
+}
+
+function welcome(app: App, config: Config, synthetic: boolean): void {
+  const address = app.server.address()
+  const port = typeof address === 'object' && address ? address.port : config.PORT
+  const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST
+  const url = `http://${host}:${port}${config.BASE_PATH}`
+  say(`ready in ${((Date.now() - started) / 1000).toFixed(1)} s`)
+  console.log(`
+  API   ${url}
+  Docs  ${url}/docs
+  Try   curl -X POST '${url}/advisory/fertilizer/point?lat=9.5&lng=38.5&crop=wheat&country_code=eth'
+`)
+  if (synthetic) {
+    console.log(
+      '  Synthetic demo data are published: made by a formula, not advice. Answers computed from them',
+    )
+    console.log('  name a release that begins with "synthetic-" in the Advisory-Release header.\n')
+  }
+}
+
+/**
+ * Stops in order on SIGTERM or Ctrl-C: readiness turns to 503 first, so that a load balancer looks
+ * elsewhere; then requests under way are answered; then the database is closed. A second signal ends
+ * the process at once.
+ */
+function closeOnSignal(app: App, config: Config, database: Database, cluster: Cluster): void {
+  let closing = false
+  const close = async () => {
+    if (closing) process.exit(130)
+    closing = true
+    app.draining = true
+    say('stopping')
+    await setTimeout(config.SHUTDOWN_DELAY_MS)
+    const giveUp = AbortSignal.timeout(CLOSE_TIMEOUT_MS)
+    giveUp.addEventListener('abort', () => process.exit(1))
+    await app.close()
+    await database.close()
+    await cluster.close()
+    process.exit(0)
+  }
+  process.on('SIGTERM', close)
+  process.on('SIGINT', close)
+}
+
+function say(message: string): void {
+  console.log(`agro: ${message}`)
+}

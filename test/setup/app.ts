@@ -1,0 +1,46 @@
+import { buildApp } from '#src/app.ts'
+import { type Cluster, type Database, openCluster } from '#src/database/client.ts'
+import type { App } from '#src/plugins/app.ts'
+import { createTestDatabase, type TestDatabase } from './database.ts'
+import type { Template } from './templates.ts'
+
+export interface TestApp {
+  app: App
+  testDatabase: TestDatabase
+  cluster: Cluster
+  database: Database
+  close(): Promise<void>
+}
+
+export interface TestAppOptions {
+  template?: Template
+  /** Settings that differ from the defaults. */
+  settings?: Record<string, string>
+  /** Work on the database before the service opens it. */
+  prepare?: (database: Database) => Promise<unknown>
+}
+
+/** The service on a database of its own, to be called through `app.inject`. */
+export async function createTestApp(options: TestAppOptions = {}): Promise<TestApp> {
+  const { template = 'demo', settings, prepare } = options
+  const testDatabase = await createTestDatabase(template, settings)
+  const cluster = await openCluster(testDatabase.config)
+  if (prepare) {
+    const maintenance = cluster.connectForMaintenance()
+    await prepare(maintenance).finally(() => maintenance.close())
+  }
+  const database = cluster.connect()
+  const app = await buildApp(testDatabase.config, database)
+  return {
+    app,
+    testDatabase,
+    cluster,
+    database,
+    async close() {
+      await app.close()
+      await database.close()
+      await cluster.close()
+      await testDatabase.drop()
+    },
+  }
+}

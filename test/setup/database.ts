@@ -1,0 +1,57 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { inject } from 'vitest'
+import { type Config, loadConfig } from '#src/config.ts'
+import { databaseUrl } from './server.ts'
+import type { Template } from './templates.ts'
+
+export interface TestDatabase {
+  kind: 'embedded' | 'server'
+  /** What names the database to the service and to the command line. */
+  environment: Record<string, string>
+  config: Config
+  /** Drops the database. Whoever uses it must have closed it. */
+  drop(): Promise<void>
+}
+
+/** Makes a database of its own for a test file, of the kind that the project is about. */
+export async function createTestDatabase(
+  template: Template,
+  settings: Record<string, string> = {},
+): Promise<TestDatabase> {
+  const kind = process.env.TEST_DATABASE_KIND as TestDatabase['kind']
+  const { variable, drop } = kind === 'embedded' ? await copyFolder(template) : await copyDatabase(template)
+  const environment = { ...variable, DEMO_DATA: 'false', LOG_LEVEL: 'silent', ...settings }
+  return { kind, environment, config: loadConfig(environment), drop }
+}
+
+interface Copy {
+  variable: Record<string, string>
+  drop: () => Promise<void>
+}
+
+async function copyFolder(template: Template): Promise<Copy> {
+  const folder = await mkdtemp(join(tmpdir(), 'agro-test-'))
+  await cp(join(inject('templates'), template), folder, { recursive: true })
+  return { variable: { DATA_DIR: folder }, drop: () => rm(folder, { recursive: true }) }
+}
+
+let copies = 0
+
+async function copyDatabase(template: Template): Promise<Copy> {
+  const server = inject('templates')
+  const name = `agro_test_${process.pid}_${Date.now()}_${copies++}`
+  await execute(server, `create database ${name} template agro_test_${template}`)
+  return {
+    variable: { DATABASE_URL: databaseUrl(server, name) },
+    drop: () => execute(server, `drop database ${name} with (force)`),
+  }
+}
+
+async function execute(server: string, statement: string): Promise<void> {
+  const client = new pg.Client(server)
+  await client.connect()
+  await client.query(statement).finally(() => client.end())
+}
