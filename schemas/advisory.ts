@@ -66,16 +66,26 @@ export const ForagePointRequest = Type.Object(
 )
 export type ForagePointRequest = Static<typeof ForagePointRequest>
 
-/** The same fields as query parameters, where none is required because the body may have it. */
+/**
+ * The same fields as query parameters. None is required, since the body may have it, and none has an
+ * example: a form that fills in both would hide that the body wins.
+ */
 export function asQuery(request: typeof PointRequest | typeof ForagePointRequest): TSchema {
-  const { lat, lng, ...optional } = request.properties
-  const elsewhere = 'Required, here or in the body.'
-  return Type.Object({
-    lat: Type.Optional({ ...lat, description: `Latitude in decimal degrees (WGS 84). ${elsewhere}` }),
-    lng: Type.Optional({ ...lng, description: `Longitude in decimal degrees (WGS 84). ${elsewhere}` }),
-    ...optional,
+  const parameters = Object.entries(request.properties).map(([name, property]) => {
+    const { examples: _, default: otherwise, description, ...rule } = property as Annotated
+    const fallback = otherwise === undefined ? '' : ` \`${otherwise}\` when neither does.`
+    return [
+      name,
+      Type.Optional({
+        ...rule,
+        description: `${description} Used where the body does not have it.${fallback}`,
+      }),
+    ]
   })
+  return Type.Object(Object.fromEntries(parameters))
 }
+
+type Annotated = TSchema & { description?: string; default?: string; examples?: unknown[] }
 
 export const Location = Type.Object(
   {

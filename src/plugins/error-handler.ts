@@ -37,8 +37,12 @@ export const errorHandler = fp(
     app.setNotFoundHandler((request, reply) => send(notFound(app, request), reply))
     app.server.on('checkExpectation', (_request, response) => {
       const error = new ApiError('MALFORMED_REQUEST', 'The Expect header asks for something unknown.')
-      response.writeHead(error.status, { 'content-type': 'application/json; charset=utf-8' })
-      response.end(JSON.stringify(error.body))
+      const body = JSON.stringify(error.body)
+      response.writeHead(error.status, {
+        'content-type': 'application/json; charset=utf-8',
+        'content-length': Buffer.byteLength(body),
+      })
+      response.end(body)
     })
   },
   { name: 'error-handler' },
@@ -68,7 +72,7 @@ function toApiError(error: FastifyError): ApiError {
   }
   // The JSON parser throws syntax errors and refuses __proto__ with a bare 400.
   if (error.statusCode === 400) return new ApiError('MALFORMED_JSON', 'The body is not valid JSON.')
-  return new ApiError('INTERNAL', 'The service failed to answer. This is its fault, not the request’s.')
+  return new ApiError('INTERNAL', 'The service failed to answer; the request may well be right.')
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const

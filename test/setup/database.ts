@@ -1,10 +1,9 @@
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
 import { inject } from 'vitest'
 import { type Config, loadConfig } from '#src/config.ts'
-import { databaseUrl } from './server.ts'
+import { databaseUrl, executeOnServer } from './server.ts'
 import type { Template } from './templates.ts'
 
 export interface TestDatabase {
@@ -41,17 +40,11 @@ async function copyFolder(template: Template): Promise<Copy> {
 let copies = 0
 
 async function copyDatabase(template: Template): Promise<Copy> {
-  const server = inject('templates')
+  const [server, prefix] = inject('templates').split('#') as [string, string]
   const name = `agro_test_${process.pid}_${Date.now()}_${copies++}`
-  await execute(server, `create database ${name} template agro_test_${template}`)
+  await executeOnServer(server, `create database ${name} template ${prefix}_${template}`)
   return {
     variable: { DATABASE_URL: databaseUrl(server, name) },
-    drop: () => execute(server, `drop database ${name} with (force)`),
+    drop: () => executeOnServer(server, `drop database ${name} with (force)`),
   }
-}
-
-async function execute(server: string, statement: string): Promise<void> {
-  const client = new pg.Client(server)
-  await client.connect()
-  await client.query(statement).finally(() => client.end())
 }

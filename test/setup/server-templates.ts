@@ -1,27 +1,30 @@
-import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { loadConfig } from '#src/config.ts'
-import { databaseUrl } from './server.ts'
-import { prepareTemplate, type Template } from './templates.ts'
+import { databaseUrl, executeOnServer } from './server.ts'
+import { prepareTemplate, TEMPLATES } from './templates.ts'
 
 const POSTGIS_IMAGE = 'postgis/postgis:17-3.5'
 
-/** Makes the template databases once for all test files, on the server given or in a container. */
+/**
+ * Makes the template databases once for all test files, on the server given or in a container. Their
+ * names are the run's own, so that runs on one server do not meet.
+ */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = process.env.TEST_DATABASE_URL
     ? { url: process.env.TEST_DATABASE_URL, stop: async () => {} }
     : await startContainer()
-  for (const template of ['empty', 'demo'] satisfies Template[]) {
-    const name = `agro_test_${template}`
-    const client = new pg.Client(server.url)
-    await client.connect()
-    await client.query(`drop database if exists ${name} with (force)`)
-    await client.query(`create database ${name}`)
-    await client.end()
+  const prefix = `agro_test_${process.pid}_${Date.now()}`
+  const names = TEMPLATES.map((template) => `${prefix}_${template}`)
+  for (const template of TEMPLATES) {
+    const name = `${prefix}_${template}`
+    await executeOnServer(server.url, `create database ${name}`)
     await prepareTemplate(loadConfig({ DATABASE_URL: databaseUrl(server.url, name) }), template)
   }
-  project.provide('templates', server.url)
-  return server.stop
+  project.provide('templates', `${server.url}#${prefix}`)
+  return async () => {
+    for (const name of names) await executeOnServer(server.url, `drop database ${name} with (force)`)
+    await server.stop()
+  }
 }
 
 async function startContainer(): Promise<{ url: string; stop: () => Promise<void> }> {

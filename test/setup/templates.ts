@@ -4,11 +4,12 @@ import { migrate } from '#src/database/migrate.ts'
 import { seedDemo } from '#src/ingest/demo/seed.ts'
 
 /** Databases that test files begin with: with the schema alone, or with the demo in it as well. */
-export type Template = 'empty' | 'demo'
+export const TEMPLATES = ['empty', 'demo'] as const
+export type Template = (typeof TEMPLATES)[number]
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Folder of the embedded templates, or URL of the server that has them. */
+    /** Folder of the embedded templates, or URL of the server that has them and, behind #, their prefix. */
     templates: string
   }
 }

@@ -1,0 +1,20 @@
+FROM node:24-bookworm-slim
+
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
+WORKDIR /app
+
+COPY package.json package-lock.json ./
+RUN npm ci --omit=dev --no-audit --no-fund && npm cache clean --force
+
+COPY bin bin
+COPY schemas schemas
+COPY sql sql
+COPY src src
+
+# Where the embedded database goes when there is no DATABASE_URL.
+RUN mkdir data && chown node:node data
+USER node
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=3s --start-period=60s \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}${process.env.BASE_PATH ?? ''}/health/ready`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+CMD ["node", "src/server.ts"]

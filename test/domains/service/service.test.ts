@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+
+let service: TestApp
+beforeAll(async () => {
+  service = await createTestApp({ template: 'empty' })
+})
+afterAll(() => service.close())
+
+test('the root leads to the documentation and the catalog, and its links work', async () => {
+  const response = await service.app.inject('/')
+  expect(response.json()).toEqual({
+    name: 'Agricultural advisory service',
+    docs: '/docs',
+    openapi: '/openapi.json',
+    catalog: '/catalog',
+  })
+  for (const link of ['/docs/', '/openapi.json', '/catalog']) {
+    expect((await service.app.inject(link)).statusCode).toBe(200)
+  }
+})
+
+test('an empty service is live, ready and has an empty catalog', async () => {
+  expect((await service.app.inject('/health/live')).json()).toEqual({ status: 'ok' })
+  expect((await service.app.inject('/health/ready')).json()).toEqual({ status: 'ok' })
+  expect((await service.app.inject('/catalog')).json().releases).toEqual([])
+})
+
+test('a process that begins to stop is live and not ready', async () => {
+  service.app.draining = true
+  try {
+    expect((await service.app.inject('/health/live')).statusCode).toBe(200)
+    const response = await service.app.inject('/health/ready')
+    expect(response.statusCode).toBe(503)
+    expect(response.headers['retry-after']).toBe('1')
+    expect(response.json()).toEqual({ error: 'The service is stopping.', code: 'OVERLOADED' })
+  } finally {
+    service.app.draining = false
+  }
+})

@@ -1,0 +1,136 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+
+let service: TestApp
+let port: number
+beforeAll(async () => {
+  service = await createTestApp({ settings: { BODY_LIMIT_BYTES: '2048' } })
+  await service.app.listen({ host: '127.0.0.1', port: 0 })
+  port = (service.app.server.address() as AddressInfo).port
+})
+afterAll(() => service.close())
+
+/** Sends bytes as they are, and returns the status and the body of what comes back. */
+async function raw(request: string): Promise<{ status: number; type: string; body: unknown }> {
+  const socket = connect(port, '127.0.0.1')
+  socket.end(request)
+  let answer = ''
+  socket.on('data', (data) => {
+    answer += data
+  })
+  await once(socket, 'close')
+  const [head = '', body = ''] = answer.split('\r\n\r\n')
+  return {
+    status: Number(head.split(' ')[1]),
+    type: /content-type: (.*)/i.exec(head)?.[1]?.trim() ?? '',
+    body: JSON.parse(body),
+  }
+}
+
+describe('every error is JSON with an error and a code', () => {
+  test('an unknown path', async () => {
+    const response = await service.app.inject({ method: 'GET', url: '/nowhere?x=1' })
+    expect(response.statusCode).toBe(404)
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
+    expect(response.json()).toEqual({
+      error: 'There is no GET /nowhere. GET /docs lists all paths.',
+      code: 'NOT_FOUND',
+    })
+  })
+
+  test('a method that a path does not take says which it takes', async () => {
+    const response = await service.app.inject({ method: 'PUT', url: '/advisory/yield/point' })
+    expect(response.statusCode).toBe(404)
+    expect(response.json()).toEqual({
+      error: 'There is no PUT /advisory/yield/point. This path takes POST.',
+      code: 'NOT_FOUND',
+    })
+  })
+
+  test.each(['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'multipart/form-data'])(
+    'a body of type %s',
+    async (type) => {
+      const response = await service.app.inject({
+        method: 'POST',
+        url: '/advisory/yield/point?lat=9.5&lng=38.5',
+        headers: { 'content-type': type },
+        payload: 'lat=9.5',
+      })
+      expect(response.statusCode).toBe(415)
+      expect(response.json()).toEqual({
+        error: 'Send the body as application/json.',
+        code: 'UNSUPPORTED_MEDIA_TYPE',
+      })
+    },
+  )
+
+  test('a body over the limit', async () => {
+    const response = await service.app.inject({
+      method: 'POST',
+      url: '/advisory/yield/point',
+      payload: { lat: 9.5, lng: 38.5, name: 'x'.repeat(3000) },
+    })
+    expect(response.statusCode).toBe(413)
+    expect(response.json().code).toBe('BODY_TOO_LARGE')
+  })
+
+  test('a body that is not as long as it says', async () => {
+    const { status, body } = await raw(
+      'POST /advisory/yield/point HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: abc\r\n\r\n{}',
+    )
+    expect(status).toBe(400)
+    expect(body).toEqual({ error: 'The request is not valid HTTP.', code: 'MALFORMED_REQUEST' })
+  })
+
+  test.each(['/%', '/%zz', '/advisory/%E0%A4%A/point'])('the URL %s', async (url) => {
+    const { status, type, body } = await raw(`GET ${url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    expect(status).toBe(400)
+    expect(type).toBe('application/json; charset=utf-8')
+    expect((body as { code: string }).code).toBe('MALFORMED_REQUEST')
+  })
+
+  test('bytes that are not HTTP', async () => {
+    const { status, type, body } = await raw('\x16\x03\x01hello\r\n\r\n')
+    expect(status).toBe(400)
+    expect(type).toBe('application/json; charset=utf-8')
+    expect(body).toEqual({ error: 'The request is not valid HTTP.', code: 'MALFORMED_REQUEST' })
+  })
+
+  test('headers over the limit', async () => {
+    const { status, body } = await raw(`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`)
+    expect(status).toBe(431)
+    expect((body as { code: string }).code).toBe('HEADERS_TOO_LARGE')
+  })
+
+  test('an expectation nobody can meet', async () => {
+    const { status, body } = await raw(
+      'GET / HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\nConnection: close\r\n\r\n',
+    )
+    expect(status).toBe(400)
+    expect((body as { code: string }).code).toBe('MALFORMED_REQUEST')
+  })
+
+  test('a request without a host is answered all the same', async () => {
+    const { status } = await raw('GET /health/live HTTP/1.1\r\nConnection: close\r\n\r\n')
+    expect(status).toBe(200)
+  })
+
+  test('a failure of the service shows nothing of its inside', async () => {
+    const broken = await createTestApp()
+    try {
+      broken.app.get('/broken', async () => {
+        throw new Error('select secret from table at /src/file.ts')
+      })
+      const response = await broken.app.inject({ method: 'GET', url: '/broken' })
+      expect(response.statusCode).toBe(500)
+      expect(response.json()).toEqual({
+        error: 'The service failed to answer; the request may well be right.',
+        code: 'INTERNAL',
+      })
+    } finally {
+      await broken.close()
+    }
+  })
+})

@@ -1,0 +1,169 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { OpenAPIV3_1 } from 'openapi-types'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+
+type Operation = Omit<OpenAPIV3_1.OperationObject, 'parameters' | 'requestBody' | 'responses'> & {
+  parameters?: OpenAPIV3_1.ParameterObject[]
+  requestBody?: OpenAPIV3_1.RequestBodyObject
+  responses: Record<string, OpenAPIV3_1.ResponseObject>
+}
+
+let service: TestApp
+let document: OpenAPIV3_1.Document
+let operations: { method: string; path: string; operation: Operation }[]
+
+beforeAll(async () => {
+  service = await createTestApp()
+  document = (await service.app.inject('/openapi.json')).json()
+  operations = Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
+    Object.entries(item ?? {}).map(([method, operation]) => ({
+      method,
+      path,
+      operation: operation as unknown as Operation,
+    })),
+  )
+})
+afterAll(() => service.close())
+
+/** What of the document may be sent: the example of the body's component, and the parameters' own. */
+function examplesOf(operation: Operation): { body: unknown; query: string }[] {
+  const reference = operation.requestBody?.content['application/json']?.schema as { $ref: string } | undefined
+  const component = document.components?.schemas?.[reference?.$ref.split('/').at(-1) ?? ''] as
+    | { examples?: unknown[] }
+    | undefined
+  const query = (operation.parameters ?? [])
+    .filter((parameter) => parameter.example !== undefined)
+    .map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`)
+    .join('&')
+  return [
+    ...(component?.examples ?? []).map((body) => ({ body, query: '' })),
+    ...(query || !component ? [{ body: undefined, query: query && `?${query}` }] : []),
+  ]
+}
+
+describe('the OpenAPI document', () => {
+  test('is the same as JSON and as YAML', async () => {
+    const yaml = await service.app.inject('/openapi.yaml')
+    expect(yaml.headers['content-type']).toBe('application/yaml; charset=utf-8')
+    expect(parse(yaml.body)).toEqual(document)
+  })
+
+  test('names every path of the interface that is built', () => {
+    const paths = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`)
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        'POST /advisory/yield/point',
+        'POST /advisory/fertilizer/point',
+        'POST /advisory/isfm/point',
+        'POST /advisory/forage/point',
+        'GET /catalog',
+        'GET /health/live',
+        'GET /health/ready',
+      ]),
+    )
+  })
+
+  test('gives every operation an id of its own, a summary, a description, a known tag and its errors', () => {
+    const tags = document.tags?.map(({ name }) => name)
+    const ids = operations.map(({ operation }) => operation.operationId)
+    expect(new Set(ids).size).toBe(operations.length)
+    for (const { path, operation } of operations) {
+      const where = `${operation.operationId} ${path}`
+      expect(operation.operationId, where).toMatch(/^[a-z][A-Za-z]+$/)
+      expect(operation.summary?.length, where).toBeGreaterThan(5)
+      expect(operation.description?.length, where).toBeGreaterThan(5)
+      expect(
+        operation.tags?.every((tag) => tags?.includes(tag)),
+        where,
+      ).toBe(true)
+      for (const [status, response] of Object.entries(operation.responses)) {
+        if (status.startsWith('2') || status === '304') continue
+        expect(response.content?.['application/json']?.schema, `${where} ${status}`).toEqual({
+          $ref: '#/components/schemas/Error',
+        })
+      }
+      expect(Object.keys(operation.responses), where).toEqual(expect.arrayContaining(['500', '503']))
+    }
+  })
+
+  test('holds bodies as named components, none written out in place', () => {
+    for (const { operation } of operations) {
+      const contents = [operation.requestBody, ...Object.values(operation.responses)].flatMap((part) =>
+        Object.values(part?.content ?? {}),
+      )
+      for (const { schema } of contents) expect(Object.keys(schema ?? {})).toEqual(['$ref'])
+    }
+  })
+
+  test('lets the body of a point request be left out', () => {
+    const point = operations.find(({ path }) => path === '/advisory/yield/point')
+    expect(point?.operation.requestBody?.required).toBe(false)
+  })
+
+  test('has only examples that work when they are sent, with answers as it describes them', async () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    ajv.addSchema(document, 'openapi')
+    let sent = 0
+    for (const { method, path, operation } of operations) {
+      const examples = examplesOf(operation)
+      expect(examples.length, path).toBeGreaterThan(0)
+      for (const { body, query } of examples) {
+        const response = await service.app.inject({
+          method: method.toUpperCase() as 'GET',
+          url: path + query,
+          ...(body === undefined ? {} : { payload: body as object }),
+        })
+        expect(
+          response.statusCode,
+          `${method} ${path}${query} ${JSON.stringify(body)} ${response.body}`,
+        ).toBe(200)
+        const pointer = `#/paths/${path.replaceAll('/', '~1')}/${method}/responses/200/content/application~1json/schema`
+        const validate = ajv.compile({ $ref: `openapi${pointer}` })
+        expect(validate(response.json()), JSON.stringify(validate.errors)).toBe(true)
+        sent++
+      }
+    }
+    expect(sent).toBeGreaterThanOrEqual(operations.length)
+  })
+
+  test('has examples of answers that are as it describes them', () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    ajv.addSchema(document, 'openapi')
+    for (const [name, schema] of Object.entries(document.components?.schemas ?? {})) {
+      for (const example of (schema as { examples?: unknown[] }).examples ?? []) {
+        const validate = ajv.compile({ $ref: `openapi#/components/schemas/${name}` })
+        expect(validate(example), `${name}: ${JSON.stringify(validate.errors)}`).toBe(true)
+      }
+    }
+  })
+
+  test('is shown by Swagger UI', async () => {
+    const page = await service.app.inject('/docs/')
+    expect(page.statusCode).toBe(200)
+    expect(page.headers['content-type']).toContain('text/html')
+    const config = await service.app.inject('/docs/json')
+    expect(config.json()).toEqual(document)
+  })
+})
+
+test('BASE_PATH prefixes every path, and the document says so', async () => {
+  const prefixed = await createTestApp({ settings: { BASE_PATH: '/agro/v0' } })
+  try {
+    const point = await prefixed.app.inject({
+      method: 'POST',
+      url: '/agro/v0/advisory/yield/point?lat=9.5&lng=38.5',
+    })
+    expect(point.statusCode).toBe(200)
+    expect((await prefixed.app.inject('/agro/v0/health/ready')).statusCode).toBe(200)
+    expect((await prefixed.app.inject('/agro/v0/docs/')).statusCode).toBe(200)
+    expect((await prefixed.app.inject('/health/ready')).statusCode).toBe(404)
+    const prefixedDocument = (await prefixed.app.inject('/agro/v0/openapi.json')).json()
+    const [server] = prefixedDocument.servers
+    expect(Object.keys(prefixedDocument.paths)).toContain('/advisory/yield/point')
+    expect(server).toEqual({ url: '/agro/v0' })
+  } finally {
+    await prefixed.close()
+  }
+})
