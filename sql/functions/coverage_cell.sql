@@ -8,7 +8,7 @@ create or replace function coverage_cell(
   longitude double precision,
   latitude double precision
 ) returns table (pixel_column integer, pixel_row integer)
-language sql immutable strict parallel safe
+language sql immutable parallel safe
 as $$
   select floor(fraction.x)::integer, floor(fraction.y)::integer
   from (

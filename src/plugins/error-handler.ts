@@ -67,11 +67,11 @@ function toApiError(error: FastifyError): ApiError {
   if (error.validation) return validationError(error.validation)
   const known = FASTIFY_ERRORS[error.code]
   if (known) return new ApiError(...known)
+  // The JSON parser throws syntax errors and refuses __proto__ with a bare 400.
+  if (error.statusCode === 400) return new ApiError('MALFORMED_JSON', 'The body is not valid JSON.')
   if (isDatabaseUnavailable(error)) {
     return new ApiError('DATABASE_UNAVAILABLE', 'The database does not answer; try again later.')
   }
-  // The JSON parser throws syntax errors and refuses __proto__ with a bare 400.
-  if (error.statusCode === 400) return new ApiError('MALFORMED_JSON', 'The body is not valid JSON.')
   return new ApiError('INTERNAL', 'The service failed to answer; the request may well be right.')
 }
 
