@@ -4,7 +4,7 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000
 WORKDIR /app
 
 COPY package.json package-lock.json ./
-RUN npm ci --omit=dev --no-audit --no-fund && npm cache clean --force
+RUN npm ci --omit=dev --no-audit --no-fund --loglevel=error && rm -rf ~/.npm /tmp/node-compile-cache
 
 COPY bin bin
 COPY schemas schemas
