@@ -87,13 +87,22 @@ export async function examineRelease(
 export async function extentOrRefuse(database: Database, coverage: CoverageSource): Promise<Extent> {
   const { grid, layers } = coverage
   const extent = await extentOf(database.writer, grid).catch(() => undefined)
-  const numbers = Object.values(extent ?? {})
-  if (!extent || !numbers.every((degrees) => Number.isFinite(degrees) && Math.abs(degrees) <= 540)) {
+  if (!extent || !liesOnEarth(extent, coverage)) {
     throw new OperatorError(
       `${layers[0]?.origin} has a grid that does not lie on the Earth in EPSG:${grid.srid}: is that its CRS?`,
     )
   }
   return extent
+}
+
+/** Pixels whose centres lie on a pole, or on the longitude where the Earth ends, reach beyond it. */
+function liesOnEarth({ west, south, east, north }: Extent, { grid }: CoverageSource): boolean {
+  const latitudes = 90 + Math.abs(grid.pixelHeight)
+  return (
+    [west, south, east, north].every(Number.isFinite) &&
+    Math.max(-south, north) <= latitudes &&
+    Math.max(-west, east) <= 540
+  )
 }
 
 function ordinalsOf(source: ReleaseSource): Map<LayerSource, number> {

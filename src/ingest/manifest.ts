@@ -71,7 +71,9 @@ export async function readManifest(path: string): Promise<Manifest> {
   const [syntax] = document.errors
   if (syntax) {
     const { line } = lines.linePos(syntax.pos[0])
-    throw new OperatorError(`${path}:${line}: is not YAML: ${syntax.message.split('\n')[0]}`)
+    throw new OperatorError(
+      `${path}:${line}: is not YAML: ${syntax.message.replace(/ at line \d[\s\S]*/, '')}`,
+    )
   }
 
   const manifest: unknown = document.toJS()
@@ -126,6 +128,11 @@ function describe(error: ErrorObject): Problem {
   if (keyword === 'enum') return { path, message: `must be one of ${params.allowedValues.join(', ')}` }
   if (keyword === 'pattern' || (FORMS[field] && keyword === 'type'))
     return { path, message: `must be ${FORMS[field]}` }
+  if (keyword === 'minItems') return { path, message: 'must have at least one entry' }
+  if (keyword === 'minLength') return { path, message: 'must not be empty' }
+  if (keyword === 'type' && params.type === 'object') {
+    return { path, message: 'must be a mapping of keys to values' }
+  }
   if (field === 'nodata') return { path, message: 'must be a number, nan or none' }
   return { path, message: error.message ?? 'is not valid' }
 }

@@ -22,6 +22,28 @@ export type Pixels =
   | Float32Array
   | Float64Array
 
+const PIXEL_ARRAYS = {
+  '8BSI': Int8Array,
+  '8BUI': Uint8Array,
+  '16BSI': Int16Array,
+  '16BUI': Uint16Array,
+  '32BSI': Int32Array,
+  '32BUI': Uint32Array,
+  '32BF': Float32Array,
+  '64BF': Float64Array,
+} as const
+
+/** So many pixels, all 0. */
+export function pixelsOf(type: PixelType, count: number): Pixels {
+  return new PIXEL_ARRAYS[type](count)
+}
+
+/** Bytes, in the byte order of this machine, seen as pixels. */
+export function asPixels(type: PixelType, bytes: Uint8Array): Pixels {
+  const count = bytes.length / PIXEL_TYPES[type].bytes
+  return new PIXEL_ARRAYS[type](bytes.buffer as ArrayBuffer, bytes.byteOffset, count)
+}
+
 const LOWEST_FLOAT32 = -3.4028234663852886e38
 
 /**
@@ -38,11 +60,17 @@ export function storedNodata(type: PixelType, nodata: number | undefined): numbe
 }
 
 function fits(type: PixelType, value: number): boolean {
+  return Number.isInteger(value) && nearestPixel(type, value) === value
+}
+
+/** What GDAL makes of a number in pixels of a type: integers are rounded and kept within their range. */
+export function nearestPixel(type: PixelType, value: number): number {
+  if (type.endsWith('F')) return value
   const bits = PIXEL_TYPES[type].bytes * 8
   const signed = type.endsWith('SI')
   const minimum = signed ? -(2 ** (bits - 1)) : 0
   const maximum = signed ? 2 ** (bits - 1) - 1 : 2 ** bits - 1
-  return Number.isInteger(value) && value >= minimum && value <= maximum
+  return Number.isNaN(value) ? 0 : Math.min(maximum, Math.max(minimum, Math.round(value)))
 }
 
 /**

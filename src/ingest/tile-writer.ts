@@ -37,7 +37,16 @@ async function copyWriter(database: Database, coverageId: number): Promise<TileW
     const chunk = rows.join('')
     rows = []
     size = 0
-    if (!stream.write(chunk, 'latin1')) await Promise.race([once(stream, 'drain'), once(stream, 'close')])
+    if (!stream.write(chunk, 'latin1')) await drained()
+  }
+
+  async function drained(): Promise<void> {
+    const settled = new AbortController()
+    const { signal } = settled
+    // The event that does not come must not leave its listeners behind: there are thousands of chunks.
+    await Promise.race([once(stream, 'drain', { signal }), once(stream, 'close', { signal })]).finally(() =>
+      settled.abort(),
+    )
   }
 
   return {

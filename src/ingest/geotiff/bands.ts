@@ -1,6 +1,7 @@
 import type { GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
 import type { PixelType } from '../pixels.ts'
+import type { SampleLayout } from './samples.ts'
 
 /** What a GeoTIFF says of one of its bands. */
 export interface Band {
@@ -16,40 +17,55 @@ const UNSIGNED = 1
 const SIGNED = 2
 const FLOAT = 3
 
+/** How the samples of an image look in memory; all its bands are alike. */
+export type SampleType = Pick<SampleLayout, 'pixelType' | 'bytes' | 'float'>
+
 /**
  * @param band from 1
- * @throws {OperatorError} when the band is not there or its type cannot be stored
+ * @throws {OperatorError} when the band is not there
  */
-export async function bandOf(image: GeoTIFFImage, band: number, path: string): Promise<Band> {
+export async function bandOf(
+  image: GeoTIFFImage,
+  { pixelType }: SampleType,
+  band: number,
+  path: string,
+): Promise<Band> {
   const count = image.getSamplesPerPixel()
   if (band > count) {
     throw new OperatorError(`${path} has ${count} band${count === 1 ? '' : 's'}; band ${band} is not there.`)
   }
   const metadata = (await image.getGDALMetadata(band - 1)) ?? {}
   return {
-    pixelType: pixelTypeOf(image, band, path),
+    pixelType,
     nodata: nodataOf(image),
     scale: numberIn(metadata.SCALE) ?? 1,
     offset: numberIn(metadata.OFFSET) ?? 0,
   }
 }
 
-function pixelTypeOf(image: GeoTIFFImage, band: number, path: string): PixelType {
-  const bits = image.getBitsPerSample(band - 1)
-  const format = image.getSampleFormat(band - 1)
-  if (format === FLOAT && (bits === 16 || bits === 32)) return '32BF'
-  if (format === FLOAT && bits === 64) return '64BF'
-  if ((format === UNSIGNED || format === SIGNED) && bits <= 32) {
-    const size = bits <= 8 ? 8 : bits <= 16 ? 16 : 32
-    return `${size}B${format === SIGNED ? 'SI' : 'UI'}` as PixelType
+/** @throws {OperatorError} when pixels of this type cannot be stored */
+export function sampleTypeOf(image: GeoTIFFImage, path: string): SampleType {
+  const bands = Array.from({ length: image.getSamplesPerPixel() }, (_, band) => band)
+  const bits = image.getBitsPerSample(0)
+  const format = image.getSampleFormat(0)
+  if (bands.some((band) => image.getBitsPerSample(band) !== bits || image.getSampleFormat(band) !== format)) {
+    throw new OperatorError(`${path} has bands of different pixel types; make a file of each type.`)
   }
+  const bytes = bits / 8
+  if (format === FLOAT && (bits === 16 || bits === 32)) return { pixelType: '32BF', bytes, float: true }
+  if (format === FLOAT && bits === 64) return { pixelType: '64BF', bytes, float: true }
+  if ((format === UNSIGNED || format === SIGNED) && (bits === 8 || bits === 16 || bits === 32)) {
+    return { pixelType: `${bits}B${format === SIGNED ? 'SI' : 'UI'}`, bytes, float: false }
+  }
+  const kind = format === FLOAT ? 'floats' : format > FLOAT ? 'complex numbers' : 'integers'
   throw new OperatorError(
-    `Band ${band} of ${path} has ${bits}-bit ${format === FLOAT ? 'floats' : format > FLOAT ? 'complex numbers' : 'integers'}, ` +
-      'which cannot be stored; convert it to Float64 or a smaller type.',
+    `${path} has pixels that are ${bits}-bit ${kind}, which cannot be stored; convert it to Float64 or to ` +
+      'integers of 8, 16 or 32 bits.',
   )
 }
 
-function nodataOf(image: GeoTIFFImage): number | undefined {
+/** The nodata tag of an image, which is one for all its bands. */
+export function nodataOf(image: GeoTIFFImage): number | undefined {
   const text = image.fileDirectory.getValue('GDAL_NODATA') as string | undefined
   return numberIn(text?.replaceAll('\0', ''))
 }

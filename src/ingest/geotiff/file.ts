@@ -1,9 +1,11 @@
 import { access, constants, open, stat } from 'node:fs/promises'
-import { fromFile, type GeoTIFFImage } from 'geotiff'
+import { GeoTIFF } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
 import type { Grid, Window } from '../grid.ts'
 import type { Pixels } from '../pixels.ts'
-import { type Band, bandOf } from './bands.ts'
+import { type Band, bandOf, sampleTypeOf } from './bands.ts'
+import { blocksOf } from './blocks.ts'
+import { FileBytes } from './bytes.ts'
 import { crsOf, type FileCrs } from './crs.ts'
 import { gridOf } from './geotransform.ts'
 
@@ -34,31 +36,33 @@ const MASK = 4
  */
 export async function openRaster(path: string): Promise<RasterFile> {
   await refuseUnreadable(path)
-  const tiff = await fromFile(path).catch((error) => refuseDamaged(path, error))
+  const file = await FileBytes.open(path)
   try {
-    const image = await tiff.getImage().catch((error) => refuseDamaged(path, error))
-    await refuseTruncated(image, path)
-    const grid = gridOf(image, path)
-    return {
-      path,
-      grid,
-      crs: crsOf(image),
-      block: {
-        width: Math.min(image.getTileWidth(), grid.width),
-        height: Math.min(image.getTileHeight(), grid.height),
-      },
-      warnings: (await hasMask(tiff))
-        ? [`${path} has an internal mask, which is not read: use a nodata value.`]
-        : [],
-      band: (band) => bandOf(image, band, path),
-      read: (window, bands) => readWindow(image, path, window, bands),
-      close: async () => {
-        await tiff.close()
-      },
-    }
+    return await openImage(file, path)
   } catch (error) {
-    await tiff.close()
-    throw error
+    await file.close()
+    refuseDamaged(path, error as Error)
+  }
+}
+
+async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
+  const tiff = await GeoTIFF.fromSource(file)
+  const image = await tiff.getImage()
+  const type = sampleTypeOf(image, path)
+  const blocks = blocksOf(image, type, file, path)
+  const grid = gridOf(image, path)
+  return {
+    path,
+    grid,
+    crs: crsOf(image),
+    block: { width: Math.min(blocks.width, grid.width), height: Math.min(blocks.height, grid.height) },
+    warnings: (await hasMask(tiff))
+      ? [`${path} has an internal mask, which is not read: use a nodata value.`]
+      : [],
+    band: (band) => bandOf(image, type, band, path).catch((error) => refuseDamaged(path, error)),
+    read: (window, bands) =>
+      blocks.read(window, bands).catch((error) => refuseUnreadWindow(path, window, error)),
+    close: () => file.close(),
   }
 }
 
@@ -80,28 +84,21 @@ function refuseUnopened(path: string, error: NodeJS.ErrnoException): never {
 }
 
 function refuseDamaged(path: string, error: Error): never {
-  throw new OperatorError(`${path} is damaged or not a GeoTIFF: ${error.message.replace(/\.$/, '')}.`)
+  if (error instanceof OperatorError) throw error
+  throw new OperatorError(
+    `${path} is cut off, damaged or not a GeoTIFF: its directory cannot be read (${reasonIn(error)}).`,
+  )
 }
 
-/** A file whose end is missing would read as zeros there: look at where its blocks should lie first. */
-async function refuseTruncated(image: GeoTIFFImage, path: string): Promise<void> {
-  const { size } = await stat(path)
-  const [offsets, counts] = await Promise.all(
-    image.isTiled
-      ? [image.fileDirectory.loadValue('TileOffsets'), image.fileDirectory.loadValue('TileByteCounts')]
-      : [image.fileDirectory.loadValue('StripOffsets'), image.fileDirectory.loadValue('StripByteCounts')],
-  ).catch((error) => refuseDamaged(path, error))
-  const starts = Array.from((offsets ?? []) as ArrayLike<number | bigint>, Number)
-  const lengths = Array.from((counts ?? []) as ArrayLike<number | bigint>, Number)
-  const missing = starts.findIndex((start, index) => start + (lengths[index] ?? Number.NaN) > size)
-  if (starts.length === 0 || starts.length !== lengths.length || missing >= 0) {
-    throw new OperatorError(
-      `${path} is cut off: its last ${image.isTiled ? 'tiles' : 'strips'} are not there.`,
-    )
-  }
+function refuseUnreadWindow(path: string, { row, height }: Window, error: Error): never {
+  throw new OperatorError(`${path} cannot be read at rows ${row} to ${row + height - 1}: ${reasonIn(error)}.`)
 }
 
-async function hasMask(tiff: Awaited<ReturnType<typeof fromFile>>): Promise<boolean> {
+function reasonIn(error: Error): string {
+  return error.message.replace(/\.$/, '')
+}
+
+async function hasMask(tiff: GeoTIFF): Promise<boolean> {
   const count = await tiff.getImageCount()
   for (let index = 1; index < count; index++) {
     const image = await tiff.getImage(index)
@@ -109,25 +106,4 @@ async function hasMask(tiff: Awaited<ReturnType<typeof fromFile>>): Promise<bool
     if ((type & MASK) !== 0) return true
   }
   return false
-}
-
-async function readWindow(
-  image: GeoTIFFImage,
-  path: string,
-  window: Window,
-  bands: number[],
-): Promise<Pixels[]> {
-  const { column, row, width, height } = window
-  try {
-    const rasters = await image.readRasters({
-      window: [column, row, column + width, row + height],
-      samples: bands.map((band) => band - 1),
-      interleave: false,
-    })
-    return rasters as unknown as Pixels[]
-  } catch (error) {
-    throw new OperatorError(
-      `${path} cannot be read at rows ${row} to ${row + height - 1}: ${(error as Error).message.replace(/\.$/, '')}.`,
-    )
-  }
 }

@@ -41,7 +41,7 @@ export function gridOf(image: GeoTIFFImage, path: string): Omit<Grid, 'srid'> {
 function affineOf(image: GeoTIFFImage, path: string): [number, number, number, number, number, number] {
   const scale = image.fileDirectory.getValue('ModelPixelScale') as ArrayLike<number> | undefined
   const tie = image.fileDirectory.getValue('ModelTiepoint') as ArrayLike<number> | undefined
-  if (scale && tie && tie.length === 6) {
+  if (scale && tie && tie.length >= 6) {
     const [column, row, , x, y] = Array.from(tie) as [number, number, number, number, number]
     const width = scale[0] as number
     const height = -Math.abs(scale[1] as number)

@@ -77,7 +77,7 @@ export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest): Prom
         synthetic: false,
         source: manifest.source,
         licence: manifest.licence,
-        checksum: await checksumOf(layers),
+        checksum: await checksumOf(manifest, layers),
       },
       coverages: groupByGrid(layers).map(coverageOf),
       notes: [...notes],
@@ -204,9 +204,9 @@ function inTiles(pixels: number): number {
   return Math.ceil(pixels / TILE_SIZE) * TILE_SIZE
 }
 
-/** SHA-256 over what each layer means and the bytes of its file. */
-async function checksumOf(layers: FileLayer[]): Promise<string> {
-  const hash = createHash('sha256')
+/** SHA-256 over where the release comes from, what each layer means and the bytes of its file. */
+async function checksumOf({ source, licence }: Manifest, layers: FileLayer[]): Promise<string> {
+  const hash = createHash('sha256').update(JSON.stringify([source, licence]))
   const files = new Map<string, string>()
   for (const { layer, grid, file, band, fileNodata } of layers.toSorted((a, b) =>
     compareLayers(a.layer, b.layer),

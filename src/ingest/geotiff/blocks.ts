@@ -1,0 +1,187 @@
+import { type GeoTIFFImage, registerTag } from 'geotiff'
+import { OperatorError } from '#src/errors.ts'
+import type { Window } from '../grid.ts'
+import { nearestPixel, type Pixels, pixelsOf } from '../pixels.ts'
+import { nodataOf, type SampleType } from './bands.ts'
+import type { FileBytes } from './bytes.ts'
+import { COMPRESSIONS, type Decompress, NOT_COMPRESSED, OTHER_COMPRESSIONS } from './compression.ts'
+import { PREDICTORS, type SampleLayout, samplesOf } from './samples.ts'
+
+// geotiff leaves large tags until they are asked for, and then takes them for little-endian: have it
+// read where the blocks are at once, in the byte order of the file.
+registerTag(273, 'StripOffsets', 'LONG', true, true)
+registerTag(279, 'StripByteCounts', 'LONG', true, true)
+registerTag(324, 'TileOffsets', 'LONG', true, true)
+registerTag(325, 'TileByteCounts', 'LONG', true, true)
+
+/** The strips or tiles that the pixels of an image are stored in. */
+export interface Blocks {
+  width: number
+  height: number
+  /** The pixels of some bands (from 1) in a window, row by row, one array a band. */
+  read(window: Window, bands: number[]): Promise<Pixels[]>
+}
+
+interface Layout {
+  image: { width: number; height: number }
+  tiled: boolean
+  block: { width: number; height: number }
+  /** Blocks of one band after those of another, or of all bands together. */
+  planes: number
+  /** Samples that lie side by side in a block for each pixel. */
+  stride: number
+  offsets: number[]
+  lengths: number[]
+  samples: SampleLayout
+  decompress: Decompress
+  /** What blocks that were never written are full of. */
+  fill: number
+}
+
+/**
+ * Finds the blocks of an image and checks that the file has all of them.
+ *
+ * @throws {OperatorError} when it has not, or stores them in a way that cannot be read
+ */
+export function blocksOf(image: GeoTIFFImage, type: SampleType, file: FileBytes, path: string): Blocks {
+  const stored = layoutOf(image, type, path)
+  refuseTruncated(stored, file, path)
+  const layout = chopped(stored)
+  const { block, planes, stride } = layout
+  const across = Math.ceil(layout.image.width / block.width)
+  const down = Math.ceil(layout.image.height / block.height)
+
+  async function readBlock(column: number, row: number, bands: number[], into: Pixels[], window: Window) {
+    const place = { column: column * block.width, row: row * block.height }
+    const index = row * across + column
+    const together = planes === 1 ? await samplesAt(layout, file, index, row) : undefined
+    for (const [at, band] of bands.entries()) {
+      const samples = together ?? (await samplesAt(layout, file, (band - 1) * across * down + index, row))
+      copy(samples, planes === 1 ? band - 1 : 0, stride, { ...place, ...block }, into[at] as Pixels, window)
+    }
+  }
+
+  return {
+    ...block,
+    async read(window, bands) {
+      const result = bands.map(() => pixelsOf(type.pixelType, window.width * window.height))
+      const reads: Promise<void>[] = []
+      const lastRow = Math.ceil((window.row + window.height) / block.height)
+      const lastColumn = Math.ceil((window.column + window.width) / block.width)
+      for (let row = Math.floor(window.row / block.height); row < lastRow; row++) {
+        for (let column = Math.floor(window.column / block.width); column < lastColumn; column++) {
+          reads.push(readBlock(column, row, bands, result, window))
+        }
+      }
+      await Promise.all(reads)
+      return result
+    },
+  }
+}
+
+function layoutOf(image: GeoTIFFImage, type: SampleType, path: string): Layout {
+  const tag = (name: string): unknown => image.fileDirectory.getValue(name as never)
+  const compression = Number(tag('Compression') ?? NOT_COMPRESSED)
+  const decompress = COMPRESSIONS.get(compression)
+  if (!decompress) {
+    const name = OTHER_COMPRESSIONS[compression] ?? `method ${compression}`
+    throw new OperatorError(
+      `${path} is compressed with ${name}, which is not read here: convert it to DEFLATE, LZW or ZSTD.`,
+    )
+  }
+  const predictor = Number(tag('Predictor') ?? PREDICTORS.none)
+  const known = Object.values<number>(PREDICTORS).includes(predictor)
+  if (!known || (predictor === PREDICTORS.floatingPoint && !type.float)) {
+    throw new OperatorError(`${path} is compressed with predictor ${predictor}, which is not possible.`)
+  }
+  const numbers = (name: string) => Array.from((tag(name) ?? []) as ArrayLike<number | bigint>, Number)
+  const planes = image.planarConfiguration === 2 ? image.getSamplesPerPixel() : 1
+  return {
+    image: { width: image.getWidth(), height: image.getHeight() },
+    tiled: image.isTiled,
+    block: { width: image.getTileWidth(), height: image.getTileHeight() },
+    planes,
+    stride: planes === 1 ? image.getSamplesPerPixel() : 1,
+    offsets: numbers(image.isTiled ? 'TileOffsets' : 'StripOffsets'),
+    lengths: numbers(image.isTiled ? 'TileByteCounts' : 'StripByteCounts'),
+    // Uncompressed samples are stored as they are, whatever the Predictor tag says.
+    samples: {
+      ...type,
+      littleEndian: image.littleEndian,
+      predictor: compression === NOT_COMPRESSED ? PREDICTORS.none : predictor,
+    },
+    decompress,
+    fill: nearestPixel(type.pixelType, nodataOf(image) ?? 0),
+  }
+}
+
+/** A file whose end is missing is refused before any of it is loaded. */
+function refuseTruncated(layout: Layout, file: FileBytes, path: string): void {
+  const { image, block, planes, offsets, lengths } = layout
+  const count = Math.ceil(image.width / block.width) * Math.ceil(image.height / block.height) * planes
+  const missing = offsets.some((offset, index) => offset + (lengths[index] ?? Number.NaN) > file.fileSize)
+  // Infinity and NaN, from blocks without a size, are no count.
+  if (missing || !(count > 0) || offsets.length < count || lengths.length < count) {
+    throw new OperatorError(
+      `${path} is cut off or damaged: not all of its ${layout.tiled ? 'tiles' : 'strips'} are there.`,
+    )
+  }
+}
+
+/** Rows are taken together up to about this size. */
+const CHOPPED_BYTES = 64 * 1024
+
+/**
+ * Some writers store an image as one strip. Where it is not compressed, its rows can be read one by one
+ * all the same, so that a window does not need the memory of the whole image.
+ */
+function chopped(layout: Layout): Layout {
+  const { image, block, tiled, decompress, offsets, lengths, samples, stride } = layout
+  const whole = !tiled && block.height >= image.height && decompress === COMPRESSIONS.get(NOT_COMPRESSED)
+  const rowBytes = image.width * stride * samples.bytes
+  if (!whole || lengths.some((length) => length < rowBytes * image.height)) return layout
+  const height = Math.max(1, Math.floor(CHOPPED_BYTES / rowBytes))
+  const rows = Array.from({ length: Math.ceil(image.height / height) }, (_, index) => index * height)
+  return {
+    ...layout,
+    block: { width: block.width, height },
+    offsets: offsets.flatMap((offset) => rows.map((row) => offset + row * rowBytes)),
+    lengths: offsets.flatMap(() => rows.map((row) => Math.min(height, image.height - row) * rowBytes)),
+  }
+}
+
+/** The samples of a block, decompressed and in the byte order of this machine. */
+async function samplesAt(layout: Layout, file: FileBytes, index: number, row: number): Promise<Pixels> {
+  const { image, tiled, block, stride, samples, fill } = layout
+  // The last strip ends with the image; tiles are always whole.
+  const height = tiled ? block.height : Math.min(block.height, image.height - row * block.height)
+  const rowLength = block.width * stride
+  const [offset, length] = [layout.offsets[index] as number, layout.lengths[index] as number]
+  if (offset === 0 || length === 0) return pixelsOf(samples.pixelType, rowLength * height).fill(fill)
+
+  const { data } = await file.fetchSlice({ offset, length })
+  const size = rowLength * height * samples.bytes
+  const bytes = await layout.decompress(new Uint8Array(data), size)
+  if (bytes.length < size) throw new Error(`the block at byte ${offset} is damaged: it is too short`)
+  const exact = bytes.subarray(0, size)
+  // Samples can only be looked at where they begin at a multiple of their size.
+  const aligned = exact.byteOffset % 8 === 0 ? exact : Uint8Array.from(exact)
+  return samplesOf(aligned, samples, rowLength, stride)
+}
+
+/** Copies what a block and a window have in common, of one of the samples that lie side by side. */
+function copy(from: Pixels, sample: number, stride: number, block: Window, to: Pixels, window: Window): void {
+  const firstRow = Math.max(block.row, window.row)
+  const lastRow = Math.min(block.row + block.height, window.row + window.height)
+  const firstColumn = Math.max(block.column, window.column)
+  const count = Math.min(block.column + block.width, window.column + window.width) - firstColumn
+  for (let row = firstRow; row < lastRow; row++) {
+    const source = ((row - block.row) * block.width + firstColumn - block.column) * stride + sample
+    const target = (row - window.row) * window.width + firstColumn - window.column
+    if (stride === 1) {
+      to.set(from.subarray(source, source + count), target)
+    } else {
+      for (let at = 0; at < count; at++) to[target + at] = from[source + at * stride] as number
+    }
+  }
+}

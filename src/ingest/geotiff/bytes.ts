@@ -1,0 +1,45 @@
+import { type FileHandle, open } from 'node:fs/promises'
+
+/** A part of a file. */
+interface Slice {
+  offset: number
+  length: number
+}
+
+/**
+ * The bytes of a file, in the form that geotiff's parser asks for them. Its own source pads what lies
+ * beyond the end of the file with zeros, and a block at offset 0 is one that was never written: a
+ * truncated file would read as an empty one. Here a slice ends where the file ends.
+ */
+export class FileBytes {
+  readonly #file: FileHandle
+  readonly fileSize: number
+
+  private constructor(file: FileHandle, size: number) {
+    this.#file = file
+    this.fileSize = size
+  }
+
+  static async open(path: string): Promise<FileBytes> {
+    const file = await open(path)
+    return new FileBytes(file, (await file.stat()).size)
+  }
+
+  async fetch(slices: Slice[]): Promise<ArrayBuffer[]> {
+    return Promise.all(slices.map(async (slice) => (await this.fetchSlice(slice)).data))
+  }
+
+  async fetchSlice({ offset, length }: Slice): Promise<Slice & { data: ArrayBuffer }> {
+    const bytes = new Uint8Array(Math.max(0, Math.min(length, this.fileSize - offset)))
+    for (let at = 0; at < bytes.length; ) {
+      const { bytesRead } = await this.#file.read(bytes, at, bytes.length - at, offset + at)
+      if (bytesRead === 0) throw new Error('the file became shorter while it was read')
+      at += bytesRead
+    }
+    return { offset, length, data: bytes.buffer }
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close()
+  }
+}

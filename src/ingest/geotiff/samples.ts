@@ -1,0 +1,106 @@
+import { asPixels, type Pixels, type PixelType } from '../pixels.ts'
+
+/** How the samples of an image are written down. */
+export interface SampleLayout {
+  pixelType: PixelType
+  /** Bytes of a sample; 2 for half-precision floats, which become Float32. */
+  bytes: number
+  float: boolean
+  littleEndian: boolean
+  predictor: number
+}
+
+/** Values of the Predictor tag. */
+export const PREDICTORS = { none: 1, horizontal: 2, floatingPoint: 3 } as const
+
+/**
+ * Turns the decompressed bytes of a block into its samples, row by row.
+ *
+ * @param bytes changed in place; they begin at a multiple of eight in their buffer
+ * @param rowLength samples in a row
+ * @param stride samples of a pixel, which lie side by side
+ */
+export function samplesOf(
+  bytes: Uint8Array,
+  layout: SampleLayout,
+  rowLength: number,
+  stride: number,
+): Pixels {
+  const { pixelType, predictor, float, littleEndian } = layout
+  if (predictor === PREDICTORS.floatingPoint) {
+    // Its bytes are sorted from high to low, whatever the byte order of the file.
+    undoFloatingPoint(bytes, layout.bytes, rowLength, stride)
+  } else if (!littleEndian) {
+    swap(bytes, layout.bytes)
+  }
+  if (predictor === PREDICTORS.horizontal) undoHorizontal(bytes, layout.bytes, rowLength, stride)
+  if (float && layout.bytes === 2) return fromHalf(bytes)
+  return asPixels(pixelType, bytes)
+}
+
+function swap(bytes: Uint8Array, size: number): void {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  if (size === 2) buffer.swap16()
+  else if (size === 4) buffer.swap32()
+  else if (size === 8) buffer.swap64()
+}
+
+/** Horizontal differencing: each sample is the difference to the one left of it (TIFF 6.0, section 14). */
+function undoHorizontal(bytes: Uint8Array, size: number, rowLength: number, stride: number): void {
+  const { buffer, byteOffset } = bytes
+  const count = bytes.length / size
+  if (size === 8) {
+    const samples = new BigUint64Array(buffer, byteOffset, count)
+    for (let start = 0; start < count; start += rowLength) {
+      for (let at = start + stride, end = start + rowLength; at < end; at++) {
+        samples[at] = (samples[at] as bigint) + (samples[at - stride] as bigint)
+      }
+    }
+    return
+  }
+  const samples =
+    size === 1
+      ? bytes
+      : size === 2
+        ? new Uint16Array(buffer, byteOffset, count)
+        : new Uint32Array(buffer, byteOffset, count)
+  for (let start = 0; start < count; start += rowLength) {
+    for (let at = start + stride, end = start + rowLength; at < end; at++) {
+      samples[at] = (samples[at] as number) + (samples[at - stride] as number)
+    }
+  }
+}
+
+/**
+ * Floating point predictor (Adobe TIFF technical note 3): in each row the highest bytes of all samples
+ * come first, then the next ones, and each byte is the difference to the one a pixel before it.
+ */
+function undoFloatingPoint(bytes: Uint8Array, size: number, rowLength: number, stride: number): void {
+  const rowBytes = rowLength * size
+  const sorted = new Uint8Array(rowBytes)
+  for (let start = 0; start < bytes.length; start += rowBytes) {
+    const row = bytes.subarray(start, start + rowBytes)
+    for (let at = stride; at < rowBytes; at++) {
+      row[at] = (row[at] as number) + (row[at - stride] as number)
+    }
+    sorted.set(row)
+    for (let byte = 0; byte < size; byte++) {
+      const plane = (size - 1 - byte) * rowLength
+      for (let sample = 0; sample < rowLength; sample++) {
+        row[sample * size + byte] = sorted[plane + sample] as number
+      }
+    }
+  }
+}
+
+/** IEEE 754 half precision: a sign bit, 5 bits of exponent, 10 of fraction. */
+function fromHalf(bytes: Uint8Array): Float32Array {
+  const halves = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length / 2)
+  return Float32Array.from(halves, (half) => {
+    const sign = half & 0x8000 ? -1 : 1
+    const exponent = (half >> 10) & 0x1f
+    const fraction = half & 0x3ff
+    if (exponent === 0x1f) return fraction ? Number.NaN : sign * Number.POSITIVE_INFINITY
+    return exponent === 0 ? sign * fraction * 2 ** -24 : sign * (1024 + fraction) * 2 ** (exponent - 25)
+  })
+}

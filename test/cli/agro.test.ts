@@ -1,0 +1,246 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openCluster } from '#src/database/client.ts'
+import { fixture, manifestText, temporaryFolder, writeManifest } from '#test/ingest/fixtures.ts'
+import { writeTiff } from '#test/ingest/tiff.ts'
+import { runAgro } from '#test/setup/cli.ts'
+import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+
+let testDatabase: TestDatabase
+let folder: Awaited<ReturnType<typeof temporaryFolder>>
+beforeAll(async () => {
+  folder = await temporaryFolder()
+  testDatabase = await createTestDatabase('empty')
+})
+afterAll(async () => {
+  await testDatabase.drop()
+  await folder.remove()
+})
+
+const agro = (...parameters: string[]) => runAgro(testDatabase, ...parameters)
+
+/** The releases that `agro releases list` shows, and their states. */
+async function listed(): Promise<Record<string, string>> {
+  const { stdout } = await agro('releases', 'list')
+  const lines = stdout.trim().split('\n').slice(1)
+  return Object.fromEntries(lines.map((line) => line.split(/ {2,}/).slice(0, 2) as [string, string]))
+}
+
+/** Valid share, minimum, maximum and mean by GDAL, scaled, as a report writes them. */
+function gdalStatistics(file: string, scale = 1, offset = 0): string[] {
+  const lines = readFileSync(fixture('statistics.csv'), 'utf8').split('\n')
+  const [, , ...numbers] = lines.find((line) => line.startsWith(`${file},1,`))?.split(',') ?? []
+  const valid = Number(numbers.pop()).toFixed(2)
+  const scaled = numbers.map((number) => Number((Number(number) * scale + offset).toPrecision(7)))
+  return [`${valid} %`, ...scaled.map(String)]
+}
+
+/** How many rows each table of releases has. */
+async function rows(): Promise<Record<string, number>> {
+  const cluster = await openCluster(testDatabase.config)
+  const database = cluster.connectForMaintenance()
+  const counts: Record<string, number> = {}
+  for (const table of ['release', 'publication', 'coverage', 'layer', 'raster_tile'] as const) {
+    const { rows: found } = await database.pool.query(`select count(*) as count from ${table}`)
+    counts[table] = found[0].count
+  }
+  await database.close()
+  await cluster.close()
+  return counts
+}
+
+/** Manifests and rasters as an operator would lay them out. */
+async function manifest(name: string, layers: Parameters<typeof manifestText>[0], settings = {}) {
+  return writeManifest(folder.path, manifestText(layers, settings), name)
+}
+
+describe.sequential('agro, from an empty database on', () => {
+  test('migrate says that there is nothing to do, and releases list that there are none', async () => {
+    expect(await agro('migrate')).toEqual({ code: 0, stdout: 'The schema is up to date.\n', stderr: '' })
+    expect(await agro('releases', 'list')).toEqual({
+      code: 0,
+      stdout: 'There are no releases.\n',
+      stderr: '',
+    })
+  })
+
+  test('ingest finds files beside the manifest, publishes, and shows plain lines', async () => {
+    await mkdir(join(folder.path, 'rasters'))
+    await copyFile(fixture('bands-nodata.tif'), join(folder.path, 'rasters/season.tif'))
+    const path = await manifest('season.yaml', [
+      { file: 'rasters/season.tif', band: 1, scenario: 'Normal' },
+      { file: './rasters/season.tif', band: 2, scenario: 'Dominant' },
+    ])
+    const { code, stdout, stderr } = await agro('ingest', path)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'loading: 100 %\n' })
+    expect(stdout).toMatch(/^yield-eth-wheat-2025-01-v1 is published: 4 tiles in \d+\.\d s\.\n$/)
+    expect(await listed()).toEqual({ 'yield-eth-wheat-2025-01-v1': 'published' })
+  })
+
+  test('ingest of the same data does nothing, unless it is told to', async () => {
+    const path = join(folder.path, 'season.yaml')
+    expect(await agro('ingest', path)).toEqual({
+      code: 0,
+      stdout:
+        'The same data are published as yield-eth-wheat-2025-01-v1: nothing to do (--force loads them again).\n',
+      stderr: '',
+    })
+    const { stdout } = await agro('ingest', '--force', '--no-publish', path)
+    expect(stdout).toMatch(/^yield-eth-wheat-2025-01-v2 is complete and not published: 4 tiles in/)
+    expect(await listed()).toEqual({
+      'yield-eth-wheat-2025-01-v1': 'published',
+      'yield-eth-wheat-2025-01-v2': 'not published',
+    })
+  })
+
+  test('ingest --dry-run reports grid, statistics and differences, and writes nothing', async () => {
+    const before = await rows()
+    const path = await manifest('other.yaml', [
+      { file: fixture('crs-32637.tif'), scenario: 'Normal' },
+      { file: fixture('zeros.tif'), scenario: 'Below Normal', scale: 10, offset: 1 },
+    ])
+    const { code, stdout, stderr } = await agro('ingest', '--dry-run', path)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: 'reading: 50 %\nreading: 100 %\n' })
+    const utm = gdalStatistics('crs-32637.tif')
+    const zeros = gdalStatistics('zeros.tif', 10, 1)
+    expect(stdout.split('\n')).toEqual([
+      'grid: 21 x 18 pixels of 1000 x 1000 CRS units, EPSG:32637',
+      'extent: 38.09012, 8.88264, 38.28150, 9.04586 (west, south, east, north)',
+      'LAYER   UNIT   TYPE  VALID     MINIMUM   MAXIMUM   MEAN      FROM',
+      `Normal  kg/ha  32BF  ${utm.join('  ')}  crs-32637.tif band 1`,
+      '',
+      'grid: 21 x 18 pixels of 0.01 x 0.01 degrees, EPSG:4326',
+      'extent: 38.12300, 9.27600, 38.33300, 9.45600 (west, south, east, north)',
+      'LAYER         UNIT   TYPE  VALID    MINIMUM  MAXIMUM   MEAN     FROM',
+      `Below Normal  kg/ha  32BF  ${zeros[0]}  ${zeros[1]}        ${zeros.slice(2).join('  ')}  zeros.tif band 1`,
+      '',
+      'Against yield-eth-wheat-2025-01-v1, which is published now:',
+      'LAYER         CHANGE',
+      'Normal        minimum 250.6421 -> 250.4992 (-0.1 %); maximum 1176.925 -> 1173.497 (-0.3 %); ' +
+        'mean 770.844 -> 774.9537 (+0.5 %); valid pixels 282 -> 378 (+34.0 %)',
+      'Below Normal  is new',
+      'Dominant      would be gone',
+      'Nothing was written.',
+      '',
+    ])
+    expect(await rows()).toEqual(before)
+  })
+
+  test('releases publish, rollback and delete move what answers', async () => {
+    const [first, second] = ['yield-eth-wheat-2025-01-v1', 'yield-eth-wheat-2025-01-v2']
+    expect(await agro('releases', 'publish', second)).toEqual({
+      code: 0,
+      stdout: `${second} is published in the place of ${first}.\n`,
+      stderr: '',
+    })
+    expect(await agro('releases', 'rollback', second)).toEqual({
+      code: 0,
+      stdout: `${first} is published again in the place of ${second}.\n`,
+      stderr: '',
+    })
+    expect(await agro('releases', 'delete', first)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `${first} is published: roll it back or publish another first, or use --force.\n`,
+    })
+    expect(await agro('releases', 'delete', second)).toEqual({
+      code: 0,
+      stdout: `${second} is deleted.\n`,
+      stderr: '',
+    })
+    expect(await listed()).toEqual({ [first]: 'published' })
+  })
+
+  test('what is wrong is one sentence, and the exit code is 1', async () => {
+    const wrong = await manifest('wrong.yaml', [{ file: 'rasters/none.tif' }])
+    expect(await agro('ingest', wrong)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `${join(folder.path, 'rasters/none.tif')} does not exist.\n`,
+    })
+    await writeFile(wrong, 'product: yield\n')
+    const { code, stdout, stderr } = await agro('ingest', wrong)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr.split('\n')[0]).toBe(`${wrong}:1: country_code is missing`)
+    expect(await agro('ingest', '--dry-run', join(folder.path, 'none.yaml'))).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `${join(folder.path, 'none.yaml')} does not exist.\n`,
+    })
+  })
+
+  test('commands and options that there are not exit with 1 and show the help', async () => {
+    const { code, stderr } = await agro('ingets')
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^error: unknown command 'ingets'\n\(Did you mean ingest\?\)\n\nUsage: agro/)
+    expect((await agro('ingest', '--dryrun', 'x.yaml')).stderr).toMatch(/^error: unknown option '--dryrun'/)
+    expect((await agro('ingest')).stderr).toMatch(/^error: missing required argument 'manifest'/)
+  })
+})
+
+describe.sequential('an ingest that is killed half-way', () => {
+  const published = 'yield-eth-wheat-2026-01-v1'
+  const incomplete = 'yield-eth-wheat-2026-01-v2'
+
+  beforeAll(async () => {
+    const path = await manifest('small.yaml', [{ file: fixture('type-int16.tif') }], {
+      forecast_period: '2026-01',
+    })
+    expect(await agro('ingest', path)).toMatchObject({ code: 0 })
+    await killHalfWay()
+  })
+
+  /** A raster that is large enough to be killed over, made of noise. */
+  async function killHalfWay(): Promise<void> {
+    const row = Float32Array.from({ length: 3000 }, (_, column) => Math.sin(column) * 1000 + 2000)
+    await writeTiff(join(folder.path, 'large.tif'), { width: 3000, height: 3000, row: () => row })
+    const path = await manifest('large.yaml', [{ file: 'large.tif' }], { forecast_period: '2026-01' })
+    const child = spawn(process.execPath, ['bin/run.mjs', 'src/cli/agro.ts', 'ingest', path], {
+      env: { ...process.env, ...testDatabase.environment },
+    })
+    let progress = ''
+    child.stderr.on('data', (text) => {
+      progress += text
+      if (progress.includes('loading: 30 %')) child.kill('SIGKILL')
+    })
+    const signal = await new Promise((resolve) => child.on('close', (_, signal) => resolve(signal)))
+    expect(signal).toBe('SIGKILL')
+    expect(progress).not.toContain('loading: 100 %')
+  }
+
+  test('leaves the published release answering, and is listed as incomplete', async () => {
+    expect(await listed()).toMatchObject({ [published]: 'published', [incomplete]: 'incomplete' })
+  })
+
+  test('cannot be published', async () => {
+    expect(await agro('releases', 'publish', incomplete)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `${incomplete} is not complete: its load was cut off. Delete it and ingest it again.\n`,
+    })
+  })
+
+  test('can be deleted without force, with everything that it wrote', async () => {
+    expect(await agro('releases', 'delete', incomplete)).toEqual({
+      code: 0,
+      stdout: `${incomplete} is deleted.\n`,
+      stderr: '',
+    })
+    expect(await rows()).toMatchObject({ coverage: 2, layer: 3, raster_tile: 8 })
+  })
+
+  test('can be run again, and loads everything', async () => {
+    const { code, stdout, stderr } = await agro('ingest', join(folder.path, 'large.yaml'))
+    expect(code).toBe(0)
+    expect(stdout).toMatch(
+      new RegExp(
+        `^${incomplete} is published in the place of ${published}: 35344 tiles in \\d+\\.\\d s\\.\n$`,
+      ),
+    )
+    const lines = Array.from({ length: 11 }, (_, tenth) => `loading: ${tenth * 10} %\n`)
+    expect(stderr).toBe(lines.join(''))
+  })
+})

@@ -1,0 +1,68 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { stringify } from 'yaml'
+import type { Database } from '#src/database/client.ts'
+import { openGeoTiffs } from '#src/ingest/geotiff/source.ts'
+import { type LoadedRelease, loadRelease } from '#src/ingest/load.ts'
+import { readManifest } from '#src/ingest/manifest.ts'
+import { refuseUnknownSeries } from '#src/ingest/queries.ts'
+
+/** The path of a GeoTIFF that test/fixtures/make-rasters.py has made. */
+export function fixture(name: string): string {
+  return fileURLToPath(new URL(`../fixtures/rasters/${name}`, import.meta.url))
+}
+
+/** A folder that is there until `remove` is called. */
+export async function temporaryFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'agro-ingest-'))
+  return { path, remove: () => rm(path, { recursive: true, force: true }) }
+}
+
+/** What a test says of a layer; the unit is kg/ha. */
+export interface LayerText {
+  file: string
+  [key: string]: unknown
+}
+
+/** A manifest as an operator would write it, of a series that has nothing to do with what is tested. */
+export function manifestText(layers: LayerText[], settings: Record<string, unknown> = {}): string {
+  return stringify({
+    product: 'yield',
+    country_code: 'eth',
+    crop: 'wheat',
+    forecast_period: '2025-01',
+    source: 'A test',
+    licence: 'CC0-1.0',
+    ...settings,
+    layers: layers.map((layer) => ({
+      unit: 'kg/ha',
+      ...(settings.product === 'forage' ? {} : { scenario: 'Normal' }),
+      ...layer,
+    })),
+  })
+}
+
+/** Writes a manifest into a folder. */
+export async function writeManifest(folder: string, text: string, name = 'manifest.yaml'): Promise<string> {
+  const path = join(folder, name)
+  await writeFile(path, text)
+  return path
+}
+
+/** Ingests a manifest as the command does, without the command. */
+export async function ingestManifest(
+  database: Database,
+  path: string,
+  options?: { publish?: boolean },
+): Promise<LoadedRelease & { notes: string[] }> {
+  const manifest = await readManifest(path)
+  await refuseUnknownSeries(database.writer, manifest)
+  const release = await openGeoTiffs(database.writer, manifest)
+  try {
+    return { ...(await loadRelease(database, release, options)), notes: release.notes }
+  } finally {
+    await release.close()
+  }
+}
