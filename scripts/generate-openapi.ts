@@ -5,15 +5,15 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
-import { openCluster } from '#src/database/client.ts'
+import { serverCluster } from '#src/database/client.ts'
 import { openapiYaml } from '#src/plugins/openapi.ts'
 
 const FILE = new URL('../openapi.yaml', import.meta.url)
 
 // A connection is made with the first query, and there is none.
-const config = loadConfig({ DATABASE_URL: 'postgres://nowhere' })
-const cluster = await openCluster(config)
-const app = await buildApp(config, cluster.connect())
+const url = 'postgres://nowhere'
+const config = loadConfig({ DATABASE_URL: url })
+const app = await buildApp(config, serverCluster(url, config).connect())
 await app.ready()
 const document = openapiYaml(app)
 await app.close()

@@ -37,7 +37,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     return { ...settings, DEMO_DATA: settings.DEMO_DATA ?? settings.DATABASE_URL === undefined }
   } catch (error) {
     throw new OperatorError(
-      `The configuration is not valid: ${(error as Error).message.replace(/^env\//, '')}.`,
+      `The configuration is not valid: ${(error as Error).message.replaceAll('env/', '')}.`,
     )
   }
 }

@@ -12,15 +12,26 @@ import type { App } from './plugins/app.ts'
 /** A close that takes longer than this is given up. */
 const CLOSE_TIMEOUT_MS = 10_000
 
+/** Signals this close together are one: npm passes on a Ctrl-C that the terminal has sent us already. */
+const SAME_SIGNAL_MS = 300
+
 const started = Date.now()
+
+/**
+ * What SIGTERM and Ctrl-C do. Until there is a service to close in order, the process just ends: to the
+ * database that is a crash, which it survives. Without a listener, PID 1 of a container would not end.
+ */
+let stop = (_signal: string, number: number): void => process.exit(128 + number)
+for (const signal of ['SIGTERM', 'SIGINT']) {
+  process.on(signal, (name, number) => stop(name, number))
+}
 
 try {
   await run(loadConfig())
 } catch (error) {
-  const { message, code } = error as NodeJS.ErrnoException
-  if (isDatabaseUnavailable(error)) say(`the database cannot be reached: ${message || code}`)
-  else if (error instanceof OperatorError) say(message)
-  else if (code === 'EADDRINUSE' || code === 'EACCES') say(`cannot listen: ${message}; set HOST or PORT`)
+  if (error instanceof OperatorError) console.error(`agro: ${error.message}`)
+  else if (isDatabaseUnavailable(error))
+    console.error(`agro: The database went away: ${(error as Error).message}.`)
   else console.error(error)
   process.exit(1)
 }
@@ -30,8 +41,10 @@ async function run(config: Config): Promise<void> {
   const synthetic = await prepare(config, cluster)
   const database = cluster.connect()
   const app = await buildApp(config, database)
-  closeOnSignal(app, config, database, cluster)
-  await app.listen({ host: config.HOST, port: config.PORT })
+  stop = closeInOrder(app, config, database, cluster)
+  await app.listen({ host: config.HOST, port: config.PORT }).catch(({ message }: Error) => {
+    throw new OperatorError(`Cannot listen: ${message}. Set HOST or PORT.`)
+  })
   welcome(app, config, synthetic)
 }
 
@@ -75,27 +88,30 @@ function welcome(app: App, config: Config, synthetic: boolean): void {
 }
 
 /**
- * Stops in order on SIGTERM or Ctrl-C: readiness turns to 503 first, so that a load balancer looks
- * elsewhere; then requests under way are answered; then the database is closed. A second signal ends
- * the process at once.
+ * Stops in order: readiness turns to 503 first, so that a load balancer looks elsewhere; then requests
+ * under way are answered; then the database is closed. A second signal ends the process at once.
  */
-function closeOnSignal(app: App, config: Config, database: Database, cluster: Cluster): void {
-  let closing = false
-  const close = async () => {
-    if (closing) process.exit(130)
-    closing = true
+function closeInOrder(app: App, config: Config, database: Database, cluster: Cluster): typeof stop {
+  let asked: number | undefined
+  return (_signal, number) => {
+    if (asked === undefined) void close()
+    else if (Date.now() - asked > SAME_SIGNAL_MS) process.exit(128 + number)
+    asked ??= Date.now()
+  }
+
+  async function close(): Promise<void> {
     app.draining = true
     say('stopping')
     await setTimeout(config.SHUTDOWN_DELAY_MS)
-    const giveUp = AbortSignal.timeout(CLOSE_TIMEOUT_MS)
-    giveUp.addEventListener('abort', () => process.exit(1))
+    AbortSignal.timeout(CLOSE_TIMEOUT_MS).addEventListener('abort', () => {
+      say('requests under way take too long: giving them up')
+      process.exit(1)
+    })
     await app.close()
     await database.close()
     await cluster.close()
     process.exit(0)
   }
-  process.on('SIGTERM', close)
-  process.on('SIGINT', close)
 }
 
 function say(message: string): void {

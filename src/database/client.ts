@@ -1,8 +1,9 @@
 import { Kysely, PostgresDialect } from 'kysely'
-import type pg from 'pg'
+import pg from 'pg'
 import type { Config } from '#src/config.ts'
+import { OperatorError } from '#src/errors.ts'
 import { openEmbedded } from './embedded/cluster.ts'
-import { createPool } from './pool.ts'
+import { CONNECTION_TIMEOUT_MS, createPool } from './pool.ts'
 import type { Tables } from './tables.ts'
 
 /**
@@ -37,7 +38,8 @@ export interface Database {
  * The embedded one is started here (about 10 s the first time, 2 s later) and allows one set of
  * connections at a time: close those for maintenance before you connect for requests.
  *
- * @throws {OperatorError} when another process holds the embedded database
+ * @throws {OperatorError} when the server cannot be connected to, or another process holds the embedded
+ * database
  */
 export async function openCluster(
   config: Config,
@@ -55,7 +57,12 @@ export async function openCluster(
     }
   }
 
-  const url = config.DATABASE_URL
+  await tryConnection(config.DATABASE_URL)
+  return serverCluster(config.DATABASE_URL, config)
+}
+
+/** The server at a URL. Nothing is connected before the first query. */
+export function serverCluster(url: string, config: Config): Cluster {
   const options = { size: config.DATABASE_POOL_SIZE, statementTimeout: config.STATEMENT_TIMEOUT_MS }
   return {
     kind: 'server',
@@ -68,6 +75,20 @@ export async function openCluster(
         config.DATABASE_READ_URL && createPool({ ...options, target: config.DATABASE_READ_URL }),
       ),
     close: async () => {},
+  }
+}
+
+/** Whatever is wrong with the URL, the network, TLS or the password is the operator's to mend: say it. */
+async function tryConnection(url: string): Promise<void> {
+  let place = 'of DATABASE_URL'
+  try {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECTION_TIMEOUT_MS })
+    place = `${client.database} on ${client.host}:${client.port}`
+    client.on('error', () => {})
+    await client.connect().finally(() => client.end())
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException
+    throw new OperatorError(`The database ${place} cannot be reached: ${message || code}.`)
   }
 }
 

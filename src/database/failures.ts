@@ -1,15 +1,19 @@
 /** Node's codes of connections that cannot be made or have broken. */
 const CONNECTION_CODES =
-  /^(ECONNREFUSED|ECONNRESET|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/
+  /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN)$/
 
-/** SQLSTATEs: connection exceptions, too many connections, shutdown and start-up of the server. */
-const UNAVAILABLE_STATES = /^(08...|53300|57P0[1-5]|25P03)$/
+/**
+ * SQLSTATEs: connection exceptions, refused credentials, no such database, too many connections,
+ * shutdown and start-up of the server, a transaction that was idle for too long, a replica that had to
+ * cancel the query to keep up.
+ */
+const UNAVAILABLE_STATES = /^(08...|28...|3D000|53300|57P0[1-5]|25P03|40001)$/
 
 const STATEMENT_TIMEOUT = '57014'
 
 /** What pg, its pool and our own deadline say, which have no code. */
 const CONNECTION_MESSAGES =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client (has encountered|was closed)|no answer within|the embedded database (ended|is closed))/
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client (has encountered|was closed)|no answer within|the embedded database (ended|is closed|could not be started))/
 
 /** Whether an error means that the database did not answer, rather than that it said no. */
 export function isDatabaseUnavailable(error: unknown): boolean {

@@ -7,13 +7,11 @@ import type { Tables } from './tables.ts'
 /** Any constant will do, as long as every version of the program uses the same. */
 const MIGRATION_LOCK = 7_239_441
 
-const FOLDERS = {
-  migration: new URL('../../sql/migrations/', import.meta.url),
-  function: new URL('../../sql/functions/', import.meta.url),
-}
+/** Where the scripts lie: in `migrations` and `functions`. */
+const SQL_FOLDER = new URL('../../sql/', import.meta.url)
 
 interface Script {
-  kind: keyof typeof FOLDERS
+  kind: 'migration' | 'function'
   name: string
   text: string
   checksum: string
@@ -27,8 +25,8 @@ interface Script {
  * @returns the names of what was applied
  * @throws {OperatorError} when an applied migration has been changed, or is not known to this version
  */
-export async function migrate(db: Kysely<Tables>): Promise<string[]> {
-  const scripts = [...(await scriptsOf('migration')), ...(await scriptsOf('function'))]
+export async function migrate(db: Kysely<Tables>, folder = SQL_FOLDER): Promise<string[]> {
+  const scripts = [...(await scriptsOf('migration', folder)), ...(await scriptsOf('function', folder))]
   return db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)})`.execute(trx)
     const applied = await appliedScripts(trx)
@@ -49,22 +47,16 @@ export async function migrate(db: Kysely<Tables>): Promise<string[]> {
   })
 }
 
-/** The names of the migrations and functions that the database still lacks. */
-export async function pendingScripts(db: Kysely<Tables>): Promise<string[]> {
-  const scripts = [...(await scriptsOf('migration')), ...(await scriptsOf('function'))]
-  const applied = await db.transaction().execute((trx) => appliedScripts(trx))
-  return scripts.filter((script) => applied.get(key(script)) !== script.checksum).map(({ name }) => name)
-}
-
 function key({ kind, name }: Pick<Script, 'kind' | 'name'>): string {
   return `${kind} ${name}`
 }
 
-async function scriptsOf(kind: Script['kind']): Promise<Script[]> {
-  const names = (await readdir(FOLDERS[kind])).filter((name) => name.endsWith('.sql')).sort()
+async function scriptsOf(kind: Script['kind'], sqlFolder: URL): Promise<Script[]> {
+  const folder = new URL(`${kind}s/`, sqlFolder)
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
   return Promise.all(
     names.map(async (name) => {
-      const text = await readFile(new URL(name, FOLDERS[kind]), 'utf8')
+      const text = await readFile(new URL(name, folder), 'utf8')
       return { kind, name, text, checksum: createHash('sha256').update(text).digest('hex') }
     }),
   )

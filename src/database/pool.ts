@@ -10,7 +10,10 @@ export interface PoolOptions {
 }
 
 /** How long a request waits for a connection before the database counts as unavailable. */
-const CONNECTION_TIMEOUT_MS = 5000
+export const CONNECTION_TIMEOUT_MS = 5000
+
+/** The same for the embedded database, which takes some seconds to come back after it has failed. */
+const EMBEDDED_CONNECTION_TIMEOUT_MS = 20_000
 
 /**
  * PostgreSQL ends a statement at its timeout by itself. A connection that is still silent this much
@@ -32,10 +35,12 @@ export function createPool({ target, size, statementTimeout }: PoolOptions): pg.
   const pool = new pg.Pool({
     ...(typeof target === 'string'
       ? { connectionString: target, keepAlive: true }
-      : { stream: target, user: 'postgres', database: 'postgres', idleTimeoutMillis: 0 }),
-    Client: statementTimeout > 0 ? clientWithDeadline(statementTimeout + DEADLINE_GRACE_MS) : pg.Client,
+      : // `ssl` is given because pg would otherwise look at PGSSLMODE, which is meant for servers.
+        { stream: target, user: 'postgres', database: 'postgres', ssl: false, idleTimeoutMillis: 0 }),
+    Client: clientWithDeadline(statementTimeout > 0 ? statementTimeout + DEADLINE_GRACE_MS : undefined),
     max: size,
-    connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+    connectionTimeoutMillis:
+      typeof target === 'string' ? CONNECTION_TIMEOUT_MS : EMBEDDED_CONNECTION_TIMEOUT_MS,
     statement_timeout: statementTimeout,
     idle_in_transaction_session_timeout: statementTimeout > 0 ? statementTimeout + DEADLINE_GRACE_MS : 0,
     application_name: 'agro-advisory',
@@ -53,22 +58,35 @@ function parserOf(oid: number, format?: 'text' | 'binary') {
   return PARSERS.get(oid) ?? pg.types.getTypeParser(oid, format as 'text')
 }
 
-function clientWithDeadline(milliseconds: number): typeof pg.Client {
+/** pg's client; a statement without an answer by the deadline destroys its connection. */
+function clientWithDeadline(milliseconds: number | undefined): typeof pg.Client {
   const query = pg.Client.prototype.query as (...args: unknown[]) => unknown
   return class extends pg.Client {
     override query(...args: unknown[]): never {
-      const deadline = setTimeout(() => {
-        this.connection.stream.destroy(new Error(`no answer within ${milliseconds} ms`))
-      }, milliseconds)
-      const answer = query.apply(this, args)
-      // Callers that pass a callback (only pg itself, while connecting) get nothing to wait for.
-      if (answer instanceof Promise) answer.then(clear, clear)
-      else clear()
-      return answer as never
-
-      function clear() {
+      const deadline =
+        milliseconds &&
+        setTimeout(() => {
+          this.connection.stream.destroy(new Error(`no answer within ${milliseconds} ms`))
+        }, milliseconds)
+      const answered = (error?: unknown) => {
         clearTimeout(deadline)
+        // The server is about to hang up. Until it has, the pool would give the connection to the next.
+        if ((error as pg.DatabaseError | undefined)?.severity === 'FATAL') void this.end()
       }
+
+      const callback = args.at(-1)
+      // pool.query passes a callback, everyone else waits for a promise.
+      if (typeof callback === 'function') {
+        args[args.length - 1] = (error: unknown, result: unknown) => {
+          answered(error)
+          callback(error, result)
+        }
+      }
+      const answer = query.apply(this, args)
+      if (answer instanceof Promise) answer.then(() => answered(), answered)
+      // A stream (COPY) has its own pace.
+      else if (typeof callback !== 'function') clearTimeout(deadline)
+      return answer as never
     }
   }
 }

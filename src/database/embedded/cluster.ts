@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs'
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { type FileHandle, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { Worker } from 'node:worker_threads'
+import { OperatorError } from '#src/errors.ts'
 import { lockFolder } from './lock.ts'
-import { EmbeddedSocket, type ProtocolServer } from './socket.ts'
+import { EmbeddedSocket, isIdle, type ProtocolServer, queryMessage } from './socket.ts'
 
 /** The embedded PostgreSQL of this process. */
 export interface EmbeddedCluster {
@@ -17,6 +18,7 @@ export interface EmbeddedCluster {
 interface Instance {
   worker: Worker
   ready: Promise<void>
+  ended: Promise<void>
 }
 
 /**
@@ -26,22 +28,24 @@ interface Instance {
  * answer, by a deadline or because the server failed, ends the thread: the next one gets a new server,
  * which recovers from its write-ahead log as after a crash.
  *
- * @throws {OperatorError} when another process holds the folder
+ * @throws {OperatorError} when another process holds the folder, or it cannot be used
  */
 export async function openEmbedded(
   folder: string,
   progress: (message: string) => void,
 ): Promise<EmbeddedCluster> {
-  await mkdir(folder, { recursive: true })
-  const lock = await lockFolder(folder)
+  const lock = await takeFolder(folder)
   const files = join(folder, 'postgres')
-  const created = join(folder, 'created')
-  // Files without this mark are the rest of a first start that was cut off: nothing can be in them.
-  if (!existsSync(created)) await rm(files, { recursive: true, force: true })
+  // Marks files that are the rest of a first start that was cut off: nothing can be in them. A folder
+  // without the mark, a backup put back for example, is never removed.
+  const unfinished = join(folder, 'unfinished')
+  if (existsSync(unfinished)) await rm(files, { recursive: true, force: true })
+  const isNew = !existsSync(files)
+  if (isNew) await writeFile(unfinished, '')
   progress(
-    existsSync(created)
-      ? `opening the embedded database in ${folder} (about 2 s)`
-      : `creating the embedded database in ${folder} (about 10 s)`,
+    isNew
+      ? `creating the embedded database in ${folder} (about 10 s)`
+      : `opening the embedded database in ${folder} (about 2 s)`,
   )
 
   let closed = false
@@ -73,20 +77,25 @@ export async function openEmbedded(
       throw error
     })
     return {
-      exchange: (messages) => exchange(server.worker, messages),
-      disconnected(abandoned) {
-        if (!abandoned) return leave()
-        instance = undefined
-        server.worker.terminate().then(leave, leave)
-      },
+      ended: server.ended,
+      exchange: (messages) => exchange(server, messages),
+      disconnected: (abandoned) => void endSession(server, abandoned).then(leave),
     }
   }
 
-  await running().ready.catch(async (error) => {
+  /** Leaves nothing of a client to the next one. Where that cannot be done, the server is ended. */
+  async function endSession(server: Instance, abandoned: boolean): Promise<void> {
+    if (instance !== server) return // It has ended by itself.
+    if (abandoned || !(await forgetClient(server))) await server.worker.terminate()
+  }
+
+  await running().ready.catch(async ({ message }: Error) => {
     await lock.close()
-    throw error
+    throw new OperatorError(
+      `In ${folder} ${message}. If its files are damaged, put back a backup, or move them away to begin anew.`,
+    )
   })
-  await writeFile(created, '')
+  await rm(unfinished, { force: true })
 
   return {
     connect: () => new EmbeddedSocket(attach),
@@ -100,27 +109,56 @@ export async function openEmbedded(
   }
 }
 
-function startInstance(folder: string, ended: () => void): Instance {
+async function takeFolder(folder: string): Promise<FileHandle> {
+  try {
+    await mkdir(folder, { recursive: true })
+    return await lockFolder(folder)
+  } catch (error) {
+    if (error instanceof OperatorError) throw error
+    throw new OperatorError(
+      `The folder ${folder} cannot be used for the embedded database: ${(error as Error).message}. ` +
+        'Set DATA_DIR to one that can be written to.',
+    )
+  }
+}
+
+function startInstance(folder: string, onEnd: () => void): Instance {
   const worker = new Worker(new URL('./boot.mjs', import.meta.url), { workerData: { folder } })
+  const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
   const ready = new Promise<void>((resolve, reject) => {
+    const failed = (reason: string) =>
+      reject(new Error(`the embedded database could not be started: ${reason}`))
     worker.once('message', () => resolve())
-    worker.once('error', reject)
-    worker.once('exit', () => reject(new Error('the embedded database ended while it was starting')))
+    worker.once('error', ({ message }: Error) => failed(message))
+    worker.once('exit', () => failed('its thread ended'))
   })
-  worker.once('exit', ended)
+  worker.once('exit', onEnd)
   worker.on('error', () => {})
   // Errors reach whoever waits for `ready`; this one is for the case that nobody does.
   ready.catch(() => {})
-  return { worker, ready }
+  return { worker, ready, ended }
 }
 
-async function stopInstance({ worker }: Instance): Promise<void> {
-  const ended = new Promise((resolve) => worker.once('exit', resolve))
+async function stopInstance({ worker, ended }: Instance): Promise<void> {
   worker.postMessage('close')
   await ended
 }
 
-function exchange(worker: Worker, messages: Uint8Array): Promise<Uint8Array> {
+/**
+ * Does what a server does when a connection ends: the transaction is rolled back; settings, temporary
+ * tables, prepared statements and locks of the session are gone.
+ *
+ * @returns whether it succeeded
+ */
+async function forgetClient(server: Instance): Promise<boolean> {
+  for (const statement of ['rollback', 'discard all']) {
+    const answer = await exchange(server, queryMessage(statement)).catch(() => undefined)
+    if (!answer || !isIdle(answer)) return false
+  }
+  return true
+}
+
+function exchange({ worker }: Instance, messages: Uint8Array): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     worker.once('message', answered)
     worker.once('exit', ended)

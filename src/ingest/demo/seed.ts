@@ -53,9 +53,13 @@ export async function seedDemo(
 async function lockSeeding(database: Database): Promise<() => void> {
   if (database.kind === 'embedded') return () => {}
   const client = await database.pool.connect()
-  await client.query('select pg_advisory_lock($1)', [SEED_LOCK])
   // Closing the connection gives the lock back.
-  return () => client.release(true)
+  const unlock = () => client.release(true)
+  await client.query('select pg_advisory_lock($1)', [SEED_LOCK]).catch((error) => {
+    unlock()
+    throw error
+  })
+  return unlock
 }
 
 /** Stores a country's outline as its area of level 0, unless one is there already. */

@@ -1,0 +1,121 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { loadConfig } from '#src/config.ts'
+import { openCluster } from '#src/database/client.ts'
+import { startProcess, startService } from '#test/server/service-process.ts'
+import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+
+describe.skipIf(process.env.TEST_DATABASE_KIND !== 'embedded')('the folder of the embedded database', () => {
+  let scratch: string
+  beforeAll(async () => {
+    scratch = await mkdtemp(join(tmpdir(), 'agro-folder-'))
+  })
+  afterAll(() => rm(scratch, { recursive: true }))
+
+  async function ask(folder: string, statement: string): Promise<unknown[]> {
+    const cluster = await openCluster(loadConfig({ DATA_DIR: folder }))
+    const database = cluster.connectForMaintenance()
+    const { rows } = await database.pool.query(statement)
+    await database.close()
+    await cluster.close()
+    return rows
+  }
+
+  describe('while a process holds it', () => {
+    let testDatabase: TestDatabase
+    let folder: string
+    beforeAll(async () => {
+      testDatabase = await createTestDatabase('empty')
+      folder = testDatabase.config.DATA_DIR
+    })
+    afterAll(() => testDatabase.drop())
+
+    test('is refused to others, who are told the holder; after kill -9 it is free, and what was committed is there', async () => {
+      const holder = startProcess('test/database/folder-holder.ts', testDatabase.environment)
+      await holder.prints(/committed/)
+
+      const refusal = new RegExp(
+        `^(agro: )?The embedded database in ${folder} is in use by process ${holder.pid} on ${hostname()}, ` +
+          'started [0-9TZ:.-]+\\. Stop that process first, or set DATABASE_URL: a PostgreSQL server can be shared\\.\n$',
+      )
+      const service = startService(testDatabase.environment)
+      expect(await service.ended).toBe(1)
+      expect(service.stderr()).toMatch(refusal)
+      const cli = startProcess('src/cli/agro.ts', testDatabase.environment, 'releases', 'list')
+      expect(await cli.ended).toBe(1)
+      expect(cli.stderr()).toMatch(refusal)
+
+      holder.signal('SIGKILL')
+      expect(await holder.ended).toBe('SIGKILL')
+      const rows = await ask(folder, 'select count(*), min(x), max(x) from committed')
+      expect(rows).toEqual([{ count: 1000, min: 1, max: 1000 }])
+    })
+
+    test('is refused to the same process too, and free again when it is closed', async () => {
+      const cluster = await openCluster(testDatabase.config)
+      await expect(openCluster(testDatabase.config)).rejects.toThrow(
+        `The embedded database in ${folder} is in use by process ${process.pid} on ${hostname()}`,
+      )
+      await cluster.close()
+      expect(await ask(folder, 'select 1 as x')).toEqual([{ x: 1 }])
+    })
+  })
+
+  test('is made whole by the next start after first starts that were killed half-way', async () => {
+    // Spaces and letters of any script may be in its path.
+    const folder = join(scratch, 'données de la saison', 'የአየር ሁኔታ 🌾')
+    const moments = ['lock', 'unfinished', 'postgres/PG_VERSION', 'postgres/base']
+    for (const moment of moments) {
+      const start = startService({ DATA_DIR: folder, DEMO_DATA: 'false' })
+      await vi.waitFor(() => expect(existsSync(join(folder, moment))).toBe(true), {
+        timeout: 30_000,
+        interval: 5,
+      })
+      start.signal('SIGKILL')
+      await start.ended
+      expect(existsSync(join(folder, 'unfinished')) || moment === 'lock').toBe(true)
+    }
+    expect(await ask(folder, 'select 1 as x')).toEqual([{ x: 1 }])
+    expect(existsSync(join(folder, 'unfinished'))).toBe(false)
+  }, 180_000)
+
+  test('that holds something else than a database is refused in a sentence', async () => {
+    const testDatabase = await createTestDatabase('empty')
+    const folder = testDatabase.config.DATA_DIR
+    await writeFile(join(folder, 'postgres/global/pg_control'), 'not this')
+    const service = startService(testDatabase.environment)
+    expect(await service.ended).toBe(1)
+    expect(service.stderr()).toMatch(
+      /^agro: In .* the embedded database could not be started: .+\. If its files are damaged, .*\n$/,
+    )
+    // It may be the operator's only copy: nothing is removed.
+    expect(await readFile(join(folder, 'postgres/global/pg_control'), 'utf8')).toBe('not this')
+    await testDatabase.drop()
+  })
+
+  test.each([
+    ['is a file', async (path: string) => writeFile(path, ''), ''],
+    ['lies in a file', async (path: string) => writeFile(path, ''), '/below'],
+  ])('that %s is refused in a sentence', async (name, make, below) => {
+    const path = join(scratch, name)
+    await make(path)
+    const service = startService({ DATA_DIR: path + below })
+    expect(await service.ended).toBe(1)
+    expect(service.stdout()).toBe('')
+    expect(service.stderr()).toMatch(
+      /^agro: The folder .* cannot be used for the embedded database: E[A-Z]+: .*\. Set DATA_DIR to one that can be written to\.\n$/,
+    )
+  })
+
+  test('that may not be made is refused in a sentence', async () => {
+    // Not even root makes folders there.
+    const service = startService({ DATA_DIR: '/sys/agro-advisory' })
+    expect(await service.ended).toBe(1)
+    expect(service.stderr()).toMatch(
+      /^agro: The folder \/sys\/agro-advisory cannot be used for the embedded database: E[A-Z]+: .*\.\n$/,
+    )
+  })
+})
