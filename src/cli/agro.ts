@@ -1,12 +1,13 @@
 import { Command } from 'commander'
 import { OperatorError } from '#src/errors.ts'
+import { boundariesCommand } from './boundaries.ts'
 import { demoCommand } from './demo.ts'
 import { ingestCommand } from './ingest.ts'
 import { migrateCommand } from './migrate.ts'
 import { releasesCommand } from './releases.ts'
 
 const program = new Command('agro')
-  .description('Operates the agricultural advisory service: its database and its releases.')
+  .description('Operates the agricultural advisory service: its database, its releases and its boundaries.')
   .addHelpText(
     'after',
     '\nThe database is the one of DATABASE_URL, or else the embedded one in DATA_DIR (default ./data),\n' +
@@ -15,6 +16,7 @@ const program = new Command('agro')
   .addCommand(migrateCommand)
   .addCommand(ingestCommand)
   .addCommand(releasesCommand)
+  .addCommand(boundariesCommand)
   .addCommand(demoCommand)
   .showHelpAfterError()
 

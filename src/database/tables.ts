@@ -3,14 +3,25 @@ import type { Product } from '#schemas/common.ts'
 
 /** The tables as Kysely sees them; the comments of their columns stand in sql/migrations. */
 export interface Tables {
-  country: { code: string; name: string }
+  country: CountryTable
+  country_alias: { alias: string; country_code: string }
   crop: { code: string; name: string }
   country_crop: { country_code: string; crop_code: string }
   release: ReleaseTable
   publication: PublicationTable
   coverage: CoverageTable
   layer: LayerTable
+  boundary_set: BoundarySetTable
   admin_area: AdminAreaTable
+}
+
+interface CountryTable {
+  code: string
+  name: string
+  west: number
+  south: number
+  east: number
+  north: number
 }
 
 interface ReleaseTable {
@@ -75,6 +86,16 @@ interface LayerTable {
   mean: number | null
 }
 
+interface BoundarySetTable {
+  country_code: string
+  level: number
+  checksum: string
+  approximate: boolean
+  source: string
+  licence: string
+  loaded_at: Generated<Date>
+}
+
 interface AdminAreaTable {
   id: Generated<number>
   country_code: string
@@ -84,6 +105,12 @@ interface AdminAreaTable {
   parent_id: number | null
   geom: string
   area_km2: number
-  source: string
-  licence: string
+  west: number
+  south: number
+  east: number
+  north: number
+  centroid_lng: number
+  centroid_lat: number
+  positions: number
+  simplified: string
 }

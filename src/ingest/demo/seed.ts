@@ -1,6 +1,10 @@
-import { sql } from 'kysely'
+import { Readable } from 'node:stream'
 import type { Database } from '#src/database/client.ts'
 import { deleteRelease, listReleases } from '#src/domains/releases/queries.ts'
+import { type Shape, shapeOf } from '../boundaries/geometry.ts'
+import type { CountryPlace } from '../boundaries/place.ts'
+import { findBoundarySets, listCountryPlaces } from '../boundaries/queries.ts'
+import { replaceBoundaries } from '../boundaries/replace.ts'
 import { loadRelease } from '../load.ts'
 import { countryOutline, OUTLINE_SOURCE } from './outlines.ts'
 import { DEMO_RELEASES, demoSource } from './source.ts'
@@ -36,8 +40,8 @@ export async function seedDemo(
             release.countryCode === demo.countryCode,
         ),
     )
-    for (const countryCode of new Set(missing.map((release) => release.countryCode))) {
-      await insertOutline(database, countryCode)
+    for (const country of await listCountryPlaces(database.writer)) {
+      await seedOutline(database, country)
     }
     for (const [index, release] of missing.entries()) {
       await loadRelease(database, demoSource(release))
@@ -63,14 +67,17 @@ async function lockSeeding(database: Database): Promise<() => void> {
 }
 
 /** Stores a country's outline as its area of level 0, unless one is there already. */
-async function insertOutline({ writer }: Database, countryCode: string): Promise<void> {
-  const outline = JSON.stringify(countryOutline(countryCode))
-  await sql`
-    insert into admin_area (country_code, level, code, name, geom, area_km2, source, licence)
-    select
-      country.code, 0, upper(country.code), country.name, geom,
-      st_area(geom::geography) / 1e6, ${OUTLINE_SOURCE.source}, ${OUTLINE_SOURCE.licence}
-    from country, st_setsrid(st_geomfromgeojson(${outline}), 4326) as geom
-    where country.code = ${countryCode}
-    on conflict (country_code, level, code) do nothing`.execute(writer)
+async function seedOutline(database: Database, country: CountryPlace): Promise<void> {
+  const sets = await findBoundarySets(database.writer, country.code)
+  if (sets.has(0)) return
+  const { wkb } = shapeOf(countryOutline(country.code)) as Shape
+  const code = country.code.toUpperCase()
+  const area = { origin: 'world-atlas', code, name: country.name, parentCode: null, wkb }
+  const set = { countryCode: country.code, level: 0, approximate: false, ...OUTLINE_SOURCE }
+  await replaceBoundaries(database, { ...set, checksum: 'world-atlas' }, Readable.from([area]), {
+    country,
+    strict: false,
+    dryRun: false,
+    dropped: [],
+  })
 }

@@ -1,0 +1,96 @@
+import { basename } from 'node:path'
+import { Command, InvalidArgumentError } from 'commander'
+import type { FeatureFile } from '#src/ingest/boundaries/feature.ts'
+import { loadBoundaries } from '#src/ingest/boundaries/load.ts'
+import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
+import type { LoadReport } from '#src/ingest/boundaries/replace.ts'
+import type { Finding } from '#src/ingest/boundaries/staging.ts'
+import { withDatabase } from './database.ts'
+import { table } from './table.ts'
+
+interface BoundariesOptions {
+  country: string
+  level: number
+  codeProperty?: string
+  nameProperty?: string
+  parentProperty?: string
+  source?: string
+  licence?: string
+  strict?: boolean
+  dryRun?: boolean
+}
+
+export const boundariesCommand = new Command('boundaries')
+  .description('Load the administrative areas of one level of a country, in the place of those there are.')
+  .argument('<file...>', 'GeoJSON FeatureCollections or shapefiles (.shp, .zip), in WGS 84')
+  .requiredOption('--country <code>', 'the country, for example eth')
+  .requiredOption('--level <number>', '0 for the country itself, down to 3', readLevel)
+  .option('--code-property <name>', 'the property with the code of an area; guessed when left out')
+  .option('--name-property <name>', 'the property with its name; guessed when left out')
+  .option('--parent-property <name>', 'the property with the code of the area above; guessed when left out')
+  .option('--source <text>', 'whose boundaries they are, for the catalog')
+  .option('--licence <text>', 'their licence, for the catalog')
+  .option('--strict', 'refuse files in which anything must be repaired, dropped or linked anew')
+  .option('--dry-run', 'report what would be done, and write nothing')
+  .action(async (paths: string[], options: BoundariesOptions) => {
+    // A file can be missing without a database: say so before one is opened.
+    const files = await Promise.all(paths.map((path) => openBoundaryFile(path, options.level)))
+    await withDatabase(async (database) => {
+      const { country, report } = await loadBoundaries(database, {
+        files,
+        country: options.country,
+        level: options.level,
+        properties: {
+          ...(options.codeProperty && { code: options.codeProperty }),
+          ...(options.nameProperty && { name: options.nameProperty }),
+          ...(options.parentProperty && { parent: options.parentProperty }),
+        },
+        source: options.source ?? sourceOf(files),
+        licence: options.licence ?? 'Not stated',
+        strict: options.strict ?? false,
+        dryRun: options.dryRun ?? false,
+      })
+      const subject = `level ${options.level} of ${country}`
+      if (report) console.log(reportText(subject, report, options.dryRun ?? false))
+      else console.log(`The same files are loaded as ${subject}: nothing to do.`)
+    })
+  })
+
+function readLevel(text: string): number {
+  if (!/^[0-3]$/.test(text)) throw new InvalidArgumentError('It must be 0, 1, 2 or 3.')
+  return Number(text)
+}
+
+function sourceOf(files: FeatureFile[]): string {
+  return `Not stated; loaded from ${files.map(({ paths }) => basename(paths[0] as string)).join(', ')}`
+}
+
+/** Findings listed of each kind. */
+const LISTED = 20
+
+function reportText(subject: string, report: LoadReport, dryRun: boolean): string {
+  const { added, updated, removed, unnamed, approximateDeleted } = report
+  const lines = [
+    ...findings('repaired', report.repaired),
+    ...findings('dropped', report.dropped),
+    ...findings('linked to a parent by overlap', report.reparented),
+    ...findings('of the level below linked to another parent', report.relinked),
+  ]
+  if (unnamed > 0) lines.push(`${unnamed} without a name: their codes stand for it.`)
+  for (const level of approximateDeleted) {
+    lines.push(`The approximate areas of level ${level} are deleted: they do not fit into real ones.`)
+  }
+  const areas = `${added + updated} ${added + updated === 1 ? 'area' : 'areas'}`
+  lines.push(
+    `${subject} has ${areas}: ${added} new, ${updated} with a code that was there, ${removed} removed.`,
+  )
+  if (dryRun) lines.push('Nothing was written: this was a dry run.')
+  return lines.join('\n')
+}
+
+function findings(what: string, list: Finding[]): string[] {
+  if (list.length === 0) return []
+  const rows = list.slice(0, LISTED).map(({ area, reason }) => [`  ${area}`, reason])
+  const more = list.length > LISTED ? [`  and ${list.length - LISTED} more`] : []
+  return [`${list.length} ${what}:`, table(['  AREA', 'WHY'], rows), ...more]
+}

@@ -1,0 +1,21 @@
+/** A feature as a file has it: nothing of it has been checked. */
+export interface RawFeature {
+  /** Its place in the file, from 1. */
+  number: number
+  properties: Record<string, unknown>
+  geometry: unknown
+}
+
+/** A file of features. */
+export interface FeatureFile {
+  /** The file's name, for messages. */
+  name: string
+  /** The files that it consists of: what a checksum has to cover. */
+  paths: string[]
+  /**
+   * Reads the features one after the other.
+   *
+   * @throws {OperatorError} where the file is not what its name says, is cut off, or not in WGS 84
+   */
+  features(): AsyncGenerator<RawFeature>
+}

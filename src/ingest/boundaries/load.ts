@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import type { Database } from '#src/database/client.ts'
+import { findCountryCodes } from '#src/domains/admin/queries.ts'
+import { OperatorError } from '#src/errors.ts'
+import type { FeatureFile } from './feature.ts'
+import type { CountryPlace } from './place.ts'
+import type { GivenProperties } from './properties.ts'
+import { type BoundarySet, findBoundarySets, listCountryPlaces } from './queries.ts'
+import { readAreas, type Target } from './read.ts'
+import { type LoadReport, replaceBoundaries } from './replace.ts'
+import type { Finding } from './staging.ts'
+
+export interface LoadRequest {
+  files: FeatureFile[]
+  /** A code or a name of the country. */
+  country: string
+  level: number
+  /** Properties that the operator named; the others are guessed. */
+  properties: GivenProperties
+  source: string
+  licence: string
+  /** Refuses files that something would have to be done about. */
+  strict: boolean
+  /** Does everything and then undoes it. */
+  dryRun: boolean
+}
+
+/**
+ * Loads files as the areas of one level of a country, in the place of those that are there: all of them
+ * or, where anything is wrong, none.
+ *
+ * @returns the country's name, and what was done; no report where the same files are loaded already
+ * @throws {OperatorError} says in one sentence what is wrong with the files
+ */
+export async function loadBoundaries(
+  database: Database,
+  request: LoadRequest,
+): Promise<{ country: string; report: LoadReport | undefined }> {
+  const { level, source, licence, strict, dryRun } = request
+  const target = await targetOf(database, request)
+  const { country } = target
+  const sets = await findBoundarySets(database.writer, country.code)
+  const checksum = await checksumOf(request, country.code)
+  if (sets.get(level)?.checksum === checksum) return { country: country.name, report: undefined }
+  refuseMissingParents(country, level, sets)
+
+  const dropped: Finding[] = []
+  const areas = readAreas(request.files, target, (finding) => dropped.push(finding))
+  const set = { countryCode: country.code, level, checksum, approximate: false, source, licence }
+  const report = await replaceBoundaries(database, set, areas, { country, strict, dryRun, dropped })
+  return { country: country.name, report }
+}
+
+async function targetOf({ writer }: Database, request: LoadRequest): Promise<Target> {
+  const countries = await listCountryPlaces(writer)
+  const codes = await findCountryCodes(writer)
+  const countryNamed = (name: string): CountryPlace | undefined => {
+    const code = codes(name)
+    return countries.find((country) => country.code === code)
+  }
+  const country = countryNamed(request.country)
+  if (country) return { ...request, country, countries, countryNamed }
+  const known = countries.map(({ code, name }) => `${code} (${name})`).join(', ')
+  throw new OperatorError(`--country must be one of ${known}, not ${request.country}.`)
+}
+
+/** Over the bytes of the files and everything that decides what becomes of them. */
+async function checksumOf(request: LoadRequest, countryCode: string): Promise<string> {
+  const { files, level, properties, source, licence } = request
+  const hash = createHash('sha256').update(JSON.stringify([countryCode, level, properties, source, licence]))
+  for (const path of files.flatMap((file) => file.paths)) {
+    for await (const chunk of createReadStream(path)) hash.update(chunk)
+  }
+  return hash.digest('hex')
+}
+
+/** Areas of level 2 and 3 need parents, and real ones do not go into approximate ones. */
+function refuseMissingParents(country: CountryPlace, level: number, sets: Map<number, BoundarySet>): void {
+  if (level < 2) return
+  const above = sets.get(level - 1)
+  if (above && !above.approximate) return
+  const state = above ? 'holds nothing but approximate areas' : 'is not loaded'
+  throw new OperatorError(
+    `Level ${level - 1} of ${country.name} ${state}: load it first, for the areas of level ${level} lie in its areas.`,
+  )
+}

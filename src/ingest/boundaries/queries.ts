@@ -1,0 +1,172 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Tables } from '#src/database/tables.ts'
+import type { CountryPlace } from './place.ts'
+import { overlap } from './staging.ts'
+
+/** The areas of one level of a country, and where they come from. */
+export interface BoundarySet {
+  countryCode: string
+  level: number
+  checksum: string
+  approximate: boolean
+  source: string
+  licence: string
+}
+
+export async function listCountryPlaces(db: Kysely<Tables>): Promise<CountryPlace[]> {
+  const rows = await db.selectFrom('country').selectAll().orderBy('code').execute()
+  return rows.map(({ code, name, west, south, east, north }) => ({
+    code,
+    name,
+    bounds: [west, south, east, north],
+  }))
+}
+
+/** What is loaded of a country, by level. */
+export async function findBoundarySets(
+  db: Kysely<Tables>,
+  countryCode: string,
+): Promise<Map<number, BoundarySet>> {
+  const rows = await db
+    .selectFrom('boundary_set')
+    .select(['country_code as countryCode', 'level', 'checksum', 'approximate', 'source', 'licence'])
+    .where('country_code', '=', countryCode)
+    .execute()
+  return new Map(rows.map((row) => [row.level, row]))
+}
+
+/** Operators are few: one at a time may change which boundaries there are. Readers are not held up. */
+export async function lockBoundaries(trx: Transaction<Tables>): Promise<void> {
+  await sql`lock table boundary_set in share row exclusive mode`.execute(trx)
+}
+
+/** How a level has changed. */
+export interface Replacement {
+  added: number
+  updated: number
+  removed: number
+}
+
+/**
+ * Puts the staged areas in the place of a level. Those whose code stays keep their identity, so that
+ * the areas below stay linked; those below one that is gone are left without a parent.
+ */
+export async function replaceLevel(trx: Transaction<Tables>, set: BoundarySet): Promise<Replacement> {
+  const { countryCode, level } = set
+  await sql`
+    insert into boundary_set (country_code, level, checksum, approximate, source, licence)
+    values (${countryCode}, ${level}, ${set.checksum}, ${set.approximate}, ${set.source}, ${set.licence})
+    on conflict (country_code, level) do update set
+      checksum = excluded.checksum,
+      approximate = excluded.approximate,
+      source = excluded.source,
+      licence = excluded.licence,
+      loaded_at = now()`.execute(trx)
+  const gone = sql`
+    select id from admin_area
+    where country_code = ${countryCode} and level = ${level}
+      and code not in (select code from staged_area)`
+  await sql`update admin_area set parent_id = null where parent_id in (${gone})`.execute(trx)
+  const removed = await sql`delete from admin_area where id in (${gone})`.execute(trx)
+  const { rows } = await sql<{ added: boolean }>`
+    insert into admin_area (
+      country_code, level, code, name, parent_id, geom, area_km2,
+      west, south, east, north, centroid_lng, centroid_lat, positions, simplified
+    )
+    select
+      ${countryCode}, ${level}, code, name, parent_id, geom, st_area(geom::geography) / 1e6,
+      st_xmin(geom), st_ymin(geom), st_xmax(geom), st_ymax(geom), st_x(st_centroid(geom)),
+      st_y(st_centroid(geom)), st_npoints(geom),
+      st_multi(st_simplifypreservetopology(geom, sqrt(st_area(geom)) / 200))
+    from staged_area
+    on conflict (country_code, level, code) do update set
+      name = excluded.name,
+      parent_id = excluded.parent_id,
+      geom = excluded.geom,
+      area_km2 = excluded.area_km2,
+      west = excluded.west,
+      south = excluded.south,
+      east = excluded.east,
+      north = excluded.north,
+      centroid_lng = excluded.centroid_lng,
+      centroid_lat = excluded.centroid_lat,
+      positions = excluded.positions,
+      simplified = excluded.simplified
+    -- A row that was inserted has never been locked or updated.
+    returning xmax = 0 as added`.execute(trx)
+  await cutIntoPieces(trx, countryCode, level)
+  const added = rows.filter((row) => row.added).length
+  return { added, updated: rows.length - added, removed: Number(removed.numAffectedRows ?? 0) }
+}
+
+/**
+ * Vertices of a piece: with 64 it stays below the 2 kB from which PostgreSQL stores a value aside and
+ * compressed, so that a look-up reads it with its row.
+ */
+const PIECE_VERTICES = 64
+
+async function cutIntoPieces(trx: Transaction<Tables>, countryCode: string, level: number): Promise<void> {
+  const areas = sql`select id from admin_area where country_code = ${countryCode} and level = ${level}`
+  await sql`delete from admin_area_piece where admin_area_id in (${areas})`.execute(trx)
+  await sql`
+    insert into admin_area_piece (admin_area_id, geom)
+    select id, st_subdivide(geom, ${PIECE_VERTICES})
+    from admin_area
+    where country_code = ${countryCode} and level = ${level}`.execute(trx)
+}
+
+/** Deletes the approximate areas below a level: they do not fit into real ones. Returns which levels. */
+export async function deleteApproximateBelow(
+  trx: Transaction<Tables>,
+  countryCode: string,
+  level: number,
+): Promise<number[]> {
+  const { rows } = await sql<{ level: number }>`
+    delete from boundary_set
+    where country_code = ${countryCode} and level > ${level} and approximate
+    returning level`.execute(trx)
+  const levels = rows.map((row) => row.level).sort()
+  await sql`
+    delete from admin_area where country_code = ${countryCode} and level = any(${levels}::integer[])`.execute(
+    trx,
+  )
+  return levels
+}
+
+/**
+ * Gives the areas of the level below that have lost their parent the one they overlap most.
+ *
+ * @returns their codes, and their parents' (null where they overlap none)
+ */
+export async function relinkChildren(
+  trx: Transaction<Tables>,
+  countryCode: string,
+  level: number,
+): Promise<{ area: string; parent: string | null }[]> {
+  const { rows } = await sql<{ area: string; parent: string | null }>`
+    with best as (
+      select distinct on (child.id) child.id, parent.id as parent_id, parent.code as parent
+      from admin_area as child
+      join admin_area as parent
+        on parent.country_code = ${countryCode} and parent.level = ${level} and parent.geom && child.geom
+      cross join lateral (${overlap('child.geom', 'parent.id')}) as overlap
+      where child.country_code = ${countryCode} and child.level = ${level + 1}
+        and child.parent_id is null and overlap.area > 0
+      order by child.id, overlap.area desc, parent.code
+    ),
+    linked as (
+      update admin_area set parent_id = best.parent_id from best where admin_area.id = best.id
+      returning admin_area.id
+    )
+    select child.code as area, best.parent
+    from admin_area as child
+    left join best on best.id = child.id
+    where child.country_code = ${countryCode} and child.level = ${level + 1} and child.parent_id is null
+    order by child.code`.execute(trx)
+  return rows
+}
+
+/** The embedded database gathers no statistics by itself, and a server only after a while. */
+export async function analyzeBoundaries(trx: Transaction<Tables>): Promise<void> {
+  await sql`analyze admin_area, admin_area_piece`.execute(trx)
+}

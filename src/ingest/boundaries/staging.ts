@@ -1,0 +1,218 @@
+import { sql, type Transaction } from 'kysely'
+import type { Tables } from '#src/database/tables.ts'
+
+/** An area as a file has it, on its way into the database. */
+export interface StagedArea {
+  /** Which feature of which file it is, for messages. */
+  origin: string
+  code: string | null
+  name: string | null
+  parentCode: string | null
+  /** A MultiPolygon in longitude and latitude, well-known binary. */
+  wkb: Buffer
+}
+
+/** What has been found about one of the areas. */
+export interface Finding {
+  /** Its code, or which feature it is where it has none. */
+  area: string
+  reason: string
+}
+
+/** Bytes of geometry that go to the database in one statement. */
+const BATCH_BYTES = 1024 * 1024
+
+/** Smaller ones are left over from clipping: the smallest real areas are city quarters. */
+const SLIVER_KM2 = 0.001
+/** What has neither a code nor this area cannot be meant as an administrative area. */
+const NAMELESS_SLIVER_KM2 = 1
+
+/**
+ * Puts areas where they can be checked and repaired in SQL. They vanish with the transaction.
+ *
+ * @returns how many there are
+ */
+export async function stageAreas(
+  trx: Transaction<Tables>,
+  areas: AsyncIterable<StagedArea>,
+): Promise<number> {
+  await sql`
+    create temporary table staged_area (
+      id integer generated always as identity primary key,
+      origin text not null,
+      code text collate "C",
+      name text,
+      parent_code text collate "C",
+      geom geometry(MultiPolygon, 4326),
+      parent_id bigint
+    ) on commit drop`.execute(trx)
+  let batch: StagedArea[] = []
+  let bytes = 0
+  let count = 0
+  for await (const area of areas) {
+    batch.push(area)
+    bytes += area.wkb.length
+    count++
+    if (bytes < BATCH_BYTES) continue
+    await insertStaged(trx, batch)
+    batch = []
+    bytes = 0
+  }
+  await insertStaged(trx, batch)
+  // A temporary table is never analysed by itself, and nothing is on the embedded database.
+  await sql`analyze staged_area`.execute(trx)
+  return count
+}
+
+async function insertStaged(trx: Transaction<Tables>, areas: StagedArea[]): Promise<void> {
+  await sql`
+    insert into staged_area (origin, code, name, parent_code, geom)
+    select origin, code, name, parent_code, st_setsrid(st_geomfromwkb(wkb), 4326)
+    from unnest(
+      ${areas.map(({ origin }) => origin)}::text[],
+      ${areas.map(({ code }) => code)}::text[],
+      ${areas.map(({ name }) => name)}::text[],
+      ${areas.map(({ parentCode }) => parentCode)}::text[],
+      ${areas.map(({ wkb }) => wkb)}::bytea[]
+    ) as area (origin, code, name, parent_code, wkb)`.execute(trx)
+}
+
+/**
+ * Makes invalid areas valid, keeping what is polygon of them. Nothing may be overlaid before this: the
+ * embedded database does not survive the overlay of an invalid geometry.
+ */
+export async function repairStaged(trx: Transaction<Tables>): Promise<Finding[]> {
+  const { rows } = await sql<Finding & { id: number }>`
+    select id, coalesce(code, origin) as area, st_isvalidreason(geom) as reason
+    from staged_area
+    where not st_isvalid(geom)
+    order by id`.execute(trx)
+  await sql`
+    update staged_area set geom = st_multi(st_collectionextract(st_makevalid(geom), 3))
+    where id = any(${rows.map(({ id }) => id)}::integer[])`.execute(trx)
+  return rows.map(({ area, reason }) => ({ area, reason }))
+}
+
+/** Drops what is no area: nothing left of it, slivers, and what has no code. */
+export async function dropStaged(trx: Transaction<Tables>): Promise<Finding[]> {
+  const { rows } = await sql<Finding>`
+    with measured as (
+      select id, code, st_isempty(geom) as empty, st_area(geom::geography) / 1e6 as km2 from staged_area
+    ),
+    dropped as (
+      delete from staged_area
+      using measured
+      where staged_area.id = measured.id
+        and (measured.empty or measured.km2 < ${SLIVER_KM2} or measured.code is null)
+      returning staged_area.id, staged_area.origin, measured.code, measured.empty, measured.km2
+    )
+    select
+      coalesce(code, origin) as area,
+      case
+        when empty then 'nothing of its geometry encloses an area'
+        when km2 < ${SLIVER_KM2} then 'it is a sliver of ' || round((km2 * 1e6)::numeric, 1) || ' m²'
+        when km2 < ${NAMELESS_SLIVER_KM2} then 'it is a sliver without a code'
+        else 'it has no code, though it measures ' || round(km2::numeric, 1) || ' km²'
+      end as reason
+    from dropped
+    order by id`.execute(trx)
+  return rows
+}
+
+/** Names areas that have no name by their code. */
+export async function nameStaged(trx: Transaction<Tables>): Promise<number> {
+  const { numAffectedRows } = await sql`update staged_area set name = code where name is null`.execute(trx)
+  return Number(numAffectedRows ?? 0)
+}
+
+/** How many areas there are, and the codes that more than one of them has. */
+export async function duplicateCodes(trx: Transaction<Tables>): Promise<{ count: number; codes: string[] }> {
+  const { rows } = await sql<{ code: string; count: number }>`
+    select code, count(*) as count from staged_area group by code order by code`.execute(trx)
+  return {
+    count: rows.reduce((sum, { count }) => sum + count, 0),
+    codes: rows.filter(({ count }) => count > 1).map(({ code }) => code),
+  }
+}
+
+/**
+ * The other level of the country that most of the areas are in already, with the same code and name:
+ * then they are of that level.
+ */
+export async function levelWithTheSameAreas(
+  trx: Transaction<Tables>,
+  countryCode: string,
+  level: number,
+): Promise<number | undefined> {
+  const { rows } = await sql<{ level: number }>`
+    select area.level
+    from staged_area
+    join admin_area as area using (code, name)
+    where area.country_code = ${countryCode} and area.level <> ${level} and area.level > 0
+    group by area.level
+    having count(*) > 0.5 * (select count(*) from staged_area) and count(*) > 1
+    limit 1`.execute(trx)
+  return rows[0]?.level
+}
+
+/**
+ * Links the areas to those of the level above by their parents' codes. All of level 1 are parts of the
+ * country, whatever that is called.
+ *
+ * @returns how many areas there are, and those that have no parent yet
+ */
+export async function linkByCode(
+  trx: Transaction<Tables>,
+  countryCode: string,
+  level: number,
+): Promise<{ total: number; unlinked: { area: string; parentCode: string | null }[] }> {
+  const { numAffectedRows } = await sql`
+    update staged_area set parent_id = parent.id
+    from admin_area as parent
+    where parent.country_code = ${countryCode}
+      and parent.level = ${level - 1}
+      and (parent.level = 0 or parent.code = staged_area.parent_code)`.execute(trx)
+  const { rows } = await sql<{ area: string; parentCode: string | null }>`
+    select code as area, parent_code as "parentCode"
+    from staged_area
+    where parent_id is null
+    order by code`.execute(trx)
+  return { total: rows.length + Number(numAffectedRows ?? 0), unlinked: rows }
+}
+
+/** Links areas without a parent to the one they overlap most; returns which they were given. */
+export async function linkByOverlap(
+  trx: Transaction<Tables>,
+  countryCode: string,
+  level: number,
+): Promise<Map<string, string>> {
+  const { rows } = await sql<{ code: string; parent: string }>`
+    with best as (
+      select distinct on (staged.id) staged.id, parent.id as parent_id, parent.code as parent
+      from staged_area as staged
+      join admin_area as parent
+        on parent.country_code = ${countryCode} and parent.level = ${level - 1} and parent.geom && staged.geom
+      cross join lateral (${overlap('staged.geom', 'parent.id')}) as overlap
+      where staged.parent_id is null and overlap.area > 0
+      order by staged.id, overlap.area desc, parent.code
+    )
+    update staged_area set parent_id = best.parent_id
+    from best
+    where staged_area.id = best.id
+    returning staged_area.code, best.parent`.execute(trx)
+  return new Map(rows.map(({ code, parent }) => [code, parent]))
+}
+
+/** A subquery for how much of an area lies in a stored one, by whose pieces it is quickly seen. */
+export function overlap(geom: string, areaId: string) {
+  const [shape, id] = [sql.ref(geom), sql.ref(areaId)]
+  return sql`
+    select sum(
+      case
+        when st_covers(${shape}, piece.geom) then st_area(piece.geom)
+        else st_area(st_intersection(${shape}, piece.geom))
+      end
+    ) as area
+    from admin_area_piece as piece
+    where piece.admin_area_id = ${id} and piece.geom && ${shape}`
+}

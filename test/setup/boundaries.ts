@@ -1,0 +1,89 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Database } from '#src/database/client.ts'
+import { type LoadRequest, loadBoundaries } from '#src/ingest/boundaries/load.ts'
+import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
+import type { LoadReport } from '#src/ingest/boundaries/replace.ts'
+
+/** Boundary files that are not part of the repository; see CONTRIBUTING.md. */
+export const SHARED_BOUNDARIES = resolve(import.meta.dirname, '../../../shared/data/boundaries')
+export const hasSharedBoundaries = existsSync(SHARED_BOUNDARIES)
+if (!hasSharedBoundaries) {
+  console.warn(`\n*** Tests with real boundaries are SKIPPED: there is no ${SHARED_BOUNDARIES} ***\n`)
+}
+
+/** The files of the folder: country, level and how many areas they have. */
+export const SHARED_FILES: [country: string, level: number, count: number][] = [
+  ['eth', 0, 1],
+  ['eth', 1, 13],
+  ['eth', 2, 92],
+  ['rwa', 0, 1],
+  ['rwa', 1, 5],
+  ['rwa', 2, 30],
+  ['rwa', 3, 416],
+  ['gha', 0, 1],
+  ['gha', 1, 16],
+]
+
+export function sharedFile(country: string, level: number): string {
+  return join(SHARED_BOUNDARIES, `${country}_adm${level}.geojson`)
+}
+
+/** Loads a file as an operator would; undefined where that changed nothing. */
+export async function loadFile(
+  database: Database,
+  path: string,
+  country: string,
+  level: number,
+  options: Partial<LoadRequest> = {},
+): Promise<LoadReport | undefined> {
+  const { report } = await loadBoundaries(database, {
+    files: [await openBoundaryFile(path, level)],
+    country,
+    level,
+    properties: {},
+    source: 'A test',
+    licence: 'CC0-1.0',
+    strict: false,
+    dryRun: false,
+    ...options,
+  })
+  return report
+}
+
+export async function loadSharedBoundaries(database: Database): Promise<void> {
+  for (const [country, level] of SHARED_FILES) {
+    await loadFile(database, sharedFile(country, level), country, level)
+  }
+}
+
+/** A feature with the given properties. */
+export function feature(properties: Record<string, unknown> | null, geometry: unknown): object {
+  return { type: 'Feature', properties, geometry }
+}
+
+/** A rectangle as a GeoJSON polygon, degrees. */
+export function rectangle(west: number, south: number, east: number, north: number): object {
+  const ring = [
+    [west, south],
+    [east, south],
+    [east, north],
+    [west, north],
+    [west, south],
+  ]
+  return { type: 'Polygon', coordinates: [ring] }
+}
+
+/** Writes text, or features as a FeatureCollection, into a file of its own; returns its path. */
+export async function boundaryFile(
+  content: string | Buffer | object[],
+  name = 'areas.geojson',
+): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'agro-boundaries-'))
+  const path = join(folder, name)
+  const isText = typeof content === 'string' || Buffer.isBuffer(content)
+  await writeFile(path, isText ? content : JSON.stringify({ type: 'FeatureCollection', features: content }))
+  return path
+}
