@@ -1,0 +1,72 @@
+import type { FastifyRequest } from 'fastify'
+import { type TObject, Type } from 'typebox'
+import { ApiError } from '#src/errors.ts'
+
+/** A decimal number as people write it; no hexadecimal, no Infinity, no spaces. */
+const DECIMAL = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/
+
+interface Field {
+  name: string
+  numeric: boolean
+}
+
+/**
+ * A hook that makes one request of the body and the query parameters: field by field, and the body
+ * wins. What comes out is validated as the body. Parameters that the schema does not name are ignored.
+ */
+export function mergeQueryIntoBody(schema: TObject) {
+  const fields = fieldsOf(schema)
+  return async (request: FastifyRequest): Promise<void> => {
+    const { body } = request
+    if (body !== undefined && (body === null || typeof body !== 'object' || Array.isArray(body))) {
+      const message = 'the body must be a JSON object'
+      throw new ApiError('INVALID_PARAMETERS', 'The body must be a JSON object.', [
+        { field: 'body', message },
+      ])
+    }
+    const query = request.query as Record<string, string | string[]>
+    const merged: Record<string, unknown> = {}
+    for (const field of fields) {
+      if (body && Object.hasOwn(body, field.name)) {
+        merged[field.name] = (body as Record<string, unknown>)[field.name]
+      } else if (query[field.name] !== undefined) {
+        merged[field.name] = readValue(field, query[field.name] as string | string[])
+      }
+    }
+    request.body = merged
+  }
+}
+
+/** A hook that turns the numbers among the query parameters into numbers, for the validation to judge. */
+export function readQuery(schema: TObject) {
+  const fields = fieldsOf(schema)
+  return async (request: FastifyRequest): Promise<void> => {
+    const query = request.query as Record<string, string | string[]>
+    request.query = Object.fromEntries(
+      fields
+        .filter(({ name }) => query[name] !== undefined)
+        .map((field) => [field.name, readValue(field, query[field.name] as string | string[])]),
+    )
+  }
+}
+
+function fieldsOf(schema: TObject): Field[] {
+  return Object.entries(schema.properties).map(([name, property]) => ({
+    name,
+    numeric: Type.IsNumber(property) || Type.IsInteger(property),
+  }))
+}
+
+/**
+ * A query parameter's value. Numbers are read strictly; what is not a number stays text, which the
+ * validation then refuses with the same message as text in a body.
+ */
+function readValue({ name, numeric }: Field, value: string | string[]): number | string {
+  if (Array.isArray(value)) {
+    const message = `${name} must be given once`
+    throw new ApiError('INVALID_PARAMETERS', `${message}.`, [{ field: name, message }])
+  }
+  if (!numeric) return value
+  const number = DECIMAL.test(value) ? Number(value) : Number.NaN
+  return Number.isFinite(number) ? number : value
+}
