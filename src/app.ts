@@ -1,10 +1,13 @@
 import Fastify, { LogController } from 'fastify'
 import type { Config } from './config.ts'
 import type { Database } from './database/client.ts'
+import { admin } from './domains/admin/index.ts'
 import { advisory } from './domains/advisory/index.ts'
 import { catalog } from './domains/catalog/index.ts'
+import { location } from './domains/location/index.ts'
 import { service } from './domains/service/index.ts'
 import type { App } from './plugins/app.ts'
+import { authentication } from './plugins/authentication.ts'
 import { bodyParser } from './plugins/body-parser.ts'
 import { clientErrorHandler, errorHandler, frameworkErrors } from './plugins/error-handler.ts'
 import { openapi } from './plugins/openapi.ts'
@@ -45,6 +48,11 @@ export async function buildApp(config: Config, database: Database): Promise<App>
       await guarded.register(overload)
       await guarded.register(catalog)
       await guarded.register(advisory, { prefix: '/advisory' })
+      await guarded.register(async (signedIn) => {
+        await signedIn.register(authentication)
+        await signedIn.register(admin)
+        await signedIn.register(location)
+      })
     },
     { prefix: config.BASE_PATH },
   )

@@ -30,6 +30,7 @@ export const openapi = fp(
         security: [],
         tags: [
           { name: 'advisory', description: 'What the published releases say about a place.' },
+          { name: 'places', description: 'Administrative areas, and which of them a point lies in.' },
           { name: 'catalog', description: 'What is published.' },
           { name: 'service', description: 'The service itself: its links and its health.' },
         ],

@@ -65,7 +65,7 @@ function ruleOf(error: FastifySchemaValidationError): string {
     case 'minimum':
     case 'maximum':
       if (type !== 'number' && type !== 'integer') return `must be ${type === 'object' ? 'an' : 'a'} ${type}`
-      return `must be a number${minimum === undefined ? '' : ` from ${minimum} to ${maximum}`}`
+      return `must be a ${type === 'integer' ? 'whole number' : 'number'}${minimum === undefined ? '' : ` from ${minimum} to ${maximum}`}`
     case 'enum':
       return `must be one of ${(params.allowedValues as string[]).join(', ')}`
     case 'minLength':

@@ -102,26 +102,25 @@ export async function listPublishedPeriods(
   return rows.flatMap(({ period }) => period ?? [])
 }
 
-/** Whether the outline of a country is known, and which countries' outlines contain a point. */
+/** Whether boundaries of a country are loaded, and in which countries a point lies. */
 export async function countriesAround(
   db: Kysely<Tables>,
   countryCode: string,
   longitude: number,
   latitude: number,
 ): Promise<{ known: boolean; containing: { code: string; name: string }[] }> {
-  const { known } = await db
-    .selectNoFrom(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('admin_area').select('id').where('level', '=', 0).where('country_code', '=', countryCode),
-      ).as('known'),
-    )
-    .executeTakeFirstOrThrow()
-  const { rows: containing } = await sql<{ code: string; name: string }>`
-    select country.code, country.name
-    from admin_area
-    join country on country.code = admin_area.country_code
-    where admin_area.level = 0
-      and st_covers(admin_area.geom, st_setsrid(st_makepoint(${longitude}::float8, ${latitude}::float8), 4326))
-    order by country.code`.execute(db)
-  return { known: Boolean(known), containing }
+  const { rows } = await sql<{ known: boolean; containing: { code: string; name: string }[] }>`
+    select
+      exists (select from boundary_set where country_code = ${countryCode}) as known,
+      (
+        select coalesce(
+          jsonb_agg(jsonb_build_object('code', code, 'name', name) order by code),
+          '[]'
+        )
+        from country
+        where code in (
+          select country_code from admin_areas_at(${longitude}::float8, ${latitude}::float8)
+        )
+      ) as containing`.execute(db)
+  return rows[0] as { known: boolean; containing: { code: string; name: string }[] }
 }

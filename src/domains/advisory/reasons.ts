@@ -11,7 +11,10 @@ const PRODUCT_NAMES: Record<Product, string> = {
   forage: 'forage suitability',
 }
 
-/** Why nothing is published for a request: the country, the crop, the month, or nothing yet. */
+/**
+ * Why nothing is published for a request: the country, the crop, the month, or nothing yet. Where the
+ * point lies in another country, that is most likely the one that was meant.
+ */
 export async function reasonForNoRelease(db: Kysely<Tables>, query: PointQuery): Promise<ApiError> {
   const { product, countryCode, cropCode, forecastPeriod } = query
   const countries = await listCountries(db)
@@ -21,10 +24,12 @@ export async function reasonForNoRelease(db: Kysely<Tables>, query: PointQuery):
     const message = `country_code must be one of ${allowed.join(', ')}`
     return new ApiError('INVALID_PARAMETERS', `${message}.`, [{ field: 'country_code', message, allowed }])
   }
+  const elsewhere = await otherCountry(db, query)
   if (cropCode !== null && !country.crops.includes(cropCode)) {
     const offer =
       country.crops.length > 0 ? `its crops are: ${country.crops.join(', ')}` : 'it has forage only'
-    return new ApiError('CROP_NOT_AVAILABLE', `The crop is not available for ${country.name}; ${offer}.`, [
+    const sentence = `The crop is not available for ${country.name}; ${offer}.${elsewhere}`
+    return new ApiError('CROP_NOT_AVAILABLE', sentence, [
       { field: 'crop', message: `the crop is not available for ${country.name}`, allowed: country.crops },
     ])
   }
@@ -33,10 +38,18 @@ export async function reasonForNoRelease(db: Kysely<Tables>, query: PointQuery):
   if (forecastPeriod !== null && months.length > 0) {
     return new ApiError(
       'NO_RELEASE',
-      `There are no ${subject} in ${forecastPeriod.slice(0, 7)}; published are: ${months.join(', ')}.`,
+      `There are no ${subject} in ${forecastPeriod.slice(0, 7)}; published are: ${months.join(', ')}.${elsewhere}`,
     )
   }
-  return new ApiError('NO_RELEASE', `No ${subject} have been published yet.`)
+  return new ApiError('NO_RELEASE', `No ${subject} have been published yet.${elsewhere}`)
+}
+
+/** A sentence about where a point lies, if that is another country than the one asked for. */
+async function otherCountry(db: Kysely<Tables>, query: PointQuery): Promise<string> {
+  const { containing } = await countriesAround(db, query.countryCode, query.longitude, query.latitude)
+  const [other] = containing
+  if (!other || containing.some(({ code }) => code === query.countryCode)) return ''
+  return ` The point lies in ${other.name} (${other.code}).`
 }
 
 /** Why a published release has no value at a point: it lies outside the country, or there is none. */

@@ -13,7 +13,8 @@ import {
 import { type Product, ref } from '#schemas/common.ts'
 import { errorResponses } from '#src/errors.ts'
 import type { App } from '#src/plugins/app.ts'
-import { mergeQueryIntoBody } from './parameters.ts'
+import { mergeQueryIntoBody } from '#src/plugins/parameters.ts'
+
 import { createPointAdvisor, type LayerValue, monthAndYear, pointQuery } from './point.ts'
 
 /** A point endpoint: how its operation reads, and how its entries look. */

@@ -1,0 +1,188 @@
+import { type Static, Type } from 'typebox'
+import { oneOf, ref } from './common.ts'
+
+export const GEOMETRIES = ['none', 'simplified', 'full'] as const
+export const FORMATS = ['json', 'geojson'] as const
+
+/** What `GET /admin` is taken to ask for where it says nothing. */
+export const ADMIN_DEFAULTS = { geometry: 'none', limit: 1000 } as const
+
+export const AdminQuery = Type.Object({
+  admin0: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: 'The country: a code or a name, in any case, with or without accents.',
+    examples: ['Rwanda'],
+  }),
+  level: Type.Integer({
+    minimum: 1,
+    maximum: 3,
+    description: 'How far down: 1 for regions, provinces or counties, then 2 and 3.',
+    examples: [1],
+  }),
+  parent: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      format: 'text',
+      description: 'Only areas within this one: the code of an area of any level above.',
+    }),
+  ),
+  geometry: Type.Optional({
+    ...oneOf(
+      GEOMETRIES,
+      'Whether to give the shapes of the areas: not at all, with fewer vertices for a map (each area for itself, so neighbours may not touch exactly), or as they were loaded. A page of full shapes ends early where they become many megabytes.',
+    ),
+    default: ADMIN_DEFAULTS.geometry,
+  }),
+  format: Type.Optional({
+    ...oneOf(
+      FORMATS,
+      'What to answer with: a list, or a GeoJSON FeatureCollection. `Accept: application/geo+json` asks for the latter, too.',
+    ),
+    default: 'json',
+  }),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 5000,
+      default: ADMIN_DEFAULTS.limit,
+      description: 'The most areas to answer with.',
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1000,
+      description: 'Where to go on: the `next_cursor` of the page before, with the same other parameters.',
+    }),
+  ),
+})
+export type AdminQuery = Static<typeof AdminQuery>
+
+const Level = Type.Integer({ minimum: 0, maximum: 3, description: '0 is the country.' })
+
+export const AdminReference = Type.Object(
+  {
+    level: Level,
+    code: Type.String({ description: 'Stable: what to ask for it by.', examples: ['RWA-02'] }),
+    name: Type.String(),
+  },
+  { $id: 'AdminReference', description: 'An administrative area by its name.' },
+)
+export type AdminReference = Static<typeof AdminReference>
+
+const Bbox = Type.Array(Type.Number(), {
+  minItems: 4,
+  maxItems: 4,
+  description: 'West, south, east and north in decimal degrees.',
+  examples: [[29.02, -2.84, 30.9, -1.05]],
+})
+
+const Centroid = Type.Object(
+  { lat: Type.Number(), lng: Type.Number() },
+  { description: 'The centre of mass, which may lie outside of a bent area.' },
+)
+
+const AreaKm2 = Type.Number({ description: 'Square kilometres.' })
+
+// Not checked further when it is written: shapes are large, and the database has made them.
+const Geometry = Type.Unsafe<object>({
+  type: 'object',
+  description: 'A GeoJSON MultiPolygon in longitude and latitude (WGS 84).',
+  required: ['type', 'coordinates'],
+  properties: {
+    type: { type: 'string', enum: ['MultiPolygon'] },
+    coordinates: { type: 'array', items: {}, description: 'Polygons of rings of positions.' },
+  },
+})
+
+export const AdminArea = Type.Object(
+  {
+    code: Type.String({ description: 'Stable: what to ask for it by.' }),
+    name: Type.String(),
+    level: Level,
+    country_code: Type.String(),
+    parents: Type.Array(ref(AdminReference), {
+      description: 'The areas it lies in, from the country down to the one right above.',
+    }),
+    area_km2: AreaKm2,
+    bbox: Bbox,
+    centroid: Centroid,
+    geometry: Type.Optional(Geometry),
+  },
+  { $id: 'AdminArea' },
+)
+export type AdminArea = Static<typeof AdminArea>
+
+const NextCursor = Type.Union([Type.String(), Type.Null()], {
+  description: 'The `cursor` of the next page; null where this is the last one.',
+})
+
+export const AdminAreaList = Type.Object(
+  {
+    items: Type.Array(ref(AdminArea), { description: 'In the order of their codes.' }),
+    next_cursor: NextCursor,
+  },
+  {
+    $id: 'AdminAreaList',
+    examples: [
+      {
+        items: [
+          {
+            code: 'RWA-01',
+            name: 'City of Kigali',
+            level: 1,
+            country_code: 'rwa',
+            parents: [{ level: 0, code: 'RWA', name: 'Rwanda' }],
+            area_km2: 730.21,
+            bbox: [29.98, -2.08, 30.28, -1.78],
+            centroid: { lat: -1.93, lng: 30.13 },
+          },
+        ],
+        next_cursor: null,
+      },
+    ],
+  },
+)
+export type AdminAreaList = Static<typeof AdminAreaList>
+
+const OneLevel = (description: string) => Type.Optional(Type.String({ description }))
+
+export const AdminFeature = Type.Object(
+  {
+    type: Type.Literal('Feature'),
+    id: Type.String({ description: 'The code.' }),
+    bbox: Bbox,
+    geometry: Type.Union([Geometry, Type.Null()]),
+    properties: Type.Object({
+      code: Type.String(),
+      name: Type.String(),
+      level: Level,
+      country_code: Type.String(),
+      area_km2: AreaKm2,
+      centroid_lat: Type.Number(),
+      centroid_lng: Type.Number(),
+      adm0_code: OneLevel('The areas it lies in, flat: map programs show no lists.'),
+      adm0_name: OneLevel('The country.'),
+      adm1_code: OneLevel('Where the level is 2 or 3.'),
+      adm1_name: OneLevel('Where the level is 2 or 3.'),
+      adm2_code: OneLevel('Where the level is 3.'),
+      adm2_name: OneLevel('Where the level is 3.'),
+    }),
+  },
+  { $id: 'AdminFeature', description: 'An administrative area as a GeoJSON Feature.' },
+)
+export type AdminFeature = Static<typeof AdminFeature>
+
+export const AdminFeatureCollection = Type.Object(
+  {
+    type: Type.Literal('FeatureCollection'),
+    features: Type.Array(ref(AdminFeature)),
+    next_cursor: NextCursor,
+  },
+  { $id: 'AdminFeatureCollection' },
+)
+export type AdminFeatureCollection = Static<typeof AdminFeatureCollection>
+
+export const adminSchemas = [AdminReference, AdminArea, AdminAreaList, AdminFeature, AdminFeatureCollection]

@@ -1,0 +1,121 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import { AdminReference } from './admin.ts'
+import { Latitude, Longitude, oneOf, ref } from './common.ts'
+
+export const LocationRequest = Type.Object(
+  {
+    lat: Latitude,
+    lng: Longitude,
+    country_code: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description:
+          'The country that the point should lie in, in any case: one of `eth`, `rwa`, `ken`, `gha`. The one it lies in when left out.',
+        examples: ['rwa'],
+      }),
+    ),
+    crop: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: 'The crop that the products are wanted for. The first one of the country when left out.',
+        examples: ['potato'],
+      }),
+    ),
+  },
+  {
+    $id: 'LocationRequest',
+    description: 'A point to look at. Fields that are not listed are ignored.',
+    examples: [{ lat: -1.95, lng: 30.06, country_code: 'rwa' }],
+  },
+)
+export type LocationRequest = Static<typeof LocationRequest>
+
+/** The same fields as query parameters, where none is required because the body may have it. */
+export function locationQuery(): TSchema {
+  const { lat, lng, ...optional } = LocationRequest.properties
+  const elsewhere = 'Required, here or in the body.'
+  return Type.Object({
+    lat: Type.Optional({ ...lat, description: `Latitude in decimal degrees (WGS 84). ${elsewhere}` }),
+    lng: Type.Optional({ ...lng, description: `Longitude in decimal degrees (WGS 84). ${elsewhere}` }),
+    ...optional,
+  })
+}
+
+export const UNAVAILABLE_REASONS = ['CROP_NOT_AVAILABLE', 'NO_RELEASE', 'OUTSIDE_COUNTRY', 'NO_DATA'] as const
+export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number]
+
+export const ProductAvailability = Type.Object(
+  {
+    available: Type.Boolean({ description: 'Whether the point endpoint of the product has a value there.' }),
+    reason: Type.Optional(
+      oneOf(UNAVAILABLE_REASONS, 'Why not: the code of the error that the point endpoint would answer with.'),
+    ),
+  },
+  { $id: 'ProductAvailability' },
+)
+export type ProductAvailability = Static<typeof ProductAvailability>
+
+const Nullable = (schema: ReturnType<typeof Type.String>) => Type.Union([schema, Type.Null()])
+
+export const LocationValidation = Type.Object(
+  {
+    valid: Type.Boolean({
+      description:
+        'Whether the point lies in the country that was asked for, or else in any that the service answers for.',
+    }),
+    country_code: Nullable(
+      Type.String({ description: 'The country that it lies in; null for none of ours.' }),
+    ),
+    country: Nullable(Type.String({ description: 'Its name.' })),
+    admin: Type.Array(ref(AdminReference), {
+      description:
+        'The areas that it lies in, from level 1 down. A lake may be in a district and in no sector.',
+    }),
+    crop: Nullable(Type.String({ description: 'The crop that the products were looked up for.' })),
+    products: Type.Object(
+      {
+        yield: ref(ProductAvailability),
+        fertilizer: ref(ProductAvailability),
+        isfm: ref(ProductAvailability),
+        forage: ref(ProductAvailability),
+      },
+      { description: 'Of the country that was asked for, or else the one that the point lies in.' },
+    ),
+    nearest: Type.Optional(
+      Type.Object(
+        {
+          country_code: Type.String(),
+          country: Type.String(),
+          distance_km: Type.Number({ description: 'To its border.' }),
+        },
+        { description: 'The nearest country, where the point lies in none.' },
+      ),
+    ),
+  },
+  {
+    $id: 'LocationValidation',
+    examples: [
+      {
+        valid: true,
+        country_code: 'rwa',
+        country: 'Rwanda',
+        admin: [
+          { level: 1, code: 'RWA-01', name: 'City of Kigali' },
+          { level: 2, code: 'RWA-01-01', name: 'Nyarugenge' },
+        ],
+        crop: 'potato',
+        products: {
+          yield: { available: true },
+          fertilizer: { available: true },
+          isfm: { available: false, reason: 'NO_RELEASE' },
+          forage: { available: true },
+        },
+      },
+    ],
+  },
+)
+export type LocationValidation = Static<typeof LocationValidation>
+
+export const locationSchemas = [AdminReference, LocationRequest, ProductAvailability, LocationValidation]

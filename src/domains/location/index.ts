@@ -1,0 +1,9 @@
+import { locationSchemas } from '#schemas/location.ts'
+import type { App } from '#src/plugins/app.ts'
+import { locationRoutes } from './routes.ts'
+
+/** Where a point lies, and what is known about it. */
+export async function location(app: App): Promise<void> {
+  for (const schema of locationSchemas) app.addSchema(schema)
+  locationRoutes(app)
+}

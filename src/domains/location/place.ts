@@ -1,0 +1,38 @@
+import type { AdminReference } from '#schemas/admin.ts'
+import type { AreaAtPoint } from './queries.ts'
+
+/** The country a point lies in, and its areas there. */
+export interface Place {
+  countryCode: string
+  country: string
+  /** From level 1 down, at most one a level. */
+  admin: AdminReference[]
+}
+
+/**
+ * Chooses among the areas that a point lies in. Most points lie in one a level; those on a border lie in
+ * several, and get the one of lowest code: in the country that was asked for if it is among them, and
+ * below the area chosen one level up wherever there is one.
+ */
+export function placeOf(areas: AreaAtPoint[], wantedCountry: string | undefined): Place | undefined {
+  const codes = areas.map(({ countryCode }) => countryCode)
+  const countryCode = wantedCountry && codes.includes(wantedCountry) ? wantedCountry : codes.sort()[0]
+  const within = areas.filter((area) => area.countryCode === countryCode)
+  const [first] = within
+  if (!first) return undefined
+  const admin: AdminReference[] = []
+  let above: AreaAtPoint | undefined
+  for (const level of [1, 2, 3]) {
+    const candidates = within.filter((area) => area.level === level).sort(byCode)
+    const chosen: AreaAtPoint | undefined =
+      candidates.find(({ parentId }) => parentId === above?.id) ?? candidates[0]
+    if (!chosen) continue
+    admin.push({ level, code: chosen.code, name: chosen.name })
+    above = chosen
+  }
+  return { countryCode: first.countryCode, country: first.country, admin }
+}
+
+function byCode(a: AreaAtPoint, b: AreaAtPoint): number {
+  return a.code < b.code ? -1 : 1
+}

@@ -1,0 +1,129 @@
+import { type Kysely, sql } from 'kysely'
+import type { Product } from '#schemas/common.ts'
+import type { Tables } from '#src/database/tables.ts'
+
+/** An area that contains a point, or has it on its border. */
+export interface AreaAtPoint {
+  id: number
+  parentId: number | null
+  countryCode: string
+  country: string
+  level: number
+  code: string
+  name: string
+}
+
+export async function areasAtPoint(
+  db: Kysely<Tables>,
+  longitude: number,
+  latitude: number,
+): Promise<AreaAtPoint[]> {
+  const { rows } = await sql<AreaAtPoint>`
+    select
+      area.id,
+      area.parent_id as "parentId",
+      area.country_code as "countryCode",
+      country.name as country,
+      area.level,
+      area.code,
+      area.name
+    from admin_areas_at(${longitude}::float8, ${latitude}::float8) as area
+    join country on country.code = area.country_code`.execute(db)
+  return rows
+}
+
+/** What a country offers at a point. */
+export interface OfferAtPoint {
+  /** Whether any of its boundaries are loaded. */
+  bounded: boolean
+  crops: string[]
+  /** The crop asked for, or else its first; null where it has none. */
+  crop: string | null
+  products: { product: Product; published: boolean; hasValue: boolean }[]
+}
+
+/**
+ * Which products are published for a country and crop, and have a value at a point; undefined where
+ * there is no such country.
+ */
+export async function offerAtPoint(
+  db: Kysely<Tables>,
+  countryCode: string,
+  crop: string | null,
+  longitude: number,
+  latitude: number,
+): Promise<OfferAtPoint | undefined> {
+  const { rows } = await sql<OfferAtPoint>`
+    select
+      exists (select from boundary_set where country_code = offer.country_code) as bounded,
+      offer.crops,
+      offer.crop,
+      (
+        select jsonb_agg(
+          jsonb_build_object(
+            'product', product.code,
+            'published', release_id is not null,
+            'hasValue', coalesce(
+              array_remove(release_values(release_id, ${longitude}::float8, ${latitude}::float8), null) <> '{}',
+              false
+            )
+          )
+        )
+        from (values ('yield', true), ('fertilizer', true), ('isfm', true), ('forage', false))
+          as product (code, has_crop)
+        cross join lateral published_release(
+          product.code, offer.country_code, case when product.has_crop then offer.crop end, null
+        ) as release_id
+      ) as products
+    from (
+      select
+        country.code as country_code,
+        crops,
+        coalesce(${crop}, crops[1]) as crop
+      from country
+      cross join lateral (
+        select coalesce(array_agg(crop_code order by crop_code), '{}') as crops
+        from country_crop
+        where country_crop.country_code = country.code
+      ) as offered
+      where country.code = ${countryCode}
+      offset 0
+    ) as offer`.execute(db)
+  return rows[0]
+}
+
+export interface NearestCountry {
+  country_code: string
+  country: string
+  distance_km: number
+}
+
+/** Pieces nearest by degrees, among which the nearest by kilometres is looked for. */
+const NEAREST_PIECES = 20
+
+/** The country nearest to a point that lies in none; undefined where no boundaries are loaded. */
+export async function nearestCountry(
+  db: Kysely<Tables>,
+  longitude: number,
+  latitude: number,
+): Promise<NearestCountry | undefined> {
+  const { rows } = await sql<NearestCountry>`
+    with place as (
+      select st_setsrid(st_makepoint(${longitude}::float8, ${latitude}::float8), 4326) as point
+    )
+    select
+      country.code as country_code,
+      country.name as country,
+      round((st_distance(piece.geom::geography, place.point::geography) / 1000)::numeric, 1)::float8 as distance_km
+    from place
+    cross join lateral (
+      select admin_area_id, geom from admin_area_piece
+      order by geom <-> place.point
+      limit ${sql.lit(NEAREST_PIECES)}
+    ) as piece
+    join admin_area as area on area.id = piece.admin_area_id
+    join country on country.code = area.country_code
+    order by distance_km, country.code
+    limit 1`.execute(db)
+  return rows[0]
+}

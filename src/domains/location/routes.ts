@@ -1,0 +1,80 @@
+import type { FastifyRequest } from 'fastify'
+import { ref } from '#schemas/common.ts'
+import { LocationRequest, LocationValidation, locationQuery } from '#schemas/location.ts'
+import { listCountryCodes } from '#src/domains/admin/queries.ts'
+import { ApiError, errorResponses } from '#src/errors.ts'
+import type { App } from '#src/plugins/app.ts'
+import { mergeQueryIntoBody } from '#src/plugins/parameters.ts'
+import { availabilityOf, nothingAvailable } from './offer.ts'
+import { placeOf } from './place.ts'
+import { areasAtPoint, nearestCountry, offerAtPoint } from './queries.ts'
+
+const DESCRIPTION = `
+In which country and administrative areas a point lies, and for which products there is a value there; where there is none, why. Ask it before the point endpoints, or to explain their answers.
+
+A point on a border lies in the area of lowest code. A country code that does not match is not an error: \`valid\` is false then, and the answer says where the point lies instead.
+
+Send the parameters as a JSON body, as query parameters, or both: they are merged field by field, and the body wins.`
+
+export function locationRoutes(app: App): void {
+  const db = app.database.reader
+
+  app.post(
+    '/validate_location',
+    {
+      schema: {
+        operationId: 'validateLocation',
+        summary: 'Where a point lies, and what is known there',
+        description: DESCRIPTION.trim(),
+        tags: ['places'],
+        queryAlternative: locationQuery(),
+        body: ref(LocationRequest),
+        response: {
+          200: { ...ref(LocationValidation), description: 'What is known about the point.' },
+          ...errorResponses(
+            'INVALID_PARAMETERS',
+            'MALFORMED_JSON',
+            'BODY_TOO_LARGE',
+            'UNSUPPORTED_MEDIA_TYPE',
+          ),
+        },
+      },
+      preValidation: mergeQueryIntoBody(LocationRequest),
+    },
+    async ({ body }: FastifyRequest<{ Body: LocationRequest }>): Promise<LocationValidation> => {
+      const { lat, lng } = body
+      const wanted = body.country_code?.trim().toLowerCase()
+      const wantedCrop = body.crop?.trim().toLowerCase() ?? null
+      const place = placeOf(await areasAtPoint(db, lng, lat), wanted)
+      const where = {
+        country_code: place?.countryCode ?? null,
+        country: place?.country ?? null,
+        admin: place?.admin ?? [],
+      }
+      const nearest = place ? undefined : await nearestCountry(db, lng, lat)
+
+      const countryCode = wanted ?? place?.countryCode
+      if (countryCode === undefined) {
+        return {
+          valid: false,
+          ...where,
+          crop: wantedCrop,
+          products: nothingAvailable(),
+          ...(nearest && { nearest }),
+        }
+      }
+      const offer = await offerAtPoint(db, countryCode, wantedCrop, lng, lat)
+      if (!offer) throw unknownCountry(await listCountryCodes(db))
+      const inside = place?.countryCode === countryCode
+      const products = availabilityOf(offer, inside)
+      // Where no boundaries are loaded that could tell, a value of the country's rasters does.
+      const valid = offer.bounded ? inside : Object.values(products).some(({ available }) => available)
+      return { valid, ...where, crop: offer.crop, products, ...(nearest && { nearest }) }
+    },
+  )
+}
+
+function unknownCountry(allowed: string[]): ApiError {
+  const message = `country_code must be one of ${allowed.join(', ')}`
+  return new ApiError('INVALID_PARAMETERS', `${message}.`, [{ field: 'country_code', message, allowed }])
+}
