@@ -73,12 +73,26 @@ export const CatalogRelease = Type.Object(
   { $id: 'CatalogRelease' },
 )
 
+export const CatalogBoundaries = Type.Object(
+  {
+    country_code: Type.String({ examples: ['rwa'] }),
+    level: Type.Integer({ description: '0 is the country itself.' }),
+    areas: Type.Integer({ description: 'How many there are.' }),
+    approximate: Type.Boolean({ description: 'Made by this project for demonstration. Not boundaries.' }),
+    source: Type.String(),
+    licence: Type.String(),
+    loaded_at: Type.String({ format: 'date-time' }),
+  },
+  { $id: 'CatalogBoundaries', description: 'The administrative areas of one level of a country.' },
+)
+
 export const Catalog = Type.Object(
   {
     countries: Type.Array(ref(CatalogCountry)),
     crops: Type.Array(ref(CatalogCrop)),
     products: Type.Array(ref(CatalogProduct)),
     releases: Type.Array(ref(CatalogRelease)),
+    boundaries: Type.Array(ref(CatalogBoundaries)),
   },
   { $id: 'Catalog' },
 )
@@ -89,5 +103,6 @@ export const catalogSchemas = [
   CatalogProduct,
   CatalogGrid,
   CatalogRelease,
+  CatalogBoundaries,
   Catalog,
 ]

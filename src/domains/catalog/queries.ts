@@ -90,3 +90,32 @@ export async function listPublishedReleases(db: Kysely<Tables>): Promise<Publish
   )
   return rows
 }
+
+export interface LoadedBoundaries {
+  country_code: string
+  level: number
+  areas: number
+  approximate: boolean
+  source: string
+  licence: string
+  loaded_at: string
+}
+
+/** The levels of administrative areas that are loaded, country by country. */
+export async function listBoundaries(db: Kysely<Tables>): Promise<LoadedBoundaries[]> {
+  const { rows } = await sql<LoadedBoundaries>`
+    select
+      country_code,
+      level,
+      (
+        select count(*) from admin_area
+        where admin_area.country_code = boundary_set.country_code and admin_area.level = boundary_set.level
+      ) as areas,
+      approximate,
+      source,
+      licence,
+      to_char(loaded_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as loaded_at
+    from boundary_set
+    order by country_code, level`.execute(db)
+  return rows
+}

@@ -4,7 +4,7 @@ import { listCountries } from '#src/domains/advisory/queries.ts'
 import { errorResponses } from '#src/errors.ts'
 import type { App } from '#src/plugins/app.ts'
 import { PRODUCT_RULES } from '#src/products.ts'
-import { listCrops, listPublishedReleases } from './queries.ts'
+import { listBoundaries, listCrops, listPublishedReleases } from './queries.ts'
 
 export function catalogRoutes(app: App): void {
   const db = app.database.reader
@@ -16,16 +16,17 @@ export function catalogRoutes(app: App): void {
         operationId: 'getCatalog',
         summary: 'What is offered and published',
         description:
-          'Countries, crops and products; and each published release with its inputs, scenarios, units, month, grids, source, licence and version.',
+          'Countries, crops and products; and each published release with its inputs, scenarios, units, month, grids, source, licence and version; and the administrative boundaries that are loaded, with their source and licence.',
         tags: ['catalog'],
         response: { 200: { ...ref(Catalog), description: 'The catalog.' }, ...errorResponses() },
       },
     },
     async () => {
-      const [countries, crops, releases] = await Promise.all([
+      const [countries, crops, releases, boundaries] = await Promise.all([
         listCountries(db),
         listCrops(db),
         listPublishedReleases(db),
+        listBoundaries(db),
       ])
       const products = PRODUCTS.map((product) => ({
         product,
@@ -33,7 +34,7 @@ export function catalogRoutes(app: App): void {
         needs_crop: PRODUCT_RULES[product].perSeason,
         path: `${app.config.BASE_PATH}/advisory/${product}/point`,
       }))
-      return { countries, crops, products, releases }
+      return { countries, crops, products, releases, boundaries }
     },
   )
 }

@@ -1,19 +1,14 @@
-import { Readable } from 'node:stream'
 import type { Database } from '#src/database/client.ts'
 import { deleteRelease, listReleases } from '#src/domains/releases/queries.ts'
-import { type Shape, shapeOf } from '../boundaries/geometry.ts'
-import type { CountryPlace } from '../boundaries/place.ts'
-import { findBoundarySets, listCountryPlaces } from '../boundaries/queries.ts'
-import { replaceBoundaries } from '../boundaries/replace.ts'
 import { loadRelease } from '../load.ts'
-import { countryOutline, OUTLINE_SOURCE } from './outlines.ts'
+import { seedAreas } from './areas.ts'
 import { DEMO_RELEASES, demoSource } from './source.ts'
 
 /** Any constant will do, as long as every process that seeds uses the same. */
 const SEED_LOCK = 7_239_442
 
 /**
- * Loads the synthetic demo releases, and the countries' outlines, into a database where nothing real is
+ * Loads the synthetic demo releases, the countries' outlines and approximate areas into a database where nothing real is
  * published. What is there already stays, so a seeding that was cut off is completed by the next.
  *
  * @returns how many releases were published
@@ -40,9 +35,7 @@ export async function seedDemo(
             release.countryCode === demo.countryCode,
         ),
     )
-    for (const country of await listCountryPlaces(database.writer)) {
-      await seedOutline(database, country)
-    }
+    await seedAreas(database)
     for (const [index, release] of missing.entries()) {
       await loadRelease(database, demoSource(release))
       progress(index + 1, missing.length)
@@ -64,20 +57,4 @@ async function lockSeeding(database: Database): Promise<() => void> {
     throw error
   })
   return unlock
-}
-
-/** Stores a country's outline as its area of level 0, unless one is there already. */
-async function seedOutline(database: Database, country: CountryPlace): Promise<void> {
-  const sets = await findBoundarySets(database.writer, country.code)
-  if (sets.has(0)) return
-  const { wkb } = shapeOf(countryOutline(country.code)) as Shape
-  const code = country.code.toUpperCase()
-  const area = { origin: 'world-atlas', code, name: country.name, parentCode: null, wkb }
-  const set = { countryCode: country.code, level: 0, approximate: false, ...OUTLINE_SOURCE }
-  await replaceBoundaries(database, { ...set, checksum: 'world-atlas' }, Readable.from([area]), {
-    country,
-    strict: false,
-    dryRun: false,
-    dropped: [],
-  })
 }

@@ -1,0 +1,72 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from '#src/database/tables.ts'
+
+export interface SeatPlace {
+  /** Of the area of the lowest level; the codes of those above are its beginnings. */
+  code: string
+  longitude: number
+  latitude: number
+}
+
+export interface CutArea {
+  level: number
+  code: string
+  /** A MultiPolygon, well-known binary. */
+  wkb: Buffer
+}
+
+/** Degrees by which the cells reach beyond the country, so that its outline alone ends them. */
+const BEYOND = 1
+
+/**
+ * Cuts a country into areas by the nearest seat (by degrees, which are nearly square so close to the
+ * equator). Areas of the upper levels are put together from the cells of the lowest before they meet
+ * the outline, so all levels nest.
+ */
+export async function cutByNearestSeat(
+  db: Kysely<Tables>,
+  countryCode: string,
+  seats: SeatPlace[],
+): Promise<CutArea[]> {
+  const { rows } = await sql<CutArea>`
+    with seat as materialized (
+      select code, st_setsrid(st_makepoint(longitude, latitude), 4326) as point
+      from unnest(
+        ${seats.map(({ code }) => code)}::text[],
+        ${seats.map(({ longitude }) => longitude)}::float8[],
+        ${seats.map(({ latitude }) => latitude)}::float8[]
+      ) as seat (code, longitude, latitude)
+    ),
+    outline as materialized (
+      select geom from admin_area where country_code = ${countryCode} and level = 0
+    ),
+    cell as materialized (
+      select (
+        st_dump(
+          st_voronoipolygons(
+            (select st_collect(point) from seat),
+            0,
+            st_expand(st_envelope(outline.geom), ${sql.lit(BEYOND)})
+          )
+        )
+      ).geom as geom
+      from outline
+    ),
+    area as (
+      select
+        level,
+        array_to_string((string_to_array(seat.code, '-'))[1 : level + 1], '-') as code,
+        st_union(cell.geom) as geom
+      from cell
+      join seat on st_intersects(cell.geom, seat.point)
+      cross join generate_series(1, 3) as level
+      group by 1, 2
+    )
+    select
+      area.level,
+      area.code,
+      st_asbinary(st_multi(st_collectionextract(st_intersection(area.geom, outline.geom), 3))) as wkb
+    from area, outline
+    order by area.code`.execute(db)
+  return rows
+}
