@@ -27,7 +27,10 @@ export const boundariesCommand = new Command('boundaries')
   .requiredOption('--level <number>', '0 for the country itself, down to 3', readLevel)
   .option('--code-property <name>', 'the property with the code of an area; guessed when left out')
   .option('--name-property <name>', 'the property with its name; guessed when left out')
-  .option('--parent-property <name>', 'the property with the code of the area above; guessed when left out')
+  .option(
+    '--parent-property <name>',
+    'the property with the code of the area above, or none; guessed when left out',
+  )
   .option('--source <text>', 'whose boundaries they are, for the catalog')
   .option('--licence <text>', 'their licence, for the catalog')
   .option('--strict', 'refuse files in which anything must be repaired, dropped or linked anew')
@@ -73,7 +76,7 @@ function reportText(subject: string, report: LoadReport, dryRun: boolean): strin
   const lines = [
     ...findings('repaired', report.repaired),
     ...findings('dropped', report.dropped),
-    ...findings('linked to a parent by overlap', report.reparented),
+    ...findings('not linked to a parent by its code', report.reparented),
     ...findings('of the level below linked to another parent', report.relinked),
   ]
   if (unnamed > 0) lines.push(`${unnamed} without a name: their codes stand for it.`)

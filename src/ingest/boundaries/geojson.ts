@@ -25,7 +25,7 @@ async function* readFeatures(path: string, name: string): AsyncGenerator<RawFeat
   // Everything else of a document, other features of the file among it, is forgotten as it is read.
   const parser = new JSONParser({ paths: ['$.type', '$.crs', '$.features.*'], keepStack: false })
   parser.onValue = ({ value, key, stack }) => {
-    if (stack.length > 1) features.push(rawFeature(name, ++count, value))
+    if (stack.length > 1) features.push(rawFeature(name, ++count, key, value))
     else if (key === 'type') type = value
     else refuseOtherCrs(name, value)
   }
@@ -54,7 +54,8 @@ async function* readFeatures(path: string, name: string): AsyncGenerator<RawFeat
   }
 }
 
-function rawFeature(name: string, number: number, value: unknown): RawFeature {
+function rawFeature(name: string, number: number, key: unknown, value: unknown): RawFeature {
+  if (typeof key !== 'number') throw new OperatorError(`${name} is not GeoJSON: its features are not a list.`)
   const { type, properties, geometry } = (value ?? {}) as Record<string, unknown>
   if (type !== 'Feature') {
     throw new OperatorError(`${name} is not GeoJSON: entry ${number} of its features is not a Feature.`)

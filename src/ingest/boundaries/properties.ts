@@ -12,6 +12,9 @@ export interface PropertyNames {
 /** What the operator said about them. */
 export type GivenProperties = Partial<Record<keyof PropertyNames, string>>
 
+/** Given for the parents' property: they are not to be found by code. */
+const NO_PROPERTY = 'none'
+
 /**
  * How publishers name the properties of an area of some level, in lower case. The conventions are tried
  * in this order, each as a whole.
@@ -63,7 +66,12 @@ export function propertyNames(
   )
   const code = given.code ? [existing('code', given.code)] : guessed?.code
   const name = given.name ? [existing('name', given.name)] : guessed?.name
-  const parent = given.parent ? [existing('parent', given.parent)] : (guessed?.parent ?? [])
+  const parent =
+    given.parent === NO_PROPERTY
+      ? []
+      : given.parent
+        ? [existing('parent', given.parent)]
+        : (guessed?.parent ?? [])
   // A country has its own code and name, should the file have none.
   if (level === 0) return { code: code ?? [], name: name ?? [], parent: [] }
   if (!code || !name) {

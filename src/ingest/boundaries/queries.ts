@@ -148,7 +148,8 @@ export async function relinkChildren(
       select distinct on (child.id) child.id, parent.id as parent_id, parent.code as parent
       from admin_area as child
       join admin_area as parent
-        on parent.country_code = ${countryCode} and parent.level = ${level} and parent.geom && child.geom
+        on parent.country_code = ${countryCode} and parent.level = ${level}
+        and geometry_overlaps(parent.geom, child.geom)
       cross join lateral (${overlap('child.geom', 'parent.id')}) as overlap
       where child.country_code = ${countryCode} and child.level = ${level + 1}
         and child.parent_id is null and overlap.area > 0

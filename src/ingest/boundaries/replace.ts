@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { Database } from '#src/database/client.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { OperatorError } from '#src/errors.ts'
+import { linkParents, someOf } from './parents.ts'
 import type { CountryPlace } from './place.ts'
 import {
   analyzeBoundaries,
@@ -17,8 +18,6 @@ import {
   duplicateCodes,
   type Finding,
   levelWithTheSameAreas,
-  linkByCode,
-  linkByOverlap,
   nameStaged,
   repairStaged,
   type StagedArea,
@@ -74,7 +73,7 @@ export async function replaceBoundaries(
 
     await lockBoundaries(trx)
     const reparented = await linkParents(trx, country, level)
-    if (strict) refuseFindings('not linked to a parent by code', reparented)
+    if (strict) refuseFindings('not linked to a parent by its code', reparented)
     const approximateDeleted = set.approximate ? [] : await deleteApproximateBelow(trx, country.code, level)
     const replacement = await replaceLevel(trx, set)
     const relinked = (await relinkChildren(trx, country.code, level)).map(({ area, parent }) => ({
@@ -95,9 +94,8 @@ function refuseFindings(what: string, findings: Finding[]): void {
   if (findings.length === 0) return
   const named = findings.slice(0, NAMED_FINDINGS).map(({ area, reason }) => `${area}: ${reason}`)
   const more = findings.length > NAMED_FINDINGS ? ', ...' : ''
-  throw new OperatorError(
-    `${findings.length} areas are ${what} (${named.join('; ')}${more}), which --strict does not let pass.`,
-  )
+  const areas = findings.length === 1 ? 'One area is' : `${findings.length} areas are`
+  throw new OperatorError(`${areas} ${what} (${named.join('; ')}${more}), which --strict does not let pass.`)
 }
 
 /** A few features without a code or a polygon are left over from drawing; many are a misunderstanding. */
@@ -107,12 +105,9 @@ function refuseMostlyDropped(staged: number, dropped: Finding[]): void {
   const [first] = dropped
   if (!first || dropped.length <= MOSTLY * Math.max(staged, dropped.length)) return
   throw new OperatorError(
-    `${dropped.length} features are not areas that can be loaded: ${first.area}, because ${first.reason}, and so on.`,
+    `${dropped.length} of the features are not areas that can be loaded; ${first.area} is not, because ${first.reason}.`,
   )
 }
-
-/** Codes named in a sentence. */
-const NAMED_CODES = 5
 
 async function refuseMistakenAreas(
   trx: Transaction<Tables>,
@@ -124,10 +119,8 @@ async function refuseMistakenAreas(
     throw new OperatorError(`Level 0 is one area, the country; there are ${count}.`)
   }
   if (duplicates.length > 0) {
-    const more = duplicates.length > NAMED_CODES ? ', ...' : ''
-    throw new OperatorError(
-      `${duplicates.length} codes come more than once: ${duplicates.slice(0, NAMED_CODES).join(', ')}${more}.`,
-    )
+    const codes = duplicates.length === 1 ? 'One code comes' : `${duplicates.length} codes come`
+    throw new OperatorError(`${codes} more than once: ${someOf(duplicates)}.`)
   }
   const other = await levelWithTheSameAreas(trx, country.code, level)
   if (other !== undefined) {
@@ -135,33 +128,4 @@ async function refuseMistakenAreas(
       `These areas are already loaded as level ${other} of ${country.name}: they are not of level ${level}.`,
     )
   }
-}
-
-/** Parents' codes that are not found may be so many: an area or two were split or renamed. */
-const UNKNOWN_PARENTS = 0.5
-
-async function linkParents(
-  trx: Transaction<Tables>,
-  country: CountryPlace,
-  level: number,
-): Promise<Finding[]> {
-  if (level === 0) return []
-  const { total, unlinked } = await linkByCode(trx, country.code, level)
-  // Level 0 may be missing: a country needs no outline to have regions.
-  if (level === 1) return []
-  const unknown = [...new Set(unlinked.flatMap(({ parentCode }) => parentCode ?? []))]
-  const above = `level ${level - 1} of ${country.name}`
-  if (unlinked.filter(({ parentCode }) => parentCode !== null).length > UNKNOWN_PARENTS * total) {
-    const named = unknown.slice(0, NAMED_CODES).join(', ')
-    throw new OperatorError(
-      `${above[0]?.toUpperCase()}${above.slice(1)} has no areas with the parents' codes ${named}${unknown.length > NAMED_CODES ? ', ...' : ''}: is it from the same source, and are these areas of level ${level}?`,
-    )
-  }
-  const parents = await linkByOverlap(trx, country.code, level)
-  return unlinked.map(({ area, parentCode }) => {
-    const parent = parents.get(area)
-    if (parent === undefined) throw new OperatorError(`${area} lies in none of the areas of ${above}.`)
-    const why = parentCode === null ? 'it names no parent' : `its parent ${parentCode} is not there`
-    return { area, reason: `${why}; it lies mostly in ${parent}` }
-  })
 }

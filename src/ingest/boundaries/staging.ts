@@ -191,7 +191,8 @@ export async function linkByOverlap(
       select distinct on (staged.id) staged.id, parent.id as parent_id, parent.code as parent
       from staged_area as staged
       join admin_area as parent
-        on parent.country_code = ${countryCode} and parent.level = ${level - 1} and parent.geom && staged.geom
+        on parent.country_code = ${countryCode} and parent.level = ${level - 1}
+        and geometry_overlaps(parent.geom, staged.geom)
       cross join lateral (${overlap('staged.geom', 'parent.id')}) as overlap
       where staged.parent_id is null and overlap.area > 0
       order by staged.id, overlap.area desc, parent.code
@@ -203,7 +204,12 @@ export async function linkByOverlap(
   return new Map(rows.map(({ code, parent }) => [code, parent]))
 }
 
-/** A subquery for how much of an area lies in a stored one, by whose pieces it is quickly seen. */
+/**
+ * A subquery for how much of an area lies in a stored one, by whose pieces it is quickly seen.
+ *
+ * Extents are compared by the function behind `&&`, not by the operator: PostGIS 3.6 refuses to plan a
+ * join by that on tables of a row or two ("invalid join selectivity").
+ */
 export function overlap(geom: string, areaId: string) {
   const [shape, id] = [sql.ref(geom), sql.ref(areaId)]
   return sql`
@@ -214,5 +220,5 @@ export function overlap(geom: string, areaId: string) {
       end
     ) as area
     from admin_area_piece as piece
-    where piece.admin_area_id = ${id} and piece.geom && ${shape}`
+    where piece.admin_area_id = ${id} and geometry_overlaps(piece.geom, ${shape})`
 }
