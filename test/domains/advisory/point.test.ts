@@ -325,9 +325,24 @@ describe('what there is no answer to gets a reason', () => {
 
   test.each([
     ['eth', 'potato', 'The crop is not available for Ethiopia; its crops are: wheat.', ['wheat']],
-    ['rwa', undefined, 'The crop is not available for Rwanda; its crops are: potato.', ['potato']],
-    ['ken', 'wheat', 'The crop is not available for Kenya; it has forage only.', []],
-    ['gha', 'maize', 'The crop is not available for Ghana; it has forage only.', []],
+    [
+      'rwa',
+      undefined,
+      'The crop is not available for Rwanda; its crops are: potato. The point lies in Ethiopia (eth).',
+      ['potato'],
+    ],
+    [
+      'ken',
+      'wheat',
+      'The crop is not available for Kenya; it has forage only. The point lies in Ethiopia (eth).',
+      [],
+    ],
+    [
+      'gha',
+      'maize',
+      'The crop is not available for Ghana; it has forage only. The point lies in Ethiopia (eth).',
+      [],
+    ],
   ])(
     'a crop that the country does not offer is 400 and names those it does: %s %s',
     async (country_code, crop, error, allowed) => {
