@@ -12,7 +12,7 @@ const FILE = new URL('../openapi.yaml', import.meta.url)
 
 // A connection is made with the first query, and there is none.
 const url = 'postgres://nowhere'
-const config = loadConfig({ DATABASE_URL: url })
+const config = loadConfig({ DATABASE_URL: url, JWT_SECRET: 'signs nothing '.repeat(3) })
 const app = await buildApp(config, serverCluster(url, config).connect())
 await app.ready()
 const document = openapiYaml(app)

@@ -3,9 +3,13 @@ import type { Config } from './config.ts'
 import type { Database } from './database/client.ts'
 import { admin } from './domains/admin/index.ts'
 import { advisory } from './domains/advisory/index.ts'
+import { createAccounts } from './domains/auth/callers.ts'
+import { auth } from './domains/auth/index.ts'
 import { catalog } from './domains/catalog/index.ts'
+import { keys } from './domains/keys/index.ts'
 import { location } from './domains/location/index.ts'
 import { service } from './domains/service/index.ts'
+import { user } from './domains/user/index.ts'
 import type { App } from './plugins/app.ts'
 import { authentication } from './plugins/authentication.ts'
 import { bodyParser } from './plugins/body-parser.ts'
@@ -24,6 +28,8 @@ export async function buildApp(config: Config, database: Database): Promise<App>
     logController: new LogController({
       disableRequestLogging: !['debug', 'trace'].includes(config.LOG_LEVEL),
     }),
+    // Only these may say on whose behalf they ask: anybody can write X-Forwarded-For.
+    trustProxy: config.TRUSTED_PROXIES.length > 0 && config.TRUSTED_PROXIES,
     bodyLimit: config.BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     ajv: { customOptions: AJV_OPTIONS },
@@ -40,19 +46,20 @@ export async function buildApp(config: Config, database: Database): Promise<App>
   app.decorate('draining', false)
 
   await app.register(errorHandler)
+  await app.register(authentication, { accounts: createAccounts(database.writer, app.log) })
   await app.register(bodyParser)
   await app.register(openapi)
   await app.register(service, { prefix: config.BASE_PATH })
   await app.register(
     async (guarded) => {
       await guarded.register(overload)
+      await guarded.register(auth, { prefix: '/auth' })
+      await guarded.register(keys, { prefix: '/auth' })
+      await guarded.register(user, { prefix: '/user' })
       await guarded.register(catalog)
       await guarded.register(advisory, { prefix: '/advisory' })
-      await guarded.register(async (signedIn) => {
-        await signedIn.register(authentication)
-        await signedIn.register(admin)
-        await signedIn.register(location)
-      })
+      await guarded.register(admin)
+      await guarded.register(location)
     },
     { prefix: config.BASE_PATH },
   )

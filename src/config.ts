@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { envSchema } from 'env-schema'
 import { type Static, Type } from 'typebox'
 import { OperatorError } from '#src/errors.ts'
@@ -13,13 +14,26 @@ const Environment = Type.Object({
   BASE_PATH: Type.String({ pattern: '^(/[A-Za-z0-9._~-]+)*$', default: '' }),
   LOG_LEVEL: Type.Enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'], { default: 'warn' }),
   DEMO_DATA: Type.Optional(Type.Boolean()),
+  JWT_SECRET: Type.Optional(Type.String()),
+  JWT_SECRET_PREVIOUS: Type.Optional(Type.String()),
+  ACCESS_TOKEN_MINUTES: Type.Integer({ minimum: 1, maximum: 1440, default: 15 }),
+  TRUSTED_PROXIES: Type.String({ default: '' }),
   STATEMENT_TIMEOUT_MS: Type.Integer({ minimum: 100, default: 5000 }),
   BODY_LIMIT_BYTES: Type.Integer({ minimum: 1024, default: 1_048_576 }),
   SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, default: 0 }),
 })
 
+type Settings = Static<typeof Environment>
+
 /** The settings of a process; the README's table says what each one does. */
-export type Config = Omit<Static<typeof Environment>, 'DEMO_DATA'> & { DEMO_DATA: boolean }
+export type Config = Omit<Settings, 'DEMO_DATA' | 'TRUSTED_PROXIES'> & {
+  DEMO_DATA: boolean
+  /** Addresses and CIDR ranges; none is trusted when empty. */
+  TRUSTED_PROXIES: string[]
+}
+
+/** HS256 is as strong as its key, up to the 32 bytes of its hash. */
+export const MINIMUM_SECRET_BYTES = 32
 
 /**
  * Reads the configuration from environment variables.
@@ -33,11 +47,40 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
   try {
     // An empty variable is how compose files and shells say "not set".
     const data = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-    const settings = envSchema<Static<typeof Environment>>({ schema: Environment, data, env: false })
-    return { ...settings, DEMO_DATA: settings.DEMO_DATA ?? settings.DATABASE_URL === undefined }
+    const settings = envSchema<Settings>({ schema: Environment, data, env: false })
+    for (const name of ['JWT_SECRET', 'JWT_SECRET_PREVIOUS'] as const) refuseShortSecret(name, settings[name])
+    return {
+      ...settings,
+      DEMO_DATA: settings.DEMO_DATA ?? settings.DATABASE_URL === undefined,
+      TRUSTED_PROXIES: listOf(settings.TRUSTED_PROXIES).map(addressOrRange),
+    }
   } catch (error) {
     throw new OperatorError(
       `The configuration is not valid: ${(error as Error).message.replaceAll('env/', '')}.`,
     )
   }
+}
+
+function refuseShortSecret(name: string, secret: string | undefined): void {
+  if (secret === undefined || Buffer.byteLength(secret) >= MINIMUM_SECRET_BYTES) return
+  throw new Error(
+    `${name} must be at least ${MINIMUM_SECRET_BYTES} bytes long; \`openssl rand -base64 48\` makes one`,
+  )
+}
+
+function listOf(text: string): string[] {
+  return text.split(',').flatMap((item) => item.trim() || [])
+}
+
+/** Whoever is trusted can claim any address, so a range of everybody is a mistake. */
+function addressOrRange(item: string): string {
+  const [address = '', bits] = item.split('/')
+  const version = isIP(address)
+  const valid = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 6 ? 128 : 32))
+  if (version === 0 || !valid || bits === '0') {
+    throw new Error(
+      `TRUSTED_PROXIES must list addresses or ranges such as 10.0.0.0/8, and "${item}" is neither`,
+    )
+  }
+  return item
 }

@@ -11,14 +11,23 @@ export const ERRORS = {
   MALFORMED_REQUEST: { status: 400, meaning: 'The request is not HTTP, or its URL cannot be read.' },
   CROP_NOT_AVAILABLE: { status: 400, meaning: 'The country does not offer the crop.' },
   UNKNOWN_COUNTRY: { status: 400, meaning: 'The country is none that the service answers for.' },
-  NOT_FOUND: { status: 404, meaning: 'There is no such path.' },
+  UNAUTHORIZED: { status: 401, meaning: 'A token is needed, or the one sent is not valid or has ended.' },
+  INVALID_CREDENTIALS: { status: 401, meaning: 'The e-mail or the password is wrong.' },
+  FORBIDDEN: { status: 403, meaning: 'The caller is known, and may not do this.' },
+  NOT_FOUND: { status: 404, meaning: 'There is no such path, or nothing of the caller with this id.' },
   NO_AREAS: { status: 404, meaning: 'No areas of this level are loaded for the country.' },
   NO_RELEASE: { status: 404, meaning: 'Nothing is published for this product, country, crop and period.' },
   OUTSIDE_COUNTRY: { status: 404, meaning: 'There is no value: the point lies outside the country.' },
   NO_DATA: { status: 404, meaning: 'There is no value at the point, though it is not known to lie outside.' },
   REQUEST_TIMEOUT: { status: 408, meaning: 'The request did not arrive in time.' },
+  EMAIL_TAKEN: { status: 409, meaning: 'There is an account with this e-mail.' },
+  TOO_MANY_KEYS: { status: 409, meaning: 'The user has as many keys as are allowed.' },
   BODY_TOO_LARGE: { status: 413, meaning: 'The body is larger than the limit.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is not of a type this endpoint reads.' },
+  TOO_MANY_REQUESTS: {
+    status: 429,
+    meaning: 'Too many attempts at this account or from this address; try again after `Retry-After` seconds.',
+  },
   HEADERS_TOO_LARGE: { status: 431, meaning: 'The URL or the headers are larger than the limit.' },
   INTERNAL: { status: 500, meaning: 'The service failed; the request may be right.' },
   OVERLOADED: { status: 503, meaning: 'The service is busy; try again after `Retry-After` seconds.' },
@@ -31,12 +40,19 @@ export type ErrorCode = keyof typeof ERRORS
 export class ApiError extends Error {
   readonly code: ErrorCode
   readonly details: ErrorDetail[] | undefined
+  /** Headers of the answer that say more than their status usually does. */
+  headers: Record<string, string> = {}
 
   constructor(code: ErrorCode, message: string, details?: ErrorDetail[]) {
     super(message)
     this.name = 'ApiError'
     this.code = code
     this.details = details
+  }
+
+  withHeader(name: string, value: string): this {
+    this.headers[name] = value
+    return this
   }
 
   get status(): number {

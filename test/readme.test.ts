@@ -37,7 +37,12 @@ test('the README’s table of variables has every setting with its default', () 
     defaults,
   }))
   const documented = rows.flatMap(({ names = '' }) => [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name))
-  const config = loadConfig({ DATABASE_URL: 'postgres://x', DATABASE_READ_URL: 'postgres://x' })
+  const config = loadConfig({
+    DATABASE_URL: 'postgres://x',
+    DATABASE_READ_URL: 'postgres://x',
+    JWT_SECRET: 'x'.repeat(32),
+    JWT_SECRET_PREVIOUS: 'x'.repeat(32),
+  })
   expect(documented.toSorted()).toEqual(Object.keys(config).toSorted())
   for (const { names = '', defaults = '' } of rows) {
     const values = [...names.matchAll(/`(\w+)`/g)].map(([, name]) =>

@@ -1,5 +1,6 @@
 import type { Generated } from 'kysely'
 import type { Product } from '#schemas/common.ts'
+import type { Role } from '#schemas/user.ts'
 
 /** The tables as Kysely sees them; the comments of their columns stand in sql/migrations. */
 export interface Tables {
@@ -13,6 +14,11 @@ export interface Tables {
   layer: LayerTable
   boundary_set: BoundarySetTable
   admin_area: AdminAreaTable
+  app_user: UserTable
+  session: SessionTable
+  refresh_token: RefreshTokenTable
+  api_key: ApiKeyTable
+  auth_throttle: AuthThrottleTable
 }
 
 interface CountryTable {
@@ -113,4 +119,48 @@ interface AdminAreaTable {
   centroid_lat: number
   positions: number
   simplified: string
+}
+
+interface UserTable {
+  id: Generated<string>
+  email: string
+  email_key: string
+  password_hash: string
+  name: string
+  organisation: string | null
+  role: Generated<Role>
+  created_at: Generated<Date>
+}
+
+interface SessionTable {
+  id: Generated<string>
+  user_id: string
+  created_at: Generated<Date>
+  expires_at: Date
+}
+
+interface RefreshTokenTable {
+  hash: Buffer
+  session_id: string
+  expires_at: Date
+  used_at: Date | null
+  successor_salt: Buffer | null
+}
+
+interface ApiKeyTable {
+  id: Generated<string>
+  user_id: string
+  name: string
+  hint: string
+  hash: Buffer
+  created_at: Generated<Date>
+  expires_at: Date | null
+  last_used_at: Date | null
+}
+
+interface AuthThrottleTable {
+  subject: Buffer
+  failures: number
+  last_failure_at: Date
+  blocked_until: Date
 }

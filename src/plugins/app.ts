@@ -31,6 +31,8 @@ declare module 'fastify' {
     description?: string
     tags?: readonly string[]
     hide?: boolean
+    /** Which tokens the operation takes, where that does not follow from its being public or not. */
+    security?: readonly Record<string, readonly string[]>[]
     /** Query parameters that may be sent instead of the body, or with it. Only documented by this. */
     queryAlternative?: unknown
   }

@@ -10,6 +10,9 @@ import { validationError } from './validation.ts'
 /** Seconds after which a client may try again that was turned away. */
 const RETRY_AFTER_SECONDS = '1'
 
+/** How to authenticate, for clients that read it (RFC 6750). */
+const CHALLENGE = 'Bearer realm="agro-advisory"'
+
 /** What Fastify's own errors are in our catalogue, and the sentence they are explained with. */
 const FASTIFY_ERRORS: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_INVALID_JSON_BODY: ['MALFORMED_JSON', 'The body is not valid JSON.'],
@@ -50,7 +53,9 @@ export const errorHandler = fp(
 
 function send(error: ApiError, reply: FastifyReply): FastifyReply {
   if (error.status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS)
+  if (error.status === 401) reply.header('www-authenticate', CHALLENGE)
   return reply
+    .headers(error.headers)
     .code(error.status)
     .type('application/json; charset=utf-8')
     .serializer(JSON.stringify)

@@ -4,6 +4,7 @@ import fp from 'fastify-plugin'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { stringify } from 'yaml'
 import { ErrorBody, ErrorDetail } from '#schemas/common.ts'
+import { UserProfile } from '#schemas/user.ts'
 import type { App } from './app.ts'
 
 const DESCRIPTION = `
@@ -11,10 +12,16 @@ What the season's science says about a place in Ethiopia, Rwanda, Kenya or Ghana
 
 Errors are JSON with an \`error\` sentence for people and a stable \`code\` for programs. New fields may be added to answers; fields are never removed or changed in meaning.`
 
+const BEARER = 'bearerAuth'
+
+/** For public operations that make use of a token where one is sent. */
+export const OPTIONAL_TOKEN: Record<string, string[]>[] = [{}, { [BEARER]: [] }]
+
 /** The OpenAPI document made of the routes' schemas, and Swagger UI to try it in. */
 export const openapi = fp(
   async (app: App) => {
-    for (const schema of [ErrorDetail, ErrorBody]) app.addSchema(schema)
+    // What several domains speak of.
+    for (const schema of [ErrorDetail, ErrorBody, UserProfile]) app.addSchema(schema)
 
     await app.register(swagger, {
       openapi: {
@@ -26,9 +33,20 @@ export const openapi = fp(
           license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         },
         servers: [{ url: app.config.BASE_PATH || '/' }],
-        // Each operation says itself whether it needs a token; none does yet.
+        components: {
+          securitySchemes: {
+            [BEARER]: {
+              type: 'http',
+              scheme: 'bearer',
+              description: 'The `access_token` of `POST /auth/login`, or a key of `POST /auth/keys`.',
+            },
+          },
+        },
+        // Each operation says itself whether it needs a token.
         security: [],
         tags: [
+          { name: 'auth', description: 'Accounts: who calls, and how they prove it.' },
+          { name: 'user', description: 'What is kept of a person.' },
           { name: 'advisory', description: 'What the published releases say about a place.' },
           { name: 'places', description: 'Administrative areas, and which of them a point lies in.' },
           { name: 'catalog', description: 'What is published.' },
@@ -38,28 +56,35 @@ export const openapi = fp(
       refResolver: {
         buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `schema${index}`),
       },
-      transform: ({ schema, url }) => {
+      transform: ({ schema, url, route }) => {
         const { queryAlternative, ...rest } = (schema ?? {}) as Record<string, unknown>
-        if (!queryAlternative) return { schema: rest, url }
-        return { schema: { ...rest, querystring: queryAlternative, [OPTIONAL_BODY]: true }, url }
+        const operation = { security: route.config?.public ? [] : [{ [BEARER]: [] }], ...rest }
+        if (!queryAlternative) return { schema: operation, url }
+        return { schema: { ...operation, querystring: queryAlternative, [OPTIONAL_BODY]: true }, url }
       },
       transformObject: (document) =>
         'openapiObject' in document ? withOptionalBodies(document.openapiObject as OpenAPIV3_1.Document) : {},
     })
 
-    await app.register(swaggerUi, {
-      routePrefix: `${app.config.BASE_PATH}/docs`,
-      uiConfig: { deepLinking: true, tryItOutEnabled: true, displayRequestDuration: true },
-      theme: { title: 'Agricultural advisory service' },
+    await app.register(async (open) => {
+      open.addHook('onRoute', (route) => {
+        route.config = { ...route.config, public: true }
+      })
+      await open.register(swaggerUi, {
+        routePrefix: `${app.config.BASE_PATH}/docs`,
+        uiConfig: { deepLinking: true, tryItOutEnabled: true, displayRequestDuration: true },
+        theme: { title: 'Agricultural advisory service' },
+      })
     })
 
     let json: string | undefined
     let yaml: string | undefined
-    app.get(`${app.config.BASE_PATH}/openapi.json`, { schema: { hide: true } }, async (_request, reply) => {
+    const hidden = { schema: { hide: true }, config: { public: true } }
+    app.get(`${app.config.BASE_PATH}/openapi.json`, hidden, async (_request, reply) => {
       json ??= JSON.stringify(app.swagger())
       return reply.type('application/json; charset=utf-8').send(json)
     })
-    app.get(`${app.config.BASE_PATH}/openapi.yaml`, { schema: { hide: true } }, async (_request, reply) => {
+    app.get(`${app.config.BASE_PATH}/openapi.yaml`, hidden, async (_request, reply) => {
       yaml ??= openapiYaml(app)
       return reply.type('application/yaml; charset=utf-8').send(yaml)
     })

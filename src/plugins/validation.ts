@@ -3,6 +3,10 @@ import type { FastifySchemaValidationError } from 'fastify'
 import type { ErrorDetail } from '#schemas/common.ts'
 import { ApiError } from '#src/errors.ts'
 
+/** A mailbox and a domain with a dot, in any script; whether mail arrives, only mail can tell. */
+const EMAIL =
+  /^[^\s@"(),:;<>[\\\]\p{C}]{1,64}@([\p{L}\p{M}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,63}$/u
+
 /** The formats of our schemas: the test, and how the rule is told to a person. */
 const FORMATS: Record<string, { test: (text: string) => boolean; rule: string }> = {
   text: {
@@ -10,6 +14,10 @@ const FORMATS: Record<string, { test: (text: string) => boolean; rule: string }>
     test: (text) => !text.includes('\0') && text.isWellFormed(),
     rule: 'must not contain NUL characters or unpaired surrogates',
   },
+  // Passwords are hashed, not stored, so NUL is as good as any character.
+  unicode: { test: (text) => text.isWellFormed(), rule: 'must not contain unpaired surrogates' },
+  // Not "email": Fastify brings a format of that name, which knows no other script than Latin.
+  mailbox: { test: (text) => EMAIL.test(text.trim()), rule: 'must be an e-mail address' },
   month: { test: (text) => /^\d{4}-(0[1-9]|1[0-2])$/.test(text), rule: 'must be a month such as 2026-07' },
 }
 

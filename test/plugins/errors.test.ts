@@ -120,7 +120,7 @@ describe('every error is JSON with an error and a code', () => {
   test('a failure of the service shows nothing of its inside', async () => {
     const broken = await createTestApp()
     try {
-      broken.app.get('/broken', async () => {
+      broken.app.get('/broken', { config: { public: true } }, async () => {
         throw new Error('select secret from table at /src/file.ts')
       })
       const response = await broken.app.inject({ method: 'GET', url: '/broken' })

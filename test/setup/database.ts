@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -44,7 +45,7 @@ async function copyDatabase(template: Template): Promise<Copy> {
   const name = `agro_test_${process.pid}_${Date.now()}_${copies++}`
   await executeOnServer(server, `create database ${name} template ${prefix}_${template}`)
   return {
-    variable: { DATABASE_URL: databaseUrl(server, name) },
+    variable: { DATABASE_URL: databaseUrl(server, name), JWT_SECRET: randomBytes(32).toString('hex') },
     drop: () => executeOnServer(server, `drop database ${name} with (force)`),
   }
 }

@@ -13,6 +13,7 @@ import {
 import { type Product, ref } from '#schemas/common.ts'
 import { errorResponses } from '#src/errors.ts'
 import type { App } from '#src/plugins/app.ts'
+import { OPTIONAL_TOKEN } from '#src/plugins/openapi.ts'
 import { mergeQueryIntoBody } from '#src/plugins/parameters.ts'
 
 import { createPointAdvisor, type LayerValue, monthAndYear, pointQuery } from './point.ts'
@@ -88,11 +89,13 @@ export function pointRoutes(app: App): void {
     app.route({
       method: 'POST',
       url: `/${product}/point`,
+      config: { public: true },
       schema: {
         operationId: `${product}AtPoint`,
         summary,
         description: description + RULES,
         tags: ['advisory'],
+        security: OPTIONAL_TOKEN,
         queryAlternative: asQuery(request),
         body: ref(request),
         response: {

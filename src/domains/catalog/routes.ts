@@ -12,6 +12,7 @@ export function catalogRoutes(app: App): void {
   app.get(
     '/catalog',
     {
+      config: { public: true },
       schema: {
         operationId: 'getCatalog',
         summary: 'What is offered and published',

@@ -10,6 +10,7 @@ export function serviceRoutes(app: App): void {
   app.get(
     '/',
     {
+      config: { public: true },
       schema: {
         operationId: 'getServiceLinks',
         summary: 'Links to the documentation and the catalog',
@@ -29,6 +30,7 @@ export function serviceRoutes(app: App): void {
   app.get(
     '/health/live',
     {
+      config: { public: true },
       schema: {
         operationId: 'getLiveness',
         summary: 'Whether the process runs',
@@ -43,6 +45,7 @@ export function serviceRoutes(app: App): void {
   app.get(
     '/health/ready',
     {
+      config: { public: true },
       schema: {
         operationId: 'getReadiness',
         summary: 'Whether requests can be answered',

@@ -1,0 +1,105 @@
+import { type Static, Type } from 'typebox'
+import { ref } from './common.ts'
+import { Organisation, PersonName, UserProfile } from './user.ts'
+
+const Email = Type.String({
+  maxLength: 254,
+  format: 'mailbox',
+  description: 'The e-mail address; upper and lower case are the same.',
+  examples: ['amina@example.org'],
+})
+
+/** Long enough for a passphrase, short enough that hashing it is no burden. */
+export const PASSWORD_LENGTH = { minimum: 10, maximum: 256 } as const
+
+const NewPassword = Type.String({
+  minLength: PASSWORD_LENGTH.minimum,
+  maxLength: PASSWORD_LENGTH.maximum,
+  format: 'unicode',
+  description: 'Any characters, of any script, in any mixture. The most common passwords are refused.',
+  examples: ['teff grows at dawn'],
+})
+
+/** One to compare with: what it has to be like is told to those who choose one. */
+const Password = Type.String({
+  minLength: 1,
+  maxLength: PASSWORD_LENGTH.maximum,
+  format: 'unicode',
+  examples: ['teff grows at dawn'],
+})
+
+export const RegisterRequest = Type.Object(
+  {
+    email: Email,
+    password: NewPassword,
+    name: PersonName,
+    organisation: Type.Optional(Organisation),
+  },
+  {
+    $id: 'RegisterRequest',
+    description: 'Who wants an account. Fields that are not listed are ignored.',
+    examples: [
+      {
+        email: 'amina@example.org',
+        password: 'teff grows at dawn',
+        name: 'Amina Bekele',
+        organisation: 'Oromia Extension Service',
+      },
+    ],
+  },
+)
+export type RegisterRequest = Static<typeof RegisterRequest>
+
+export const LoginRequest = Type.Object(
+  {
+    email: Type.String({ minLength: 1, maxLength: 254, format: 'text', examples: ['amina@example.org'] }),
+    password: Password,
+  },
+  {
+    $id: 'LoginRequest',
+    examples: [{ email: 'amina@example.org', password: 'teff grows at dawn' }],
+  },
+)
+export type LoginRequest = Static<typeof LoginRequest>
+
+export const Tokens = Type.Object(
+  {
+    access_token: Type.String({
+      description: 'Send it as `Authorization: Bearer <access_token>`.',
+    }),
+    token_type: Type.Literal('Bearer'),
+    expires_in: Type.Integer({ description: 'Seconds until the access token expires.', examples: [900] }),
+    refresh_token: Type.String({
+      description: 'Gives new tokens at `POST /auth/refresh`, once. It is valid for 30 days.',
+    }),
+    user: ref(UserProfile),
+  },
+  { $id: 'Tokens', description: 'What a client keeps after a login, until the next refresh.' },
+)
+export type Tokens = Static<typeof Tokens>
+
+export const RefreshRequest = Type.Object(
+  {
+    refresh_token: Type.String({
+      minLength: 1,
+      maxLength: 500,
+      examples: ['4BOEZ8wyhU8X1mPJ4vhD1kJhPZ6dM0mYp9oU5p3cT2E'],
+    }),
+  },
+  {
+    $id: 'RefreshRequest',
+    examples: [{ refresh_token: '4BOEZ8wyhU8X1mPJ4vhD1kJhPZ6dM0mYp9oU5p3cT2E' }],
+  },
+)
+export type RefreshRequest = Static<typeof RefreshRequest>
+
+export const PasswordChange = Type.Object(
+  { current_password: Password, new_password: NewPassword },
+  {
+    $id: 'PasswordChange',
+    examples: [{ current_password: 'teff grows at dawn', new_password: 'and is cut before the rain' }],
+  },
+)
+export type PasswordChange = Static<typeof PasswordChange>
+
+export const authSchemas = [RegisterRequest, LoginRequest, Tokens, RefreshRequest, PasswordChange]

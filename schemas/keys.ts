@@ -1,0 +1,60 @@
+import { type Static, Type } from 'typebox'
+import { ref } from './common.ts'
+
+const KeyName = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  format: 'text',
+  description: 'What the key is for.',
+  examples: ['Dashboard of the ministry'],
+})
+
+export const ApiKeyRequest = Type.Object(
+  {
+    name: KeyName,
+    expires_in_days: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 3650,
+        description: 'How long the key is valid. Until it is deleted when left out.',
+        examples: [365],
+      }),
+    ),
+  },
+  { $id: 'ApiKeyRequest', examples: [{ name: 'Dashboard of the ministry', expires_in_days: 365 }] },
+)
+export type ApiKeyRequest = Static<typeof ApiKeyRequest>
+
+const Time = { format: 'date-time', type: ['string', 'null'] }
+
+const described = {
+  id: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  hint: Type.String({ description: 'The beginning of the key.', examples: ['agro_Zk3v'] }),
+  created_at: Type.String({ format: 'date-time' }),
+  expires_at: Type.Unsafe<string | null>({ ...Time, description: 'Null where it does not expire.' }),
+  last_used_at: Type.Unsafe<string | null>({ ...Time, description: 'Accurate to a minute.' }),
+}
+
+export const ApiKey = Type.Object(described, { $id: 'ApiKey', description: 'A key, without the key itself.' })
+export type ApiKey = Static<typeof ApiKey>
+
+export const NewApiKey = Type.Object(
+  {
+    ...described,
+    key: Type.String({ description: 'The key. Keep it now: it is never shown again.' }),
+  },
+  { $id: 'NewApiKey', description: 'A key that was just made.' },
+)
+export type NewApiKey = Static<typeof NewApiKey>
+
+export const ApiKeyList = Type.Object(
+  {
+    items: Type.Array(ref(ApiKey)),
+    next_cursor: Type.Unsafe<null>({ type: 'null', description: 'Always null: there are never more.' }),
+  },
+  { $id: 'ApiKeyList', description: 'The keys, the newest first.' },
+)
+export type ApiKeyList = Static<typeof ApiKeyList>
+
+export const keySchemas = [ApiKeyRequest, ApiKey, NewApiKey, ApiKeyList]

@@ -1,0 +1,85 @@
+import { type Static, Type } from 'typebox'
+import { oneOf } from './common.ts'
+
+export const ROLES = ['user', 'admin'] as const
+export type Role = (typeof ROLES)[number]
+
+export const PersonName = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  format: 'text',
+  description: 'What to call the person.',
+  examples: ['Amina Bekele'],
+})
+
+export const Organisation = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  format: 'text',
+  description: 'Who the person works for.',
+  examples: ['Oromia Extension Service'],
+})
+
+export const UserProfile = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    email: Type.String(),
+    name: Type.String(),
+    organisation: Type.Union([Type.String(), Type.Null()]),
+    role: oneOf(ROLES, 'What the account may do. Only an operator changes it.'),
+    created_at: Type.String({ format: 'date-time' }),
+  },
+  {
+    $id: 'UserProfile',
+    description: 'An account, as its owner sees it.',
+    examples: [
+      {
+        id: '7f4c6a0e-6b0f-4a58-9d0c-2f1f6f0c9a11',
+        email: 'amina@example.org',
+        name: 'Amina Bekele',
+        organisation: 'Oromia Extension Service',
+        role: 'user',
+        created_at: '2026-07-01T08:30:00.000Z',
+      },
+    ],
+  },
+)
+export type UserProfile = Static<typeof UserProfile>
+
+export const ProfileChanges = Type.Object(
+  {
+    name: Type.Optional(PersonName),
+    organisation: Type.Optional(
+      Type.Unsafe<string | null>({
+        ...Organisation,
+        type: ['string', 'null'],
+        description: 'Who the person works for; null for nobody.',
+      }),
+    ),
+  },
+  {
+    $id: 'ProfileChanges',
+    description: 'What to change. Fields that are left out stay as they are; others are ignored.',
+    examples: [{ name: 'Amina B. Bekele', organisation: null }],
+  },
+)
+export type ProfileChanges = Static<typeof ProfileChanges>
+
+export const DeletionReport = Type.Object(
+  {
+    removed: Type.Record(Type.String(), Type.Integer(), {
+      description: 'How many records of each kind are gone.',
+    }),
+    anonymised: Type.Record(Type.String(), Type.Integer(), {
+      description: 'How many records of each kind are kept with nothing that leads to the person.',
+    }),
+  },
+  {
+    $id: 'DeletionReport',
+    description: 'What the deletion of an account did.',
+    examples: [{ removed: { accounts: 1, sessions: 2, keys: 1 }, anonymised: {} }],
+  },
+)
+export type DeletionReport = Static<typeof DeletionReport>
+
+export const userSchemas = [ProfileChanges, DeletionReport]

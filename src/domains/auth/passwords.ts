@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto'
+import { hash, verify } from '@node-rs/argon2'
+
+/** OWASP's first choice for argon2id; the memory is in KiB. */
+const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
+
+const { memoryCost, timeCost, parallelism } = PARAMETERS
+const PREFIX = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`
+
+/**
+ * A hash that no password has, for accounts that do not exist: to compare with it takes as long as with
+ * a real one, so that an answer's time does not say which accounts there are.
+ */
+export const NOBODYS_HASH = `${PREFIX}${randomText(16)}$${randomText(32)}`
+
+function randomText(bytes: number): string {
+  return randomBytes(bytes).toString('base64').replace(/=+$/, '')
+}
+
+/** Hashes a password with a salt of its own; the result says how, in PHC notation. */
+export function hashPassword(password: string): Promise<string> {
+  return hash(sameOnEveryKeyboard(password), PARAMETERS)
+}
+
+/** Whether a password is the one that was hashed; compares in constant time. */
+export function verifyPassword(passwordHash: string, password: string): Promise<boolean> {
+  return verify(passwordHash, sameOnEveryKeyboard(password))
+}
+
+/** Whether a hash was made with other parameters than new ones are. */
+export function isOutdated(passwordHash: string): boolean {
+  return !passwordHash.startsWith(PREFIX)
+}
+
+/** Systems differ in how they compose the same letters (NIST SP 800-63B asks for NFKC or NFKD). */
+function sameOnEveryKeyboard(password: string): string {
+  return password.normalize('NFKC')
+}

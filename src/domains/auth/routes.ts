@@ -1,0 +1,169 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { LoginRequest, PasswordChange, RefreshRequest, RegisterRequest, Tokens } from '#schemas/auth.ts'
+import { ref } from '#schemas/common.ts'
+import { UserProfile } from '#schemas/user.ts'
+import { findUser } from '#src/domains/user/queries.ts'
+import { ApiError, type ErrorCode, errorResponses } from '#src/errors.ts'
+import type { App } from '#src/plugins/app.ts'
+import { callerOf } from '#src/plugins/authentication.ts'
+import { createCredentialDesk } from './credentials.ts'
+import { deleteSession } from './queries.ts'
+import { continueSession, type Session, startSession } from './sessions.ts'
+import { addressSubject, createThrottle } from './throttle.ts'
+
+const BODY_ERRORS: ErrorCode[] = [
+  'INVALID_PARAMETERS',
+  'MALFORMED_JSON',
+  'BODY_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'TOO_MANY_REQUESTS',
+]
+
+export function authRoutes(app: App): void {
+  const db = app.database.writer
+  const throttle = createThrottle(db)
+  const desk = createCredentialDesk(db, throttle)
+
+  async function tokensOf({ id, refreshToken }: Session, user: UserProfile): Promise<Tokens> {
+    return {
+      access_token: await app.accessTokens.sign(user.id, id),
+      token_type: 'Bearer',
+      expires_in: app.accessTokens.lifetime,
+      refresh_token: refreshToken,
+      user,
+    }
+  }
+
+  app.post(
+    '/register',
+    {
+      config: { public: true },
+      schema: {
+        operationId: 'register',
+        summary: 'Make an account',
+        description: 'Then log in with `POST /auth/login`. An e-mail has one account, however it is written.',
+        tags: ['auth'],
+        body: ref(RegisterRequest),
+        response: {
+          201: { ...ref(UserProfile), description: 'The account.' },
+          ...errorResponses(...BODY_ERRORS, 'EMAIL_TAKEN'),
+        },
+      },
+    },
+    async ({ body, ip }: FastifyRequest<{ Body: RegisterRequest }>, reply) => {
+      reply.code(201)
+      return desk.register(body, ip)
+    },
+  )
+
+  app.post(
+    '/login',
+    {
+      config: { public: true },
+      schema: {
+        operationId: 'login',
+        summary: 'Get tokens for e-mail and password',
+        description:
+          'Send the access token with other requests, and change the refresh token for new ones before it expires. The answer to a wrong e-mail is the same as to a wrong password; repeated failures are slowed down.',
+        tags: ['auth'],
+        body: ref(LoginRequest),
+        response: {
+          200: { ...ref(Tokens), description: 'The tokens.' },
+          ...errorResponses(...BODY_ERRORS, 'INVALID_CREDENTIALS'),
+        },
+      },
+    },
+    async ({ body, ip }: FastifyRequest<{ Body: LoginRequest }>) => {
+      const credentials = await desk.check(body.email, body.password, ip)
+      const session = await startSession(db, credentials)
+      const user = session && (await findUser(db, session.userId))
+      // Changed or deleted in the moment between.
+      if (!user) throw new ApiError('INVALID_CREDENTIALS', 'The e-mail or the password is wrong.')
+      return tokensOf(session, user)
+    },
+  )
+
+  app.post(
+    '/refresh',
+    {
+      config: { public: true },
+      schema: {
+        operationId: 'refresh',
+        summary: 'Change a refresh token for new tokens',
+        description:
+          'A refresh token works once. Where the answer was lost, it can be sent again for 10 seconds and gives the same successor; after that a second use ends the session, since somebody else may have the token.',
+        tags: ['auth'],
+        body: ref(RefreshRequest),
+        response: {
+          200: { ...ref(Tokens), description: 'The new tokens.' },
+          ...errorResponses(...BODY_ERRORS, 'UNAUTHORIZED'),
+        },
+      },
+    },
+    async ({ body, ip, log }: FastifyRequest<{ Body: RefreshRequest }>) => {
+      const subjects = [addressSubject(ip)]
+      await throttle.refuseBlocked(subjects)
+      const continuation = await continueSession(db, body.refresh_token)
+      if (continuation && 'session' in continuation) {
+        const user = await findUser(db, continuation.session.userId)
+        if (user) return tokensOf(continuation.session, user)
+      }
+      if (continuation && 'stolen' in continuation) {
+        log.warn({ session: continuation.stolen }, 'a refresh token was used twice: its session was ended')
+        app.forgetCallers(({ sessionId }) => sessionId === continuation.stolen)
+      }
+      await throttle.count(subjects)
+      throw new ApiError('UNAUTHORIZED', 'The refresh token is not valid or has ended: log in again.')
+    },
+  )
+
+  app.post(
+    '/logout',
+    {
+      schema: {
+        operationId: 'logout',
+        summary: 'End the session',
+        description: 'The access token and the refresh token of this login stop working. Other logins go on.',
+        tags: ['auth'],
+        response: {
+          204: { type: 'null', description: 'The session has ended.' },
+          ...errorResponses('UNAUTHORIZED', 'FORBIDDEN'),
+        },
+      },
+    },
+    async (request: FastifyRequest, reply: FastifyReply) => {
+      const { sessionId } = callerOf(request)
+      if (sessionId === null) {
+        throw new ApiError('FORBIDDEN', 'A key has no session to end; delete it instead.')
+      }
+      await deleteSession(db, sessionId)
+      app.forgetCallers((caller) => caller.sessionId === sessionId)
+      return reply.code(204).send()
+    },
+  )
+
+  app.post(
+    '/password',
+    {
+      schema: {
+        operationId: 'changePassword',
+        summary: 'Change the password',
+        description: 'Needs the current one. All other sessions of the account end; its keys go on working.',
+        tags: ['auth'],
+        body: ref(PasswordChange),
+        response: {
+          204: { type: 'null', description: 'The password is changed.' },
+          ...errorResponses(...BODY_ERRORS, 'UNAUTHORIZED', 'FORBIDDEN'),
+        },
+      },
+    },
+    async (request: FastifyRequest<{ Body: PasswordChange }>, reply) => {
+      const { id, sessionId } = callerOf(request)
+      await desk.changePassword({ id, sessionId }, request.body, request.ip)
+      app.forgetCallers(
+        (caller) => caller.id === id && caller.keyId === null && caller.sessionId !== sessionId,
+      )
+      return reply.code(204).send()
+    },
+  )
+}

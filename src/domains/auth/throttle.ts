@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { isIPv6 } from 'node:net'
+import type { Kysely } from 'kysely'
+import type { Tables } from '#src/database/tables.ts'
+import { ApiError } from '#src/errors.ts'
+import { clearFailures, deleteOldFailures, recordFailure, secondsBlocked } from './queries.ts'
+
+/**
+ * Somebody whose failures are counted. After the free ones each failure doubles the delay, from one
+ * second to the longest; it never becomes a lock-out, and it is forgotten after an hour without failure.
+ */
+export interface Subject {
+  hash: Buffer
+  freeFailures: number
+  longestDelaySeconds: number
+}
+
+/** Guesses at one account from one address. Its owner, at another address, is not held up by them. */
+export function accountSubject(emailKey: string, address: string): Subject {
+  return {
+    hash: hashOf(`account ${emailKey}\n${networkOf(address)}`),
+    freeFailures: 5,
+    longestDelaySeconds: 900,
+  }
+}
+
+/** Everything that fails from one address, behind which there may be a whole office. */
+export function addressSubject(address: string): Subject {
+  return { hash: hashOf(`address ${networkOf(address)}`), freeFailures: 100, longestDelaySeconds: 60 }
+}
+
+export interface Throttle {
+  /** @throws {ApiError} TOO_MANY_REQUESTS, with Retry-After, while one of the subjects has to wait */
+  refuseBlocked(subjects: Subject[]): Promise<void>
+  /** Counts a failure, or what is to be rare in any case. */
+  count(subjects: Subject[]): Promise<void>
+  /** Forgets a subject's failures. */
+  forget(subject: Subject): Promise<void>
+}
+
+const CLEAN_UP_EVERY_MS = 600_000
+
+/** Counts failures in the database, which all processes share and whose clock is the only one. */
+export function createThrottle(db: Kysely<Tables>): Throttle {
+  let cleanedUp = Number.NEGATIVE_INFINITY
+  return {
+    async refuseBlocked(subjects) {
+      const seconds = await secondsBlocked(
+        db,
+        subjects.map(({ hash }) => hash),
+      )
+      if (seconds === 0) return
+      throw new ApiError('TOO_MANY_REQUESTS', `Too many attempts; try again in ${seconds} s.`).withHeader(
+        'retry-after',
+        String(seconds),
+      )
+    },
+    async count(subjects) {
+      for (const subject of subjects) await recordFailure(db, subject)
+      if (performance.now() < cleanedUp + CLEAN_UP_EVERY_MS) return
+      cleanedUp = performance.now()
+      await deleteOldFailures(db)
+    },
+    forget: ({ hash }) => clearFailures(db, hash),
+  }
+}
+
+/** SHA-256, so that the table tells nobody who has tried what from where. */
+function hashOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
+
+/** What one subscriber has: an IPv4 address, or the /64 of an IPv6 one, within which it can choose. */
+export function networkOf(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped) return mapped
+  if (!isIPv6(address)) return address
+  const [head = '', tail] = (address.split('%')[0] as string).toLowerCase().split('::')
+  const groups = head.split(':').filter(Boolean)
+  const rest = tail?.split(':').filter(Boolean) ?? []
+  // An IPv4 address at the end stands for two groups.
+  const length = groups.length + rest.length + (address.includes('.') ? 1 : 0)
+  if (tail !== undefined) groups.push(...Array<string>(8 - length).fill('0'), ...rest)
+  return `${groups
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, ''))
+    .join(':')}::/64`
+}

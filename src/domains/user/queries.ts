@@ -1,0 +1,143 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { ProfileChanges, Role, UserProfile } from '#schemas/user.ts'
+import type { Tables } from '#src/database/tables.ts'
+import { OperatorError } from '#src/errors.ts'
+import { emailKey, keptEmail } from './email.ts'
+
+export { emailKey }
+
+const PROFILE = [
+  'id',
+  'email',
+  'name',
+  'organisation',
+  'role',
+  sql<string>`to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`.as('created_at'),
+] as const
+
+/** What proves who somebody is. */
+export interface Credentials {
+  id: string
+  passwordHash: string
+}
+
+export interface NewUser {
+  email: string
+  passwordHash: string
+  name: string
+  organisation: string | null
+}
+
+/** Adds an account; undefined where there is one with this e-mail, however it is written. */
+export async function insertUser(db: Kysely<Tables>, user: NewUser): Promise<UserProfile | undefined> {
+  return db
+    .insertInto('app_user')
+    .values({
+      email: keptEmail(user.email),
+      email_key: emailKey(user.email),
+      password_hash: user.passwordHash,
+      name: user.name,
+      organisation: user.organisation,
+    })
+    .onConflict((conflict) => conflict.column('email_key').doNothing())
+    .returning(PROFILE)
+    .executeTakeFirst()
+}
+
+export async function findUser(db: Kysely<Tables>, id: string): Promise<UserProfile | undefined> {
+  return db.selectFrom('app_user').select(PROFILE).where('id', '=', id).executeTakeFirst()
+}
+
+export async function findCredentials(db: Kysely<Tables>, email: string): Promise<Credentials | undefined> {
+  return db
+    .selectFrom('app_user')
+    .select(['id', 'password_hash as passwordHash'])
+    .where('email_key', '=', emailKey(email))
+    .executeTakeFirst()
+}
+
+/** The e-mail and the password hash of an account that is known by its id. */
+export async function findPasswordHash(
+  db: Kysely<Tables>,
+  id: string,
+): Promise<{ email: string; passwordHash: string } | undefined> {
+  return db
+    .selectFrom('app_user')
+    .select(['email', 'password_hash as passwordHash'])
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/**
+ * Puts a password hash in the place of the one that was read.
+ *
+ * @returns false where another request has changed it since, or the account is gone
+ */
+export async function replacePasswordHash(
+  db: Kysely<Tables>,
+  { id, passwordHash }: Credentials,
+  replacement: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('app_user')
+    .set({ password_hash: replacement })
+    .where('id', '=', id)
+    .where('password_hash', '=', passwordHash)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Changes what of a profile its owner may change, and returns it; undefined where the account is gone. */
+export async function updateUser(
+  db: Kysely<Tables>,
+  id: string,
+  { name, organisation }: ProfileChanges,
+): Promise<UserProfile | undefined> {
+  if (name === undefined && organisation === undefined) return findUser(db, id)
+  return db
+    .updateTable('app_user')
+    .set({ ...(name !== undefined && { name }), ...(organisation !== undefined && { organisation }) })
+    .where('id', '=', id)
+    .returning(PROFILE)
+    .executeTakeFirst()
+}
+
+export interface RemovedRecords {
+  accounts: number
+  sessions: number
+  keys: number
+}
+
+/** Deletes an account with all that hangs on it, and counts what that was. */
+export async function deleteUser(trx: Transaction<Tables>, id: string): Promise<RemovedRecords> {
+  // Held first, so that nothing is added to the account between the counting and the deleting.
+  await sql`select from app_user where id = ${id} for update`.execute(trx)
+  const { sessions, keys } = await trx
+    .selectNoFrom(({ selectFrom, fn }) => [
+      selectFrom('session').select(fn.countAll<number>().as('n')).where('user_id', '=', id).as('sessions'),
+      selectFrom('api_key').select(fn.countAll<number>().as('n')).where('user_id', '=', id).as('keys'),
+    ])
+    .executeTakeFirstOrThrow()
+  const { numDeletedRows } = await trx.deleteFrom('app_user').where('id', '=', id).executeTakeFirst()
+  return { accounts: Number(numDeletedRows), sessions: sessions ?? 0, keys: keys ?? 0 }
+}
+
+export async function listUsers(db: Kysely<Tables>): Promise<UserProfile[]> {
+  return db.selectFrom('app_user').select(PROFILE).orderBy('email_key').execute()
+}
+
+/**
+ * Gives an account another role.
+ *
+ * @throws {OperatorError} when there is no such account
+ */
+export async function setRole(db: Kysely<Tables>, email: string, role: Role): Promise<void> {
+  const { numUpdatedRows } = await db
+    .updateTable('app_user')
+    .set({ role })
+    .where('email_key', '=', emailKey(email))
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) {
+    throw new OperatorError(`There is no account ${email}; \`agro users list\` shows them.`)
+  }
+}

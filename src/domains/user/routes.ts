@@ -1,0 +1,82 @@
+import type { FastifyRequest } from 'fastify'
+import { ref } from '#schemas/common.ts'
+import { DeletionReport, ProfileChanges, UserProfile } from '#schemas/user.ts'
+import { ApiError, errorResponses } from '#src/errors.ts'
+import type { App } from '#src/plugins/app.ts'
+import { callerOf } from '#src/plugins/authentication.ts'
+import { deleteUser, findUser, updateUser } from './queries.ts'
+
+export function userRoutes(app: App): void {
+  const db = app.database.writer
+
+  app.get(
+    '/profile',
+    {
+      schema: {
+        operationId: 'getProfile',
+        summary: 'The own account',
+        description: 'What is kept of the caller.',
+        tags: ['user'],
+        response: {
+          200: { ...ref(UserProfile), description: 'The account.' },
+          ...errorResponses('UNAUTHORIZED'),
+        },
+      },
+    },
+    async (request) => living(await findUser(db, callerOf(request).id)),
+  )
+
+  app.patch(
+    '/profile',
+    {
+      schema: {
+        operationId: 'changeProfile',
+        summary: 'Change the own account',
+        description: 'Changes the name and the organisation. E-mail, role and id stay as they are.',
+        tags: ['user'],
+        body: ref(ProfileChanges),
+        response: {
+          200: { ...ref(UserProfile), description: 'The account after the change.' },
+          ...errorResponses(
+            'INVALID_PARAMETERS',
+            'MALFORMED_JSON',
+            'BODY_TOO_LARGE',
+            'UNSUPPORTED_MEDIA_TYPE',
+            'UNAUTHORIZED',
+          ),
+        },
+      },
+    },
+    async (request: FastifyRequest<{ Body: ProfileChanges }>) =>
+      living(await updateUser(db, callerOf(request).id, request.body)),
+  )
+
+  app.delete(
+    '/profile',
+    {
+      schema: {
+        operationId: 'deleteProfile',
+        summary: 'Delete the own account',
+        description:
+          'Removes the account with everything that belongs to it, for good: all tokens and keys stop working. The answer counts what was removed, and what was kept without any trace of the person.',
+        tags: ['user'],
+        response: {
+          200: { ...ref(DeletionReport), description: 'What was done.' },
+          ...errorResponses('UNAUTHORIZED'),
+        },
+      },
+    },
+    async (request) => {
+      const { id } = callerOf(request)
+      const removed = await db.transaction().execute((trx) => deleteUser(trx, id))
+      app.forgetCallers((caller) => caller.id === id)
+      return { removed: { ...removed }, anonymised: {} }
+    },
+  )
+}
+
+/** An account that was deleted in the moment since the caller was let in. */
+function living(user: UserProfile | undefined): UserProfile {
+  if (user) return user
+  throw new ApiError('UNAUTHORIZED', 'The account has been deleted.')
+}

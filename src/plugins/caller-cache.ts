@@ -1,0 +1,33 @@
+/** So many tokens are remembered; each takes less than a kilobyte. */
+const KEPT_TOKENS = 10_000
+
+/** What a token stands for, asked of the database at most once in a while. */
+export interface CallerCache<Caller> {
+  get(token: string): Caller | undefined
+  /** Remembers a caller, from the moment at which the database was asked (`performance.now()`). */
+  set(token: string, caller: Caller, asked: number, lifetimeMs: number): void
+  /** Forgets the callers that meet a condition, so that this process refuses them at once. */
+  forget(condition: (caller: Caller) => boolean): void
+}
+
+/** Makes a cache whose entries go when their time is over, or when there are too many: the oldest first. */
+export function createCallerCache<Caller>(): CallerCache<Caller> {
+  const entries = new Map<string, { caller: Caller; until: number }>()
+  return {
+    get(token) {
+      const entry = entries.get(token)
+      if (!entry) return undefined
+      if (performance.now() < entry.until) return entry.caller
+      entries.delete(token)
+      return undefined
+    },
+    set(token, caller, asked, lifetimeMs) {
+      entries.delete(token)
+      if (entries.size >= KEPT_TOKENS) entries.delete(entries.keys().next().value as string)
+      entries.set(token, { caller, until: asked + lifetimeMs })
+    },
+    forget(condition) {
+      for (const [token, { caller }] of entries) if (condition(caller)) entries.delete(token)
+    },
+  }
+}

@@ -1,0 +1,206 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { networkOf } from '#src/domains/auth/throttle.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { PASSWORD, register, tryLogIn } from '#test/setup/people.ts'
+
+let service: TestApp
+let email: string
+beforeAll(async () => {
+  service = await createTestApp({ template: 'empty', settings: { TRUSTED_PROXIES: '10.9.0.0/16, ::1' } })
+})
+afterAll(() => service.close())
+
+beforeEach(async () => {
+  email = await register(service.app)
+  await service.database.writer.deleteFrom('auth_throttle').execute()
+})
+
+async function fail(times: number, as = email, address = '127.0.0.1'): Promise<void> {
+  for (let count = 0; count < times; count++) {
+    expect((await tryLogIn(service.app, as, 'not the password', address)).statusCode).toBe(401)
+  }
+}
+
+/** What a right password is answered with. */
+async function outcome(address = '127.0.0.1', as = email): Promise<number> {
+  return (await tryLogIn(service.app, as, PASSWORD, address)).statusCode
+}
+
+/** The clock is the database's: what happened is made to have happened earlier. */
+async function letPass(seconds: number): Promise<void> {
+  await sql`
+    update auth_throttle set
+      last_failure_at = last_failure_at - make_interval(secs => ${seconds}),
+      blocked_until = blocked_until - make_interval(secs => ${seconds})`.execute(service.database.writer)
+}
+
+/** The longest delay in seconds that somebody has been given. */
+async function delay(): Promise<number> {
+  const { rows } = await sql<{ seconds: number }>`
+    select max(extract(epoch from blocked_until - last_failure_at))::float8 as seconds
+    from auth_throttle`.execute(service.database.writer)
+  return rows[0]?.seconds as number
+}
+
+/** Fails until there is a delay that is long enough not to be over before the test is. */
+async function failUntilBlocked(as = email, address = '127.0.0.1'): Promise<void> {
+  await fail(6, as, address)
+  for (let seconds = 1; seconds < 64; seconds *= 2) {
+    await letPass(seconds)
+    await fail(1, as, address)
+  }
+}
+
+describe('an account tried from one address', () => {
+  test('waits after the sixth failure, twice as long after each further one, at most 15 minutes', async () => {
+    await fail(5)
+    expect(await delay()).toBe(0)
+    for (const seconds of [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900]) {
+      await fail(1)
+      expect(await delay()).toBe(seconds)
+      if (seconds > 30) {
+        const response = await tryLogIn(service.app, email, PASSWORD)
+        expect(response.statusCode).toBe(429)
+        const wait = Number(response.headers['retry-after'])
+        expect(wait).toBeLessThanOrEqual(seconds)
+        expect(wait).toBeGreaterThan(seconds - 30)
+        expect(response.json()).toEqual({
+          error: `Too many attempts; try again in ${wait} s.`,
+          code: 'TOO_MANY_REQUESTS',
+        })
+      }
+      await letPass(seconds)
+    }
+  })
+
+  test('is let in by the right password as soon as the wait is over, and then starts afresh', async () => {
+    await failUntilBlocked()
+    await letPass(64)
+    expect(await outcome()).toBe(200)
+    await fail(5)
+    expect(await outcome()).toBe(200)
+  })
+
+  test('does not wait longer for asking while it waits', async () => {
+    await failUntilBlocked()
+    for (let count = 0; count < 20; count++) expect(await outcome()).toBe(429)
+    expect(await delay()).toBe(64)
+    await letPass(64)
+    expect(await outcome()).toBe(200)
+  })
+
+  test('does not keep its owner out at another address', async () => {
+    await failUntilBlocked()
+    expect(await outcome()).toBe(429)
+    expect(await outcome('192.0.2.7')).toBe(200)
+  })
+
+  test('does not slow down another account at the address', async () => {
+    const other = await register(service.app)
+    await failUntilBlocked()
+    expect(await outcome('127.0.0.1', other)).toBe(200)
+  })
+
+  test('is the same account in any case of letters', async () => {
+    await fail(3)
+    await fail(3, ` ${email.toUpperCase()}`)
+    expect(await delay()).toBe(1)
+  })
+
+  test('waits though there is no such account', async () => {
+    await failUntilBlocked('nobody@example.org')
+    expect(await outcome('127.0.0.1', 'nobody@example.org')).toBe(429)
+  })
+
+  test('is forgotten after an hour', async () => {
+    await failUntilBlocked()
+    await letPass(3601)
+    await fail(5)
+    expect(await outcome()).toBe(200)
+  })
+
+  test('gets few guesses more when many are sent at once', async () => {
+    const responses = await Promise.all(
+      Array.from({ length: 40 }, () => tryLogIn(service.app, email, 'not the password')),
+    )
+    const guesses = responses.filter(({ statusCode }) => statusCode === 401)
+    // One more may be under way already; and the first delay is only a second.
+    expect(guesses.length).toBeGreaterThanOrEqual(6)
+    expect(guesses.length).toBeLessThanOrEqual(9)
+  })
+})
+
+describe('an address', () => {
+  test('waits after 100 failures at different accounts, a minute at most', async () => {
+    await fail(1, 'one@example.org')
+    const setFailures = (failures: number) =>
+      service.database.writer.updateTable('auth_throttle').set({ failures }).execute()
+    await setFailures(99)
+    await fail(1, 'two@example.org')
+    expect(await delay()).toBe(0)
+    await fail(1, 'three@example.org')
+    expect(await delay()).toBe(1)
+    await letPass(1)
+    await setFailures(110)
+    await fail(1, 'four@example.org')
+    expect(await delay()).toBe(60)
+
+    expect(await outcome()).toBe(429)
+    const send = (url: string, payload: object) => service.app.inject({ method: 'POST', url, payload })
+    const registration = { email: 'late@example.org', password: PASSWORD, name: 'Late' }
+    expect((await send('/auth/register', registration)).statusCode).toBe(429)
+    expect((await send('/auth/refresh', { refresh_token: 'x' })).statusCode).toBe(429)
+    expect(await outcome('192.0.2.8')).toBe(200)
+    await letPass(60)
+    expect(await outcome()).toBe(200)
+  })
+
+  test('is not slowed down elsewhere', async () => {
+    await failUntilBlocked()
+    expect((await service.app.inject('/catalog')).statusCode).toBe(200)
+    expect((await service.app.inject('/user/profile')).statusCode).toBe(401)
+  })
+
+  test('is the one that a trusted proxy names, and no other', async () => {
+    const tryThrough = (proxy: string, client: string, password: string) =>
+      service.app.inject({
+        method: 'POST',
+        url: '/auth/login',
+        payload: { email, password },
+        remoteAddress: proxy,
+        headers: { 'x-forwarded-for': client },
+      })
+    for (let count = 0; count < 6; count++) await tryThrough('10.9.1.1', '198.51.100.1', 'wrong')
+    expect(await delay()).toBe(1)
+    await letPass(3601)
+    for (let count = 0; count < 6; count++) await tryThrough('10.9.1.1', `198.51.100.${count}`, 'wrong')
+    expect(await delay()).toBe(0)
+    // Whoever is not trusted cannot escape by making up addresses.
+    for (let count = 0; count < 6; count++) await tryThrough('203.0.113.5', `192.0.2.${count}`, 'wrong')
+    expect(await delay()).toBe(1)
+    await letPass(1)
+    await tryThrough('10.9.1.1', '1.1.1.1, 203.0.113.5', 'wrong')
+    expect(await delay()).toBe(2)
+  })
+})
+
+test('neither addresses nor e-mails can be read from the table', async () => {
+  await fail(1)
+  const rows = await service.database.writer.selectFrom('auth_throttle').selectAll().execute()
+  expect(rows.map(({ subject }) => subject.length)).toEqual([32, 32])
+})
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['::ffff:192.0.2.1', '192.0.2.1'],
+  ['::1', '0:0:0:0::/64'],
+  ['2001:db8::1', '2001:db8:0:0::/64'],
+  ['2001:DB8:0:0:1:2:3:4', '2001:db8:0:0::/64'],
+  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+  ['2001:0db8:0001::', '2001:db8:1:0::/64'],
+  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+  ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
+])('%s belongs to the network %s', (address, network) => {
+  expect(networkOf(address)).toBe(network)
+})

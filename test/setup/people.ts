@@ -1,0 +1,50 @@
+import { randomUUID } from 'node:crypto'
+import type { LightMyRequestResponse } from 'fastify'
+import type { Tokens } from '#schemas/auth.ts'
+import type { App } from '#src/plugins/app.ts'
+
+/** Somebody with an account who has logged in. */
+export interface Person extends Tokens {
+  email: string
+  password: string
+  /** The headers of a request of this person. */
+  headers: { authorization: string }
+}
+
+export const PASSWORD = 'teff grows at dawn'
+
+export async function register(app: App, email = `${randomUUID()}@example.org`): Promise<string> {
+  const response = await app.inject({
+    method: 'POST',
+    url: '/auth/register',
+    payload: { email, password: PASSWORD, name: 'Amina Bekele' },
+  })
+  if (response.statusCode !== 201) throw new Error(response.body)
+  return email
+}
+
+export async function logIn(app: App, email: string, password = PASSWORD): Promise<Person> {
+  const response = await tryLogIn(app, email, password)
+  if (response.statusCode !== 200) throw new Error(response.body)
+  const tokens = response.json<Tokens>()
+  return { ...tokens, email, password, headers: { authorization: `Bearer ${tokens.access_token}` } }
+}
+
+export function tryLogIn(
+  app: App,
+  email: string,
+  password: string,
+  remoteAddress = '127.0.0.1',
+): Promise<LightMyRequestResponse> {
+  return app.inject({
+    method: 'POST',
+    url: '/auth/login',
+    payload: { email, password },
+    remoteAddress,
+  })
+}
+
+/** Registers somebody nobody else knows, and logs in. */
+export async function newPerson(app: App): Promise<Person> {
+  return logIn(app, await register(app))
+}
