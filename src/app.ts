@@ -16,6 +16,7 @@ import { bodyParser } from './plugins/body-parser.ts'
 import { clientErrorHandler, errorHandler, frameworkErrors } from './plugins/error-handler.ts'
 import { openapi } from './plugins/openapi.ts'
 import { overload } from './plugins/overload.ts'
+import { securityHeaders } from './plugins/security-headers.ts'
 import { AJV_OPTIONS } from './plugins/validation.ts'
 
 /** How long a client may take to send a request. */
@@ -46,6 +47,7 @@ export async function buildApp(config: Config, database: Database): Promise<App>
   app.decorate('draining', false)
 
   await app.register(errorHandler)
+  await app.register(securityHeaders)
   await app.register(authentication, { accounts: createAccounts(database.writer, app.log) })
   await app.register(bodyParser)
   await app.register(openapi)

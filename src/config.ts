@@ -18,6 +18,7 @@ const Environment = Type.Object({
   JWT_SECRET_PREVIOUS: Type.Optional(Type.String()),
   ACCESS_TOKEN_MINUTES: Type.Integer({ minimum: 1, maximum: 1440, default: 15 }),
   TRUSTED_PROXIES: Type.String({ default: '' }),
+  CORS_ORIGINS: Type.String({ default: '*' }),
   STATEMENT_TIMEOUT_MS: Type.Integer({ minimum: 100, default: 5000 }),
   BODY_LIMIT_BYTES: Type.Integer({ minimum: 1024, default: 1_048_576 }),
   SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, default: 0 }),
@@ -26,10 +27,12 @@ const Environment = Type.Object({
 type Settings = Static<typeof Environment>
 
 /** The settings of a process; the README's table says what each one does. */
-export type Config = Omit<Settings, 'DEMO_DATA' | 'TRUSTED_PROXIES'> & {
+export type Config = Omit<Settings, 'DEMO_DATA' | 'TRUSTED_PROXIES' | 'CORS_ORIGINS'> & {
   DEMO_DATA: boolean
   /** Addresses and CIDR ranges; none is trusted when empty. */
   TRUSTED_PROXIES: string[]
+  /** Origins such as `https://app.example.org`, or `*` alone. */
+  CORS_ORIGINS: string[]
 }
 
 /** HS256 is as strong as its key, up to the 32 bytes of its hash. */
@@ -53,6 +56,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
       ...settings,
       DEMO_DATA: settings.DEMO_DATA ?? settings.DATABASE_URL === undefined,
       TRUSTED_PROXIES: listOf(settings.TRUSTED_PROXIES).map(addressOrRange),
+      CORS_ORIGINS: listOf(settings.CORS_ORIGINS).map(originOrAll),
     }
   } catch (error) {
     throw new OperatorError(
@@ -83,4 +87,9 @@ function addressOrRange(item: string): string {
     )
   }
   return item
+}
+
+function originOrAll(item: string): string {
+  if (item === '*' || (URL.canParse(item) && new URL(item).origin === item)) return item
+  throw new Error(`CORS_ORIGINS must be * or list origins such as https://app.example.org, not "${item}"`)
 }

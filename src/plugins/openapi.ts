@@ -17,6 +17,19 @@ const BEARER = 'bearerAuth'
 /** For public operations that make use of a token where one is sent. */
 export const OPTIONAL_TOKEN: Record<string, string[]>[] = [{}, { [BEARER]: [] }]
 
+/** What Swagger UI's page may load and do; its styles are partly written in place. */
+const UI_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
 /** The OpenAPI document made of the routes' schemas, and Swagger UI to try it in. */
 export const openapi = fp(
   async (app: App) => {
@@ -74,6 +87,7 @@ export const openapi = fp(
         routePrefix: `${app.config.BASE_PATH}/docs`,
         uiConfig: { deepLinking: true, tryItOutEnabled: true, displayRequestDuration: true },
         theme: { title: 'Agricultural advisory service' },
+        staticCSP: UI_POLICY,
       })
     })
 

@@ -284,6 +284,7 @@ describe('routes', () => {
     'GET /health/ready',
     'GET /openapi.json',
     'GET /openapi.yaml',
+    'OPTIONS *',
     'POST /advisory/fertilizer/point',
     'POST /advisory/forage/point',
     'POST /advisory/isfm/point',

@@ -58,6 +58,8 @@ describe('the configuration', () => {
     [{ TRUSTED_PROXIES: '10.0.0.0/33' }, /"10.0.0.0\/33"/],
     [{ TRUSTED_PROXIES: '0.0.0.0/0' }, /"0.0.0.0\/0"/],
     [{ TRUSTED_PROXIES: '::/0' }, /"::\/0"/],
+    [{ CORS_ORIGINS: 'example.org' }, /CORS_ORIGINS.*"example.org"/],
+    [{ CORS_ORIGINS: 'https://example.org/path' }, /CORS_ORIGINS/],
   ])(
     '%j is refused in a sentence that does not repeat a secret',
     (environment: NodeJS.ProcessEnv, message) => {
@@ -73,8 +75,10 @@ describe('the configuration', () => {
   })
 
   test('reads lists with spaces, and an empty one as none', () => {
-    const config = loadConfig({ TRUSTED_PROXIES: ' 10.0.0.0/8,::1 ' })
+    const config = loadConfig({ TRUSTED_PROXIES: ' 10.0.0.0/8,::1 ', CORS_ORIGINS: 'https://a.example' })
     expect(config.TRUSTED_PROXIES).toEqual(['10.0.0.0/8', '::1'])
+    expect(config.CORS_ORIGINS).toEqual(['https://a.example'])
     expect(loadConfig({}).TRUSTED_PROXIES).toEqual([])
+    expect(loadConfig({}).CORS_ORIGINS).toEqual(['*'])
   })
 })
