@@ -5,9 +5,11 @@ import { demoCommand } from './demo.ts'
 import { ingestCommand } from './ingest.ts'
 import { migrateCommand } from './migrate.ts'
 import { releasesCommand } from './releases.ts'
+import { usersCommand } from './users.ts'
 
 const program = new Command('agro')
   .description('Operates the agricultural advisory service: its database, its releases and its boundaries.')
+  .description('Operates the agricultural advisory service: its database, releases and accounts.')
   .addHelpText(
     'after',
     '\nThe database is the one of DATABASE_URL, or else the embedded one in DATA_DIR (default ./data),\n' +
@@ -18,6 +20,7 @@ const program = new Command('agro')
   .addCommand(releasesCommand)
   .addCommand(boundariesCommand)
   .addCommand(demoCommand)
+  .addCommand(usersCommand)
   .showHelpAfterError()
 
 try {
