@@ -13,6 +13,9 @@ const RETRY_AFTER_SECONDS = '1'
 /** How to authenticate, for clients that read it (RFC 6750). */
 const CHALLENGE = 'Bearer realm="agro-advisory"'
 
+/** What somebody who looks for intruders wants to read: who was not let in, and where. */
+const REFUSALS = new Set([401, 403, 429])
+
 /** What Fastify's own errors are in our catalogue, and the sentence they are explained with. */
 const FASTIFY_ERRORS: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_INVALID_JSON_BODY: ['MALFORMED_JSON', 'The body is not valid JSON.'],
@@ -35,6 +38,9 @@ export const errorHandler = fp(
     app.setErrorHandler((error: FastifyError, request, reply) => {
       const known = toApiError(error)
       if (known.status >= 500) request.log.error({ err: error }, known.message)
+      else if (REFUSALS.has(known.status)) {
+        request.log.info({ code: known.code, path: request.routeOptions.url, ip: request.ip }, 'refused')
+      }
       return send(known, reply)
     })
     app.setNotFoundHandler((request, reply) => send(notFound(app, request), reply))

@@ -8,12 +8,14 @@ import type { App } from './app.ts'
  */
 export const overload = fp(
   async (app: App) => {
-    const limit = app.config.DATABASE_QUEUE_LIMIT
-    app.addHook('onRequest', async () => {
-      if (app.database.waiting() >= limit) {
-        throw new ApiError('OVERLOADED', 'The service is busy; try again in a second.')
-      }
-    })
+    app.addHook('onRequest', async () => refuseOverload(app))
   },
   { name: 'overload', dependencies: ['error-handler'] },
 )
+
+/** @throws {ApiError} OVERLOADED, while too many requests wait for the database */
+export function refuseOverload({ config, database }: App): void {
+  if (database.waiting() >= config.DATABASE_QUEUE_LIMIT) {
+    throw new ApiError('OVERLOADED', 'The service is busy; try again in a second.')
+  }
+}

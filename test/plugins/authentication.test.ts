@@ -340,7 +340,7 @@ describe('routes', () => {
   })
 })
 
-test('no token, key or password is ever logged', async () => {
+test('who is let in and who is not is logged, and no token, key or password ever', async () => {
   const app = await buildApp(
     loadConfig({ ...service.testDatabase.environment, LOG_LEVEL: 'trace' }),
     service.database,
@@ -365,7 +365,12 @@ test('no token, key or password is ever logged', async () => {
     await send('/auth/refresh', { refresh_token: someone.refresh_token })
     await app.inject({ url: '/user/profile', headers: { authorization: `Bearer ${made.json().key}` } })
     const log = lines.join('')
-    expect(log).toContain('/auth/login')
+    const messages = lines.map((line) => JSON.parse(line))
+    const logged = (event: object) => expect(messages).toContainEqual(expect.objectContaining(event))
+    logged({ msg: 'an account was made', user: someone.user.id, ip: '127.0.0.1' })
+    logged({ msg: 'a session was begun', user: someone.user.id, ip: '127.0.0.1' })
+    logged({ msg: 'a key was made', user: someone.user.id, key: made.json().id })
+    logged({ msg: 'refused', code: 'INVALID_CREDENTIALS', path: '/auth/login', ip: '127.0.0.1' })
     const secrets = [
       someone.password,
       'a wrong password',

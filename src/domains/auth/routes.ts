@@ -50,9 +50,11 @@ export function authRoutes(app: App): void {
         },
       },
     },
-    async ({ body, ip }: FastifyRequest<{ Body: RegisterRequest }>, reply) => {
+    async ({ body, ip, log }: FastifyRequest<{ Body: RegisterRequest }>, reply) => {
+      const user = await desk.register(body, ip)
+      log.info({ user: user.id, ip }, 'an account was made')
       reply.code(201)
-      return desk.register(body, ip)
+      return user
     },
   )
 
@@ -73,12 +75,13 @@ export function authRoutes(app: App): void {
         },
       },
     },
-    async ({ body, ip }: FastifyRequest<{ Body: LoginRequest }>) => {
+    async ({ body, ip, log }: FastifyRequest<{ Body: LoginRequest }>) => {
       const credentials = await desk.check(body.email, body.password, ip)
       const session = await startSession(db, credentials)
       const user = session && (await findUser(db, session.userId))
       // Changed or deleted in the moment between.
       if (!user) throw new ApiError('INVALID_CREDENTIALS', 'The e-mail or the password is wrong.')
+      log.info({ user: user.id, session: session.id, ip }, 'a session was begun')
       return tokensOf(session, user)
     },
   )
@@ -160,6 +163,7 @@ export function authRoutes(app: App): void {
     async (request: FastifyRequest<{ Body: PasswordChange }>, reply) => {
       const { id, sessionId } = callerOf(request)
       await desk.changePassword({ id, sessionId }, request.body, request.ip)
+      request.log.info({ user: id, ip: request.ip }, 'a password was changed')
       app.forgetCallers(
         (caller) => caller.id === id && caller.keyId === null && caller.sessionId !== sessionId,
       )

@@ -56,6 +56,7 @@ export function keyRoutes(app: App): void {
       if (!row) {
         throw new ApiError('TOO_MANY_KEYS', `You have ${KEYS_PER_USER} keys: delete one that is not used.`)
       }
+      request.log.info({ user: callerOf(request).id, key: row.id, ip: request.ip }, 'a key was made')
       reply.code(201)
       return { ...row, key }
     },

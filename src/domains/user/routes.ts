@@ -70,6 +70,7 @@ export function userRoutes(app: App): void {
       const { id } = callerOf(request)
       const removed = await db.transaction().execute((trx) => deleteUser(trx, id))
       app.forgetCallers((caller) => caller.id === id)
+      request.log.info({ user: id, ip: request.ip }, 'an account was deleted')
       return { removed: { ...removed }, anonymised: {} }
     },
   )

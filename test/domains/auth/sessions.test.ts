@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { logIn, newPerson, type Person, tryLogIn } from '#test/setup/people.ts'
+import { logIn, newPerson, PASSWORD, type Person, register, tryLogIn } from '#test/setup/people.ts'
 
 let service: TestApp
 beforeAll(async () => {
@@ -35,7 +35,7 @@ async function letTimePass(person: Person, seconds: number): Promise<void> {
 describe('login', () => {
   test('answers with tokens and the profile', async () => {
     const { email } = await newPerson(service.app)
-    const response = await tryLogIn(service.app, email.toUpperCase(), 'teff grows at dawn')
+    const response = await tryLogIn(service.app, email.toUpperCase(), PASSWORD)
     expect(response.statusCode).toBe(200)
     expect(response.headers['cache-control']).toBe('no-store')
     expect(response.json()).toEqual({
@@ -85,6 +85,21 @@ describe('login', () => {
     expect(await isIn(again)).toBe(true)
     expect((await refresh(person.refresh_token)).statusCode).toBe(401)
   })
+})
+
+test('200 logins at once are answered, or turned away with the time to come back', async () => {
+  const email = await register(service.app)
+  const responses = await Promise.all(
+    Array.from({ length: 200 }, () => tryLogIn(service.app, email, PASSWORD)),
+  )
+  const turnedAway = responses.filter(({ statusCode }) => statusCode === 503)
+  const letIn = responses.filter(({ statusCode }) => statusCode === 200)
+  expect(letIn.length).toBeGreaterThanOrEqual(60)
+  expect(letIn.length + turnedAway.length).toBe(200)
+  for (const { headers, body } of turnedAway) {
+    expect(headers['retry-after']).toBe('1')
+    expect(JSON.parse(body).code).toBe('OVERLOADED')
+  }
 })
 
 describe('a refresh token', () => {
