@@ -8,8 +8,7 @@ import { releasesCommand } from './releases.ts'
 import { usersCommand } from './users.ts'
 
 const program = new Command('agro')
-  .description('Operates the agricultural advisory service: its database, its releases and its boundaries.')
-  .description('Operates the agricultural advisory service: its database, releases and accounts.')
+  .description('Operates the agricultural advisory service: its database, releases, boundaries and accounts.')
   .addHelpText(
     'after',
     '\nThe database is the one of DATABASE_URL, or else the embedded one in DATA_DIR (default ./data),\n' +

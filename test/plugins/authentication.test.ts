@@ -296,12 +296,14 @@ describe('routes', () => {
   const PRIVATE = [
     'DELETE /auth/keys/:id',
     'DELETE /user/profile',
+    'GET /admin',
     'GET /auth/keys',
     'GET /user/profile',
     'PATCH /user/profile',
     'POST /auth/keys',
     'POST /auth/logout',
     'POST /auth/password',
+    'POST /validate_location',
   ]
 
   test('are public or not as listed here', () => {

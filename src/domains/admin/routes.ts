@@ -38,7 +38,7 @@ export function adminRoutes(app: App): void {
             },
           },
           304: { type: 'null', description: 'The boundaries are those that `If-None-Match` names.' },
-          ...errorResponses('INVALID_PARAMETERS', 'UNKNOWN_COUNTRY', 'NO_AREAS'),
+          ...errorResponses('UNAUTHORIZED', 'INVALID_PARAMETERS', 'UNKNOWN_COUNTRY', 'NO_AREAS'),
         },
       },
       preValidation: readQuery(AdminQuery),

@@ -32,6 +32,7 @@ export function locationRoutes(app: App): void {
         response: {
           200: { ...ref(LocationValidation), description: 'What is known about the point.' },
           ...errorResponses(
+            'UNAUTHORIZED',
             'INVALID_PARAMETERS',
             'MALFORMED_JSON',
             'BODY_TOO_LARGE',

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AdminAreaList, AdminFeatureCollection } from '#schemas/admin.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
 
 /**
  * Rwanda as four squares of 0.5 degrees: provinces A (west) and B (east) of two districts each, and
@@ -23,6 +24,7 @@ const SECTORS = [
 ]
 
 let service: TestApp
+let person: Person
 
 beforeAll(async () => {
   service = await createTestApp({
@@ -36,11 +38,16 @@ beforeAll(async () => {
       await loadFile(database, await boundaryFile(ghana), 'gha', 0)
     },
   })
+  person = await newPerson(service.app)
 })
 afterAll(() => service.close())
 
 async function get(query: string, headers: Record<string, string> = {}) {
-  return service.app.inject({ method: 'GET', url: `/admin?${query}`, headers })
+  return service.app.inject({
+    method: 'GET',
+    url: `/admin?${query}`,
+    headers: { ...person.headers, ...headers },
+  })
 }
 
 async function codes(query: string): Promise<string[]> {

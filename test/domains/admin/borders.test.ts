@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LocationValidation } from '#schemas/location.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
 
 /**
  * Two countries, two provinces each and two districts in each of those, all squares that share borders.
@@ -19,6 +20,7 @@ const DISTRICTS = [
 ]
 
 let service: TestApp
+let person: Person
 
 beforeAll(async () => {
   service = await createTestApp({
@@ -32,11 +34,17 @@ beforeAll(async () => {
       await loadFile(database, await boundaryFile([kenya]), 'ken', 0)
     },
   })
+  person = await newPerson(service.app)
 })
 afterAll(() => service.close())
 
 async function placeAt(body: object): Promise<string> {
-  const response = await service.app.inject({ method: 'POST', url: '/validate_location', body })
+  const response = await service.app.inject({
+    method: 'POST',
+    url: '/validate_location',
+    headers: person.headers,
+    body,
+  })
   const { valid, country_code, admin } = response.json<LocationValidation>()
   return [valid ? country_code : `not ${country_code}`, ...admin.map(({ code }) => code)].join(' ')
 }
@@ -60,6 +68,7 @@ test('without boundaries of a country, a point there is not known to lie outside
   const response = await service.app.inject({
     method: 'POST',
     url: '/validate_location',
+    headers: person.headers,
     body: { lat: -1.95, lng: 30.06, country_code: 'rwa' },
   })
   expect(response.json()).toMatchObject({

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { createTestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
+import { newPerson } from '#test/setup/people.ts'
 
 const province = (name: string) => feature({ code: 'A', name }, rectangle(29.5, -2.5, 30, -1.5))
 const district = feature({ code: 'A1', name: 'D', parent_code: 'A' }, rectangle(29.5, -2, 30, -1.5))
@@ -14,7 +15,9 @@ test('an answer gets another tag when its areas are loaded anew, or those above 
     },
   })
   const { app, database } = service
-  const tagOf = async (level: number) => (await app.inject(`/admin?admin0=rwa&level=${level}`)).headers.etag
+  const { headers } = await newPerson(app)
+  const tagOf = async (level: number) =>
+    (await app.inject({ url: `/admin?admin0=rwa&level=${level}`, headers })).headers.etag
   const before = [await tagOf(1), await tagOf(2)]
   await loadFile(database, await boundaryFile([province('After')]), 'rwa', 1)
   const between = [await tagOf(1), await tagOf(2)]
