@@ -85,7 +85,7 @@ function reportText(subject: string, report: LoadReport, dryRun: boolean): strin
   }
   const areas = `${added + updated} ${added + updated === 1 ? 'area' : 'areas'}`
   lines.push(
-    `${subject} has ${areas}: ${added} new, ${updated} with a code that was there, ${removed} removed.`,
+    `Now ${subject} has ${areas}: ${added} new, ${updated} with a code that was there, ${removed} removed.`,
   )
   if (dryRun) lines.push('Nothing was written: this was a dry run.')
   return lines.join('\n')

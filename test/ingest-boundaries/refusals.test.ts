@@ -324,7 +324,7 @@ test('the command line says what was loaded, and that the same file changes noth
   await testDatabase.drop()
   expect([first.code, first.stdout]).toEqual([
     0,
-    'level 1 of Ethiopia has 1 area: 1 new, 0 with a code that was there, 0 removed.\n',
+    'Now level 1 of Ethiopia has 1 area: 1 new, 0 with a code that was there, 0 removed.\n',
   ])
   expect([second.code, second.stdout]).toEqual([
     0,

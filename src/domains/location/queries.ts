@@ -63,17 +63,14 @@ export async function offerAtPoint(
           jsonb_build_object(
             'product', product.code,
             'published', release_id is not null,
-            'hasValue', coalesce(
-              array_remove(release_values(release_id, ${longitude}::float8, ${latitude}::float8), null) <> '{}',
-              false
-            )
+            'hasValue', ${hasValue(longitude, latitude)}
           )
         )
         from (values ('yield', true), ('fertilizer', true), ('isfm', true), ('forage', false))
           as product (code, has_crop)
         cross join lateral published_release(
           product.code, offer.country_code, case when product.has_crop then offer.crop end, null
-        ) as release_id
+        ) as published (release_id)
       ) as products
     from (
       select
@@ -90,6 +87,40 @@ export async function offerAtPoint(
       offset 0
     ) as offer`.execute(db)
   return rows[0]
+}
+
+/**
+ * Whether any layer of the release `published` has a value at a point. The first value found is enough,
+ * unlike for release_values. `offset 0` keeps the order: the cell, its one tile, the layers; a planner
+ * without statistics would otherwise try each tile of the coverage.
+ */
+function hasValue(longitude: number, latitude: number) {
+  return sql`
+    exists (
+      select
+      from (
+        select
+          coverage.id,
+          cell.pixel_row / coverage.tile_size as tile_row,
+          cell.pixel_column / coverage.tile_size as tile_column,
+          cell.pixel_row % coverage.tile_size + 1 as y,
+          cell.pixel_column % coverage.tile_size + 1 as x
+        from coverage
+        cross join lateral coverage_cell(coverage, ${longitude}::float8, ${latitude}::float8) as cell
+        where coverage.release_id = published.release_id
+        offset 0
+      ) as pixel
+      cross join lateral (
+        select rast
+        from raster_tile
+        where coverage_id = pixel.id
+          and raster_tile.tile_row = pixel.tile_row
+          and raster_tile.tile_column = pixel.tile_column
+        offset 0
+      ) as tile
+      join layer on layer.coverage_id = pixel.id
+      where st_value(tile.rast, layer.band, pixel.x, pixel.y) is not null
+    )`
 }
 
 export interface NearestCountry {
