@@ -38,7 +38,7 @@ const CONVENTIONS: ((level: number) => PropertyNames)[] = [
   // GADM; its level 0 has names in COUNTRY.
   (level) => ({
     code: [`gid_${level}`],
-    name: [`name_${level}`, 'country'],
+    name: [level === 0 ? 'country' : `name_${level}`],
     parent: [`gid_${level - 1}`],
   }),
 ]

@@ -1,0 +1,57 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { seatsOf, seedAreas } from '#src/ingest/demo/areas.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+
+const COUNTRIES = ['eth', 'gha', 'ken', 'rwa']
+
+let service: TestApp
+
+beforeAll(async () => {
+  service = await createTestApp()
+})
+afterAll(() => service.close())
+
+describe('the approximate areas of the demo', () => {
+  test.each(COUNTRIES)(
+    'every seat of %s has its area at each level, and nothing is left out',
+    async (country) => {
+      const { names } = seatsOf(country)
+      const { rows } = await sql<{ code: string; name: string }>`
+      select code, name from admin_area where country_code = ${country} and level > 0`.execute(
+        service.database.reader,
+      )
+      expect(new Map(rows.map(({ code, name }) => [code, name]))).toEqual(names)
+      for (const level of [1, 2, 3]) {
+        const response = await service.app.inject(`/admin?admin0=${country}&level=${level}`)
+        expect([response.statusCode, response.json().items.length > 0]).toEqual([200, true])
+      }
+    },
+  )
+
+  test.each([0, 1, 2])('the areas below those of level %i fill them', async (level) => {
+    const { rows } = await sql<{ code: string; part: number }>`
+      select parent.code, sum(child.area_km2) / parent.area_km2 as part
+      from admin_area as parent
+      join admin_area as child on child.parent_id = parent.id
+      where parent.level = ${level}
+      group by parent.id`.execute(service.database.reader)
+    expect(rows.length).toBeGreaterThan(0)
+    expect(rows.filter(({ part }) => Math.abs(part - 1) > 1e-6)).toEqual([])
+  })
+
+  test('are called approximate in the catalog, and the outlines are not', async () => {
+    const { boundaries } = (await service.app.inject('/catalog')).json()
+    expect(boundaries).toHaveLength(16)
+    for (const { level, approximate, source, areas } of boundaries) {
+      expect([approximate, /^Approximate: /.test(source), areas > 0]).toEqual([level > 0, level > 0, true])
+    }
+  })
+
+  test('are not made a second time', async () => {
+    const state = () => sql`select max(loaded_at) from boundary_set`.execute(service.database.reader)
+    const before = await state()
+    await seedAreas(service.database)
+    expect((await state()).rows).toEqual(before.rows)
+  })
+})
