@@ -112,7 +112,18 @@ function pointOf(index: number): object {
   }
 }
 
-const config = loadConfig({ LOG_LEVEL: 'silent', ...process.env })
+async function accessToken(): Promise<string> {
+  const account = { email: `bench-${Date.now()}@example.org`, password: 'a bench measures', name: 'Bench' }
+  await app.inject({ method: 'POST', url: '/auth/register', payload: account })
+  const login = await app.inject({ method: 'POST', url: '/auth/login', payload: account })
+  return login.json().access_token
+}
+
+const config = loadConfig({
+  LOG_LEVEL: 'silent',
+  JWT_SECRET: 'for the bench alone '.repeat(2),
+  ...process.env,
+})
 const cluster = await openCluster(config)
 await prepare(cluster)
 const database = cluster.connect()
@@ -124,19 +135,21 @@ await bare.listen({ port: 0 })
 
 const service = (app.server.address() as AddressInfo).port
 const plain = (bare.server.address() as AddressInfo).port
-const admin: Call = { method: 'GET', path: '/admin?admin0=rwa&level=3' }
+const headers = { authorization: `Bearer ${await accessToken()}` }
+const admin: Call = { method: 'GET', path: '/admin?admin0=rwa&level=3', headers }
 const { etag } = await send(service, admin)
 
 await measure('bare Fastify route', plain, (index) => ({ method: 'POST', path: '/', body: pointOf(index) }))
 await measure('POST /validate_location', service, (index) => ({
   method: 'POST',
   path: '/validate_location',
+  headers,
   body: pointOf(index),
 }))
 await measure('GET /admin, 416 areas', service, () => admin)
 await measure('GET /admin, not modified', service, () => ({
   ...admin,
-  headers: { 'if-none-match': etag as string },
+  headers: { ...headers, 'if-none-match': etag as string },
 }))
 await measure('GET /admin, 416 simplified shapes', service, () => ({
   ...admin,
