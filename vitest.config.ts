@@ -37,9 +37,9 @@ function databaseProject(kind: 'embedded' | 'server'): TestProjectConfiguration 
       exclude: [ARCHITECTURE],
       env: { TEST_DATABASE_KIND: kind },
       globalSetup: [`test/setup/${kind}-templates.ts`],
-      // A first start of the embedded database takes 10 s on a fast machine.
-      testTimeout: 60_000,
-      hookTimeout: 120_000,
+      // Commands on the embedded database take seconds each, and several times that on a busy machine.
+      testTimeout: 240_000,
+      hookTimeout: 240_000,
     },
   }
 }
