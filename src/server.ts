@@ -8,7 +8,7 @@ import { listReleases } from './domains/releases/queries.ts'
 import { OperatorError } from './errors.ts'
 import { seedDemo } from './ingest/demo/seed.ts'
 import type { App } from './plugins/app.ts'
-import { loadSecrets } from './plugins/jwt-secret.ts'
+import { refuseMissingSecret } from './plugins/jwt-secret.ts'
 
 /** A close that takes longer than this is given up. */
 const CLOSE_TIMEOUT_MS = 10_000
@@ -39,7 +39,7 @@ try {
 
 async function run(config: Config): Promise<void> {
   // A service that cannot start for want of a secret should not have migrated the database.
-  await loadSecrets(config)
+  refuseMissingSecret(config)
   const cluster = await openCluster(config, say)
   const synthetic = await prepare(config, cluster)
   const database = cluster.connect()

@@ -7,20 +7,24 @@ import { OperatorError } from '#src/errors.ts'
 /** The secrets that access tokens are signed with: the first signs, all of them verify. */
 export type Secrets = [current: string, ...previous: string[]]
 
+/** @throws {OperatorError} when there is no secret on a server, which several processes may share */
+export function refuseMissingSecret({ JWT_SECRET, DATABASE_URL }: Config): void {
+  if (JWT_SECRET !== undefined || DATABASE_URL === undefined) return
+  throw new OperatorError(
+    'JWT_SECRET is not set: access tokens are signed with it, and every process on the database needs ' +
+      'the same. `openssl rand -base64 48` makes one.',
+  )
+}
+
 /**
  * The secrets of the configuration. With the embedded database, which belongs to one process, one is
  * made where none is set, and kept beside the database.
  *
- * @throws {OperatorError} when there is none on a server, which several processes may share
+ * @throws {OperatorError} when there is none on a server
  */
 export async function loadSecrets(config: Config): Promise<Secrets> {
-  const { JWT_SECRET, JWT_SECRET_PREVIOUS, DATABASE_URL, DATA_DIR } = config
-  if (JWT_SECRET === undefined && DATABASE_URL !== undefined) {
-    throw new OperatorError(
-      'JWT_SECRET is not set: access tokens are signed with it, and every process on the database needs ' +
-        'the same. `openssl rand -base64 48` makes one.',
-    )
-  }
+  refuseMissingSecret(config)
+  const { JWT_SECRET, JWT_SECRET_PREVIOUS, DATA_DIR } = config
   const current = JWT_SECRET ?? (await keptSecret(DATA_DIR))
   return JWT_SECRET_PREVIOUS === undefined ? [current] : [current, JWT_SECRET_PREVIOUS]
 }

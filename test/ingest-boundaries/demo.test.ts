@@ -2,13 +2,16 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { seatsOf, seedAreas } from '#src/ingest/demo/areas.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
 
 const COUNTRIES = ['eth', 'gha', 'ken', 'rwa']
 
 let service: TestApp
+let person: Person
 
 beforeAll(async () => {
   service = await createTestApp()
+  person = await newPerson(service.app)
 })
 afterAll(() => service.close())
 
@@ -23,7 +26,10 @@ describe('the approximate areas of the demo', () => {
       )
       expect(new Map(rows.map(({ code, name }) => [code, name]))).toEqual(names)
       for (const level of [1, 2, 3]) {
-        const response = await service.app.inject(`/admin?admin0=${country}&level=${level}`)
+        const response = await service.app.inject({
+          url: `/admin?admin0=${country}&level=${level}`,
+          headers: person.headers,
+        })
         expect([response.statusCode, response.json().items.length > 0]).toEqual([200, true])
       }
     },

@@ -68,7 +68,7 @@ describe.skipIf(EMBEDDED)('a server that cannot be used is named in a sentence, 
     ['a URL that cannot be read', async () => 'postgres://a b:1:2/agro', 'Invalid URL'],
   ])('%s', async (_, makeUrl, reason) => {
     const DATABASE_URL = await makeUrl()
-    const service = startService({ DATABASE_URL })
+    const service = startService({ DATABASE_URL, JWT_SECRET: 'for this test alone '.repeat(2) })
     expect(await service.ended).toBe(1)
     expect(service.stdout()).toBe('')
     expect(service.stderr()).toMatch(/^agro: The database .* cannot be reached: .+\.\n$/)
