@@ -11,6 +11,7 @@ export const AdminQuery = Type.Object({
   admin0: Type.String({
     minLength: 1,
     maxLength: 100,
+    format: 'text',
     description: 'The country: a code or a name, in any case, with or without accents.',
     examples: ['Rwanda'],
   }),

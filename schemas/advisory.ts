@@ -7,6 +7,7 @@ export const POINT_DEFAULTS = { crop: 'wheat', country_code: 'eth', name: 'Point
 const Crop = Type.String({
   minLength: 1,
   maxLength: 100,
+  format: 'text',
   default: POINT_DEFAULTS.crop,
   description: 'The crop, in any case. Which ones a country offers is in `GET /catalog`.',
   examples: ['wheat'],
@@ -15,6 +16,7 @@ const Crop = Type.String({
 const CountryCode = Type.String({
   minLength: 1,
   maxLength: 100,
+  format: 'text',
   default: POINT_DEFAULTS.country_code,
   description: 'The country, in any case: one of `eth`, `rwa`, `ken`, `gha`.',
   examples: ['eth'],

@@ -10,6 +10,7 @@ export const LocationRequest = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 100,
+        format: 'text',
         description:
           'The country that the point should lie in, in any case: one of `eth`, `rwa`, `ken`, `gha`. The one it lies in when left out.',
         examples: ['rwa'],
@@ -19,6 +20,7 @@ export const LocationRequest = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 100,
+        format: 'text',
         description: 'The crop that the products are wanted for. The first one of the country when left out.',
         examples: ['potato'],
       }),

@@ -58,10 +58,11 @@ comment on column api_key.last_used_at is 'Accurate to a minute.';
 create table auth_throttle (
   subject bytea primary key,
   failures integer not null,
+  first_failure_at timestamptz not null,
   last_failure_at timestamptz not null,
   blocked_until timestamptz not null
 );
 create index on auth_throttle (last_failure_at);
 comment on table auth_throttle is 'Who has lately failed to log in, and when they may try again.';
 comment on column auth_throttle.subject is
-  'SHA-256 of an address, or of an e-mail with the address it was tried from: neither can be read here.';
+  'SHA-256 of an address, or of an e-mail with the address it was tried from: not readable at a glance.';

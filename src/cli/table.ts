@@ -1,6 +1,6 @@
 /** Lays out rows in columns as wide as their longest cell. */
 export function table(head: string[], rows: string[][]): string {
-  const lines = [head, ...rows]
+  const lines = [head, ...rows].map((cells) => cells.map(printable))
   const widths = head.map((_, column) => Math.max(...lines.map((cells) => (cells[column] ?? '').length)))
   return lines
     .map((cells) =>
@@ -10,4 +10,9 @@ export function table(head: string[], rows: string[][]): string {
         .trimEnd(),
     )
     .join('\n')
+}
+
+/** What people have typed may hold line breaks and commands to the terminal: neither goes through. */
+function printable(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '\uFFFD')
 }

@@ -25,7 +25,9 @@ usersCommand
 
 usersCommand
   .command('promote <email>')
-  .description('Make an account an admin. It is one within seconds, without a new login.')
+  .description(
+    'Make an account an admin, within seconds. Nobody has verified that the e-mail is its owner’s: ask first.',
+  )
   .action((email: string) => changeRole(email, 'admin'))
 
 usersCommand

@@ -27,7 +27,7 @@ export interface Database {
   reader: Kysely<Tables>
   /** The writer's connections, for what Kysely does not speak: COPY, locks of a session. */
   pool: pg.Pool
-  /** How many requests wait for a connection. */
+  /** How many requests wait for a connection, to the writer or to the reader. */
   waiting(): number
   close(): Promise<void>
 }
@@ -107,7 +107,7 @@ function databaseOf(
         ? writer
         : new Kysely<Tables>({ dialect: new PostgresDialect({ pool: readerPool }) }),
     pool,
-    waiting: () => readerPool.waitingCount,
+    waiting: () => Math.max(pool.waitingCount, readerPool.waitingCount),
     close: async () => {
       await pool.end()
       if (readerPool !== pool) await readerPool.end()

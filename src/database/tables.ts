@@ -161,6 +161,7 @@ interface ApiKeyTable {
 interface AuthThrottleTable {
   subject: Buffer
   failures: number
+  first_failure_at: Date
   last_failure_at: Date
   blocked_until: Date
 }

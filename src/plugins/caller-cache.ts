@@ -13,6 +13,7 @@ export interface CallerCache<Caller> {
 /** Makes a cache whose entries go when their time is over, or when there are too many: the oldest first. */
 export function createCallerCache<Caller>(): CallerCache<Caller> {
   const entries = new Map<string, { caller: Caller; until: number }>()
+  let forgottenAt = Number.NEGATIVE_INFINITY
   return {
     get(token) {
       const entry = entries.get(token)
@@ -22,11 +23,14 @@ export function createCallerCache<Caller>(): CallerCache<Caller> {
       return undefined
     },
     set(token, caller, asked, lifetimeMs) {
+      // What was asked before somebody was to be forgotten may be about them.
+      if (asked <= forgottenAt) return
       entries.delete(token)
       if (entries.size >= KEPT_TOKENS) entries.delete(entries.keys().next().value as string)
       entries.set(token, { caller, until: asked + lifetimeMs })
     },
     forget(condition) {
+      forgottenAt = performance.now()
       for (const [token, { caller }] of entries) if (condition(caller)) entries.delete(token)
     },
   }

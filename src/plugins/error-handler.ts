@@ -90,7 +90,10 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 function notFound(app: App, { method, url }: FastifyRequest): ApiError {
   const path = url.split('?')[0] as string
-  const others = METHODS.filter((other) => other !== method && app.hasRoute({ method: other, url: path }))
+  // hasRoute reads patterns: what looks like one is not a path of ours.
+  const others = /[:*(]/.test(path)
+    ? []
+    : METHODS.filter((other) => other !== method && app.hasRoute({ method: other, url: path }))
   const hint = others.length > 0 ? ` This path takes ${others.join(', ')}.` : ' GET /docs lists all paths.'
   return new ApiError('NOT_FOUND', `There is no ${method} ${path}.${hint}`)
 }

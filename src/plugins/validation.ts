@@ -18,7 +18,10 @@ const FORMATS: Record<string, { test: (text: string) => boolean; rule: string }>
   unicode: { test: (text) => text.isWellFormed(), rule: 'must not contain unpaired surrogates' },
   // Not "email": Fastify brings a format of that name, which knows no other script than Latin.
   mailbox: { test: (text) => EMAIL.test(text.trim()), rule: 'must be an e-mail address' },
-  month: { test: (text) => /^\d{4}-(0[1-9]|1[0-2])$/.test(text), rule: 'must be a month such as 2026-07' },
+  month: {
+    test: (text) => /^(?!0000)\d{4}-(0[1-9]|1[0-2])$/.test(text),
+    rule: 'must be a month such as 2026-07',
+  },
 }
 
 /**

@@ -40,6 +40,14 @@ describe('every error is JSON with an error and a code', () => {
     })
   })
 
+  test.each(['/:a(', '/:a([)', '/*', '/:a((b+)+)'])(
+    'the path %s, which looks like a pattern',
+    async (url) => {
+      const response = await service.app.inject({ method: 'GET', url })
+      expect([response.statusCode, response.json().code]).toEqual([404, 'NOT_FOUND'])
+    },
+  )
+
   test('a method that a path does not take says which it takes', async () => {
     const response = await service.app.inject({ method: 'PUT', url: '/advisory/yield/point' })
     expect(response.statusCode).toBe(404)

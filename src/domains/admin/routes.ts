@@ -52,7 +52,8 @@ export function adminRoutes(app: App): void {
 
       const asGeoJson = wantsGeoJson(request)
       const tag = entityTag(country.version, asGeoJson ? 'geojson' : 'json')
-      reply.headers({ etag: tag, vary: 'Accept', 'cache-control': 'private, no-cache' })
+      const vary = [reply.getHeader('vary') ?? [], 'Accept'].flat().join(', ')
+      reply.headers({ etag: tag, vary, 'cache-control': 'private, no-cache' })
       if (isCurrent(request.headers['if-none-match'], tag)) return reply.code(304).send()
 
       const rows = await listAreas(db, {

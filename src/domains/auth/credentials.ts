@@ -15,7 +15,13 @@ import { ApiError } from '#src/errors.ts'
 import { isCommonPassword } from './common-passwords.ts'
 import { hashPassword, isOutdated, NOBODYS_HASH, verifyPassword } from './passwords.ts'
 import { deleteOtherSessions } from './queries.ts'
-import { accountSubject, addressSubject, type Subject, type Throttle } from './throttle.ts'
+import {
+  accountSubject,
+  addressSubject,
+  registrationSubject,
+  type Subject,
+  type Throttle,
+} from './throttle.ts'
 import { createWorkQueue } from './work-queue.ts'
 
 /** What people do with e-mail and password. All of it is throttled, and hashes when its turn comes. */
@@ -57,9 +63,10 @@ export function createCredentialDesk(db: Kysely<Tables>, throttle: Throttle): Cr
   return {
     async register({ email, password, name, organisation = null }, address) {
       await refuseGuessable('password', password, [email, name, organisation])
-      const subjects = [addressSubject(address)]
-      return inTurn(subjects, async () => {
-        await throttle.count(subjects)
+      // Registrations are counted for themselves: many of them hold up no logins.
+      const counted = registrationSubject(address)
+      return inTurn([counted, addressSubject(address)], async () => {
+        await throttle.count([counted])
         const taken = await findCredentials(db, email)
         const passwordHash = taken ? '' : await hashPassword(password)
         const user = taken ? undefined : await insertUser(db, { email, passwordHash, name, organisation })
@@ -82,7 +89,11 @@ export function createCredentialDesk(db: Kysely<Tables>, throttle: Throttle): Cr
         if (!isOutdated(known.passwordHash)) return known
         const passwordHash = await hashPassword(password)
         const replaced = await replacePasswordHash(db, known, passwordHash)
-        return replaced ? { id: known.id, passwordHash } : known
+        if (replaced) return { id: known.id, passwordHash }
+        // Another login was faster, or the password has just been changed: look again.
+        const now = await findCredentials(db, email)
+        if (now && (await verifyPassword(now.passwordHash, password))) return now
+        throw new ApiError('INVALID_CREDENTIALS', 'The e-mail or the password is wrong.')
       })
     },
 

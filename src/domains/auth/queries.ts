@@ -139,16 +139,18 @@ export async function secondsBlocked(db: Kysely<Tables>, hashes: Buffer[]): Prom
 
 /** Counts a failure of a subject, and sets the time before which it may not try again. */
 export async function recordFailure(db: Kysely<Tables>, subject: Subject): Promise<void> {
-  const { hash, freeFailures, longestDelaySeconds } = subject
+  const { hash, freeFailures, longestDelaySeconds, forgottenAfter } = subject
+  const since = sql.ref(forgottenAfter.since === 'first' ? 'known.first_failure_at' : 'known.last_failure_at')
+  const forgotten = sql`${since} < now() - make_interval(secs => ${forgottenAfter.seconds}::float8)`
   await sql`
-    insert into auth_throttle as known (subject, failures, last_failure_at, blocked_until)
-    values (${hash}, 1, now(), now())
+    insert into auth_throttle as known (subject, failures, first_failure_at, last_failure_at, blocked_until)
+    values (${hash}, 1, now(), now(), now())
     on conflict (subject) do update set
-      failures = case when known.last_failure_at < now() - interval '1 hour' then 1 else known.failures + 1 end,
+      failures = case when ${forgotten} then 1 else known.failures + 1 end,
+      first_failure_at = case when ${forgotten} then now() else known.first_failure_at end,
       last_failure_at = now(),
       blocked_until = case
-        when known.last_failure_at < now() - interval '1 hour' or known.failures < ${freeFailures}::integer
-          then now()
+        when ${forgotten} or known.failures < ${freeFailures}::integer then now()
         else now() + make_interval(secs => least(
           ${longestDelaySeconds}::float8,
           power(2, least(known.failures - ${freeFailures}::integer, 30))

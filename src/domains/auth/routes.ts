@@ -105,7 +105,6 @@ export function authRoutes(app: App): void {
     },
     async ({ body, ip, log }: FastifyRequest<{ Body: RefreshRequest }>) => {
       const subjects = [addressSubject(ip)]
-      await throttle.refuseBlocked(subjects)
       const continuation = await continueSession(db, body.refresh_token)
       if (continuation && 'session' in continuation) {
         const user = await findUser(db, continuation.session.userId)
@@ -115,6 +114,8 @@ export function authRoutes(app: App): void {
         log.warn({ session: continuation.stolen }, 'a refresh token was used twice: its session was ended')
         app.forgetCallers(({ sessionId }) => sessionId === continuation.stolen)
       }
+      // Nobody can guess a token that is valid, so only the others have to wait.
+      await throttle.refuseBlocked(subjects)
       await throttle.count(subjects)
       throw new ApiError('UNAUTHORIZED', 'The refresh token is not valid or has ended: log in again.')
     },

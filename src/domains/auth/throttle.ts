@@ -7,12 +7,14 @@ import { clearFailures, deleteOldFailures, recordFailure, secondsBlocked } from 
 
 /**
  * Somebody whose failures are counted. After the free ones each failure doubles the delay, from one
- * second to the longest; it never becomes a lock-out, and it is forgotten after an hour without failure.
+ * second to the longest; it never becomes a lock-out, because all is forgotten after a while.
  */
 export interface Subject {
   hash: Buffer
   freeFailures: number
   longestDelaySeconds: number
+  /** Forgotten so long after the last failure, or after the first, whatever comes in between. */
+  forgottenAfter: { seconds: number; since: 'first' | 'last' }
 }
 
 /** Guesses at one account from one address. Its owner, at another address, is not held up by them. */
@@ -21,12 +23,27 @@ export function accountSubject(emailKey: string, address: string): Subject {
     hash: hashOf(`account ${emailKey}\n${networkOf(address)}`),
     freeFailures: 5,
     longestDelaySeconds: 900,
+    forgottenAfter: { seconds: 3600, since: 'last' },
   }
 }
 
-/** Everything that fails from one address, behind which there may be a whole office. */
+/** Everything that fails from one address. There may be a whole office behind it: it starts afresh soon. */
 export function addressSubject(address: string): Subject {
-  return { hash: hashOf(`address ${networkOf(address)}`), freeFailures: 100, longestDelaySeconds: 60 }
+  return networkSubject('address', address)
+}
+
+/** The accounts that are made from one address, however many, hold up no logins there. */
+export function registrationSubject(address: string): Subject {
+  return networkSubject('registration', address)
+}
+
+function networkSubject(kind: string, address: string): Subject {
+  return {
+    hash: hashOf(`${kind} ${networkOf(address)}`),
+    freeFailures: 100,
+    longestDelaySeconds: 60,
+    forgottenAfter: { seconds: 600, since: 'first' },
+  }
 }
 
 export interface Throttle {

@@ -31,6 +31,7 @@ async function outcome(address = '127.0.0.1', as = email): Promise<number> {
 async function letPass(seconds: number): Promise<void> {
   await sql`
     update auth_throttle set
+      first_failure_at = first_failure_at - make_interval(secs => ${seconds}),
       last_failure_at = last_failure_at - make_interval(secs => ${seconds}),
       blocked_until = blocked_until - make_interval(secs => ${seconds})`.execute(service.database.writer)
 }
