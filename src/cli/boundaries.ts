@@ -1,6 +1,4 @@
-import { basename } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
-import type { FeatureFile } from '#src/ingest/boundaries/feature.ts'
 import { loadBoundaries } from '#src/ingest/boundaries/load.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import type { LoadReport } from '#src/ingest/boundaries/replace.ts'
@@ -48,8 +46,8 @@ export const boundariesCommand = new Command('boundaries')
           ...(options.nameProperty && { name: options.nameProperty }),
           ...(options.parentProperty && { parent: options.parentProperty }),
         },
-        source: options.source ?? sourceOf(files),
-        licence: options.licence ?? 'Not stated',
+        source: options.source,
+        licence: options.licence,
         strict: options.strict ?? false,
         dryRun: options.dryRun ?? false,
       })
@@ -62,10 +60,6 @@ export const boundariesCommand = new Command('boundaries')
 function readLevel(text: string): number {
   if (!/^[0-3]$/.test(text)) throw new InvalidArgumentError('It must be 0, 1, 2 or 3.')
   return Number(text)
-}
-
-function sourceOf(files: FeatureFile[]): string {
-  return `Not stated; loaded from ${files.map(({ paths }) => basename(paths[0] as string)).join(', ')}`
 }
 
 /** Findings listed of each kind. */

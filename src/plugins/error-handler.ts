@@ -78,6 +78,10 @@ function toApiError(error: FastifyError): ApiError {
   if (error.validation) return validationError(error.validation)
   const known = FASTIFY_ERRORS[error.code]
   if (known) return new ApiError(...known)
+  // Files beside the documentation that may not be seen, or are not there.
+  if (error.statusCode === 403 || error.statusCode === 404) {
+    return new ApiError('NOT_FOUND', 'There is no such path.')
+  }
   // The JSON parser throws syntax errors and refuses __proto__ with a bare 400.
   if (error.statusCode === 400) return new ApiError('MALFORMED_JSON', 'The body is not valid JSON.')
   if (isDatabaseUnavailable(error)) {

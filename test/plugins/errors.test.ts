@@ -48,6 +48,19 @@ describe('every error is JSON with an error and a code', () => {
     },
   )
 
+  test.each(['/docs/static/../../package.json', '/docs/static/%2e%2e/%2e%2e/package.json'])(
+    'the file %s, which is not there for anybody',
+    async (path) => {
+      const { status, body } = await raw(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+      expect([status, (body as { code: string }).code]).toEqual([404, 'NOT_FOUND'])
+    },
+  )
+
+  test('a file of the documentation that is not there', async () => {
+    const response = await service.app.inject('/docs/static/nothing')
+    expect([response.statusCode, response.json().code]).toEqual([404, 'NOT_FOUND'])
+  })
+
   test('a method that a path does not take says which it takes', async () => {
     const response = await service.app.inject({ method: 'PUT', url: '/advisory/yield/point' })
     expect(response.statusCode).toBe(404)

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
+import { basename } from 'node:path'
 import type { Database } from '#src/database/client.ts'
 import { findCountryCodes } from '#src/domains/admin/queries.ts'
 import { OperatorError } from '#src/errors.ts'
@@ -18,8 +19,9 @@ export interface LoadRequest {
   level: number
   /** Properties that the operator named; the others are guessed. */
   properties: GivenProperties
-  source: string
-  licence: string
+  /** What the catalog says of them; what is known of the same files is kept where it is left out. */
+  source: string | undefined
+  licence: string | undefined
   /** Refuses files that something would have to be done about. */
   strict: boolean
   /** Does everything and then undoes it. */
@@ -37,17 +39,27 @@ export async function loadBoundaries(
   database: Database,
   request: LoadRequest,
 ): Promise<{ country: string; report: LoadReport | undefined }> {
-  const { level, source, licence, strict, dryRun } = request
+  const { level, strict, dryRun } = request
   const target = await targetOf(database, request)
   const { country } = target
   const sets = await findBoundarySets(database.writer, country.code)
-  const checksum = await checksumOf(request, country.code)
-  if (sets.get(level)?.checksum === checksum) return { country: country.name, report: undefined }
+  const before = sets.get(level)
+  if (before && before.checksum === (await checksumOf(request, country.code, before))) {
+    return { country: country.name, report: undefined }
+  }
   refuseMissingParents(country, level, sets)
 
   const dropped: Finding[] = []
   const areas = readAreas(request.files, target, (finding) => dropped.push(finding))
-  const set = { countryCode: country.code, level, checksum, approximate: false, source, licence }
+  const otherwise = { source: `Not stated; loaded from ${namesOf(request.files)}`, licence: 'Not stated' }
+  const set = {
+    countryCode: country.code,
+    level,
+    checksum: await checksumOf(request, country.code, otherwise),
+    approximate: false,
+    source: request.source ?? otherwise.source,
+    licence: request.licence ?? otherwise.licence,
+  }
   const report = await replaceBoundaries(database, set, areas, { country, strict, dryRun, dropped })
   return { country: country.name, report }
 }
@@ -65,9 +77,21 @@ async function targetOf({ writer }: Database, request: LoadRequest): Promise<Tar
   throw new OperatorError(`--country must be one of ${known}, not ${request.country}.`)
 }
 
-/** Over the bytes of the files and everything that decides what becomes of them. */
-async function checksumOf(request: LoadRequest, countryCode: string): Promise<string> {
-  const { files, level, properties, source, licence } = request
+function namesOf(files: FeatureFile[]): string {
+  return files.map(({ paths }) => basename(paths[0] as string)).join(', ')
+}
+
+/**
+ * Over the bytes of the files and everything that decides what becomes of them.
+ *
+ * @param otherwise the source and licence where the request names none
+ */
+async function checksumOf(
+  request: LoadRequest,
+  countryCode: string,
+  otherwise: Pick<BoundarySet, 'source' | 'licence'>,
+): Promise<string> {
+  const { files, level, properties, source = otherwise.source, licence = otherwise.licence } = request
   const hash = createHash('sha256').update(JSON.stringify([countryCode, level, properties, source, licence]))
   for (const path of files.flatMap((file) => file.paths)) {
     for await (const chunk of createReadStream(path)) hash.update(chunk)
