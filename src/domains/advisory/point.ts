@@ -3,30 +3,43 @@ import type { ForagePointRequest, PointRequest } from '#schemas/advisory.ts'
 import { POINT_DEFAULTS } from '#schemas/advisory.ts'
 import type { Product } from '#schemas/common.ts'
 import type { Tables } from '#src/database/tables.ts'
+import { round } from './products.ts'
 import {
   findReleaseLabels,
-  type LayerLabel,
   type PointQuery,
+  type Position,
   type ReleaseLabels,
+  type Subject,
   valuesAtPoint,
 } from './queries.ts'
 import { reasonForNoRelease, reasonForNoValue } from './reasons.ts'
 
-/** A layer's value at a point. */
-export interface LayerValue {
-  layer: LayerLabel
-  /** In the layer's unit, rounded to its decimals. */
-  value: number
-}
+/** Values in the order of a release's layers: in their unit, rounded to their decimals, null for none. */
+export type LayerValues = (number | null)[]
 
 export interface PointAdvice {
   release: ReleaseLabels
-  /** In the order of the answers, without the layers that have no value there. At least one. */
-  values: LayerValue[]
+  /** At least one is a number. */
+  values: LayerValues
 }
 
-/** Answers point requests from the published releases. */
-export type PointAdvisor = (query: PointQuery) => Promise<PointAdvice>
+export interface ManyPointsAdvice {
+  release: ReleaseLabels
+  /** One for each point, in their order; null where no layer has a value. */
+  values: (LayerValues | null)[]
+}
+
+/**
+ * Answers point requests from the published releases.
+ *
+ * Both throw an {@link ApiError} that says why where nothing is published; `advise` also where the point
+ * has no value.
+ */
+export interface PointAdvisor {
+  advise(query: PointQuery): Promise<PointAdvice>
+  /** The points of one subject, all answered by the same release. */
+  adviseMany(subject: Subject, points: Position[]): Promise<ManyPointsAdvice>
+}
 
 /** Labels of so many releases are kept; each is a few hundred bytes. */
 const KEPT_RELEASES = 1000
@@ -34,8 +47,6 @@ const KEPT_RELEASES = 1000
 /**
  * Makes the advisor of a database. One query answers a request; the labels of a release, whose content
  * never changes, are asked for once.
- *
- * The advisor throws an {@link ApiError} that says why where it has no value.
  */
 export function createPointAdvisor(db: Kysely<Tables>): PointAdvisor {
   const labels = new Map<number, ReleaseLabels>()
@@ -51,43 +62,51 @@ export function createPointAdvisor(db: Kysely<Tables>): PointAdvisor {
     return found
   }
 
-  return async function advise(query) {
+  async function answer(query: PointQuery): Promise<ManyPointsAdvice> {
     const found = await valuesAtPoint(db, query)
     if (!found) throw await reasonForNoRelease(db, query)
     const release = await labelsOf(found.releaseId)
     // Deleted in between: what has taken its place answers.
-    if (!release) return advise(query)
-    const values = release.layers.flatMap((layer, index) => {
-      const value = found.values?.[index]
-      return value === null || value === undefined ? [] : [{ layer, value: round(value, layer.decimals) }]
+    if (!release) return answer(query)
+    const values = release.layers.map(({ decimals }, index) => {
+      const value = found.values?.[index] ?? null
+      return value === null ? null : round(value, decimals)
     })
-    if (values.length === 0) throw await reasonForNoValue(db, query)
-    return { release, values }
+    return { release, values: [values.some((value) => value !== null) ? values : null] }
   }
-}
 
-/** Rounds half away from zero on the exact binary value, as decimal notation does. */
-export function round(value: number, decimals: number): number {
-  return Number(value.toFixed(decimals))
+  return {
+    async advise(query) {
+      const { release, values } = await answer(query)
+      if (!values[0]) throw await reasonForNoValue(db, query)
+      return { release, values: values[0] }
+    },
+    async adviseMany(subject, points) {
+      const answers = await Promise.all(points.map((point) => answer({ ...subject, ...point })))
+      return {
+        release: (answers[0] as ManyPointsAdvice).release,
+        values: answers.flatMap(({ values }) => values),
+      }
+    },
+  }
 }
 
 /** A request in the catalogue's terms: names without regard to case, defaults filled in. */
 export function pointQuery(product: Product, request: PointRequest | ForagePointRequest): PointQuery {
-  const { crop = POINT_DEFAULTS.crop, forecast_period } = request as PointRequest
+  return { ...subjectOf(product, request), longitude: request.lng, latitude: request.lat }
+}
+
+/** What a request asks for, wherever: names without regard to case, defaults filled in. */
+export function subjectOf(
+  product: Product,
+  request: Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period'>,
+): Subject {
+  const { crop = POINT_DEFAULTS.crop, country_code = POINT_DEFAULTS.country_code, forecast_period } = request
   const seasonal = product !== 'forage'
   return {
     product,
-    countryCode: (request.country_code ?? POINT_DEFAULTS.country_code).trim().toLowerCase(),
+    countryCode: country_code.trim().toLowerCase(),
     cropCode: seasonal ? crop.trim().toLowerCase() : null,
     forecastPeriod: seasonal && forecast_period !== undefined ? `${forecast_period}-01` : null,
-    longitude: request.lng,
-    latitude: request.lat,
   }
-}
-
-const MONTH_AND_YEAR = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
-
-/** Month and year in English, "July 2026", of an ISO date. */
-export function monthAndYear(date: string): string {
-  return MONTH_AND_YEAR.format(new Date(`${date}T00:00:00Z`))
 }

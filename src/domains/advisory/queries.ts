@@ -2,16 +2,23 @@ import { type Kysely, sql } from 'kysely'
 import type { Product } from '#schemas/common.ts'
 import type { Tables } from '#src/database/tables.ts'
 
-/** What a point request asks for, in the catalogue's terms. */
-export interface PointQuery {
+/** What a request asks for, in the catalogue's terms, wherever it asks for it. */
+export interface Subject {
   product: Product
   countryCode: string
   cropCode: string | null
   /** ISO date of the first day of the month; null for the newest. */
   forecastPeriod: string | null
+}
+
+/** Decimal degrees, WGS 84. */
+export interface Position {
   longitude: number
   latitude: number
 }
+
+/** What a point request asks for. */
+export type PointQuery = Subject & Position
 
 /** The values of all layers of the release that answers a request, null where a layer has none. */
 export interface PointValues {
@@ -89,7 +96,7 @@ export async function listCountries(db: Kysely<Tables>): Promise<Country[]> {
 /** The months, newest first, for which something is published. */
 export async function listPublishedPeriods(
   db: Kysely<Tables>,
-  { product, countryCode, cropCode }: Pick<PointQuery, 'product' | 'countryCode' | 'cropCode'>,
+  { product, countryCode, cropCode }: Subject,
 ): Promise<string[]> {
   const rows = await db
     .selectFrom('publication')

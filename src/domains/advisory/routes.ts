@@ -15,19 +15,16 @@ import { errorResponses } from '#src/errors.ts'
 import type { App } from '#src/plugins/app.ts'
 import { OPTIONAL_TOKEN } from '#src/plugins/openapi.ts'
 import { mergeQueryIntoBody } from '#src/plugins/parameters.ts'
+import { createPointAdvisor, pointQuery } from './point.ts'
+import { entriesOf, monthAndYear, PRODUCT_ANSWERS } from './products.ts'
 
-import { createPointAdvisor, type LayerValue, monthAndYear, pointQuery } from './point.ts'
-
-/** A point endpoint: how its operation reads, and how its entries look. */
+/** A point endpoint: what its operation takes and answers, and how it reads. */
 interface PointEndpoint {
   product: Product
   request: typeof PointRequest | typeof ForagePointRequest
   response: TObject
   summary: string
   description: string
-  /** The key of the entries in the answer. */
-  key: string
-  entry(value: LayerValue): Record<string, unknown>
 }
 
 const ENDPOINTS: PointEndpoint[] = [
@@ -38,8 +35,6 @@ const ENDPOINTS: PointEndpoint[] = [
     summary: 'Predicted yield at a point',
     description:
       'The yield that the newest forecast predicts, in kilograms per hectare, one entry a scenario.',
-    key: 'yield_data',
-    entry: ({ layer, value }) => ({ scenario: layer.scenario, yield_kg_ha: value }),
   },
   {
     product: 'fertilizer',
@@ -48,12 +43,6 @@ const ENDPOINTS: PointEndpoint[] = [
     summary: 'Fertilizer rates at a point',
     description:
       'The recommended rates of inorganic fertilizers, in kilograms per hectare, one entry a fertilizer and scenario.',
-    key: 'fertilizer_data',
-    entry: ({ layer, value }) => ({
-      fertilizer_type: layer.input,
-      scenario: layer.scenario,
-      rate_kg_ha: value,
-    }),
   },
   {
     product: 'isfm',
@@ -62,8 +51,6 @@ const ENDPOINTS: PointEndpoint[] = [
     summary: 'Organic inputs (ISFM) at a point',
     description:
       'The organic inputs that integrated soil fertility management recommends, in metric tons per hectare, one entry an input and scenario.',
-    key: 'isfm_data',
-    entry: ({ layer, value }) => ({ isfm_type: layer.input, scenario: layer.scenario, rate_tons_ha: value }),
   },
   {
     product: 'forage',
@@ -71,8 +58,6 @@ const ENDPOINTS: PointEndpoint[] = [
     response: ForageResponse,
     summary: 'Forage suitability at a point',
     description: 'How well forage species suit the place, one entry a species. Needs no crop.',
-    key: 'forage_data',
-    entry: ({ layer, value }) => ({ forage_variety: layer.input, suitability_score: value }),
   },
 ]
 
@@ -82,9 +67,9 @@ Send the parameters as a JSON body, as query parameters, or both: they are merge
 The answer holds the values of the pixel that the point lies in, never a neighbour's. Layers without a value there are left out; a 0 is a value. Where there is no value at all, the answer is a 404 whose \`code\` says why.`
 
 export function pointRoutes(app: App): void {
-  const advise = createPointAdvisor(app.database.reader)
+  const advisor = createPointAdvisor(app.database.reader)
 
-  for (const { product, request, response, summary, description, key, entry } of ENDPOINTS) {
+  for (const { product, request, response, summary, description } of ENDPOINTS) {
     const seasonal = product !== 'forage'
     app.route({
       method: 'POST',
@@ -121,12 +106,12 @@ export function pointRoutes(app: App): void {
         { body }: FastifyRequest<{ Body: PointRequest | ForagePointRequest }>,
         reply: FastifyReply,
       ) => {
-        const { release, values } = await advise(pointQuery(product, body))
+        const { release, values } = await advisor.advise(pointQuery(product, body))
         reply.header('advisory-release', release.code)
         return {
           location: { name: body.name ?? POINT_DEFAULTS.name, lat: body.lat, lng: body.lng, type: 'point' },
           ...(release.forecastPeriod && { forecast_period: monthAndYear(release.forecastPeriod) }),
-          [key]: values.map(entry),
+          [PRODUCT_ANSWERS[product].entries]: entriesOf(product, release, values),
         }
       },
     })
