@@ -105,6 +105,12 @@ const Scenario = Type.String({
 
 const Period = Type.String({ description: 'Month and year in English.', examples: ['July 2026'] })
 
+/** What feedback is given to; see `schemas/history.ts`. */
+export const HistoryId = Type.String({
+  format: 'uuid',
+  description: 'The id of this answer in the history of the caller. For callers with a valid token.',
+})
+
 export const YieldEntry = Type.Object(
   { scenario: Scenario, yield_kg_ha: Type.Number({ description: 'Kilograms per hectare.' }) },
   { $id: 'YieldEntry' },
@@ -137,7 +143,12 @@ export const ForageEntry = Type.Object(
 )
 
 export const YieldResponse = Type.Object(
-  { location: ref(Location), forecast_period: Period, yield_data: Type.Array(ref(YieldEntry)) },
+  {
+    location: ref(Location),
+    forecast_period: Period,
+    yield_data: Type.Array(ref(YieldEntry)),
+    history_id: Type.Optional(HistoryId),
+  },
   {
     $id: 'YieldResponse',
     examples: [
@@ -154,7 +165,12 @@ export const YieldResponse = Type.Object(
 )
 
 export const FertilizerResponse = Type.Object(
-  { location: ref(Location), forecast_period: Period, fertilizer_data: Type.Array(ref(FertilizerEntry)) },
+  {
+    location: ref(Location),
+    forecast_period: Period,
+    fertilizer_data: Type.Array(ref(FertilizerEntry)),
+    history_id: Type.Optional(HistoryId),
+  },
   {
     $id: 'FertilizerResponse',
     examples: [
@@ -171,7 +187,12 @@ export const FertilizerResponse = Type.Object(
 )
 
 export const IsfmResponse = Type.Object(
-  { location: ref(Location), forecast_period: Period, isfm_data: Type.Array(ref(IsfmEntry)) },
+  {
+    location: ref(Location),
+    forecast_period: Period,
+    isfm_data: Type.Array(ref(IsfmEntry)),
+    history_id: Type.Optional(HistoryId),
+  },
   {
     $id: 'IsfmResponse',
     examples: [
@@ -185,7 +206,11 @@ export const IsfmResponse = Type.Object(
 )
 
 export const ForageResponse = Type.Object(
-  { location: ref(Location), forage_data: Type.Array(ref(ForageEntry)) },
+  {
+    location: ref(Location),
+    forage_data: Type.Array(ref(ForageEntry)),
+    history_id: Type.Optional(HistoryId),
+  },
   {
     $id: 'ForageResponse',
     examples: [

@@ -6,6 +6,7 @@ import { advisory } from './domains/advisory/index.ts'
 import { createAccounts } from './domains/auth/callers.ts'
 import { auth } from './domains/auth/index.ts'
 import { catalog } from './domains/catalog/index.ts'
+import { createHistoryKeeper } from './domains/history/keeper.ts'
 import { keys } from './domains/keys/index.ts'
 import { location } from './domains/location/index.ts'
 import { service } from './domains/service/index.ts'
@@ -59,7 +60,7 @@ export async function buildApp(config: Config, database: Database): Promise<App>
       await guarded.register(keys, { prefix: '/auth' })
       await guarded.register(user, { prefix: '/user' })
       await guarded.register(catalog)
-      await guarded.register(advisory, { prefix: '/advisory' })
+      await guarded.register(advisory, { prefix: '/advisory', keep: createHistoryKeeper(database.writer) })
       await guarded.register(admin)
       await guarded.register(location)
     },

@@ -19,6 +19,10 @@ export interface Tables {
   refresh_token: RefreshTokenTable
   api_key: ApiKeyTable
   auth_throttle: AuthThrottleTable
+  advisory_history: AdvisoryHistoryTable
+  advisory_feedback: AdvisoryFeedbackTable
+  user_usage: UserUsageTable
+  request_count: RequestCountTable
 }
 
 interface CountryTable {
@@ -164,4 +168,51 @@ interface AuthThrottleTable {
   first_failure_at: Date
   last_failure_at: Date
   blocked_until: Date
+}
+
+interface AdvisoryHistoryTable {
+  id: string
+  user_id: string
+  created_at: Date
+  kind: 'point' | 'polygon'
+  product: Product | 'all'
+  country_code: string
+  crop_code: string | null
+  releases: string[]
+  request: object
+  answer: object
+  bytes: number
+}
+
+interface AdvisoryFeedbackTable {
+  history_id: string
+  user_id: string
+  rating: number
+  comment: string | null
+  yield_kg_ha: number | null
+  rate_kg_ha: number | null
+  rate_tons_ha: number | null
+  harvested_on: string | null
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+}
+
+interface UserUsageTable {
+  user_id: string
+  day: string
+  product: Product | 'all'
+  country_code: string
+  crop_code: string | null
+  advisories: number
+}
+
+interface RequestCountTable {
+  day: string
+  operation: string
+  status: number
+  code: string
+  requests: number
+  total_ms: number
+  max_ms: number
+  buckets: number[]
 }

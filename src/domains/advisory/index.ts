@@ -1,9 +1,15 @@
 import { advisorySchemas } from '#schemas/advisory.ts'
+import type { KeepAdvisory } from '#src/domains/history/queries.ts'
 import type { App } from '#src/plugins/app.ts'
 import { pointRoutes } from './routes.ts'
 
+export interface AdvisoryOptions {
+  /** Where what callers with a token are answered is kept. */
+  keep: KeepAdvisory
+}
+
 /** The advisory endpoints: what the published releases say about a place. */
-export async function advisory(app: App): Promise<void> {
+export async function advisory(app: App, { keep }: AdvisoryOptions): Promise<void> {
   for (const schema of advisorySchemas) app.addSchema(schema)
-  pointRoutes(app)
+  pointRoutes(app, keep)
 }

@@ -11,10 +11,12 @@ import {
   YieldResponse,
 } from '#schemas/advisory.ts'
 import { type Product, ref } from '#schemas/common.ts'
+import type { KeepAdvisory } from '#src/domains/history/queries.ts'
 import { errorResponses } from '#src/errors.ts'
 import type { App } from '#src/plugins/app.ts'
 import { OPTIONAL_TOKEN } from '#src/plugins/openapi.ts'
 import { mergeQueryIntoBody } from '#src/plugins/parameters.ts'
+import { keepForCaller } from './keeping.ts'
 import { createPointAdvisor, pointQuery } from './point.ts'
 import { entriesOf, monthAndYear, PRODUCT_ANSWERS } from './products.ts'
 
@@ -64,9 +66,11 @@ const ENDPOINTS: PointEndpoint[] = [
 const RULES = `
 Send the parameters as a JSON body, as query parameters, or both: they are merged field by field, and the body wins.
 
-The answer holds the values of the pixel that the point lies in, never a neighbour's. Layers without a value there are left out; a 0 is a value. Where there is no value at all, the answer is a 404 whose \`code\` says why.`
+The answer holds the values of the pixel that the point lies in, never a neighbour's. Layers without a value there are left out; a 0 is a value. Where there is no value at all, the answer is a 404 whose \`code\` says why.
 
-export function pointRoutes(app: App): void {
+With a valid token the answer is kept in the caller's history, and has the \`history_id\` that feedback is given to. A token that is not valid is no error: the call is anonymous.`
+
+export function pointRoutes(app: App, keep: KeepAdvisory): void {
   const advisor = createPointAdvisor(app.database.reader)
 
   for (const { product, request, response, summary, description } of ENDPOINTS) {
@@ -103,16 +107,19 @@ export function pointRoutes(app: App): void {
       },
       preValidation: mergeQueryIntoBody(request),
       handler: async (
-        { body }: FastifyRequest<{ Body: PointRequest | ForagePointRequest }>,
+        call: FastifyRequest<{ Body: PointRequest | ForagePointRequest }>,
         reply: FastifyReply,
       ) => {
-        const { release, values } = await advisor.advise(pointQuery(product, body))
+        const { body } = call
+        const query = pointQuery(product, body)
+        const { release, values } = await advisor.advise(query)
         reply.header('advisory-release', release.code)
-        return {
+        const answer = {
           location: { name: body.name ?? POINT_DEFAULTS.name, lat: body.lat, lng: body.lng, type: 'point' },
           ...(release.forecastPeriod && { forecast_period: monthAndYear(release.forecastPeriod) }),
           [PRODUCT_ANSWERS[product].entries]: entriesOf(product, release, values),
         }
+        return keepForCaller(keep, call, query, [release.code], answer)
       },
     })
   }
