@@ -19,6 +19,7 @@ export const ERRORS = {
   NO_RELEASE: { status: 404, meaning: 'Nothing is published for this product, country, crop and period.' },
   OUTSIDE_COUNTRY: { status: 404, meaning: 'There is no value: the point lies outside the country.' },
   NO_DATA: { status: 404, meaning: 'There is no value at the point, though it is not known to lie outside.' },
+  NOT_ACCEPTABLE: { status: 406, meaning: 'The endpoint answers with no media type that `Accept` allows.' },
   REQUEST_TIMEOUT: { status: 408, meaning: 'The request did not arrive in time.' },
   EMAIL_TAKEN: { status: 409, meaning: 'There is an account with this e-mail.' },
   TOO_MANY_KEYS: { status: 409, meaning: 'The user has as many keys as are allowed.' },

@@ -1,0 +1,26 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import Negotiator from 'negotiator'
+import { ApiError } from '#src/errors.ts'
+
+/** Parameters of media ranges other than q: of what we answer with, none comes in several kinds. */
+const PARAMETERS = /;\s*(?!q\s*=)[^\s=;,"]+\s*=\s*("(?:[^"\\]|\\.)*"|[^;,]*)/gi
+
+/**
+ * Chooses, of the media types that an operation can answer with, the one that `Accept` would rather have;
+ * the first one where it does not say. The answer says that it depends on `Accept`.
+ *
+ * @throws {ApiError} NOT_ACCEPTABLE where `Accept` allows none of them
+ */
+export function negotiate<const MediaType extends string>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  offered: readonly [MediaType, ...MediaType[]],
+): MediaType {
+  reply.header('vary', [reply.getHeader('vary') ?? [], 'Accept'].flat().join(', '))
+  const accept = request.headers.accept?.trim().replace(PARAMETERS, '')
+  if (!accept) return offered[0]
+  const chosen = new Negotiator({ headers: { accept } }).mediaType([...offered])
+  if (chosen !== undefined) return chosen as MediaType
+  const message = `Accept must allow one of ${offered.join(', ')}`
+  throw new ApiError('NOT_ACCEPTABLE', `${message}.`, [{ field: 'Accept', message, allowed: [...offered] }])
+}
