@@ -3,9 +3,9 @@ import { ADMIN_DEFAULTS, AdminAreaList, AdminFeatureCollection, AdminQuery } fro
 import { ref } from '#schemas/common.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/plugins/app.ts'
+import { entityTag, isCurrent } from '#src/plugins/caching.ts'
 import { readQuery } from '#src/plugins/parameters.ts'
 import { areaList, featureCollection } from './answer.ts'
-import { entityTag, isCurrent } from './caching.ts'
 import { codeOfCursor } from './cursor.ts'
 import { type AdminCountry, findAdminCountry, hasAreaAbove, listAreas, listCountryCodes } from './queries.ts'
 

@@ -5,6 +5,7 @@ import type { Product } from '#schemas/common.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { round } from './products.ts'
 import {
+  findPublishedRelease,
   findReleaseLabels,
   type PointQuery,
   type Position,
@@ -32,10 +33,12 @@ export interface ManyPointsAdvice {
 /**
  * Answers point requests from the published releases.
  *
- * Both throw an {@link ApiError} that says why where nothing is published; `advise` also where the point
- * has no value.
+ * `advise` and `adviseMany` throw an {@link ApiError} that says why where nothing is published; `advise`
+ * also where the point has no value.
  */
 export interface PointAdvisor {
+  /** The release that answers for a subject now; undefined where nothing is published for it. */
+  releaseOf(subject: Subject): Promise<ReleaseLabels | undefined>
   advise(query: PointQuery): Promise<PointAdvice>
   /** The points of one subject, all answered by the same release. */
   adviseMany(subject: Subject, points: Position[]): Promise<ManyPointsAdvice>
@@ -75,7 +78,14 @@ export function createPointAdvisor(db: Kysely<Tables>): PointAdvisor {
     return { release, values: [values.some((value) => value !== null) ? values : null] }
   }
 
+  async function releaseOf(subject: Subject): Promise<ReleaseLabels | undefined> {
+    const releaseId = await findPublishedRelease(db, subject)
+    // Deleted in between: what has taken its place answers.
+    return releaseId === undefined ? undefined : ((await labelsOf(releaseId)) ?? releaseOf(subject))
+  }
+
   return {
+    releaseOf,
     async advise(query) {
       const { release, values } = await answer(query)
       if (!values[0]) throw await reasonForNoValue(db, query)

@@ -38,6 +38,17 @@ export async function valuesAtPoint(db: Kysely<Tables>, query: PointQuery): Prom
   return rows[0]
 }
 
+/** The release that answers for a subject now; undefined where nothing is published for it. */
+export async function findPublishedRelease(
+  db: Kysely<Tables>,
+  { product, countryCode, cropCode, forecastPeriod }: Subject,
+): Promise<number | undefined> {
+  const { rows } = await sql<{ releaseId: number | null }>`
+    select published_release(${product}, ${countryCode}, ${cropCode}, ${forecastPeriod}::date)
+      as "releaseId"`.execute(db)
+  return rows[0]?.releaseId ?? undefined
+}
+
 /** The layer of an entry of an answer. */
 export interface LayerLabel {
   input: string | null
@@ -109,25 +120,20 @@ export async function listPublishedPeriods(
   return rows.flatMap(({ period }) => period ?? [])
 }
 
-/** Whether boundaries of a country are loaded, and in which countries a point lies. */
+/** Whether boundaries of a country are loaded, and which countries each of some points lies in, by code. */
 export async function countriesAround(
   db: Kysely<Tables>,
   countryCode: string,
-  longitude: number,
-  latitude: number,
-): Promise<{ known: boolean; containing: { code: string; name: string }[] }> {
-  const { rows } = await sql<{ known: boolean; containing: { code: string; name: string }[] }>`
+  points: Position[],
+): Promise<{ known: boolean; containing: string[][] }> {
+  const { rows } = await sql<{ known: boolean; containing: string[] }>`
     select
       exists (select from boundary_set where country_code = ${countryCode}) as known,
-      (
-        select coalesce(
-          jsonb_agg(jsonb_build_object('code', code, 'name', name) order by code),
-          '[]'
-        )
-        from country
-        where code in (
-          select country_code from admin_areas_at(${longitude}::float8, ${latitude}::float8)
-        )
-      ) as containing`.execute(db)
-  return rows[0] as { known: boolean; containing: { code: string; name: string }[] }
+      countries_at(longitude, latitude) as containing
+    from unnest(
+      ${points.map(({ longitude }) => longitude)}::float8[],
+      ${points.map(({ latitude }) => latitude)}::float8[]
+    ) with ordinality as point (longitude, latitude, ordinal)
+    order by ordinal`.execute(db)
+  return { known: rows[0]?.known ?? false, containing: rows.map(({ containing }) => containing) }
 }

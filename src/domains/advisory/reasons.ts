@@ -2,7 +2,15 @@ import type { Kysely } from 'kysely'
 import type { Product } from '#schemas/common.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { ApiError } from '#src/errors.ts'
-import { countriesAround, listCountries, listPublishedPeriods, type PointQuery } from './queries.ts'
+import {
+  type Country,
+  countriesAround,
+  listCountries,
+  listPublishedPeriods,
+  type PointQuery,
+  type Position,
+  type Subject,
+} from './queries.ts'
 
 const PRODUCT_NAMES: Record<Product, string> = {
   yield: 'yield predictions',
@@ -12,10 +20,10 @@ const PRODUCT_NAMES: Record<Product, string> = {
 }
 
 /**
- * Why nothing is published for a request: the country, the crop, the month, or nothing yet. Where the
- * point lies in another country, that is most likely the one that was meant.
+ * Why nothing is published for a request: the country, the crop, the month, or nothing yet. Where one
+ * point is asked about and lies in another country, that is most likely the one that was meant.
  */
-export async function reasonForNoRelease(db: Kysely<Tables>, query: PointQuery): Promise<ApiError> {
+export async function reasonForNoRelease(db: Kysely<Tables>, query: Subject | PointQuery): Promise<ApiError> {
   const { product, countryCode, cropCode, forecastPeriod } = query
   const countries = await listCountries(db)
   const country = countries.find(({ code }) => code === countryCode)
@@ -24,7 +32,7 @@ export async function reasonForNoRelease(db: Kysely<Tables>, query: PointQuery):
     const message = `country_code must be one of ${allowed.join(', ')}`
     return new ApiError('INVALID_PARAMETERS', `${message}.`, [{ field: 'country_code', message, allowed }])
   }
-  const elsewhere = await otherCountry(db, query)
+  const elsewhere = 'longitude' in query ? await otherCountry(db, query, countries) : ''
   if (cropCode !== null && !country.crops.includes(cropCode)) {
     const offer =
       country.crops.length > 0 ? `its crops are: ${country.crops.join(', ')}` : 'it has forage only'
@@ -45,28 +53,41 @@ export async function reasonForNoRelease(db: Kysely<Tables>, query: PointQuery):
 }
 
 /** A sentence about where a point lies, if that is another country than the one asked for. */
-async function otherCountry(db: Kysely<Tables>, query: PointQuery): Promise<string> {
-  const { containing } = await countriesAround(db, query.countryCode, query.longitude, query.latitude)
-  const [other] = containing
-  if (!other || containing.some(({ code }) => code === query.countryCode)) return ''
-  return ` The point lies in ${other.name} (${other.code}).`
+async function otherCountry(db: Kysely<Tables>, query: PointQuery, countries: Country[]): Promise<string> {
+  const { containing } = await countriesAround(db, query.countryCode, [query])
+  const [codes = []] = containing
+  const other = countries.find(({ code }) => code === codes[0])
+  return !other || codes.includes(query.countryCode)
+    ? ''
+    : ` The point lies in ${other.name} (${other.code}).`
 }
 
 /** Why a published release has no value at a point: it lies outside the country, or there is none. */
 export async function reasonForNoValue(db: Kysely<Tables>, query: PointQuery): Promise<ApiError> {
-  const { product, countryCode, longitude, latitude } = query
-  const countries = await listCountries(db)
-  const country = countries.find(({ code }) => code === countryCode)?.name ?? countryCode
-  const { known, containing } = await countriesAround(db, countryCode, longitude, latitude)
-  const place = `The point at latitude ${latitude}, longitude ${longitude}`
-  if (known && !containing.some(({ code }) => code === countryCode)) {
-    const where = containing[0]
-      ? `lies in ${containing[0].name}, not in ${country}`
-      : `lies outside ${country}`
-    return new ApiError('OUTSIDE_COUNTRY', `${place} ${where}.`)
-  }
-  return new ApiError(
-    'NO_DATA',
-    `${place} has no ${PRODUCT_NAMES[product]}: the published rasters have no value there.`,
-  )
+  const [reason] = await reasonsForNoValues(db, query, [query])
+  return reason as ApiError
+}
+
+/** The same for many points, in their order and with as many queries as for one. */
+export async function reasonsForNoValues(
+  db: Kysely<Tables>,
+  { product, countryCode }: Subject,
+  points: Position[],
+): Promise<ApiError[]> {
+  const names = new Map((await listCountries(db)).map(({ code, name }) => [code, name]))
+  const country = names.get(countryCode) ?? countryCode
+  const { known, containing } = await countriesAround(db, countryCode, points)
+  return points.map(({ latitude, longitude }, index) => {
+    const codes = containing[index] ?? []
+    const place = `The point at latitude ${latitude}, longitude ${longitude}`
+    if (known && !codes.includes(countryCode)) {
+      const other = names.get(codes[0] ?? '')
+      const where = other ? `lies in ${other}, not in ${country}` : `lies outside ${country}`
+      return new ApiError('OUTSIDE_COUNTRY', `${place} ${where}.`)
+    }
+    return new ApiError(
+      'NO_DATA',
+      `${place} has no ${PRODUCT_NAMES[product]}: the published rasters have no value there.`,
+    )
+  })
 }
