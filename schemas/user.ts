@@ -77,7 +77,12 @@ export const DeletionReport = Type.Object(
   {
     $id: 'DeletionReport',
     description: 'What the deletion of an account did.',
-    examples: [{ removed: { accounts: 1, sessions: 2, keys: 1 }, anonymised: {} }],
+    examples: [
+      {
+        removed: { accounts: 1, sessions: 2, keys: 1, history: 40, feedback: 3, usage: 12 },
+        anonymised: {},
+      },
+    ],
   },
 )
 export type DeletionReport = Static<typeof DeletionReport>

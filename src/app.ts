@@ -6,6 +6,8 @@ import { advisory } from './domains/advisory/index.ts'
 import { createAccounts } from './domains/auth/callers.ts'
 import { auth } from './domains/auth/index.ts'
 import { catalog } from './domains/catalog/index.ts'
+import { feedback } from './domains/feedback/index.ts'
+import { history } from './domains/history/index.ts'
 import { createHistoryKeeper } from './domains/history/keeper.ts'
 import { keys } from './domains/keys/index.ts'
 import { location } from './domains/location/index.ts'
@@ -35,6 +37,8 @@ export async function buildApp(config: Config, database: Database): Promise<App>
     bodyLimit: config.BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     ajv: { customOptions: AJV_OPTIONS },
+    // Answers are told apart by the same rules where they can be of several kinds.
+    serializerOpts: { ajv: { formats: AJV_OPTIONS.formats } },
     clientErrorHandler,
     frameworkErrors,
     // What is under way while the service closes is answered; readiness says that it is closing.
@@ -61,6 +65,8 @@ export async function buildApp(config: Config, database: Database): Promise<App>
       await guarded.register(user, { prefix: '/user' })
       await guarded.register(catalog)
       await guarded.register(advisory, { prefix: '/advisory', keep: createHistoryKeeper(database.writer) })
+      await guarded.register(feedback, { prefix: '/history' })
+      await guarded.register(history, { prefix: '/history' })
       await guarded.register(admin)
       await guarded.register(location)
     },

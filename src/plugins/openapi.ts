@@ -4,6 +4,7 @@ import fp from 'fastify-plugin'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { stringify } from 'yaml'
 import { ErrorBody, ErrorDetail } from '#schemas/common.ts'
+import { Feedback, Observed } from '#schemas/feedback.ts'
 import { UserProfile } from '#schemas/user.ts'
 import type { App } from './app.ts'
 
@@ -34,7 +35,7 @@ const UI_POLICY = [
 export const openapi = fp(
   async (app: App) => {
     // What several domains speak of.
-    for (const schema of [ErrorDetail, ErrorBody, UserProfile]) app.addSchema(schema)
+    for (const schema of [ErrorDetail, ErrorBody, UserProfile, Observed, Feedback]) app.addSchema(schema)
 
     await app.register(swagger, {
       openapi: {
@@ -61,6 +62,10 @@ export const openapi = fp(
           { name: 'auth', description: 'Accounts: who calls, and how they prove it.' },
           { name: 'user', description: 'What is kept of a person.' },
           { name: 'advisory', description: 'What the published releases say about a place.' },
+          {
+            name: 'history',
+            description: 'What callers with a token were answered, and what they say of it.',
+          },
           { name: 'places', description: 'Administrative areas, and which of them a point lies in.' },
           { name: 'catalog', description: 'What is published.' },
           { name: 'service', description: 'The service itself: its links and its health.' },

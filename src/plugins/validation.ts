@@ -7,6 +7,20 @@ import { ApiError } from '#src/errors.ts'
 const EMAIL =
   /^[^\s@"(),:;<>[\\\]\p{C}]{1,64}@([\p{L}\p{M}\p{N}]([\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?\.)+[\p{L}\p{M}\p{N}-]{2,63}$/u
 
+/** A date that the calendar has, in the years 1 to 9999. */
+function isDay(text: string): boolean {
+  if (!/^(?!0000)\d{4}-\d\d-\d\d$/.test(text)) return false
+  const time = Date.parse(`${text}T00:00:00Z`)
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text)
+}
+
+/** A date, a time of day and the offset from UTC (RFC 3339). */
+function isDateTime(text: string): boolean {
+  const [, day = '', hours, offset] =
+    /^(.{10})T(\d\d):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i.exec(text) ?? []
+  return offset !== undefined && isDay(day) && Number(hours) < 24
+}
+
 /** The formats of our schemas: the test, and how the rule is told to a person. */
 const FORMATS: Record<string, { test: (text: string) => boolean; rule: string }> = {
   text: {
@@ -21,6 +35,12 @@ const FORMATS: Record<string, { test: (text: string) => boolean; rule: string }>
   month: {
     test: (text) => /^(?!0000)\d{4}-(0[1-9]|1[0-2])$/.test(text),
     rule: 'must be a month such as 2026-07',
+  },
+  // Not "date" and "date-time", which Fastify brings: these know the calendar, and what PostgreSQL holds.
+  day: { test: isDay, rule: 'must be a date such as 2026-07-01' },
+  moment: {
+    test: (text) => isDay(text) || isDateTime(text),
+    rule: 'must be a date such as 2026-07-01, or a date and time with its zone such as 2026-07-01T08:30:00Z',
   },
 }
 

@@ -295,14 +295,18 @@ describe('routes', () => {
   ]
   const PRIVATE = [
     'DELETE /auth/keys/:id',
+    'DELETE /history/:id',
     'DELETE /user/profile',
     'GET /admin',
     'GET /auth/keys',
+    'GET /history/:id',
+    'GET /history/my',
     'GET /user/profile',
     'PATCH /user/profile',
     'POST /auth/keys',
     'POST /auth/logout',
     'POST /auth/password',
+    'POST /history/:id/feedback',
     'POST /validate_location',
   ]
 

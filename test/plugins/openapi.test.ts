@@ -55,9 +55,14 @@ async function asSomebody({ operationId, security }: Operation, path: string, bo
   }
   if (security?.length === 0) return { url: path, headers: {}, payload: body }
   const { headers } = await newPerson(service.app)
-  if (!path.startsWith('/auth/keys/')) return { url: path, headers, payload: body }
-  const key = await service.app.inject({ method: 'POST', url: '/auth/keys', headers, payload: { name: 'x' } })
-  return { url: path.replace('{id}', key.json().id), headers, payload: body }
+  const make = async (url: string, payload: object) =>
+    (await service.app.inject({ method: 'POST', url, headers, payload })).json()
+  const idOf: Record<string, () => Promise<string>> = {
+    '/auth/keys/': async () => (await make('/auth/keys', { name: 'x' })).id,
+    '/history/': async () => (await make('/advisory/yield/point', { lat: 9.5, lng: 38.5 })).history_id,
+  }
+  const [, folder = ''] = /^(.*)\{id\}/.exec(path) ?? []
+  return { url: path.replace('{id}', (await idOf[folder]?.()) ?? ''), headers, payload: body }
 }
 
 describe('the OpenAPI document', () => {
@@ -78,6 +83,8 @@ describe('the OpenAPI document', () => {
         'POST /auth/login',
         'POST /auth/register',
         'GET /user/profile',
+        'GET /history/my',
+        'POST /history/{id}/feedback',
         'GET /catalog',
         'GET /health/live',
         'GET /health/ready',

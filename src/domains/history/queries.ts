@@ -1,12 +1,15 @@
-import { type Kysely, sql } from 'kysely'
-import type { Product } from '#schemas/common.ts'
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Feedback } from '#schemas/feedback.ts'
+import type { HistoryProduct } from '#schemas/history.ts'
 import type { Tables } from '#src/database/tables.ts'
+import { isoTime } from '#src/database/time.ts'
+import { feedbackJson } from '#src/domains/feedback/queries.ts'
 
 /** An advisory that a signed-in caller was given: what was asked, and what was answered. */
 export interface AdvisoryRecord {
   userId: string
   /** `all` where one call answered for every product. */
-  product: Product | 'all'
+  product: HistoryProduct
   kind: 'point' | 'polygon'
   countryCode: string
   /** Null for forage. */
@@ -85,4 +88,149 @@ export async function insertAdvisories(db: Kysely<Tables>, entries: HistoryEntry
     from accepted
     returning id`.execute(db)
   return new Set(rows.map(({ id }) => id))
+}
+
+/** A page ends early where its requests and answers become this large. */
+const PAGE_BYTES = 8_000_000
+
+/** Advisories that are deleted in one statement, which has to end in time. */
+const DELETED_AT_ONCE = 20_000
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+export interface HistoryFilter {
+  userId: string
+  product: HistoryProduct | null
+  countryCode: string | null
+  /** ISO date and time: then or later. */
+  from: string | null
+  /** ISO date and time: earlier. */
+  to: string | null
+  /** Where the page before ended: microseconds since 1970, and the id. */
+  after: { createdAt: number; id: string } | null
+  limit: number
+}
+
+/** An advisory as it was kept. */
+export interface HistoryRow {
+  id: string
+  /** ISO date and time, to the millisecond. */
+  created_at: string
+  /** Microseconds since 1970. */
+  created_us: number
+  kind: AdvisoryRecord['kind']
+  product: HistoryProduct
+  country_code: string
+  crop_code: string | null
+  releases: string[]
+  request: object
+  answer: object
+  feedback: Feedback | null
+  /** Whether others come after this one in the list. */
+  more: boolean
+}
+
+const HISTORY_COLUMNS = sql`
+  item.id,
+  ${isoTime('item.created_at')} as created_at,
+  (extract(epoch from item.created_at) * 1000000)::bigint as created_us,
+  item.kind, item.product, item.country_code, item.crop_code, item.releases, item.request, item.answer,
+  case when feedback.history_id is not null then ${feedbackJson} end as feedback`
+
+/**
+ * A page of a user's history, newest first. What it takes depends on the page and not on what comes
+ * before it: it begins in an index.
+ */
+export async function listHistory(db: Kysely<Tables>, filter: HistoryFilter): Promise<HistoryRow[]> {
+  const { userId, product, countryCode, from, to, after, limit } = filter
+  const conditions = [
+    sql`user_id = ${userId}`,
+    ...(product === null ? [] : [sql`product = ${product}`]),
+    ...(countryCode === null ? [] : [sql`country_code = ${countryCode}`]),
+    ...(from === null ? [] : [sql`created_at >= ${from}::timestamptz`]),
+    ...(to === null ? [] : [sql`created_at < ${to}::timestamptz`]),
+    ...(after === null
+      ? []
+      : [
+          sql`(created_at, id) < (
+            timestamptz 'epoch' + ${after.createdAt}::float8 * interval '1 microsecond', ${after.id}::uuid
+          )`,
+        ]),
+  ]
+  const { rows } = await sql<HistoryRow>`
+    with matching as (
+      select id, created_at, bytes
+      from advisory_history
+      where ${sql.join(conditions, sql` and `)}
+      order by created_at desc, id desc
+      limit ${limit + 1}
+    ),
+    numbered as (
+      select
+        id,
+        row_number() over newest_first as place,
+        sum(bytes) over newest_first - bytes as bytes_before,
+        lead(id) over newest_first is not null as more
+      from matching
+      window newest_first as (order by created_at desc, id desc)
+    )
+    select ${HISTORY_COLUMNS}, more
+    from numbered
+    join advisory_history as item on item.id = numbered.id
+    left join advisory_feedback as feedback on feedback.history_id = item.id
+    where place <= ${limit} and bytes_before < ${sql.lit(PAGE_BYTES)}
+    order by place`.execute(db)
+  return rows
+}
+
+/** An item of a user's history; undefined where the user has none with this id, whatever it looks like. */
+export async function findHistoryItem(
+  db: Kysely<Tables>,
+  userId: string,
+  id: string,
+): Promise<HistoryRow | undefined> {
+  if (!UUID.test(id)) return undefined
+  const { rows } = await sql<HistoryRow>`
+    select ${HISTORY_COLUMNS}, false as more
+    from advisory_history as item
+    left join advisory_feedback as feedback on feedback.history_id = item.id
+    where item.id = ${id} and item.user_id = ${userId}`.execute(db)
+  return rows[0]
+}
+
+/** Deletes an item of a user's history with its feedback; false where there is none with this id. */
+export async function deleteHistoryItem(db: Kysely<Tables>, userId: string, id: string): Promise<boolean> {
+  if (!UUID.test(id)) return false
+  const { numDeletedRows } = await db
+    .deleteFrom('advisory_history')
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+export interface RemovedHistory {
+  /** Items of the history. */
+  history: number
+  feedback: number
+  /** Days and subjects that the user's advisories were counted for. */
+  usage: number
+}
+
+/** Deletes all that is kept of what a user asked for, and counts what that was. */
+export async function deleteHistory(trx: Transaction<Tables>, userId: string): Promise<RemovedHistory> {
+  const removed = async (table: 'advisory_feedback' | 'user_usage') =>
+    Number((await trx.deleteFrom(table).where('user_id', '=', userId).executeTakeFirst()).numDeletedRows)
+  const feedback = await removed('advisory_feedback')
+  const usage = await removed('user_usage')
+  let history = 0
+  for (let deleted = DELETED_AT_ONCE; deleted === DELETED_AT_ONCE; history += deleted) {
+    const { numAffectedRows } = await sql`
+      delete from advisory_history
+      where id in (
+        select id from advisory_history where user_id = ${userId} limit ${sql.lit(DELETED_AT_ONCE)}
+      )`.execute(trx)
+    deleted = Number(numAffectedRows)
+  }
+  return { history, feedback, usage }
 }

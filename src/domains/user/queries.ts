@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { ProfileChanges, Role, UserProfile } from '#schemas/user.ts'
 import type { Tables } from '#src/database/tables.ts'
+import { deleteHistory, type RemovedHistory } from '#src/domains/history/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { emailKey, keptEmail } from './email.ts'
 
@@ -102,7 +103,7 @@ export async function updateUser(
     .executeTakeFirst()
 }
 
-export interface RemovedRecords {
+export interface RemovedRecords extends RemovedHistory {
   accounts: number
   sessions: number
   keys: number
@@ -118,8 +119,9 @@ export async function deleteUser(trx: Transaction<Tables>, id: string): Promise<
       selectFrom('api_key').select(fn.countAll<number>().as('n')).where('user_id', '=', id).as('keys'),
     ])
     .executeTakeFirstOrThrow()
+  const history = await deleteHistory(trx, id)
   const { numDeletedRows } = await trx.deleteFrom('app_user').where('id', '=', id).executeTakeFirst()
-  return { accounts: Number(numDeletedRows), sessions: sessions ?? 0, keys: keys ?? 0 }
+  return { accounts: Number(numDeletedRows), sessions: sessions ?? 0, keys: keys ?? 0, ...history }
 }
 
 export async function listUsers(db: Kysely<Tables>): Promise<UserProfile[]> {

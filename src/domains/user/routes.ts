@@ -58,7 +58,7 @@ export function userRoutes(app: App): void {
         operationId: 'deleteProfile',
         summary: 'Delete the own account',
         description:
-          'Removes the account with everything that belongs to it, for good: all tokens and keys stop working. The answer counts what was removed, and what was kept without any trace of the person.',
+          'Removes the account with everything that belongs to it, for good: the history with its feedback, and the counts of what was asked for; all tokens and keys stop working. The answer counts what was removed, and what was kept without any trace of the person.',
         tags: ['user'],
         response: {
           200: { ...ref(DeletionReport), description: 'What was done.' },

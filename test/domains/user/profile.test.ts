@@ -78,7 +78,10 @@ describe('the deletion of an account', () => {
 
     expect(await profile('DELETE', person)).toEqual({
       status: 200,
-      body: { removed: { accounts: 1, sessions: 2, keys: 1 }, anonymised: {} },
+      body: {
+        removed: { accounts: 1, sessions: 2, keys: 1, history: 0, feedback: 0, usage: 0 },
+        anonymised: {},
+      },
     })
     for (const way of [person, elsewhere, byKey]) expect((await profile('GET', way)).status).toBe(401)
     const refresh = await service.app.inject({

@@ -1,0 +1,157 @@
+import { type Static, Type } from 'typebox'
+import { oneOf, PRODUCTS, ref } from './common.ts'
+import { Feedback } from './feedback.ts'
+
+export const HISTORY_DEFAULTS = { limit: 50 } as const
+
+export const HISTORY_PRODUCTS = [...PRODUCTS, 'all'] as const
+export type HistoryProduct = (typeof HISTORY_PRODUCTS)[number]
+
+export const HistoryQuery = Type.Object({
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 100,
+      default: HISTORY_DEFAULTS.limit,
+      description: 'The most items to answer with. A page of large items ends earlier.',
+    }),
+  ),
+  cursor: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1000,
+      description: 'Where to go on: the `next_cursor` of the page before, with the same other parameters.',
+    }),
+  ),
+  product: Type.Optional(
+    oneOf(HISTORY_PRODUCTS, 'Only this product; `all` is what was asked for every product in one call.'),
+  ),
+  country_code: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 100,
+      format: 'text',
+      description: 'Only this country, in any case.',
+    }),
+  ),
+  from: Type.Optional(
+    Type.String({
+      format: 'moment',
+      description:
+        'Only what was answered then or later: a date (from its beginning in UTC), or a date and time.',
+    }),
+  ),
+  to: Type.Optional(
+    Type.String({
+      format: 'moment',
+      description:
+        'Only what was answered earlier: a date (to its end in UTC, so the whole day is in), or a date and time (which itself is out).',
+    }),
+  ),
+})
+export type HistoryQuery = Static<typeof HistoryQuery>
+
+const HistoryLocation = Type.Object(
+  {
+    name: Type.String(),
+    lat: Type.Number(),
+    lng: Type.Number(),
+    type: oneOf(['point', 'polygon'], 'What was asked about.'),
+    area_ha: Type.Optional(Type.Number({ description: 'Hectares, of a polygon.' })),
+  },
+  { $id: 'HistoryLocation', description: 'The place; of a polygon, a point inside it.' },
+)
+
+const AsItWas = (description: string) =>
+  Type.Unsafe<object>({ type: 'object', additionalProperties: true, description })
+
+export const HistoryItem = Type.Object(
+  {
+    id: Type.String({ format: 'uuid' }),
+    created_at: Type.String({ format: 'date-time' }),
+    kind: oneOf(['point', 'polygon'], 'What was asked about.'),
+    product: oneOf(HISTORY_PRODUCTS, 'What was asked for; `all` is every product in one call.'),
+    country_code: Type.String({ examples: ['eth'] }),
+    crop: Type.Union([Type.String(), Type.Null()], { description: 'None for forage.' }),
+    releases: Type.Array(Type.String(), { description: 'The releases that answered, as they were then.' }),
+    location: ref(HistoryLocation),
+    forecast_period: Type.Optional(Type.String({ examples: ['July 2026'] })),
+    request: AsItWas('What was asked, as the endpoint took it.'),
+    answer: AsItWas('What was answered, without its `history_id`. It never changes.'),
+    feedback: Type.Union([ref(Feedback), Type.Null()], { description: 'What the caller has said of it.' }),
+  },
+  {
+    $id: 'HistoryItem',
+    description: 'An advisory as it was given.',
+    examples: [
+      {
+        id: '3f6d2a0e-0f7c-4b6e-9d1b-7c4f6f1f2a10',
+        created_at: '2026-07-01T08:30:00.000Z',
+        kind: 'point',
+        product: 'yield',
+        country_code: 'eth',
+        crop: 'wheat',
+        releases: ['yield-eth-wheat-2026-07-v1'],
+        location: { name: 'My field', lat: 9.5, lng: 38.5, type: 'point' },
+        forecast_period: 'July 2026',
+        request: { lat: 9.5, lng: 38.5, name: 'My field' },
+        answer: {
+          location: { name: 'My field', lat: 9.5, lng: 38.5, type: 'point' },
+          forecast_period: 'July 2026',
+          yield_data: [{ scenario: 'Normal', yield_kg_ha: 2464 }],
+        },
+        feedback: null,
+      },
+    ],
+  },
+)
+export type HistoryItem = Static<typeof HistoryItem>
+
+const NextCursor = Type.Union([Type.String(), Type.Null()], {
+  description: 'The `cursor` of the next page; null where this is the last one.',
+})
+
+export const HistoryList = Type.Object(
+  {
+    items: Type.Array(ref(HistoryItem), { description: 'The newest first.' }),
+    next_cursor: NextCursor,
+  },
+  { $id: 'HistoryList' },
+)
+export type HistoryList = Static<typeof HistoryList>
+
+export const HistoryFeature = Type.Object(
+  {
+    type: Type.Literal('Feature'),
+    id: Type.String({ format: 'uuid' }),
+    geometry: AsItWas(
+      'The point or polygon that was asked about; of an administrative area, a point inside.',
+    ),
+    properties: AsItWas('The fields of the item, and the entries of its answer.'),
+  },
+  { $id: 'HistoryFeature', description: 'An item of the history as a GeoJSON Feature.' },
+)
+
+export const HistoryFeatureCollection = Type.Object(
+  {
+    type: Type.Literal('FeatureCollection'),
+    features: Type.Array(ref(HistoryFeature)),
+    next_cursor: NextCursor,
+  },
+  { $id: 'HistoryFeatureCollection' },
+)
+
+export const HistoryCsv = Type.String({
+  $id: 'HistoryCsv',
+  description:
+    'A header and a row for each entry of each advisory (RFC 4180, UTF-8). Text that a spreadsheet would take for a formula begins with an apostrophe.',
+})
+
+export const historySchemas = [
+  HistoryLocation,
+  HistoryItem,
+  HistoryList,
+  HistoryFeature,
+  HistoryFeatureCollection,
+  HistoryCsv,
+]

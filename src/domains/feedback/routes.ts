@@ -1,0 +1,43 @@
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { ref } from '#schemas/common.ts'
+import { Feedback, FeedbackRequest } from '#schemas/feedback.ts'
+import { ApiError, errorResponses } from '#src/errors.ts'
+import type { App } from '#src/plugins/app.ts'
+import { callerOf } from '#src/plugins/authentication.ts'
+import { putFeedback } from './queries.ts'
+
+export function feedbackRoutes(app: App): void {
+  const db = app.database.writer
+
+  app.post(
+    '/:id/feedback',
+    {
+      schema: {
+        operationId: 'giveFeedback',
+        summary: 'Say how good an advisory was',
+        description:
+          'Keeps a rating, and if you like a comment and what was observed in the field, with an item of the own history. Sent again, it takes the place of what there was.',
+        tags: ['history'],
+        params: Type.Object({ id: Type.String({ description: 'The id of the item.' }) }),
+        body: ref(FeedbackRequest),
+        response: {
+          200: { ...ref(Feedback), description: 'What is kept.' },
+          ...errorResponses(
+            'INVALID_PARAMETERS',
+            'MALFORMED_JSON',
+            'UNAUTHORIZED',
+            'NOT_FOUND',
+            'BODY_TOO_LARGE',
+            'UNSUPPORTED_MEDIA_TYPE',
+          ),
+        },
+      },
+    },
+    async (request: FastifyRequest<{ Params: { id: string }; Body: FeedbackRequest }>) => {
+      const feedback = await putFeedback(db, callerOf(request).id, request.params.id, request.body)
+      if (!feedback) throw new ApiError('NOT_FOUND', 'There is nothing with this id in your history.')
+      return feedback
+    },
+  )
+}

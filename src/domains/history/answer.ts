@@ -1,0 +1,112 @@
+import type { HistoryItem } from '#schemas/history.ts'
+import { csvRow } from '#src/plugins/csv.ts'
+import { type Entry, entriesOf } from './entries.ts'
+import type { HistoryRow } from './queries.ts'
+
+/** What every answer that is kept has. */
+interface KeptAnswer {
+  location: HistoryItem['location']
+  forecast_period?: string
+}
+
+/** An item of the history as the API shows it. */
+export function itemOf(row: HistoryRow): HistoryItem {
+  const { location, forecast_period } = row.answer as KeptAnswer
+  return {
+    id: row.id,
+    created_at: row.created_at,
+    kind: row.kind,
+    product: row.product,
+    country_code: row.country_code,
+    crop: row.crop_code,
+    releases: row.releases,
+    location,
+    ...(forecast_period !== undefined && { forecast_period }),
+    request: row.request,
+    answer: row.answer,
+    feedback: row.feedback,
+  }
+}
+
+/** An item as a GeoJSON Feature: where it was asked about, and what was answered. */
+export function featureOf(row: HistoryRow) {
+  const { location, ...data } = row.answer as KeptAnswer
+  const { lat, lng, type: _, ...place } = location
+  const { feedback } = row
+  return {
+    type: 'Feature' as const,
+    id: row.id,
+    geometry: geometryOf(row.request) ?? { type: 'Point', coordinates: [lng, lat] },
+    properties: {
+      created_at: row.created_at,
+      kind: row.kind,
+      product: row.product,
+      country_code: row.country_code,
+      crop: row.crop_code,
+      releases: row.releases,
+      ...place,
+      ...data,
+      rating: feedback?.rating ?? null,
+      comment: feedback?.comment ?? null,
+    },
+  }
+}
+
+/** The polygon of a request, which may have come as a Feature; undefined where there is none in it. */
+function geometryOf(request: object): object | undefined {
+  const { geometry } = request as { geometry?: { type: string; geometry?: object } }
+  return geometry?.type === 'Feature' ? geometry.geometry : geometry
+}
+
+const CSV_HEADER =
+  'id,created_at,kind,product,country_code,crop,name,lat,lng,area_ha,releases,forecast_period,input,scenario,' +
+  'value,unit,min,max,stddev,covered_percent,total,rating,comment,observed_yield_kg_ha,' +
+  'observed_rate_kg_ha,observed_rate_tons_ha,harvested_on\r\n'
+
+/** Items as CSV: a header, and a row for each value of each answer. */
+export function csvOf(rows: HistoryRow[]): string {
+  return (
+    CSV_HEADER +
+    rows
+      .map((row) =>
+        entriesOf(row.answer)
+          .map((entry) => csvLine(row, entry))
+          .join(''),
+      )
+      .join('')
+  )
+}
+
+function csvLine(row: HistoryRow, entry: Entry): string {
+  const { location } = row.answer as KeptAnswer
+  const { rating = null, comment = null, observed } = row.feedback ?? {}
+  return csvRow([
+    row.id,
+    row.created_at,
+    row.kind,
+    entry.product,
+    row.country_code,
+    row.crop_code,
+    location.name,
+    location.lat,
+    location.lng,
+    location.area_ha ?? null,
+    row.releases.join(' '),
+    entry.forecastPeriod,
+    entry.input,
+    entry.scenario,
+    entry.value,
+    entry.unit,
+    entry.min,
+    entry.max,
+    entry.stddev,
+    entry.coveredPercent,
+    entry.total,
+    rating,
+    comment,
+    observed?.yield_kg_ha ?? null,
+    observed?.rate_kg_ha ?? null,
+    observed?.rate_tons_ha ?? null,
+    observed?.harvested_on ?? null,
+  ])
+}

@@ -1,0 +1,166 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { ref } from '#schemas/common.ts'
+import {
+  HISTORY_DEFAULTS,
+  HistoryCsv,
+  HistoryFeature,
+  HistoryFeatureCollection,
+  HistoryItem,
+  HistoryList,
+  HistoryQuery,
+} from '#schemas/history.ts'
+import { ApiError, errorResponses } from '#src/errors.ts'
+import type { App } from '#src/plugins/app.ts'
+import { callerOf } from '#src/plugins/authentication.ts'
+import { negotiate } from '#src/plugins/negotiation.ts'
+import { readQuery } from '#src/plugins/parameters.ts'
+import { csvOf, featureOf, itemOf } from './answer.ts'
+import { cursorAfter, placeOfCursor } from './cursor.ts'
+import { periodOf } from './period.ts'
+import { deleteHistoryItem, findHistoryItem, type HistoryRow, listHistory } from './queries.ts'
+
+const JSON_TYPE = 'application/json'
+const GEOJSON = 'application/geo+json'
+const CSV = 'text/csv'
+
+const MEDIA_TYPES = [JSON_TYPE, CSV, GEOJSON] as const
+
+const LIST_DESCRIPTION = `
+The advisories that the caller was given, the newest first: calls of the point endpoints with a token, and advice for polygons and areas. They stay until their owner deletes them, and never change when something new is published.
+
+\`Accept: text/csv\` and \`Accept: application/geo+json\` give the same page as a file. Its next page is in \`next_cursor\` and in the \`Link\` header; each page of CSV has a header line of its own.`
+
+const DISPOSITION = { type: 'string', description: 'The name of a file, for CSV and GeoJSON.' }
+
+const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the item.' }) })
+
+export function historyRoutes(app: App): void {
+  // Whoever was given an id finds it here at once: a replica may be behind.
+  const db = app.database.writer
+
+  app.get(
+    '/my',
+    {
+      schema: {
+        operationId: 'listHistory',
+        summary: 'The own history',
+        description: LIST_DESCRIPTION.trim(),
+        tags: ['history'],
+        querystring: HistoryQuery,
+        response: {
+          200: {
+            description: 'A page of the history.',
+            headers: {
+              Link: { type: 'string', description: 'The next page, where there is one (`rel="next"`).' },
+              'Content-Disposition': DISPOSITION,
+            },
+            content: {
+              [JSON_TYPE]: { schema: ref(HistoryList) },
+              [CSV]: { schema: ref(HistoryCsv) },
+              [GEOJSON]: { schema: ref(HistoryFeatureCollection) },
+            },
+          },
+          ...errorResponses('UNAUTHORIZED', 'INVALID_PARAMETERS', 'NOT_ACCEPTABLE'),
+        },
+      },
+      preValidation: readQuery(HistoryQuery),
+    },
+    async (request: FastifyRequest<{ Querystring: HistoryQuery }>, reply) => {
+      const mediaType = negotiate(request, reply, MEDIA_TYPES)
+      const { limit = HISTORY_DEFAULTS.limit, cursor, product = null, country_code, from, to } = request.query
+      const countryCode = country_code?.trim().toLowerCase() ?? null
+      const period = periodOf(from, to)
+      const filters = [product, countryCode, period.from, period.to]
+      const rows = await listHistory(db, {
+        userId: callerOf(request).id,
+        product,
+        countryCode,
+        ...period,
+        after: cursor === undefined ? null : placeOfCursor(cursor, filters),
+        limit,
+      })
+      const last = rows.at(-1)
+      const next = last?.more ? cursorAfter({ createdAt: last.created_us, id: last.id }, filters) : null
+      if (next !== null) reply.header('link', `<${nextPage(request.url, next)}>; rel="next"`)
+
+      if (mediaType === JSON_TYPE) return { items: rows.map(itemOf), next_cursor: next }
+      attach(reply, mediaType, 'history')
+      if (mediaType === CSV) return csvOf(rows)
+      return { type: 'FeatureCollection' as const, features: rows.map(featureOf), next_cursor: next }
+    },
+  )
+
+  app.get(
+    '/:id',
+    {
+      schema: {
+        operationId: 'getHistoryItem',
+        summary: 'An item of the own history',
+        description:
+          'An advisory as it was given. `Accept: text/csv` and `Accept: application/geo+json` give it as a file.',
+        tags: ['history'],
+        params: ItemParams,
+        response: {
+          200: {
+            description: 'The item.',
+            headers: { 'Content-Disposition': DISPOSITION },
+            content: {
+              [JSON_TYPE]: { schema: ref(HistoryItem) },
+              [CSV]: { schema: ref(HistoryCsv) },
+              [GEOJSON]: { schema: ref(HistoryFeature) },
+            },
+          },
+          ...errorResponses('UNAUTHORIZED', 'NOT_FOUND', 'NOT_ACCEPTABLE'),
+        },
+      },
+    },
+    async (request: FastifyRequest<{ Params: { id: string } }>, reply) => {
+      const mediaType = negotiate(request, reply, MEDIA_TYPES)
+      const row = existing(await findHistoryItem(db, callerOf(request).id, request.params.id))
+      if (mediaType === JSON_TYPE) return itemOf(row)
+      attach(reply, mediaType, `history-${row.id}`)
+      return mediaType === CSV ? csvOf([row]) : featureOf(row)
+    },
+  )
+
+  app.delete(
+    '/:id',
+    {
+      schema: {
+        operationId: 'deleteHistoryItem',
+        summary: 'Delete an item of the own history',
+        description: 'Deletes it with its feedback. It stays in the counts of `GET /stats`.',
+        tags: ['history'],
+        params: ItemParams,
+        response: {
+          204: { type: 'null', description: 'The item is deleted.' },
+          ...errorResponses('UNAUTHORIZED', 'NOT_FOUND'),
+        },
+      },
+    },
+    async (request: FastifyRequest<{ Params: { id: string } }>, reply) => {
+      existing((await deleteHistoryItem(db, callerOf(request).id, request.params.id)) || undefined)
+      return reply.code(204).send()
+    },
+  )
+}
+
+/** What is somebody else's does not exist, as little as what never was. */
+function existing<Found extends HistoryRow | true>(found: Found | undefined): Found {
+  if (found !== undefined) return found
+  throw new ApiError('NOT_FOUND', 'There is nothing with this id in your history.')
+}
+
+/** The URL of the page after the one that was asked for. */
+function nextPage(url: string, cursor: string): string {
+  const [path, query] = url.split('?') as [string, string?]
+  const parameters = new URLSearchParams(query)
+  parameters.set('cursor', cursor)
+  return `${path}?${parameters}`
+}
+
+function attach(reply: FastifyReply, mediaType: typeof CSV | typeof GEOJSON, name: string): void {
+  const [type, extension] = mediaType === CSV ? [`${CSV}; charset=utf-8`, 'csv'] : [GEOJSON, 'geojson']
+  reply.type(type).header('content-disposition', `attachment; filename="${name}.${extension}"`)
+}

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
+
+let service: TestApp
+let person: Person
+let id: string
+beforeAll(async () => {
+  service = await createTestApp()
+  person = await newPerson(service.app)
+})
+afterAll(() => service.close())
+
+async function advisory(): Promise<string> {
+  const response = await service.app.inject({
+    method: 'POST',
+    url: '/advisory/yield/point?lat=9.5&lng=38.5',
+    headers: person.headers,
+  })
+  return response.json().history_id
+}
+
+function give(historyId: string, payload: unknown) {
+  return service.app.inject({
+    method: 'POST',
+    url: `/history/${historyId}/feedback`,
+    headers: person.headers,
+    payload: payload as object,
+  })
+}
+
+async function given(historyId: string) {
+  const item = await service.app.inject({ url: `/history/${historyId}`, headers: person.headers })
+  return item.json().feedback
+}
+
+test('feedback is kept with the item, and takes the place of what was given before', async () => {
+  id = await advisory()
+  const observed = { yield_kg_ha: 3100.5, rate_kg_ha: 0, rate_tons_ha: 2, harvested_on: '2024-02-29' }
+  const first = await give(id, {
+    rating: 4,
+    comment: '=1+1 "good"',
+    observed: { ...observed, weather: 'dry' },
+  })
+  expect(first.statusCode).toBe(200)
+  expect(first.headers['cache-control']).toBe('no-store')
+  const { created_at, updated_at, ...rest } = first.json()
+  expect(rest).toEqual({ rating: 4, comment: '=1+1 "good"', observed })
+  expect(updated_at).toBe(created_at)
+  expect(await given(id)).toEqual(first.json())
+
+  const second = (await give(id, { rating: 2 })).json()
+  expect(second).toEqual({
+    rating: 2,
+    comment: null,
+    observed: null,
+    created_at,
+    updated_at: second.updated_at,
+  })
+  expect(Date.parse(second.updated_at)).toBeGreaterThanOrEqual(Date.parse(created_at))
+  expect(await given(id)).toEqual(second)
+})
+
+test('feedback that comes many times at once ends as one of them', async () => {
+  const item = await advisory()
+  const answers = await Promise.all(
+    Array.from({ length: 12 }, (_, index) => give(item, { rating: (index % 5) + 1, comment: `${index}` })),
+  )
+  for (const answer of answers) expect(answer.statusCode).toBe(200)
+  const kept = await given(item)
+  expect(answers.map((answer) => answer.json())).toContainEqual(kept)
+  const rows = await service.database.writer
+    .selectFrom('advisory_feedback')
+    .select('rating')
+    .where('history_id', '=', item)
+    .execute()
+  expect(rows).toEqual([{ rating: kept.rating }])
+})
+
+test.each([
+  [{}, 'rating'],
+  [{ rating: 0 }, 'rating'],
+  [{ rating: 6 }, 'rating'],
+  [{ rating: 3.5 }, 'rating'],
+  [{ rating: '3' }, 'rating'],
+  [{ rating: null }, 'rating'],
+  [{ rating: 3, comment: 'x'.repeat(2001) }, 'comment'],
+  [{ rating: 3, comment: 'a\0b' }, 'comment'],
+  [{ rating: 3, comment: '\ud800' }, 'comment'],
+  [{ rating: 3, comment: null }, 'comment'],
+  [{ rating: 3, observed: [] }, 'observed'],
+  [{ rating: 3, observed: { yield_kg_ha: -1 } }, 'observed.yield_kg_ha'],
+  [{ rating: 3, observed: { yield_kg_ha: 200_001 } }, 'observed.yield_kg_ha'],
+  [{ rating: 3, observed: { rate_kg_ha: '7' } }, 'observed.rate_kg_ha'],
+  [{ rating: 3, observed: { rate_tons_ha: 1001 } }, 'observed.rate_tons_ha'],
+  [{ rating: 3, observed: { harvested_on: '2026-02-29' } }, 'observed.harvested_on'],
+  [{ rating: 3, observed: { harvested_on: '0000-01-01' } }, 'observed.harvested_on'],
+  [[], 'body'],
+])('%j is refused', async (payload, field) => {
+  const response = await give(await advisory(), payload)
+  expect(response.statusCode).toBe(400)
+  expect(response.json()).toMatchObject({ code: 'INVALID_PARAMETERS', details: [{ field }] })
+})
+
+test('feedback that was refused leaves what was given', async () => {
+  const item = await advisory()
+  await give(item, { rating: 5, comment: 'x'.repeat(2000) })
+  await give(item, { rating: 9 })
+  expect((await given(item)).rating).toBe(5)
+})

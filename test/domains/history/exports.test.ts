@@ -1,0 +1,274 @@
+import { parse } from 'csv-parse/sync'
+import type { Feature, FeatureCollection } from 'geojson'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
+import { history, keepAt, recordOf } from './advisories.ts'
+
+const CSV = 'text/csv'
+const GEOJSON = 'application/geo+json'
+
+const COLUMNS = [
+  'id',
+  'created_at',
+  'kind',
+  'product',
+  'country_code',
+  'crop',
+  'name',
+  'lat',
+  'lng',
+  'area_ha',
+  'releases',
+  'forecast_period',
+  'input',
+  'scenario',
+  'value',
+  'unit',
+  'min',
+  'max',
+  'stddev',
+  'covered_percent',
+  'total',
+  'rating',
+  'comment',
+  'observed_yield_kg_ha',
+  'observed_rate_kg_ha',
+  'observed_rate_tons_ha',
+  'harvested_on',
+]
+
+const SQUARE = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [38, 9],
+      [38.1, 9],
+      [38.1, 9.1],
+      [38, 9],
+    ],
+  ],
+}
+
+let service: TestApp
+let person: Person
+let ids: { point: string; forage: string; polygon: string; area: string; all: string }
+
+beforeAll(async () => {
+  service = await createTestApp()
+  person = await newPerson(service.app)
+  const point = await ask('fertilizer', { lat: 9.5, lng: 38.5, name: '=cmd|"x", \r\n-2' })
+  const forage = await ask('forage', { lat: -1, lng: 36.5, country_code: 'ken', name: 'ወንጂ' })
+  const polygonLocation = { name: 'Plot', lat: 9.05, lng: 38.08, type: 'polygon', area_ha: 6074.5 }
+  const polygonAnswer = {
+    location: polygonLocation,
+    forecast_period: 'July 2026',
+    fertilizer_data: [
+      {
+        fertilizer_type: 'Urea',
+        scenario: 'Normal',
+        rate_kg_ha: 150.25,
+        min: 0,
+        max: 171,
+        stddev: 3.5,
+        covered_percent: 98.7,
+        total_kg: 900_789.1,
+      },
+    ],
+  }
+  const polygon = recordOf(person, {
+    kind: 'polygon',
+    product: 'fertilizer',
+    request: { geometry: { type: 'Feature', geometry: SQUARE, properties: null } },
+    answer: polygonAnswer,
+  })
+  const area = recordOf(person, {
+    kind: 'polygon',
+    product: 'yield',
+    request: { admin: { country_code: 'eth', code: 'ETH-01' } },
+    answer: { location: polygonLocation, yield_data: [] },
+  })
+  const all = recordOf(person, {
+    product: 'all',
+    releases: ['yield-eth-wheat-2026-07-v1', 'forage-eth-v1'],
+    answer: {
+      location: { name: 'Point', lat: 9.5, lng: 38.5, type: 'point' },
+      yield: { forecast_period: 'July 2026', yield_data: [{ scenario: 'Normal', yield_kg_ha: 2464 }] },
+      fertilizer: { error: 'Nothing is published.', code: 'NO_RELEASE' },
+      forage: { forage_data: [{ forage_variety: 'Chloris gayana', suitability_score: -0.5 }] },
+    },
+  })
+  const later = new Date(Date.now() + 60_000)
+  const [polygonId = '', areaId = '', allId = ''] = await keepAt(service, [
+    [polygon, later],
+    [area, new Date(later.getTime() + 1)],
+    [all, new Date(later.getTime() + 2)],
+  ])
+  ids = { point: point.history_id, forage: forage.history_id, polygon: polygonId, area: areaId, all: allId }
+  const feedback = await service.app.inject({
+    method: 'POST',
+    url: `/history/${ids.point}/feedback`,
+    headers: person.headers,
+    payload: {
+      rating: 4,
+      comment: '+1, "fine"',
+      observed: { yield_kg_ha: 3000, harvested_on: '2026-11-20' },
+    },
+  })
+  expect(feedback.statusCode).toBe(200)
+})
+afterAll(() => service.close())
+
+async function ask(product: string, payload: object) {
+  const response = await service.app.inject({
+    method: 'POST',
+    url: `/advisory/${product}/point`,
+    headers: person.headers,
+    payload,
+  })
+  return response.json()
+}
+
+async function csv(path: string): Promise<Record<string, string>[]> {
+  const response = await history(service, person, path, CSV)
+  expect(response.headers['content-type']).toBe('text/csv; charset=utf-8')
+  const rows: string[][] = parse(response.body, { record_delimiter: '\r\n' })
+  expect(rows[0]).toEqual(COLUMNS)
+  return rows
+    .slice(1)
+    .map((row) => Object.fromEntries(COLUMNS.map((column, index) => [column, row[index] as string])))
+}
+
+describe('CSV', () => {
+  test('has a row for each value of an answer, with guarded text and bare numbers', async () => {
+    const { fertilizer_data } = await ask('fertilizer', { lat: 9.5, lng: 38.5 })
+    const rows = await csv(ids.point)
+    expect(rows).toHaveLength(fertilizer_data.length)
+    for (const [index, entry] of fertilizer_data.entries()) {
+      expect(rows[index]).toEqual({
+        id: ids.point,
+        created_at: expect.stringMatching(/Z$/),
+        kind: 'point',
+        product: 'fertilizer',
+        country_code: 'eth',
+        crop: 'wheat',
+        name: '\'=cmd|"x", \r\n-2',
+        lat: '9.5',
+        lng: '38.5',
+        area_ha: '',
+        releases: 'synthetic-fertilizer-eth-wheat-2026-07-v1',
+        forecast_period: 'July 2026',
+        input: entry.fertilizer_type,
+        scenario: entry.scenario,
+        value: String(entry.rate_kg_ha),
+        unit: 'kg/ha',
+        min: '',
+        max: '',
+        stddev: '',
+        covered_percent: '',
+        total: '',
+        rating: '4',
+        comment: `'+1, "fine"`,
+        observed_yield_kg_ha: '3000',
+        observed_rate_kg_ha: '',
+        observed_rate_tons_ha: '',
+        harvested_on: '2026-11-20',
+      })
+    }
+  })
+
+  test('has the numbers of polygons, and each product of a call for all of them', async () => {
+    const [row, ...others] = await csv(ids.polygon)
+    expect(others).toEqual([])
+    expect(row).toMatchObject({
+      kind: 'polygon',
+      area_ha: '6074.5',
+      value: '150.25',
+      min: '0',
+      max: '171',
+      stddev: '3.5',
+      covered_percent: '98.7',
+      total: '900789.1',
+      rating: '',
+    })
+    expect(
+      (await csv(ids.all)).map(({ product, forecast_period, input, value, unit, releases }) => [
+        product,
+        forecast_period,
+        input,
+        value,
+        unit,
+        releases,
+      ]),
+    ).toEqual([
+      ['yield', 'July 2026', '', '2464', 'kg/ha', 'yield-eth-wheat-2026-07-v1 forage-eth-v1'],
+      ['forage', '', 'Chloris gayana', '-0.5', 'score', 'yield-eth-wheat-2026-07-v1 forage-eth-v1'],
+    ])
+  })
+
+  test('of the list is the same page as in JSON, with the next one in Link', async () => {
+    const page = await history(service, person, 'my?limit=3')
+    const response = await history(service, person, 'my?limit=3', CSV)
+    expect(response.headers['content-disposition']).toBe('attachment; filename="history.csv"')
+    expect(response.headers.link).toBe(`</history/my?limit=3&cursor=${page.json().next_cursor}>; rel="next"`)
+    expect(response.headers.vary).toBe('Accept')
+    const rows = await csv('my?limit=3')
+    expect([...new Set(rows.map(({ id }) => id))]).toEqual([ids.all, ids.polygon])
+    const next = await csv(`my?limit=3&cursor=${page.json().next_cursor}`)
+    expect([...new Set(next.map(({ id }) => id))]).toEqual(expect.arrayContaining([ids.forage, ids.point]))
+    expect(next.find(({ id }) => id === ids.forage)?.name).toBe('ወንጂ')
+  })
+
+  test('of an empty history is the header', async () => {
+    const nobody = await newPerson(service.app)
+    expect((await history(service, nobody, 'my', CSV)).body).toBe(`${COLUMNS.join(',')}\r\n`)
+  })
+})
+
+describe('GeoJSON', () => {
+  test('is a Feature for an item, at the point that was asked about', async () => {
+    const response = await history(service, person, ids.forage, GEOJSON)
+    expect(response.headers['content-type']).toBe(`${GEOJSON}; charset=utf-8`)
+    expect(response.headers['content-disposition']).toBe(
+      `attachment; filename="history-${ids.forage}.geojson"`,
+    )
+    const item = (await history(service, person, ids.forage)).json()
+    const feature: Feature = response.json()
+    expect(feature).toEqual({
+      type: 'Feature',
+      id: ids.forage,
+      geometry: { type: 'Point', coordinates: [36.5, -1] },
+      properties: {
+        created_at: item.created_at,
+        kind: 'point',
+        product: 'forage',
+        country_code: 'ken',
+        crop: null,
+        releases: item.releases,
+        name: 'ወንጂ',
+        forage_data: item.answer.forage_data,
+        rating: null,
+        comment: null,
+      },
+    })
+  })
+
+  test('is a FeatureCollection for the list, with polygons where they were sent', async () => {
+    const response = await history(service, person, 'my?limit=4', GEOJSON)
+    expect(response.headers['content-disposition']).toBe('attachment; filename="history.geojson"')
+    const collection: FeatureCollection & { next_cursor: string | null } = response.json()
+    const page = (await history(service, person, 'my?limit=4')).json()
+    expect(collection.type).toBe('FeatureCollection')
+    expect(collection.features.map(({ id }) => id)).toEqual(page.items.map(({ id }: { id: string }) => id))
+    const geometryOf = (id: string) => collection.features.find((feature) => feature.id === id)?.geometry
+    expect(geometryOf(ids.polygon)).toEqual(SQUARE)
+    expect(geometryOf(ids.area)).toEqual({ type: 'Point', coordinates: [38.08, 9.05] })
+    expect(collection.next_cursor).toBe(page.next_cursor)
+    expect(response.headers.link).toContain(page.next_cursor)
+  })
+})
+
+test.each(['my', 'item'])('a media type that there is none of is refused: %s', async (path) => {
+  const response = await history(service, person, path === 'my' ? path : ids.point, 'application/pdf')
+  expect([response.statusCode, response.json().code]).toEqual([406, 'NOT_ACCEPTABLE'])
+})

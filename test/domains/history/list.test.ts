@@ -1,0 +1,290 @@
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
+import { allPages, history, keepAt, recordOf } from './advisories.ts'
+
+let service: TestApp
+beforeAll(async () => {
+  service = await createTestApp()
+})
+afterAll(() => service.close())
+
+const at = (text: string) => new Date(text)
+
+describe('a page', () => {
+  test('has 50 items where no limit is given, and says where the next one begins', async () => {
+    const person = await newPerson(service.app)
+    const start = Date.UTC(2026, 5, 1)
+    const ids = await keepAt(
+      service,
+      Array.from({ length: 120 }, (_, index) => [recordOf(person), new Date(start + index)]),
+    )
+    const first = await history(service, person, 'my')
+    expect(first.json().items.map(({ id }: { id: string }) => id)).toEqual(ids.slice(70).reverse())
+    const link = /^<(.*)>; rel="next"$/.exec(first.headers.link as string)?.[1] as string
+    expect(link).toBe(`/history/my?cursor=${first.json().next_cursor}`)
+    const second = await service.app.inject({ url: `${link}&limit=70`, headers: person.headers })
+    expect(second.json().items.map(({ id }: { id: string }) => id)).toEqual(ids.slice(0, 70).reverse())
+    expect([second.json().next_cursor, second.headers.link]).toEqual([null, undefined])
+  })
+
+  test('is empty where there is nothing', async () => {
+    const person = await newPerson(service.app)
+    expect((await history(service, person, 'my')).json()).toEqual({ items: [], next_cursor: null })
+  })
+
+  test('ends early where its items are large, and the next one goes on', async () => {
+    const person = await newPerson(service.app)
+    const large = { text: 'x'.repeat(3_000_000) }
+    const ids = await keepAt(
+      service,
+      Array.from({ length: 5 }, (_, index) => [
+        recordOf(person, { request: large }),
+        new Date(Date.UTC(2026, 5, 1) + index),
+      ]),
+    )
+    expect((await history(service, person, 'my')).json().items).toHaveLength(3)
+    expect((await allPages(service, person)).map(({ id }) => id)).toEqual(ids.toReversed())
+  })
+
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=101', 'limit'],
+    ['limit=x', 'limit'],
+    ['product=maize', 'product'],
+    ['country_code=', 'country_code'],
+    ['from=yesterday', 'from'],
+    ['from=2026-02-30', 'from'],
+    ['from=2026-07-01T24:00:00Z', 'from'],
+    ['from=2026-07-01T10:00:00', 'from'],
+    ['to=2026-13-01', 'to'],
+    ['to=2026-07-01T10:00:00%2099', 'to'],
+    ['from=2026-07-02&to=2026-07-01', 'from'],
+    ['from=2026-07-02T00:00:00Z&to=2026-07-01', 'from'],
+    ['from=2026-07-01T10:00:00Z&to=2026-07-01T10:00:00%2B01:00', 'from'],
+    ['cursor=x', 'cursor'],
+    ['limit=5&limit=5', 'limit'],
+  ])('is refused for %s', async (query, field) => {
+    const person = await newPerson(service.app)
+    const response = await history(service, person, `my?${query}`)
+    expect(response.statusCode).toBe(400)
+    expect(response.json()).toMatchObject({ code: 'INVALID_PARAMETERS', details: [{ field }] })
+  })
+
+  test.each(['from=0001-01-01T00:00:00%2B14:00', 'to=9999-12-31', 'from=1969-01-01&to=1969-12-31'])(
+    'may be asked for of any years: %s',
+    async (query) => {
+      const person = await newPerson(service.app)
+      expect((await history(service, person, `my?${query}`)).statusCode).toBe(200)
+    },
+  )
+})
+
+describe('a cursor', () => {
+  test('leads through every item once, whatever is kept meanwhile', async () => {
+    const person = await newPerson(service.app)
+    const time = at('2026-07-01T10:00:00.123Z')
+    // Several at one moment: the ids decide between them.
+    const ids = await keepAt(
+      service,
+      Array.from({ length: 41 }, (_, index) => [
+        recordOf(person),
+        new Date(time.getTime() + Math.floor(index / 8)),
+      ]),
+    )
+    const seen = await allPages(service, person, { limit: '7' }, () =>
+      keepAt(service, [[recordOf(person), at('2026-07-02T10:00:00Z')]]),
+    )
+    expect(seen.map(({ id }) => id).toSorted()).toEqual(ids.toSorted())
+    expect(await allPages(service, person)).toHaveLength(41 + 6)
+  })
+
+  test('is refused where it is damaged, or of a list with other filters', async () => {
+    const person = await newPerson(service.app)
+    const records = Array.from({ length: 3 }, () => [recordOf(person), new Date()] as const)
+    await keepAt(
+      service,
+      records.map(([record, time]) => [record, time]),
+    )
+    const ask = (query: string) => history(service, person, `my?${query}`)
+    const { next_cursor: cursor } = (await ask('limit=1&product=yield')).json()
+    expect((await ask(`limit=2&product=yield&cursor=${cursor}`)).json().items).toHaveLength(2)
+    const refused = [
+      `cursor=${cursor}`,
+      `product=forage&cursor=${cursor}`,
+      `product=yield&country_code=eth&cursor=${cursor}`,
+      `product=yield&from=2026-01-01&cursor=${cursor}`,
+      `product=yield&cursor=${cursor.slice(0, -1)}`,
+      `product=yield&cursor=${cursor}A`,
+      `product=yield&cursor=${cursor.slice(0, 4)}A${cursor.slice(5)}`,
+      `product=yield&cursor=${Buffer.from('9999999999999999 x').toString('base64url')}`,
+    ]
+    for (const query of refused) {
+      const response = await ask(query)
+      expect([response.statusCode, response.json().details?.[0].field], query).toEqual([400, 'cursor'])
+    }
+  })
+
+  test('reads as much of the tables deep in a history as at its beginning', async () => {
+    const person = await newPerson(service.app)
+    const db = service.database.writer
+    await sql`
+      insert into advisory_history (
+        id, user_id, created_at, kind, product, country_code, releases, request, answer, bytes
+      )
+      select
+        gen_random_uuid(), ${person.user.id}, timestamptz '2026-01-01Z' + n * interval '1 minute', 'point',
+        'forage', case when n % 2 = 0 then 'ken' else 'gha' end, '{}', '{}',
+        '{"location":{"name":"x","lat":0,"lng":0,"type":"point"}}', 60
+      from generate_series(1, 20000) as n`.execute(db)
+    await sql`analyze advisory_history`.execute(db)
+
+    for (const filter of ['', '&product=forage', '&country_code=ken']) {
+      const read: number[] = []
+      let cursor = ''
+      for (let page = 0; page < 60; page++) {
+        const queries = await queriesOf(async () => {
+          const response = await history(service, person, `my?limit=100${filter}${cursor}`)
+          cursor = `&cursor=${response.json().next_cursor}`
+        })
+        if (page % 30 !== 0 && page !== 59) continue
+        const { text, values } = queries.find(({ text }) => text.includes('advisory_history')) as Query
+        read.push(await rowsRead(text, values))
+      }
+      const [first = 0] = read
+      expect(first).toBeGreaterThanOrEqual(100)
+      expect(read).toEqual([first, first, first])
+    }
+  })
+})
+
+interface Query {
+  text: string
+  values: unknown[]
+}
+
+/** What the service asks the database while something is done. */
+async function queriesOf(work: () => Promise<void>): Promise<Query[]> {
+  const { pool } = service.database
+  const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>
+  const queries: Query[] = []
+  const spy = vi.spyOn(pool, 'connect').mockImplementation(async () => {
+    const client = await connect()
+    const query = client.query.bind(client) as (text: string, values: unknown[]) => Promise<pg.QueryResult>
+    const wrapped = vi.spyOn(client, 'query').mockImplementation(((text: string, values: unknown[]) => {
+      queries.push({ text, values })
+      return query(text, values)
+    }) as never)
+    const release = client.release.bind(client)
+    client.release = (error) => {
+      wrapped.mockRestore()
+      client.release = release
+      release(error)
+    }
+    return client
+  })
+  await work().finally(() => spy.mockRestore())
+  return queries
+}
+
+/** How many rows the database takes from the table of histories for a query, those it leaves out included. */
+async function rowsRead(text: string, values: unknown[]): Promise<number> {
+  const { rows } = await service.database.pool.query(
+    `explain (analyze, timing off, format json) ${text}`,
+    values,
+  )
+  interface Plan {
+    'Relation Name'?: string
+    'Actual Rows': number
+    'Actual Loops': number
+    'Rows Removed by Filter'?: number
+    Plans?: Plan[]
+  }
+  const read = (plan: Plan): number =>
+    (plan['Relation Name'] === 'advisory_history'
+      ? (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops']
+      : 0) + (plan.Plans ?? []).reduce((sum, part) => sum + read(part), 0)
+  return read(rows[0]['QUERY PLAN'][0].Plan)
+}
+
+describe('filters', () => {
+  interface Given {
+    product: 'yield' | 'forage' | 'all'
+    country: 'eth' | 'ken'
+    time: number
+  }
+  let person: Person
+  let given: (Given & { id: string })[]
+  const DAY = 86_400_000
+  const START = Date.UTC(2026, 6, 1)
+  // Beginnings and ends of days come often: that is where the filters may go wrong.
+  const time = fc
+    .tuple(fc.integer({ min: 0, max: 4 }), fc.constantFrom(0, 1, DAY / 2, DAY - 1))
+    .map(([day, rest]) => START + day * DAY + rest)
+
+  beforeAll(async () => {
+    person = await newPerson(service.app)
+    const some = fc.sample(
+      fc.record({
+        product: fc.constantFrom('yield', 'forage', 'all'),
+        country: fc.constantFrom('eth', 'ken'),
+        time,
+      }) as fc.Arbitrary<Given>,
+      { numRuns: 120, seed: 7 },
+    )
+    const ids = await keepAt(
+      service,
+      some.map(({ product, country, time }) => [
+        recordOf(person, { product, countryCode: country }),
+        new Date(time),
+      ]),
+    )
+    given = some.map((one, index) => ({ ...one, id: ids[index] as string }))
+    await keepAt(service, [[recordOf(await newPerson(service.app)), new Date(START)]])
+  })
+
+  const day = (time: number) => new Date(time).toISOString().slice(0, 10)
+  const moment = (time: number) => new Date(time).toISOString()
+  /** A bound, as a date or a date and time, and the time at which it begins to hold or no longer holds. */
+  const bound = fc.option(fc.record({ time, asDay: fc.boolean() }), { nil: undefined })
+
+  test('let through what a simple comparison lets through, on pages of any size', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          product: fc.constantFrom(undefined, 'yield', 'forage', 'all', 'isfm'),
+          country: fc.constantFrom(undefined, 'eth', 'ken', 'gha'),
+          from: bound,
+          to: bound,
+          limit: fc.integer({ min: 1, max: 100 }),
+        }),
+        async ({ product, country, from, to, limit }) => {
+          const begin = from && (from.asDay ? Date.parse(day(from.time)) : from.time)
+          const end = to && (to.asDay ? Date.parse(day(to.time)) + DAY : to.time)
+          fc.pre(begin === undefined || end === undefined || begin < end)
+          const expected = given
+            .filter(
+              (one) =>
+                (product === undefined || one.product === product) &&
+                (country === undefined || one.country === country) &&
+                (begin === undefined || one.time >= begin) &&
+                (end === undefined || one.time < end),
+            )
+            .sort((a, b) => b.time - a.time || (a.id < b.id ? 1 : -1))
+          const items = await allPages(service, person, {
+            limit: String(limit),
+            ...(product && { product }),
+            ...(country && { country_code: country.toUpperCase() }),
+            ...(from && { from: from.asDay ? day(from.time) : moment(from.time) }),
+            ...(to && { to: to.asDay ? day(to.time) : moment(to.time) }),
+          })
+          expect(items.map(({ id }) => id)).toEqual(expected.map(({ id }) => id))
+        },
+      ),
+      { numRuns: 60 },
+    )
+  })
+})
