@@ -1,4 +1,4 @@
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { Latitude, Longitude, oneOf, ref } from './common.ts'
 
 /** What a point request is taken to say where it says nothing. */
@@ -72,7 +72,7 @@ export type ForagePointRequest = Static<typeof ForagePointRequest>
  * The same fields as query parameters. None is required, since the body may have it, and none has an
  * example: a form that fills in both would hide that the body wins.
  */
-export function asQuery(request: typeof PointRequest | typeof ForagePointRequest): TSchema {
+export function asQuery(request: TObject): TSchema {
   const parameters = Object.entries(request.properties).map(([name, property]) => {
     const { examples: _, default: otherwise, description, ...rule } = property as Annotated
     const fallback = otherwise === undefined ? '' : ` \`${otherwise}\` when neither does.`

@@ -21,6 +21,7 @@ const Environment = Type.Object({
   CORS_ORIGINS: Type.String({ default: '*' }),
   STATEMENT_TIMEOUT_MS: Type.Integer({ minimum: 100, default: 5000 }),
   BODY_LIMIT_BYTES: Type.Integer({ minimum: 1024, default: 1_048_576 }),
+  BATCH_BODY_LIMIT_BYTES: Type.Integer({ minimum: 1024, default: 8_388_608 }),
   SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, default: 0 }),
 })
 

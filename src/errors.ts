@@ -8,6 +8,7 @@ import { ErrorBody, type ErrorDetail, ref } from '#schemas/common.ts'
 export const ERRORS = {
   INVALID_PARAMETERS: { status: 400, meaning: 'A parameter is missing or not valid; see `details`.' },
   MALFORMED_JSON: { status: 400, meaning: 'The body is not JSON.' },
+  MALFORMED_BODY: { status: 400, meaning: 'The body is not what its Content-Type says.' },
   MALFORMED_REQUEST: { status: 400, meaning: 'The request is not HTTP, or its URL cannot be read.' },
   CROP_NOT_AVAILABLE: { status: 400, meaning: 'The country does not offer the crop.' },
   UNKNOWN_COUNTRY: { status: 400, meaning: 'The country is none that the service answers for.' },
@@ -24,6 +25,7 @@ export const ERRORS = {
   EMAIL_TAKEN: { status: 409, meaning: 'There is an account with this e-mail.' },
   TOO_MANY_KEYS: { status: 409, meaning: 'The user has as many keys as are allowed.' },
   BODY_TOO_LARGE: { status: 413, meaning: 'The body is larger than the limit.' },
+  TOO_MANY_POINTS: { status: 413, meaning: 'The call has more points than are answered at once.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is not of a type this endpoint reads.' },
   TOO_MANY_REQUESTS: {
     status: 429,

@@ -35,5 +35,7 @@ declare module 'fastify' {
     security?: readonly Record<string, readonly string[]>[]
     /** Query parameters that may be sent instead of the body, or with it. Only documented by this. */
     queryAlternative?: unknown
+    /** The bodies by media type, where what is validated is made of them. Only documented by this. */
+    bodyForms?: Record<string, unknown>
   }
 }

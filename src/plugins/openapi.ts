@@ -75,10 +75,11 @@ export const openapi = fp(
         buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `schema${index}`),
       },
       transform: ({ schema, url, route }) => {
-        const { queryAlternative, ...rest } = (schema ?? {}) as Record<string, unknown>
+        const { queryAlternative, bodyForms, ...rest } = schema ?? {}
         const operation = { security: route.config?.public ? [] : [{ [BEARER]: [] }], ...rest }
         if (!queryAlternative) return { schema: operation, url }
-        return { schema: { ...operation, querystring: queryAlternative, [OPTIONAL_BODY]: true }, url }
+        const body = bodyForms ? { body: { content: mediaOf(bodyForms) } } : { [OPTIONAL_BODY]: true }
+        return { schema: { ...operation, ...body, querystring: queryAlternative }, url }
       },
       transformObject: (document) =>
         'openapiObject' in document ? withOptionalBodies(document.openapiObject as OpenAPIV3_1.Document) : {},
@@ -114,6 +115,10 @@ export const openapi = fp(
 /** The document as it is served and checked in. The app must be ready. */
 export function openapiYaml(app: App): string {
   return stringify(app.swagger(), { lineWidth: 110, aliasDuplicateObjects: false })
+}
+
+function mediaOf(forms: Record<string, unknown>): Record<string, { schema: unknown }> {
+  return Object.fromEntries(Object.entries(forms).map(([mediaType, schema]) => [mediaType, { schema }]))
 }
 
 /** Carries "the body may be left out" from a route to its operation; never seen outside. */

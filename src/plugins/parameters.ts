@@ -66,7 +66,11 @@ function readValue({ name, numeric }: Field, value: string | string[]): number |
     const message = `${name} must be given once`
     throw new ApiError('INVALID_PARAMETERS', `${message}.`, [{ field: name, message }])
   }
-  if (!numeric) return value
-  const number = DECIMAL.test(value) ? Number(value) : Number.NaN
-  return Number.isFinite(number) ? number : value
+  return numeric ? readNumber(value) : value
+}
+
+/** The number that a text is in decimal notation; what is not a number stays text. */
+export function readNumber(text: string): number | string {
+  const number = DECIMAL.test(text) ? Number(text) : Number.NaN
+  return Number.isFinite(number) ? number : text
 }

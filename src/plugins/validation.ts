@@ -53,6 +53,7 @@ export const AJV_OPTIONS: AjvOptions = {
   useDefaults: false,
   removeAdditional: false,
   allErrors: true,
+  allowUnionTypes: true,
   // Messages name the limits, which stand in the schema.
   verbose: true,
   formats: Object.fromEntries(Object.entries(FORMATS).map(([name, { test }]) => [name, test])),
@@ -78,7 +79,7 @@ function fieldOf({ instancePath, params }: FastifySchemaValidationError): string
 }
 
 interface Limits {
-  type?: string
+  type?: string | string[]
   minimum?: number
   maximum?: number
   minLength?: number
@@ -95,7 +96,8 @@ function ruleOf(error: FastifySchemaValidationError): string {
     case 'type':
     case 'minimum':
     case 'maximum':
-      if (type !== 'number' && type !== 'integer') return `must be ${type === 'object' ? 'an' : 'a'} ${type}`
+      if (type !== 'number' && type !== 'integer')
+        return `must be ${type === 'object' ? 'an' : 'a'} ${[type].flat().join(' or a ')}`
       return `must be a ${type === 'integer' ? 'whole number' : 'number'}${minimum === undefined ? '' : ` from ${minimum} to ${maximum}`}`
     case 'enum':
       return `must be one of ${(params.allowedValues as string[]).join(', ')}`

@@ -28,19 +28,28 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** What of the document may be sent: the example of the body's component, and the parameters' own. */
-function examplesOf(operation: Operation): { body: unknown; query: string }[] {
-  const reference = operation.requestBody?.content['application/json']?.schema as { $ref: string } | undefined
-  const component = document.components?.schemas?.[reference?.$ref.split('/').at(-1) ?? ''] as
-    | { examples?: unknown[] }
-    | undefined
+interface Example {
+  /** Undefined where no body is sent. */
+  mediaType: string | undefined
+  body: unknown
+  query: string
+}
+
+/** What of the document may be sent: the examples of the bodies' components, and the parameters' own. */
+function examplesOf(operation: Operation): Example[] {
   const query = (operation.parameters ?? [])
     .filter((parameter) => parameter.example !== undefined)
     .map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`)
     .join('&')
+  const bodies = Object.entries(operation.requestBody?.content ?? {}).flatMap(([mediaType, { schema }]) => {
+    const name = (schema as { $ref: string }).$ref.split('/').at(-1) ?? ''
+    const component = document.components?.schemas?.[name] as { examples?: unknown[] } | undefined
+    return (component?.examples ?? []).map((body) => ({ mediaType, body, query: '' }))
+  })
+  const withoutBody = query || !operation.requestBody
   return [
-    ...(component?.examples ?? []).map((body) => ({ body, query: '' })),
-    ...(query || !component ? [{ body: undefined, query: query && `?${query}` }] : []),
+    ...bodies,
+    ...(withoutBody ? [{ mediaType: undefined, body: undefined, query: query && `?${query}` }] : []),
   ]
 }
 
@@ -147,23 +156,27 @@ describe('the OpenAPI document', () => {
     for (const { method, path, operation } of operations) {
       const examples = examplesOf(operation)
       expect(examples.length, path).toBeGreaterThan(0)
-      for (const { body, query } of examples) {
+      for (const { mediaType, body, query } of examples) {
         const { url, headers, payload } = await asSomebody(operation, path, body)
         const response = await service.app.inject({
           method: method.toUpperCase() as 'GET',
           url: url + query,
-          headers,
+          headers: { ...headers, ...(mediaType && { 'content-type': mediaType }) },
           ...(payload === undefined ? {} : { payload: payload as object }),
         })
         const success = Object.keys(operation.responses).find((status) => status.startsWith('2')) as string
         expect(
           response.statusCode,
-          `${method} ${path}${query} ${JSON.stringify(body)} ${response.body}`,
+          `${method} ${path}${query} ${mediaType} ${JSON.stringify(body)} ${response.body}`,
         ).toBe(Number(success))
         if (operation.responses[success]?.content) {
-          const pointer = `#/paths/${path.replaceAll('/', '~1').replaceAll('{', '%7B').replaceAll('}', '%7D')}/${method}/responses/${success}/content/application~1json/schema`
-          const validate = ajv.compile({ $ref: `openapi${pointer}` })
-          expect(validate(response.json()), JSON.stringify(validate.errors)).toBe(true)
+          const answerType = String(response.headers['content-type']).split(';')[0] as string
+          const steps = ['paths', path, method, 'responses', success, 'content', answerType, 'schema']
+          const pointer = steps.map((step) => encodeURIComponent(step.replaceAll('/', '~1'))).join('/')
+          const validate = ajv.compile({ $ref: `openapi#/${pointer}` })
+          const answer =
+            /json$/.test(answerType) && !/ndjson/.test(answerType) ? response.json() : response.body
+          expect(validate(answer), JSON.stringify(validate.errors)).toBe(true)
         } else {
           expect(response.body).toBe('')
         }

@@ -1,6 +1,9 @@
 import { advisorySchemas } from '#schemas/advisory.ts'
+import { pointsSchemas } from '#schemas/points.ts'
 import type { KeepAdvisory } from '#src/domains/history/queries.ts'
 import type { App } from '#src/plugins/app.ts'
+import { createPointAdvisor } from './point.ts'
+import { pointsRoutes } from './points/routes.ts'
 import { pointRoutes } from './routes.ts'
 
 export interface AdvisoryOptions {
@@ -11,5 +14,8 @@ export interface AdvisoryOptions {
 /** The advisory endpoints: what the published releases say about a place. */
 export async function advisory(app: App, { keep }: AdvisoryOptions): Promise<void> {
   for (const schema of advisorySchemas) app.addSchema(schema)
-  pointRoutes(app, keep)
+  for (const schema of pointsSchemas) app.addSchema(schema)
+  const advisor = createPointAdvisor(app.database.reader)
+  pointRoutes(app, advisor, keep)
+  await app.register(pointsRoutes, { advisor })
 }

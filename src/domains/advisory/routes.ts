@@ -17,7 +17,7 @@ import type { App } from '#src/plugins/app.ts'
 import { OPTIONAL_TOKEN } from '#src/plugins/openapi.ts'
 import { mergeQueryIntoBody } from '#src/plugins/parameters.ts'
 import { keepForCaller } from './keeping.ts'
-import { createPointAdvisor, pointQuery } from './point.ts'
+import { type PointAdvisor, pointQuery } from './point.ts'
 import { entriesOf, monthAndYear, PRODUCT_ANSWERS } from './products.ts'
 
 /** A point endpoint: what its operation takes and answers, and how it reads. */
@@ -70,9 +70,7 @@ The answer holds the values of the pixel that the point lies in, never a neighbo
 
 With a valid token the answer is kept in the caller's history, and has the \`history_id\` that feedback is given to. A token that is not valid is no error: the call is anonymous.`
 
-export function pointRoutes(app: App, keep: KeepAdvisory): void {
-  const advisor = createPointAdvisor(app.database.reader)
-
+export function pointRoutes(app: App, advisor: PointAdvisor, keep: KeepAdvisory): void {
   for (const { product, request, response, summary, description } of ENDPOINTS) {
     const seasonal = product !== 'forage'
     app.route({
@@ -125,7 +123,7 @@ export function pointRoutes(app: App, keep: KeepAdvisory): void {
   }
 }
 
-const ReleaseHeader = Type.String({
+export const ReleaseHeader = Type.String({
   description:
     'The release that the answer was computed from, as in `GET /catalog`. One that begins with `synthetic-` is demonstration data, made by a formula.',
 })

@@ -1,0 +1,97 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Kysely } from 'kysely'
+import type { BatchPoint } from '#schemas/points.ts'
+import type { Tables } from '#src/database/tables.ts'
+import type { ApiError } from '#src/errors.ts'
+import type { LayerValues, PointAdvisor } from '../point.ts'
+import type { Position, ReleaseLabels, Subject } from '../queries.ts'
+import { reasonForNoRelease, reasonsForNoValues } from '../reasons.ts'
+import { RefusedPoint } from './items.ts'
+import type { Writer } from './writers.ts'
+
+/** So many points are worked on at a time; in between, other requests have their turn. */
+const SLICE = 500
+
+interface Slice {
+  points: (BatchPoint | RefusedPoint)[]
+  /** For each point that can be asked about; null where there is no value. */
+  values: (LayerValues | null)[]
+}
+
+/** What one release says at many points. */
+export interface BatchAdvice {
+  release: ReleaseLabels
+  slices: Slice[]
+}
+
+/**
+ * Looks up all points of a call, all in one release: where another is published meanwhile, from the
+ * start. Nothing has been answered by then, so that whatever fails still fails as a whole.
+ *
+ * @param pointAt reads and judges a point
+ * @throws {ApiError} where nothing is published
+ */
+export async function adviseBatch(
+  db: Kysely<Tables>,
+  advisor: PointAdvisor,
+  subject: Subject,
+  count: number,
+  pointAt: (index: number) => BatchPoint | RefusedPoint,
+): Promise<BatchAdvice> {
+  const slices: Slice[] = []
+  let release = await advisor.releaseOf(subject)
+  if (!release) throw await reasonForNoRelease(db, subject)
+  for (let from = 0; from < count; from += SLICE) {
+    if (from > 0) await setImmediate()
+    const points = Array.from({ length: Math.min(SLICE, count - from) }, (_, index) => pointAt(from + index))
+    const positions = points.filter(isAsked).map(positionOf)
+    const found = positions.length > 0 && (await advisor.adviseMany(subject, positions))
+    if (found && found.release.code !== release.code) {
+      release = found.release
+      slices.length = 0
+      from = -SLICE
+    } else {
+      slices.push({ points, values: found ? found.values : [] })
+    }
+  }
+  return { release, slices }
+}
+
+function isAsked(point: BatchPoint | RefusedPoint): point is BatchPoint {
+  return !(point instanceof RefusedPoint)
+}
+
+function positionOf({ lat, lng }: BatchPoint): Position {
+  return { latitude: lat, longitude: lng }
+}
+
+/**
+ * The answer in pieces, in the order of the points. Slices are given up as they are written.
+ * Why points have no value is asked for piece by piece; where that fails, so does the rest.
+ */
+export async function* writeAnswer(
+  db: Kysely<Tables>,
+  subject: Subject,
+  { slices }: BatchAdvice,
+  writer: Writer,
+): AsyncGenerator<Buffer> {
+  let text = writer.opening
+  for (let slice = slices.shift(); slice; slice = slices.shift()) {
+    const { points, values } = slice
+    const without = points.filter(isAsked).filter((_, index) => !values[index])
+    const reasons = without.length > 0 ? await reasonsForNoValues(db, subject, without.map(positionOf)) : []
+    let next = 0
+    let nextReason = 0
+    const items = points.map((point) => {
+      if (!isAsked(point)) return writer.refused(point)
+      const found = values[next++]
+      return found
+        ? writer.answered(point, found)
+        : writer.without(point, (reasons[nextReason++] as ApiError).body)
+    })
+    const last = slices.length === 0
+    yield Buffer.from(text + items.join(writer.separator) + (last ? writer.closing : writer.separator))
+    text = ''
+    if (!last) await setImmediate()
+  }
+}
