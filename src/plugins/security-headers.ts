@@ -30,13 +30,22 @@ export const securityHeaders = fp(
     await app.register(cors, {
       origin: origins.includes('*') ? '*' : origins,
       methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
-      allowedHeaders: ['Authorization', 'Content-Type', 'If-None-Match', 'Accept', 'Accept-Language'],
+      allowedHeaders: [
+        'Authorization',
+        'Content-Type',
+        'If-None-Match',
+        'Accept',
+        'Accept-Language',
+        'Prefer',
+      ],
       exposedHeaders: [
         'Advisory-Release',
         'ETag',
         'Link',
         'Location',
+        'Preference-Applied',
         'Retry-After',
+        'Server-Timing',
         'WWW-Authenticate',
         'Content-Disposition',
       ],

@@ -273,6 +273,11 @@ describe('routes', () => {
   const OF_THIS_TEST = ['/admins', '/whoami']
   const PUBLIC = [
     'GET /',
+    'GET /advisory/fertilizer/point',
+    'GET /advisory/forage/point',
+    'GET /advisory/isfm/point',
+    'GET /advisory/point',
+    'GET /advisory/yield/point',
     'GET /catalog',
     'GET /docs/',
     'GET /docs/json',
@@ -291,6 +296,7 @@ describe('routes', () => {
     'POST /advisory/forage/points',
     'POST /advisory/isfm/point',
     'POST /advisory/isfm/points',
+    'POST /advisory/point',
     'POST /advisory/yield/point',
     'POST /advisory/yield/points',
     'POST /auth/login',

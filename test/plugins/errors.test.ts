@@ -65,7 +65,7 @@ describe('every error is JSON with an error and a code', () => {
     const response = await service.app.inject({ method: 'PUT', url: '/advisory/yield/point' })
     expect(response.statusCode).toBe(404)
     expect(response.json()).toEqual({
-      error: 'There is no PUT /advisory/yield/point. This path takes POST.',
+      error: 'There is no PUT /advisory/yield/point. This path takes GET, POST.',
       code: 'NOT_FOUND',
     })
   })

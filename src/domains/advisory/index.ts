@@ -1,4 +1,5 @@
 import { advisorySchemas } from '#schemas/advisory.ts'
+import { everythingSchemas } from '#schemas/everything.ts'
 import { pointsSchemas } from '#schemas/points.ts'
 import type { KeepAdvisory } from '#src/domains/history/queries.ts'
 import type { App } from '#src/plugins/app.ts'
@@ -13,8 +14,7 @@ export interface AdvisoryOptions {
 
 /** The advisory endpoints: what the published releases say about a place. */
 export async function advisory(app: App, { keep }: AdvisoryOptions): Promise<void> {
-  for (const schema of advisorySchemas) app.addSchema(schema)
-  for (const schema of pointsSchemas) app.addSchema(schema)
+  for (const schema of [...advisorySchemas, ...everythingSchemas, ...pointsSchemas]) app.addSchema(schema)
   const advisor = createPointAdvisor(app.database.reader)
   pointRoutes(app, advisor, keep)
   await app.register(pointsRoutes, { advisor })

@@ -1,32 +1,27 @@
 import type { FastifyRequest } from 'fastify'
 import type { AdvisoryRecord, KeepAdvisory } from '#src/domains/history/queries.ts'
+import type { PointAnswer } from './endpoints.ts'
+
+/** What a call was about. */
+export type KeptCall = Pick<AdvisoryRecord, 'product' | 'countryCode' | 'cropCode' | 'request'>
 
 /**
  * Keeps the answer of a public endpoint for a caller with a token, and says in it under which id. Where
- * it cannot be kept, the answer goes out as it would to anybody: the advice is what was asked for.
+ * it cannot be kept, the answer goes out as it would to anybody: the advice is what was asked for. HEAD
+ * asks for no advice, and nothing is kept of it.
  */
-export async function keepForCaller<Answer extends object>(
+export async function keepForCaller(
   keep: KeepAdvisory,
-  { user, body, log }: FastifyRequest,
-  { product, countryCode, cropCode }: Pick<AdvisoryRecord, 'product' | 'countryCode' | 'cropCode'>,
-  releases: string[],
-  answer: Answer,
-): Promise<Answer & { history_id?: string }> {
-  if (user === null) return answer
+  { user, method, log }: FastifyRequest,
+  call: KeptCall,
+  { releases, body }: PointAnswer,
+): Promise<Record<string, unknown>> {
+  if (user === null || method === 'HEAD') return body
   try {
-    const historyId = await keep({
-      userId: user.id,
-      kind: 'point',
-      product,
-      countryCode,
-      cropCode,
-      releases,
-      request: body as object,
-      answer,
-    })
-    return { ...answer, history_id: historyId }
+    const historyId = await keep({ ...call, userId: user.id, kind: 'point', releases, answer: body })
+    return { ...body, history_id: historyId }
   } catch (error) {
     log.warn({ err: error }, 'an advisory could not be kept')
-    return answer
+    return body
   }
 }

@@ -1,3 +1,4 @@
+import { POINT_DEFAULTS, type PointRequest } from '#schemas/advisory.ts'
 import type { Product } from '#schemas/common.ts'
 import type { LayerLabel, ReleaseLabels } from './queries.ts'
 
@@ -45,6 +46,23 @@ export function entriesOf(
     const value = values[index] ?? null
     return value === null ? [] : [{ ...labels(layer), [key]: value }]
   })
+}
+
+/** What a release says of a point, as every answer has it: its month, where it has one, and the entries. */
+export function dataOf(
+  product: Product,
+  release: ReleaseLabels,
+  values: (number | null)[],
+): Record<string, unknown> {
+  return {
+    ...(release.forecastPeriod && { forecast_period: monthAndYear(release.forecastPeriod) }),
+    [PRODUCT_ANSWERS[product].entries]: entriesOf(product, release, values),
+  }
+}
+
+/** The location of a point's answer. */
+export function locationOf({ lat, lng, name = POINT_DEFAULTS.name }: PointRequest) {
+  return { name, lat, lng, type: 'point' }
 }
 
 /** Rounds half away from zero on the exact binary value, as decimal notation does. */

@@ -1,129 +1,157 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type TObject, Type } from 'typebox'
-import {
-  asQuery,
-  FertilizerResponse,
-  ForagePointRequest,
-  ForageResponse,
-  IsfmResponse,
-  POINT_DEFAULTS,
-  PointRequest,
-  YieldResponse,
-} from '#schemas/advisory.ts'
+import { Type } from 'typebox'
+import { asQuery, type PointRequest } from '#schemas/advisory.ts'
 import { type Product, ref } from '#schemas/common.ts'
 import type { KeepAdvisory } from '#src/domains/history/queries.ts'
-import { errorResponses } from '#src/errors.ts'
+import { type ErrorCode, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/plugins/app.ts'
+import { isCurrent } from '#src/plugins/caching.ts'
 import { OPTIONAL_TOKEN } from '#src/plugins/openapi.ts'
-import { mergeQueryIntoBody } from '#src/plugins/parameters.ts'
-import { keepForCaller } from './keeping.ts'
-import { type PointAdvisor, pointQuery } from './point.ts'
-import { entriesOf, monthAndYear, PRODUCT_ANSWERS } from './products.ts'
+import { mergeQueryIntoBody, readQuery } from '#src/plugins/parameters.ts'
+import { allowCaching, forbidCaching, namedTags, tagOf, tagOfReleases } from './conditional.ts'
+import { POINT_ENDPOINTS, type PointAnswer, type PointEndpoint } from './endpoints.ts'
+import { type KeptCall, keepForCaller } from './keeping.ts'
+import { type PointAdvisor, subjectOf } from './point.ts'
+import { wantsTiming, withTiming } from './timing.ts'
 
-/** A point endpoint: what its operation takes and answers, and how it reads. */
-interface PointEndpoint {
-  product: Product
-  request: typeof PointRequest | typeof ForagePointRequest
-  response: TObject
-  summary: string
-  description: string
-}
+const KEPT = `
 
-const ENDPOINTS: PointEndpoint[] = [
-  {
-    product: 'yield',
-    request: PointRequest,
-    response: YieldResponse,
-    summary: 'Predicted yield at a point',
-    description:
-      'The yield that the newest forecast predicts, in kilograms per hectare, one entry a scenario.',
-  },
-  {
-    product: 'fertilizer',
-    request: PointRequest,
-    response: FertilizerResponse,
-    summary: 'Fertilizer rates at a point',
-    description:
-      'The recommended rates of inorganic fertilizers, in kilograms per hectare, one entry a fertilizer and scenario.',
-  },
-  {
-    product: 'isfm',
-    request: PointRequest,
-    response: IsfmResponse,
-    summary: 'Organic inputs (ISFM) at a point',
-    description:
-      'The organic inputs that integrated soil fertility management recommends, in metric tons per hectare, one entry an input and scenario.',
-  },
-  {
-    product: 'forage',
-    request: ForagePointRequest,
-    response: ForageResponse,
-    summary: 'Forage suitability at a point',
-    description: 'How well forage species suit the place, one entry a species. Needs no crop.',
-  },
-]
+With a valid token the answer is kept in the caller's history, and has the \`history_id\` that feedback is given to. A token that is not valid is no error: the call is anonymous.
 
-const RULES = `
-Send the parameters as a JSON body, as query parameters, or both: they are merged field by field, and the body wins.
+\`Prefer: server-timing\` asks for a \`Server-Timing\` header: the milliseconds that finding the release and the values took, and all since the request arrived.`
 
-The answer holds the values of the pixel that the point lies in, never a neighbour's. Layers without a value there are left out; a 0 is a value. Where there is no value at all, the answer is a 404 whose \`code\` says why.
+const POST_RULES = `
 
-With a valid token the answer is kept in the caller's history, and has the \`history_id\` that feedback is given to. A token that is not valid is no error: the call is anonymous.`
+Send the parameters as a JSON body, as query parameters, or both: they are merged field by field, and the body wins.`
 
-export function pointRoutes(app: App, advisor: PointAdvisor, keep: KeepAdvisory): void {
-  for (const { product, request, response, summary, description } of ENDPOINTS) {
-    const seasonal = product !== 'forage'
-    app.route({
-      method: 'POST',
-      url: `/${product}/point`,
-      config: { public: true },
-      schema: {
-        operationId: `${product}AtPoint`,
-        summary,
-        description: description + RULES,
-        tags: ['advisory'],
-        security: OPTIONAL_TOKEN,
-        queryAlternative: asQuery(request),
-        body: ref(request),
-        response: {
-          200: {
-            ...ref(response),
-            description: 'The values at the point.',
-            headers: { 'Advisory-Release': ReleaseHeader },
-          },
-          ...errorResponses(
-            'INVALID_PARAMETERS',
-            'MALFORMED_JSON',
-            ...(seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
-            'NO_RELEASE',
-            'OUTSIDE_COUNTRY',
-            'NO_DATA',
-            'BODY_TOO_LARGE',
-            'UNSUPPORTED_MEDIA_TYPE',
-          ),
-        },
-      },
-      preValidation: mergeQueryIntoBody(request),
-      handler: async (
-        call: FastifyRequest<{ Body: PointRequest | ForagePointRequest }>,
-        reply: FastifyReply,
-      ) => {
-        const { body } = call
-        const query = pointQuery(product, body)
-        const { release, values } = await advisor.advise(query)
-        reply.header('advisory-release', release.code)
-        const answer = {
-          location: { name: body.name ?? POINT_DEFAULTS.name, lat: body.lat, lng: body.lng, type: 'point' },
-          ...(release.forecastPeriod && { forecast_period: monthAndYear(release.forecastPeriod) }),
-          [PRODUCT_ANSWERS[product].entries]: entriesOf(product, release, values),
-        }
-        return keepForCaller(keep, call, query, [release.code], answer)
-      },
-    })
-  }
-}
+const GET_RULES = `
+
+The same as POST with its parameters in the query, for clients and proxies that keep answers: for a minute without asking, and then by \`If-None-Match\` for as long as the release is the same. With a valid token nothing but the caller's history keeps the answer.`
 
 export const ReleaseHeader = Type.String({
   description:
-    'The release that the answer was computed from, as in `GET /catalog`. One that begins with `synthetic-` is demonstration data, made by a formula.',
+    'The release that the answer was computed from, as in `GET /catalog`; several are separated by commas. One that begins with `synthetic-` is demonstration data, made by a formula.',
 })
+
+const TimingHeader = Type.String({
+  description: 'Milliseconds, where `Prefer: server-timing` asked for them.',
+})
+
+export function pointRoutes(app: App, advisor: PointAdvisor, keep: KeepAdvisory): void {
+  for (const endpoint of POINT_ENDPOINTS) {
+    const { path, name, request, response, summary, description } = endpoint
+    const errors: ErrorCode[] = [
+      'INVALID_PARAMETERS',
+      ...(endpoint.product === 'forage' || endpoint.product === 'all' ? [] : ['CROP_NOT_AVAILABLE' as const]),
+      'NO_RELEASE',
+      'OUTSIDE_COUNTRY',
+      'NO_DATA',
+    ]
+    const success = { ...ref(response), description: 'The values at the point.' }
+    const headers = { 'Advisory-Release': ReleaseHeader, 'Server-Timing': TimingHeader }
+    const common = { tags: ['advisory'], security: OPTIONAL_TOKEN }
+
+    app.route({
+      method: 'POST',
+      url: path,
+      config: { public: true },
+      schema: {
+        ...common,
+        operationId: `${name}AtPoint`,
+        summary,
+        description: description + POST_RULES + KEPT,
+        queryAlternative: asQuery(request),
+        body: ref(request),
+        response: {
+          200: { ...success, headers },
+          ...errorResponses(...errors, 'MALFORMED_JSON', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'),
+        },
+      },
+      preValidation: mergeQueryIntoBody(request),
+      handler: async (call: FastifyRequest<{ Body: PointRequest }>, reply: FastifyReply) => {
+        const answer = await answerOf(endpoint, call.body, call, reply)
+        return keepForCaller(keep, call, keptAs(endpoint, call.body), answer)
+      },
+    })
+
+    app.route({
+      method: 'GET',
+      url: path,
+      config: { public: true },
+      schema: {
+        ...common,
+        operationId: `get${name.charAt(0).toUpperCase()}${name.slice(1)}AtPoint`,
+        summary: `${summary}, to be cached`,
+        description: description + GET_RULES + KEPT,
+        querystring: Type.Object(request.properties),
+        response: {
+          200: {
+            ...success,
+            headers: {
+              ...headers,
+              ETag: Type.String({ description: 'Names the answer: the same as long as the release is.' }),
+              'Cache-Control': Type.String(),
+            },
+          },
+          304: Type.Null({ description: 'The answer is the one that `If-None-Match` names.' }),
+          ...errorResponses(...errors),
+        },
+      },
+      onRequest: async (call, reply) => forbidCaching(call, reply),
+      preValidation: readQuery(request),
+      handler: async (call: FastifyRequest<{ Querystring: PointRequest }>, reply: FastifyReply) => {
+        const asked = call.query
+        if (call.user === null && (await isUnchanged(endpoint, asked, call, reply)))
+          return reply.code(304).send()
+        const answer = await answerOf(endpoint, asked, call, reply)
+        if (call.user !== null) return keepForCaller(keep, call, keptAs(endpoint, asked), answer)
+        if (allowCaching(call, reply, tagOf(path, asked, answer))) return reply.code(304).send()
+        return answer.body
+      },
+    })
+  }
+
+  async function answerOf(
+    endpoint: PointEndpoint,
+    asked: PointRequest,
+    call: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<PointAnswer> {
+    const answer = wantsTiming(call)
+      ? await withTiming(
+          reply,
+          () => releasesOf(endpoint, asked),
+          () => endpoint.answer(advisor, asked),
+        )
+      : await endpoint.answer(advisor, asked)
+    reply.header('advisory-release', answer.releases.join(', '))
+    return answer
+  }
+
+  /** The releases that would answer now; undefined where not all products have one. */
+  async function releasesOf({ products }: PointEndpoint, asked: PointRequest): Promise<string[] | undefined> {
+    const found = await Promise.all(products.map((product) => advisor.releaseOf(subjectOf(product, asked))))
+    const codes = found.flatMap((release) => release?.code ?? [])
+    return codes.length === products.length ? codes : undefined
+  }
+
+  /** Whether a client has what the releases of now say, which is known before any value is looked up. */
+  async function isUnchanged(
+    endpoint: PointEndpoint,
+    asked: PointRequest,
+    call: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<boolean> {
+    const tags = namedTags(call)
+    const releases = tags === undefined ? undefined : await releasesOf(endpoint, asked)
+    if (!releases) return false
+    const tag = tagOfReleases(endpoint.path, asked, releases)
+    return isCurrent(tags, tag) && allowCaching(call, reply, tag)
+  }
+}
+
+/** What the history says a call was about. */
+function keptAs({ product, products }: PointEndpoint, asked: PointRequest): KeptCall {
+  const { countryCode, cropCode } = subjectOf(products[0] as Product, asked)
+  return { product, countryCode, cropCode, request: asked }
+}

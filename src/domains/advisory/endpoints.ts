@@ -1,0 +1,105 @@
+import type { TObject } from 'typebox'
+import {
+  FertilizerResponse,
+  ForagePointRequest,
+  ForageResponse,
+  IsfmResponse,
+  PointRequest,
+  YieldResponse,
+} from '#schemas/advisory.ts'
+import { PRODUCTS, type Product } from '#schemas/common.ts'
+import { EverythingResponse } from '#schemas/everything.ts'
+import { everythingAt } from './everything.ts'
+import { type PointAdvisor, pointQuery } from './point.ts'
+import { dataOf, locationOf } from './products.ts'
+
+/** What is answered to a point request. */
+export interface PointAnswer {
+  /** The codes of the releases that answered. */
+  releases: string[]
+  /** Whether the releases have said all of it, and no reasons were needed. */
+  complete: boolean
+  body: Record<string, unknown>
+}
+
+/** A point endpoint: what its operation takes and answers, and how it reads. */
+export interface PointEndpoint {
+  path: string
+  /** Begins the ids of its operations. */
+  name: string
+  product: Product | 'all'
+  /** The products that it answers with. */
+  products: readonly Product[]
+  request: typeof PointRequest | typeof ForagePointRequest
+  response: TObject
+  summary: string
+  description: string
+  answer(advisor: PointAdvisor, asked: PointRequest): Promise<PointAnswer>
+}
+
+const NO_VALUE = `
+
+The answer holds the values of the pixel that the point lies in, never a neighbour's. Layers without a value there are left out; a 0 is a value. Where there is no value at all, the answer is a 404 whose \`code\` says why.`
+
+function endpointOf(
+  product: Product,
+  { description, ...rest }: Pick<PointEndpoint, 'request' | 'response' | 'summary' | 'description'>,
+): PointEndpoint {
+  return {
+    path: `/${product}/point`,
+    name: product,
+    product,
+    products: [product],
+    description: description + NO_VALUE,
+    ...rest,
+    async answer(advisor, asked) {
+      const { release, values } = await advisor.advise(pointQuery(product, asked))
+      const body = { location: locationOf(asked), ...dataOf(product, release, values) }
+      return { releases: [release.code], complete: true, body }
+    },
+  }
+}
+
+export const POINT_ENDPOINTS: PointEndpoint[] = [
+  endpointOf('yield', {
+    request: PointRequest,
+    response: YieldResponse,
+    summary: 'Predicted yield at a point',
+    description:
+      'The yield that the newest forecast predicts, in kilograms per hectare, one entry a scenario.',
+  }),
+  endpointOf('fertilizer', {
+    request: PointRequest,
+    response: FertilizerResponse,
+    summary: 'Fertilizer rates at a point',
+    description:
+      'The recommended rates of inorganic fertilizers, in kilograms per hectare, one entry a fertilizer and scenario.',
+  }),
+  endpointOf('isfm', {
+    request: PointRequest,
+    response: IsfmResponse,
+    summary: 'Organic inputs (ISFM) at a point',
+    description:
+      'The organic inputs that integrated soil fertility management recommends, in metric tons per hectare, one entry an input and scenario.',
+  }),
+  endpointOf('forage', {
+    request: ForagePointRequest,
+    response: ForageResponse,
+    summary: 'Forage suitability at a point',
+    description: 'How well forage species suit the place, one entry a species. Needs no crop.',
+  }),
+  {
+    path: '/point',
+    name: 'everything',
+    product: 'all',
+    products: PRODUCTS,
+    request: PointRequest,
+    response: EverythingResponse,
+    summary: 'Everything for a point',
+    description: `
+Yield, fertilizer, organic inputs and forage in one call: each what its own endpoint answers, with the release that it comes from, or, where that has no answer, null and the \`error\` and \`code\` that say why. So does a crop that the country does not offer: forage needs none.
+
+Where none of them has a value, the answer is a 404 with the reason that says most about the place, and each product's own in \`details\`.`.trim(),
+    answer: everythingAt,
+  },
+]

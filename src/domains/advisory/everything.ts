@@ -1,0 +1,66 @@
+import type { PointRequest } from '#schemas/advisory.ts'
+import { type ErrorDetail, PRODUCTS, type Product } from '#schemas/common.ts'
+import { ApiError, type ErrorCode } from '#src/errors.ts'
+import type { PointAnswer } from './endpoints.ts'
+import { type PointAdvice, type PointAdvisor, pointQuery } from './point.ts'
+import { dataOf, locationOf, PRODUCT_ANSWERS } from './products.ts'
+
+/** Which reason says most about the place, where no product has a value. */
+const TELLING: ErrorCode[] = ['OUTSIDE_COUNTRY', 'NO_DATA', 'NO_RELEASE']
+
+/**
+ * What all products say at a point: each its data, or its reason for having none.
+ *
+ * @throws {ApiError} where none has a value: the reason that says most, with all of them in the details;
+ * and where the country is none of ours
+ */
+export async function everythingAt(advisor: PointAdvisor, asked: PointRequest): Promise<PointAnswer> {
+  const found = await Promise.all(
+    PRODUCTS.map(async (product) => ({ product, outcome: await outcomeOf(advisor, product, asked) })),
+  )
+  const reasons = found.flatMap(({ outcome }) => (outcome instanceof ApiError ? [outcome] : []))
+  if (reasons.length === found.length)
+    throw mostTelling(
+      found.map(({ product }) => product),
+      reasons,
+    )
+  return {
+    releases: found.flatMap(({ outcome }) => (outcome instanceof ApiError ? [] : outcome.release.code)),
+    complete: reasons.length === 0,
+    body: {
+      location: locationOf(asked),
+      ...Object.fromEntries(found.map(({ product, outcome }) => [product, sectionOf(product, outcome)])),
+    },
+  }
+}
+
+async function outcomeOf(
+  advisor: PointAdvisor,
+  product: Product,
+  asked: PointRequest,
+): Promise<PointAdvice | ApiError> {
+  try {
+    return await advisor.advise(pointQuery(product, asked))
+  } catch (error) {
+    // What is wrong with the request itself is wrong for all products.
+    if (error instanceof ApiError && error.code !== 'INVALID_PARAMETERS') return error
+    throw error
+  }
+}
+
+function sectionOf(product: Product, outcome: PointAdvice | ApiError): object {
+  if (outcome instanceof ApiError) return { [PRODUCT_ANSWERS[product].entries]: null, ...outcome.body }
+  return { release: outcome.release.code, ...dataOf(product, outcome.release, outcome.values) }
+}
+
+function mostTelling(products: Product[], reasons: ApiError[]): ApiError {
+  const best = TELLING.flatMap((code) => reasons.find((reason) => reason.code === code) ?? [])[0]
+  const { code, message } = best ?? (reasons[0] as ApiError)
+  const details = reasons.map(
+    (reason, index): ErrorDetail => ({
+      field: products[index] as Product,
+      message: reason.message,
+    }),
+  )
+  return new ApiError(code, message, details)
+}
