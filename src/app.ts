@@ -12,6 +12,8 @@ import { createHistoryKeeper } from './domains/history/keeper.ts'
 import { keys } from './domains/keys/index.ts'
 import { location } from './domains/location/index.ts'
 import { service } from './domains/service/index.ts'
+import { stats } from './domains/stats/index.ts'
+import { addRequestCounts } from './domains/stats/queries.ts'
 import { user } from './domains/user/index.ts'
 import type { App } from './plugins/app.ts'
 import { authentication } from './plugins/authentication.ts'
@@ -19,6 +21,7 @@ import { bodyParser } from './plugins/body-parser.ts'
 import { clientErrorHandler, errorHandler, frameworkErrors } from './plugins/error-handler.ts'
 import { openapi } from './plugins/openapi.ts'
 import { overload } from './plugins/overload.ts'
+import { requestCounts } from './plugins/request-counts.ts'
 import { securityHeaders } from './plugins/security-headers.ts'
 import { AJV_OPTIONS } from './plugins/validation.ts'
 
@@ -52,6 +55,7 @@ export async function buildApp(config: Config, database: Database): Promise<App>
   app.decorate('draining', false)
 
   await app.register(errorHandler)
+  await app.register(requestCounts, { add: (counts) => addRequestCounts(database.writer, counts) })
   await app.register(securityHeaders)
   await app.register(authentication, { accounts: createAccounts(database.writer, app.log) })
   await app.register(bodyParser)
@@ -67,6 +71,7 @@ export async function buildApp(config: Config, database: Database): Promise<App>
       await guarded.register(advisory, { prefix: '/advisory', keep: createHistoryKeeper(database.writer) })
       await guarded.register(feedback, { prefix: '/history' })
       await guarded.register(history, { prefix: '/history' })
+      await guarded.register(stats)
       await guarded.register(admin)
       await guarded.register(location)
     },

@@ -7,6 +7,13 @@ import { ApiError, ERRORS, type ErrorCode } from '#src/errors.ts'
 import type { App } from './app.ts'
 import { validationError } from './validation.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The error that the request is answered with; null for a success. */
+    errorCode: ErrorCode | null
+  }
+}
+
 /** Seconds after which a client may try again that was turned away. */
 const RETRY_AFTER_SECONDS = '1'
 
@@ -35,6 +42,7 @@ const FASTIFY_ERRORS: Record<string, [ErrorCode, string]> = {
 /** Every error, from wherever it comes, leaves as JSON with the status of the catalogue. */
 export const errorHandler = fp(
   async (app: App) => {
+    app.decorateRequest('errorCode', null)
     app.setErrorHandler((error: FastifyError, request, reply) => {
       const known = toApiError(error)
       if (known.status >= 500) request.log.error({ err: error }, known.message)
@@ -58,6 +66,7 @@ export const errorHandler = fp(
 )
 
 function send(error: ApiError, reply: FastifyReply): FastifyReply {
+  reply.request.errorCode = error.code
   if (error.status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS)
   if (error.status === 401) reply.header('www-authenticate', CHALLENGE)
   return reply

@@ -311,6 +311,7 @@ describe('routes', () => {
     'GET /auth/keys',
     'GET /history/:id',
     'GET /history/my',
+    'GET /stats',
     'GET /user/profile',
     'PATCH /user/profile',
     'POST /auth/keys',

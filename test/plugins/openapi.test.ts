@@ -94,6 +94,7 @@ describe('the OpenAPI document', () => {
         'GET /user/profile',
         'GET /history/my',
         'POST /history/{id}/feedback',
+        'GET /stats',
         'GET /catalog',
         'GET /health/live',
         'GET /health/ready',

@@ -1,0 +1,161 @@
+import { type Static, Type } from 'typebox'
+import { oneOf, ref } from './common.ts'
+import { HISTORY_PRODUCTS } from './history.ts'
+
+/** Days that `GET /stats` speaks of where it is not told, and the most it does. */
+export const STATS_DAYS = { default: 30, most: 366 } as const
+
+export const StatsQuery = Type.Object({
+  from: Type.Optional(
+    Type.String({
+      format: 'day',
+      description: `The first day (UTC). Without it, ${STATS_DAYS.default} days end with the last one.`,
+    }),
+  ),
+  to: Type.Optional(Type.String({ format: 'day', description: 'The last day (UTC), today without it.' })),
+  scope: Type.Optional({
+    ...oneOf(
+      ['own', 'all'],
+      'Of whom: the caller, or everybody together with how the service does, for admins.',
+    ),
+    default: 'own',
+  }),
+})
+export type StatsQuery = Static<typeof StatsQuery>
+
+const Count = Type.Integer({ minimum: 0 })
+const Day = Type.String({ format: 'date', examples: ['2026-07-01'] })
+
+const Advisories = Type.Object(
+  {
+    total: Count,
+    by_product: Type.Array(
+      Type.Object({
+        product: oneOf(HISTORY_PRODUCTS, '`all` is every product in one call.'),
+        advisories: Count,
+      }),
+    ),
+    by_country: Type.Array(Type.Object({ country_code: Type.String(), advisories: Count })),
+    by_crop: Type.Array(
+      Type.Object({
+        crop: Type.Union([Type.String(), Type.Null()], { description: 'Null for forage.' }),
+        advisories: Count,
+      }),
+    ),
+    by_day: Type.Array(Type.Object({ day: Day, advisories: Count }), {
+      description: 'Every day from the first to the last, also those without any.',
+    }),
+  },
+  {
+    $id: 'AdvisoryCounts',
+    description:
+      'Advisories that were given to callers with a token: those of the history, including items that have been deleted since.',
+  },
+)
+
+const FeedbackCounts = Type.Object(
+  {
+    count: Count,
+    average: Type.Union([Type.Number(), Type.Null()], {
+      description: 'The mean rating, to two decimals; null where there is none.',
+    }),
+  },
+  { $id: 'FeedbackCounts', description: 'Feedback that was first given in these days and is still there.' },
+)
+
+const Milliseconds = Type.Union([Type.Number(), Type.Null()])
+
+const Latency = Type.Object(
+  { p50: Milliseconds, p95: Milliseconds, p99: Milliseconds, max: Milliseconds },
+  {
+    $id: 'Latency',
+    description:
+      'Milliseconds from the arrival of a request until its answer was handed to the network; null without requests. `max` is exact, the others to within 10 %: they come from a histogram.',
+  },
+)
+
+const Errors = Type.Array(
+  Type.Object({
+    status: Type.Integer({ examples: [404] }),
+    code: Type.String({ examples: ['NO_DATA'] }),
+    requests: Count,
+  }),
+)
+
+const Traffic = {
+  requests: Count,
+  errors: Type.Integer({ minimum: 0, description: 'Those answered 4xx or 5xx.' }),
+  latency: ref(Latency),
+}
+
+const Service = Type.Object(
+  {
+    users: Type.Object({
+      registered: Type.Integer({ minimum: 0, description: 'Accounts there are now.' }),
+      active: Type.Integer({
+        minimum: 0,
+        description: 'Of these, who were given an advisory in these days.',
+      }),
+    }),
+    ...Traffic,
+    by_error: Errors,
+    by_operation: Type.Array(
+      Type.Object({
+        operation: Type.String({
+          description:
+            'The operationId; `documentation`, `preflight` and `unknownPath` are what is no operation.',
+        }),
+        ...Traffic,
+      }),
+    ),
+    by_day: Type.Array(Type.Object({ day: Day, ...Traffic })),
+  },
+  {
+    $id: 'ServiceStats',
+    description: 'All requests that were answered, with a token or without, by all processes of the service.',
+  },
+)
+
+export const Stats = Type.Object(
+  {
+    scope: oneOf(['own', 'all'], 'Of whom.'),
+    from: Day,
+    to: Day,
+    advisories: ref(Advisories),
+    feedback: ref(FeedbackCounts),
+    service: Type.Optional(ref(Service)),
+  },
+  {
+    $id: 'Stats',
+    examples: [
+      {
+        scope: 'own',
+        from: '2026-07-01',
+        to: '2026-07-02',
+        advisories: {
+          total: 3,
+          by_product: [
+            { product: 'fertilizer', advisories: 2 },
+            { product: 'forage', advisories: 1 },
+          ],
+          by_country: [{ country_code: 'eth', advisories: 3 }],
+          by_crop: [
+            { crop: 'wheat', advisories: 2 },
+            { crop: null, advisories: 1 },
+          ],
+          by_day: [
+            { day: '2026-07-01', advisories: 0 },
+            { day: '2026-07-02', advisories: 3 },
+          ],
+        },
+        feedback: { count: 2, average: 4.5 },
+      },
+    ],
+  },
+)
+export type Stats = Static<typeof Stats>
+export type ServiceStats = Static<typeof Service>
+export type AdvisoryCounts = Static<typeof Advisories>
+export type FeedbackCounts = Static<typeof FeedbackCounts>
+
+export const statsSchemas = [Advisories, FeedbackCounts, Latency, Service, Stats]

@@ -1,0 +1,9 @@
+import { statsSchemas } from '#schemas/stats.ts'
+import type { App } from '#src/plugins/app.ts'
+import { statsRoutes } from './routes.ts'
+
+/** How much is asked, by whom it may be known, and how it goes. */
+export async function stats(app: App): Promise<void> {
+  for (const schema of statsSchemas) app.addSchema(schema)
+  statsRoutes(app)
+}

@@ -1,0 +1,43 @@
+import { STATS_DAYS } from '#schemas/stats.ts'
+import { ApiError } from '#src/errors.ts'
+
+const DAY_MS = 86_400_000
+
+/** Days as ISO dates (UTC), both included. */
+export interface Days {
+  from: string
+  to: string
+}
+
+/**
+ * The days between two parameters: up to today, and 30 of them, where nothing else is said.
+ *
+ * @throws {ApiError} INVALID_PARAMETERS where the first comes after the last, or there are too many
+ */
+export function daysBetween(from: string | undefined, to: string | undefined): Days {
+  const last = to === undefined ? Math.floor(Date.now() / DAY_MS) : dayNumber(to)
+  const first = from === undefined ? last - STATS_DAYS.default + 1 : dayNumber(from)
+  if (first > last) throw refused('from must not be later than to')
+  if (last - first >= STATS_DAYS.most)
+    throw refused(`from must be less than ${STATS_DAYS.most} days before to`)
+  return { from: isoDay(first), to: isoDay(last) }
+}
+
+/** Every day, in order. */
+export function daysOf({ from, to }: Days): string[] {
+  const first = dayNumber(from)
+  return Array.from({ length: dayNumber(to) - first + 1 }, (_, index) => isoDay(first + index))
+}
+
+/** Days since 1970. */
+function dayNumber(day: string): number {
+  return Date.parse(day) / DAY_MS
+}
+
+function isoDay(number: number): string {
+  return new Date(number * DAY_MS).toISOString().slice(0, 10)
+}
+
+function refused(message: string): ApiError {
+  return new ApiError('INVALID_PARAMETERS', `${message}.`, [{ field: 'from', message }])
+}

@@ -1,0 +1,64 @@
+import type { FastifyRequest } from 'fastify'
+import { ref } from '#schemas/common.ts'
+import { Stats, StatsQuery } from '#schemas/stats.ts'
+import { ApiError, errorResponses } from '#src/errors.ts'
+import type { App } from '#src/plugins/app.ts'
+import { callerOf } from '#src/plugins/authentication.ts'
+import { readQuery } from '#src/plugins/parameters.ts'
+import { advisoryCounts, trafficCounts } from './answer.ts'
+import { daysBetween } from './period.ts'
+import { countErrors, countFeedback, countRequests, countUsage, countUsers } from './queries.ts'
+
+const DESCRIPTION = `
+How many advisories the caller was given, by product, country, crop and day, and how the own feedback was. Days are those of UTC, the first and the last included; at most 366.
+
+Admins may ask for \`scope=all\`: the same of all users, and in \`service\` how many requests there were with which errors, and how long they took. Other processes of the service may be 10 seconds behind.`
+
+export function statsRoutes(app: App): void {
+  // What was just kept is counted: a replica may be behind.
+  const db = app.database.writer
+
+  app.get(
+    '/stats',
+    {
+      schema: {
+        operationId: 'getStats',
+        summary: 'How much was asked, and how it went',
+        description: DESCRIPTION.trim(),
+        tags: ['history'],
+        querystring: StatsQuery,
+        response: {
+          200: { ...ref(Stats), description: 'The counts.' },
+          ...errorResponses('UNAUTHORIZED', 'INVALID_PARAMETERS', 'FORBIDDEN'),
+        },
+      },
+      preValidation: readQuery(StatsQuery),
+    },
+    async (request: FastifyRequest<{ Querystring: StatsQuery }>, reply): Promise<Stats> => {
+      const { from, to, scope = 'own' } = request.query
+      const { id, role } = callerOf(request)
+      if (scope === 'all' && role !== 'admin') {
+        throw new ApiError('FORBIDDEN', 'scope=all is for callers with the role admin.')
+      }
+      const days = daysBetween(from, to)
+      const asked = { ...days, userId: scope === 'all' ? null : id }
+      reply.header('cache-control', 'no-store')
+      const stats = {
+        scope,
+        ...days,
+        advisories: advisoryCounts(days, await countUsage(db, asked)),
+        feedback: await countFeedback(db, asked),
+      }
+      if (scope === 'own') return stats
+      await app.flushRequestCounts()
+      return {
+        ...stats,
+        service: {
+          users: await countUsers(db, asked),
+          ...trafficCounts(days, await countRequests(db, asked)),
+          by_error: await countErrors(db, asked),
+        },
+      }
+    },
+  )
+}
