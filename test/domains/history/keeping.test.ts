@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createHistoryKeeper } from '#src/domains/history/keeper.ts'
 import type { AdvisoryRecord } from '#src/domains/history/queries.ts'
@@ -211,4 +212,38 @@ describe('the keeper', () => {
       expect(await kept(person)).toHaveLength(2)
     },
   )
+})
+
+describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('while the history does not answer', () => {
+  test('a point call is answered without an id all the same, and the history is a 503', async () => {
+    const hasty = await createTestApp({ settings: { STATEMENT_TIMEOUT_MS: '2000' } })
+    const maintenance = hasty.cluster.connectForMaintenance()
+    const someone = await newPerson(hasty.app)
+    const point = () =>
+      hasty.app.inject({
+        method: 'POST',
+        url: '/advisory/yield/point',
+        headers: someone.headers,
+        payload: POINT,
+      })
+    const list = () => hasty.app.inject({ url: '/history/my', headers: someone.headers })
+    try {
+      await maintenance.writer.transaction().execute(async (trx) => {
+        await sql`lock table advisory_history in access exclusive mode`.execute(trx)
+        const answers = await Promise.all(Array.from({ length: 10 }, point))
+        for (const answer of answers) {
+          expect(answer.statusCode).toBe(200)
+          expect(answer.json()).not.toHaveProperty('history_id')
+        }
+        const refused = await list()
+        expect([refused.statusCode, refused.json().code]).toEqual([503, 'DATABASE_UNAVAILABLE'])
+      })
+      const { history_id: id } = (await point()).json()
+      const { items } = (await list()).json()
+      expect(items.map((item: { id: string }) => item.id)).toEqual([id])
+    } finally {
+      await maintenance.close()
+      await hasty.close()
+    }
+  })
 })
