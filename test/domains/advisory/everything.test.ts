@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { newPerson } from '#test/setup/people.ts'
+
+let service: TestApp
+beforeAll(async () => {
+  service = await createTestApp()
+})
+afterAll(() => service.close())
+
+const PRODUCTS = ['yield', 'fertilizer', 'isfm', 'forage'] as const
+
+async function post(path: string, payload: object, headers: Record<string, string> = {}) {
+  const response = await service.app.inject({ method: 'POST', url: `/advisory${path}`, payload, headers })
+  return { status: response.statusCode, headers: response.headers, body: response.json() }
+}
+
+/** What the four endpoints answer, put together as one call should have it. */
+async function together(request: object) {
+  const sections = await Promise.all(
+    PRODUCTS.map(async (product) => {
+      const { status, headers, body } = await post(`/${product}/point`, request)
+      const { location: _, ...data } = body
+      if (status !== 200) return [product, { [`${product}_data`]: null, ...body }]
+      return [product, { release: headers['advisory-release'], ...data }]
+    }),
+  )
+  return Object.fromEntries(sections)
+}
+
+describe('everything for a point', () => {
+  test.each([
+    ['all four', { lat: 9.5, lng: 38.5, name: 'Tef & teff ፩' }, 4],
+    [
+      'all four, of another crop and country',
+      { lat: -1.95, lng: 30.06, country_code: 'RWA', crop: 'potato' },
+      4,
+    ],
+    ['forage alone, where the country offers no crop', { lat: -1, lng: 36.5, country_code: 'ken' }, 1],
+    ['forage alone, where the crop is another', { lat: -1.95, lng: 30.06, country_code: 'rwa' }, 1],
+    ['forage alone, where the month is another', { lat: 9.5, lng: 38.5, forecast_period: '2020-01' }, 1],
+  ])('is what each product says, or why it says nothing: %s', async (_, request, count) => {
+    const { status, headers, body } = await post('/point', request)
+    expect(status).toBe(200)
+    const { location, ...sections } = body
+    const { name = 'Point', lat, lng } = request as { name?: string; lat: number; lng: number }
+    expect(location).toEqual({ name, lat, lng, type: 'point' })
+    expect(sections).toEqual(await together(request))
+    const releases = Object.values<{ release?: string }>(sections).flatMap(({ release }) => release ?? [])
+    expect(releases).toHaveLength(count)
+    expect(headers['advisory-release']).toBe(releases.join(', '))
+  })
+
+  test('the parameters may come in the query', async () => {
+    const response = await service.app.inject({
+      method: 'POST',
+      url: '/advisory/point?lat=9.5&lng=38.5&name=x',
+    })
+    expect(response.json()).toEqual((await post('/point', { lat: 9.5, lng: 38.5, name: 'x' })).body)
+  })
+
+  test('is 404 where nothing says anything, with all reasons', async () => {
+    const { status, body } = await post('/point', { lat: -1, lng: 36.5 })
+    const reason = 'The point at latitude -1, longitude 36.5 lies in Kenya, not in Ethiopia.'
+    expect(status).toBe(404)
+    expect(body).toEqual({
+      error: reason,
+      code: 'OUTSIDE_COUNTRY',
+      details: PRODUCTS.map((field) => ({ field, message: reason })),
+    })
+    const elsewhere = await post('/point', { lat: 9.5, lng: 38.5, country_code: 'ken' })
+    expect([elsewhere.status, elsewhere.body.code]).toEqual([404, 'OUTSIDE_COUNTRY'])
+    expect(elsewhere.body.details[0].message).toBe(
+      'The crop is not available for Kenya; it has forage only. The point lies in Ethiopia (eth).',
+    )
+  })
+
+  test.each([
+    [{ lat: 9.5 }, 'lng is required.'],
+    [{ lat: 91, lng: 38.5 }, 'lat must be a number from -90 to 90.'],
+    [{ lat: 9.5, lng: 38.5, country_code: 'xx' }, 'country_code must be one of eth, gha, ken, rwa.'],
+  ])('%j is 400', async (request, error) => {
+    expect(await post('/point', request)).toMatchObject({
+      status: 400,
+      body: { error, code: 'INVALID_PARAMETERS' },
+    })
+  })
+
+  test('is one item in the history of a caller with a token', async () => {
+    const person = await newPerson(service.app)
+    const request = { lat: -1, lng: 36.5, country_code: 'ken' }
+    const anonymous = (await post('/point', request)).body
+    const { history_id: id, ...answer } = (await post('/point', request, person.headers)).body
+    expect(answer).toEqual(anonymous)
+    const kept = await service.database.writer
+      .selectFrom('advisory_history')
+      .selectAll()
+      .where('user_id', '=', person.user.id)
+      .execute()
+    expect(kept).toHaveLength(1)
+    expect(kept[0]).toMatchObject({
+      id,
+      kind: 'point',
+      product: 'all',
+      country_code: 'ken',
+      releases: ['synthetic-forage-ken-v1'],
+    })
+  })
+})

@@ -1,0 +1,230 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import {
+  bodyIn,
+  itemTexts,
+  MEDIA_TYPES,
+  type MediaType,
+  rowsOf,
+  type Series,
+  send,
+  type TestPoint,
+} from './forms.ts'
+
+let service: TestApp
+beforeAll(async () => {
+  service = await createTestApp()
+})
+afterAll(() => service.close())
+
+const SERIES: Series[] = [
+  { product: 'yield', country_code: 'rwa', crop: 'potato' },
+  { product: 'fertilizer', country_code: 'eth' },
+  { product: 'isfm', country_code: 'eth', crop: 'Wheat' },
+  { product: 'forage', country_code: 'ken' },
+]
+
+/** Mostly places in the four countries, of which each series has values in one. */
+const PLACES = [
+  [9.5, 38.5],
+  [-1.95, 30.06],
+  [-1, 36.5],
+  [7.5, -1.5],
+  [0, 0],
+] as const
+
+const valid = fc
+  .tuple(
+    fc.constantFrom(...PLACES),
+    fc.double({ min: -1, max: 1, noNaN: true }),
+    fc.double({ min: -1, max: 1, noNaN: true }),
+  )
+  .map(([[lat, lng], north, east]) => ({ lat: lat + north, lng: lng + east }))
+const invalid = fc.constantFrom<TestPoint>(
+  { lat: 'nine', lng: 38.5 },
+  { lat: 91, lng: 38.5 },
+  { lat: 9.5, lng: -180.001 },
+  { lng: 38.5 },
+)
+const labels = fc.record(
+  {
+    id: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }),
+    name: fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }),
+  },
+  { requiredKeys: [] },
+)
+const points = fc.array(
+  fc
+    .tuple(labels, fc.oneof({ weight: 4, arbitrary: valid }, { weight: 1, arbitrary: invalid }))
+    .map(([label, place]): TestPoint => ({ ...label, ...place })),
+  { minLength: 1, maxLength: 8 },
+)
+
+/** What the point endpoint answers, with the id: the item that is expected, as an object. */
+async function expectedItem({ product, ...parameters }: Series, { id, ...point }: TestPoint) {
+  const response = await service.app.inject({
+    method: 'POST',
+    url: `/advisory/${product}/point`,
+    payload: { ...point, ...parameters },
+  })
+  const body = response.json()
+  const label = id === undefined ? {} : { id }
+  if (response.statusCode !== 404) return { ...label, ...body }
+  const { forecast_period, location, ...empty } = await emptyItem(product)
+  return {
+    ...label,
+    location: { ...location, name: point.name ?? 'Point', lat: point.lat, lng: point.lng },
+    ...(forecast_period && { forecast_period }),
+    ...empty,
+    ...body,
+  }
+}
+
+/** The answer to a point, without its values. */
+async function emptyItem(product: string) {
+  const [lat, lng, country_code, crop] =
+    product === 'yield' ? [-1.95, 30.06, 'rwa', 'potato'] : [9.5, 38.5, 'eth', 'wheat']
+  const answer = (
+    await service.app.inject({
+      method: 'POST',
+      url: `/advisory/${product}/point`,
+      payload: { lat, lng, country_code, crop },
+    })
+  ).json()
+  return { ...answer, [`${product}_data`]: null }
+}
+
+interface Item {
+  id?: string
+  location?: { name: string; lat: number; lng: number }
+  forecast_period?: string
+  error?: string
+  code?: string
+  [entries: string]: unknown
+}
+
+/** The values of an item by the columns that tables and features have for them. */
+function columnsOf(item: Item): [string, number][] {
+  const entries = Object.entries(item).find(([key]) => key.endsWith('_data'))?.[1] as object[] | null
+  return (entries ?? []).map((entry) => {
+    const value = Object.entries(entry).at(-1) as [string, number]
+    return [[value[0], ...Object.values(entry).slice(0, -1)].join(' '), value[1]]
+  })
+}
+
+function expectAnswer(mediaType: MediaType, body: string, items: Item[]): void {
+  if (mediaType === 'text/csv') {
+    const rows = rowsOf(body)
+    expect(rows).toHaveLength(items.length)
+    for (const [index, item] of items.entries()) expectRow(rows[index] as Record<string, string>, item)
+  } else if (mediaType === 'application/geo+json') {
+    const collection = JSON.parse(body)
+    expect(collection.type).toBe('FeatureCollection')
+    expect(collection.features).toHaveLength(items.length)
+    for (const [index, item] of items.entries()) expectFeature(collection.features[index], item)
+  } else {
+    expect(itemTexts(mediaType, body)).toEqual(items.map((item) => JSON.stringify(item)))
+  }
+}
+
+function expectRow(row: Record<string, string>, item: Item): void {
+  const { id = '', location, forecast_period = '', error = '', code = '' } = item
+  const isText = (cell: string | undefined, text: string) => expect([text, `'${text}`]).toContain(cell)
+  isText(row.id, id)
+  isText(row.name, location?.name ?? '')
+  expect([row.lat, row.lng]).toEqual([location?.lat ?? '', location?.lng ?? ''].map(String))
+  expect(row.forecast_period ?? '').toBe(forecast_period)
+  expect([row.error, row.code]).toEqual([error, code])
+  const values = Object.entries(row).filter(([name, cell]) => name.includes(' ') && cell !== '')
+  expect(values).toEqual(columnsOf(item).map(([name, value]) => [name, String(value)]))
+}
+
+function expectFeature(feature: Record<string, unknown>, item: Item): void {
+  const { id, location, forecast_period, error, code } = item
+  const { properties, ...rest } = feature as { properties: Record<string, unknown> }
+  expect(rest).toEqual({
+    type: 'Feature',
+    ...(id !== undefined && { id }),
+    geometry: location ? { type: 'Point', coordinates: [location.lng, location.lat] } : null,
+  })
+  const numbers = Object.entries(properties).filter(([, value]) => typeof value === 'number')
+  expect(numbers).toEqual(columnsOf(item))
+  const texts = Object.fromEntries(
+    Object.entries(properties).filter(([, value]) => typeof value === 'string'),
+  )
+  expect(texts).toEqual({
+    ...(location && { name: location.name }),
+    ...(forecast_period && { forecast_period }),
+    ...(error && { error, code }),
+  })
+}
+
+test('every point is answered as by the point endpoint, to the bit and in order, in all forms', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...SERIES), points, async (series, sent) => {
+      const items: Item[] = []
+      for (const point of sent) items.push(await expectedItem(series, point))
+      const query = `?country_code=${series.country_code}${series.crop ? `&crop=${series.crop}` : ''}`
+      for (const type of MEDIA_TYPES) {
+        for (const accept of MEDIA_TYPES) {
+          const payload = bodyIn(type, sent)
+          const response = await send(service.app, series.product, { payload, type, accept, query })
+          expect(response.statusCode, response.body).toBe(200)
+          expect(String(response.headers['content-type']).split(';')[0]).toBe(accept)
+          expectAnswer(accept, response.body, items)
+        }
+      }
+    }),
+    { numRuns: 20 },
+  )
+})
+
+describe('the form of the answer', () => {
+  const POINT = [{ id: 1, lat: 9.5, lng: 38.5 }]
+
+  test.each(MEDIA_TYPES)('is that of the request where Accept does not say: %s', async (type) => {
+    for (const headers of [{}, { accept: '*/*' }] as Record<string, string>[]) {
+      const response = await send(service.app, 'yield', { payload: bodyIn(type, POINT), type, headers })
+      expect(response.statusCode, response.body).toBe(200)
+      expect(String(response.headers['content-type']).split(';')[0]).toBe(type)
+      expect(response.headers.vary).toBe('Accept')
+      expect(response.headers['advisory-release']).toBe('synthetic-yield-eth-wheat-2026-07-v1')
+    }
+  })
+
+  test('is refused where there is none that Accept allows', async () => {
+    const payload = bodyIn('application/json', POINT)
+    const response = await send(service.app, 'yield', {
+      payload,
+      type: 'application/json',
+      accept: 'text/html',
+    })
+    expect([response.statusCode, response.json().code]).toEqual([406, 'NOT_ACCEPTABLE'])
+  })
+})
+
+test('ids come back as they were sent: numbers as numbers, texts as texts', async () => {
+  const ids = [7, '7', -1.5, 0, '', 'ፊልድ', 2 ** 53 - 1]
+  const sent = ids.map((id) => ({ id, lat: 9.5, lng: 38.5 }))
+  for (const type of ['application/json', 'application/x-ndjson'] as const) {
+    const response = await send(service.app, 'yield', { payload: bodyIn(type, sent), type })
+    expect(itemTexts(type, response.body).map((item) => JSON.parse(item).id)).toEqual(ids)
+  }
+  const features = await send(service.app, 'yield', {
+    payload: bodyIn('application/geo+json', sent),
+    type: 'application/geo+json',
+  })
+  expect(features.json().features.map(({ id }: { id: unknown }) => id)).toEqual(ids)
+})
+
+test('a table never makes a spreadsheet calculate', async () => {
+  const names = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', 'a=1']
+  const payload = bodyIn(
+    'application/json',
+    names.map((name) => ({ id: name, name, lat: 9.5, lng: 38.5 })),
+  )
+  const { body } = await send(service.app, 'yield', { payload, type: 'application/json', accept: 'text/csv' })
+  expect(rowsOf(body).map(({ name }) => name)).toEqual(["'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t=1", 'a=1'])
+  expect(rowsOf(body).map(({ id }) => id)).toEqual(rowsOf(body).map(({ name }) => name))
+})
