@@ -12,23 +12,24 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 /** The README's curl commands, each with the answer that stands below it. */
-const examples = [...README.matchAll(/```sh\n(curl [\s\S]*?)\n```\n```json\n([\s\S]*?)\n```/g)].map(
+const examples = [...README.matchAll(/```sh\n(curl [\s\S]*?)\n```\n```(?:json|csv)\n([\s\S]*?)\n```/g)].map(
   ([, command = '', answer = '']) => ({ command, answer }),
 )
 
-test('the README shows three curl commands', () => {
-  expect(examples).toHaveLength(3)
+test('the README shows five curl commands', () => {
+  expect(examples).toHaveLength(5)
 })
 
 test.each(examples)('is answered as the README shows: $command', async ({ command, answer }) => {
   const url = /http:\/\/127\.0\.0\.1:3000([^\s']*)/.exec(command)?.[1] as string
-  const payload = /-d '([^']*)'/.exec(command)?.[1]
+  const payload = /(?:-d|--data-binary) \$?'([^']*)'/.exec(command)?.[1]?.replaceAll('\\n', '\n')
+  const type = /-H 'Content-Type: ([^']*)'/.exec(command)?.[1]
   const response = await service.app.inject({
     method: 'POST',
     url,
-    ...(payload === undefined ? {} : { payload, headers: { 'content-type': 'application/json' } }),
+    ...(payload === undefined ? {} : { payload, headers: { 'content-type': type ?? '' } }),
   })
-  expect(response.body).toBe(answer)
+  expect(response.body.trimEnd().replaceAll('\r\n', '\n')).toBe(answer)
 })
 
 test('the README’s table of variables has every setting with its default', () => {

@@ -55,7 +55,13 @@ describe('a page of another origin', () => {
     expect(headers).not.toHaveProperty('access-control-allow-credentials')
     const exposed = String(headers['access-control-expose-headers']).split(', ')
     expect(exposed).toEqual(
-      expect.arrayContaining(['Advisory-Release', 'ETag', 'Retry-After', 'WWW-Authenticate']),
+      expect.arrayContaining([
+        'Advisory-Release',
+        'ETag',
+        'Retry-After',
+        'Server-Timing',
+        'WWW-Authenticate',
+      ]),
     )
   })
 
@@ -64,6 +70,7 @@ describe('a page of another origin', () => {
     ['PATCH', '/user/profile', 'authorization,content-type'],
     ['DELETE', '/auth/keys/x', 'authorization'],
     ['GET', '/catalog', 'if-none-match'],
+    ['GET', '/advisory/point', 'prefer'],
   ])('is told beforehand that it may send %s %s', async (method, url, names) => {
     const { statusCode, body, headers } = await service.app.inject({
       method: 'OPTIONS',

@@ -221,6 +221,14 @@ describe('tables are read as programs write them', () => {
   })
 })
 
+test.each([
+  ['application/json; charset=utf-8', '{"points":[{"lat":9.5,"lng":38.5}]}'],
+  ['Text/CSV; charset=UTF-8; header=present', 'lat,lng\n9.5,38.5'],
+  ['application/geo+json;charset=utf-8', '{"type":"FeatureCollection","features":[0]}'],
+])('a media type may have parameters: %s', async (type, payload) => {
+  expect((await send(service.app, 'yield', { payload, type })).statusCode).toBe(200)
+})
+
 test('no body whatever makes the service fail', async () => {
   const anything = fc.oneof(
     fc.string({ unit: 'binary', maxLength: 60 }),
