@@ -19,6 +19,8 @@ const Environment = Type.Object({
   ACCESS_TOKEN_MINUTES: Type.Integer({ minimum: 1, maximum: 1440, default: 15 }),
   TRUSTED_PROXIES: Type.String({ default: '' }),
   CORS_ORIGINS: Type.String({ default: '*' }),
+  TILE_CACHE_MB: Type.Integer({ minimum: 0, maximum: 65_536, default: 256 }),
+  RELEASE_MAX_AGE_MS: Type.Integer({ minimum: 0, maximum: 60_000, default: 2000 }),
   STATEMENT_TIMEOUT_MS: Type.Integer({ minimum: 100, default: 5000 }),
   BODY_LIMIT_BYTES: Type.Integer({ minimum: 1024, default: 1_048_576 }),
   BATCH_BODY_LIMIT_BYTES: Type.Integer({ minimum: 1024, default: 8_388_608 }),

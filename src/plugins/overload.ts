@@ -8,14 +8,23 @@ import type { App } from './app.ts'
  */
 export const overload = fp(
   async (app: App) => {
-    app.addHook('onRequest', async () => refuseOverload(app))
+    app.addHook('onRequest', (_request, _reply, done) => {
+      done(isOverloaded(app) ? overloaded() : undefined)
+    })
   },
   { name: 'overload', dependencies: ['error-handler'] },
 )
 
 /** @throws {ApiError} OVERLOADED, while too many requests wait for the database */
-export function refuseOverload({ config, database }: App): void {
-  if (database.waiting() >= config.DATABASE_QUEUE_LIMIT) {
-    throw new ApiError('OVERLOADED', 'The service is busy; try again in a second.')
-  }
+export function refuseOverload(app: App): void {
+  if (isOverloaded(app)) throw overloaded()
+}
+
+/** What a request is turned away with. */
+export function overloaded(): ApiError {
+  return new ApiError('OVERLOADED', 'The service is busy; try again in a second.')
+}
+
+function isOverloaded({ config, database }: App): boolean {
+  return database.waiting() >= config.DATABASE_QUEUE_LIMIT
 }

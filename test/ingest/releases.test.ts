@@ -15,7 +15,8 @@ import { createTestApp, type TestApp } from '#test/setup/app.ts'
 
 let service: TestApp
 beforeAll(async () => {
-  service = await createTestApp({ template: 'empty' })
+  // Each answer is of what is published when it is asked for, not up to two seconds before.
+  service = await createTestApp({ template: 'empty', settings: { RELEASE_MAX_AGE_MS: '0' } })
 })
 afterAll(() => service.close())
 

@@ -69,6 +69,8 @@ describe.skipIf(EMBEDDED)('a database server that goes away', () => {
       DATABASE_URL: proxy.url,
       // The first query of a new connection takes its time: it loads PostGIS.
       STATEMENT_TIMEOUT_MS: '2000',
+      // So that every answer needs the database.
+      RELEASE_MAX_AGE_MS: '0',
     })
     cluster = await openCluster(config)
     database = cluster.connect()
@@ -190,7 +192,8 @@ describe('a statement that fails', () => {
 describe('more requests than the database can take', () => {
   let testApp: TestApp
   beforeAll(async () => {
-    testApp = await createTestApp({ settings: { DATABASE_POOL_SIZE: '1', DATABASE_QUEUE_LIMIT: '1' } })
+    const settings = { DATABASE_POOL_SIZE: '1', DATABASE_QUEUE_LIMIT: '1', RELEASE_MAX_AGE_MS: '0' }
+    testApp = await createTestApp({ settings })
   })
   afterAll(() => testApp.close())
 

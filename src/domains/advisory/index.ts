@@ -15,7 +15,7 @@ export interface AdvisoryOptions {
 /** The advisory endpoints: what the published releases say about a place. */
 export async function advisory(app: App, { keep }: AdvisoryOptions): Promise<void> {
   for (const schema of [...advisorySchemas, ...everythingSchemas, ...pointsSchemas]) app.addSchema(schema)
-  const advisor = createPointAdvisor(app.database.reader)
+  const advisor = createPointAdvisor(app.database, app.config)
   pointRoutes(app, advisor, keep)
   await app.register(pointsRoutes, { advisor })
 }

@@ -1,19 +1,16 @@
-import type { Kysely } from 'kysely'
 import type { ForagePointRequest, PointRequest } from '#schemas/advisory.ts'
 import { POINT_DEFAULTS } from '#schemas/advisory.ts'
 import type { Product } from '#schemas/common.ts'
-import type { Tables } from '#src/database/tables.ts'
+import type { Config } from '#src/config.ts'
+import type { Database } from '#src/database/client.ts'
+import { isDatabaseUnavailable } from '#src/database/failures.ts'
+import { overloaded } from '#src/plugins/overload.ts'
+import { createCoalescer } from './coalescer.ts'
+import { CoverageGone, createPixelReader, type StoredPixels } from './pixel-reader.ts'
 import { round } from './products.ts'
-import {
-  findPublishedRelease,
-  findReleaseLabels,
-  type PointQuery,
-  type Position,
-  type ReleaseLabels,
-  type Subject,
-  valuesAtPoint,
-} from './queries.ts'
-import { reasonForNoRelease, reasonForNoValue } from './reasons.ts'
+import { createPublished, type PublishedRelease } from './published.ts'
+import type { PointQuery, Position, ReleaseLabels, Subject } from './queries.ts'
+import { reasonForNoRelease, reasonsForNoValue } from './reasons.ts'
 
 /** Values in the order of a release's layers: in their unit, rounded to their decimals, null for none. */
 export type LayerValues = (number | null)[]
@@ -44,61 +41,107 @@ export interface PointAdvisor {
   adviseMany(subject: Subject, points: Position[]): Promise<ManyPointsAdvice>
 }
 
-/** Labels of so many releases are kept; each is a few hundred bytes. */
-const KEPT_RELEASES = 1000
+/** A release that is deleted while it is read has been replaced; that this happens so often is a mistake. */
+const ATTEMPTS = 5
+
+/** The embedded database answers one query at a time, and for a server's second one there is work to prepare. */
+const CONCURRENT_QUERIES = { embedded: 1, server: 2 }
+
+/** Points a query: finding their countries takes some tens of microseconds each. */
+const REASONS_PER_QUERY = 200
+
+const MEGABYTE = 1024 * 1024
 
 /**
- * Makes the advisor of a database. One query answers a request; the labels of a release, whose content
- * never changes, are asked for once.
+ * Makes the advisor of a database, with a cache of its own: one is enough for all who ask. What is
+ * published is known from memory, and so are the tiles, as far as TILE_CACHE_MB goes; what is not is asked
+ * for by all requests together.
+ *
+ * Requests are refused (OVERLOADED) while DATABASE_QUEUE_LIMIT others wait for an answer.
  */
-export function createPointAdvisor(db: Kysely<Tables>): PointAdvisor {
-  const labels = new Map<number, ReleaseLabels>()
+export function createPointAdvisor({ kind, reader }: Database, config: Config): PointAdvisor {
+  const published = createPublished(reader, config.RELEASE_MAX_AGE_MS)
+  const read = createPixelReader(reader, {
+    cacheBytes: config.TILE_CACHE_MB * MEGABYTE,
+    concurrency: CONCURRENT_QUERIES[kind],
+  })
+  const reasonForNoValue = createCoalescer({
+    run: (queries: PointQuery[]) => reasonsForNoValue(reader, queries),
+    concurrency: 1,
+    batch: REASONS_PER_QUERY,
+    failsAll: isDatabaseUnavailable,
+  })
+  let waiting = 0
 
-  async function labelsOf(releaseId: number): Promise<ReleaseLabels | undefined> {
-    const kept = labels.get(releaseId)
-    if (kept) return kept
-    const found = await findReleaseLabels(db, releaseId)
-    if (found) {
-      if (labels.size >= KEPT_RELEASES) labels.delete(labels.keys().next().value as number)
-      labels.set(releaseId, found)
+  function valuesAt(
+    release: PublishedRelease,
+    position: Position,
+  ): LayerValues | null | Promise<LayerValues | null> {
+    const pixels = release.coverages.map((coverage) => read(coverage, position))
+    return pixels.some((found) => found instanceof Promise)
+      ? Promise.all(pixels).then((found) => valuesOf(release, found))
+      : valuesOf(release, pixels as StoredPixels[])
+  }
+
+  /** Looks something up in the release that answers for a subject. */
+  async function lookUp<Result>(
+    subject: Subject | PointQuery,
+    look: (release: PublishedRelease) => Result | Promise<Result>,
+  ): Promise<Result> {
+    if (waiting >= config.DATABASE_QUEUE_LIMIT) throw overloaded()
+    waiting++
+    try {
+      let picture = await published.current()
+      for (let attempt = 1; ; attempt++) {
+        const release = picture.releaseOf(subject)
+        if (!release) throw await reasonForNoRelease(reader, subject)
+        try {
+          return await look(release)
+        } catch (error) {
+          if (!(error instanceof CoverageGone) || attempt === ATTEMPTS) throw error
+          picture = await published.renewed()
+        }
+      }
+    } finally {
+      waiting--
     }
-    return found
-  }
-
-  async function answer(query: PointQuery): Promise<ManyPointsAdvice> {
-    const found = await valuesAtPoint(db, query)
-    if (!found) throw await reasonForNoRelease(db, query)
-    const release = await labelsOf(found.releaseId)
-    // Deleted in between: what has taken its place answers.
-    if (!release) return answer(query)
-    const values = release.layers.map(({ decimals }, index) => {
-      const value = found.values?.[index] ?? null
-      return value === null ? null : round(value, decimals)
-    })
-    return { release, values: [values.some((value) => value !== null) ? values : null] }
-  }
-
-  async function releaseOf(subject: Subject): Promise<ReleaseLabels | undefined> {
-    const releaseId = await findPublishedRelease(db, subject)
-    // Deleted in between: what has taken its place answers.
-    return releaseId === undefined ? undefined : ((await labelsOf(releaseId)) ?? releaseOf(subject))
   }
 
   return {
-    releaseOf,
-    async advise(query) {
-      const { release, values } = await answer(query)
-      if (!values[0]) throw await reasonForNoValue(db, query)
-      return { release, values: values[0] }
+    async releaseOf(subject) {
+      return (await published.current()).releaseOf(subject)
     },
-    async adviseMany(subject, points) {
-      const answers = await Promise.all(points.map((point) => answer({ ...subject, ...point })))
-      return {
-        release: (answers[0] as ManyPointsAdvice).release,
-        values: answers.flatMap(({ values }) => values),
-      }
-    },
+    advise: (query) =>
+      lookUp(query, async (release) => {
+        const values = await valuesAt(release, query)
+        if (values === null) throw await reasonForNoValue(query)
+        return { release, values }
+      }),
+    adviseMany: (subject, points) =>
+      lookUp(subject, async (release) => {
+        const values = points.map((point) => valuesAt(release, point))
+        return {
+          release,
+          values: values.some((found) => found instanceof Promise)
+            ? await Promise.all(values)
+            : (values as (LayerValues | null)[]),
+        }
+      }),
   }
+}
+
+/** Values from the pixels of a release's coverages. A number that leaves the range of doubles is none. */
+function valuesOf(release: PublishedRelease, pixels: StoredPixels[]): LayerValues | null {
+  let any = false
+  const values = release.layers.map(({ coverage, band, scale, offset, decimals }) => {
+    const pixel = pixels[coverage]?.[band - 1] ?? null
+    if (pixel === null) return null
+    const value = pixel * scale + offset
+    if (!Number.isFinite(value)) return null
+    any = true
+    return round(value, decimals)
+  })
+  return any ? values : null
 }
 
 /** A request in the catalogue's terms: names without regard to case, defaults filled in. */

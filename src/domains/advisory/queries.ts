@@ -20,35 +20,6 @@ export interface Position {
 /** What a point request asks for. */
 export type PointQuery = Subject & Position
 
-/** The values of all layers of the release that answers a request, null where a layer has none. */
-export interface PointValues {
-  releaseId: number
-  values: (number | null)[]
-}
-
-/** The answer to a point request; undefined where nothing is published for it. */
-export async function valuesAtPoint(db: Kysely<Tables>, query: PointQuery): Promise<PointValues | undefined> {
-  const { product, countryCode, cropCode, forecastPeriod, longitude, latitude } = query
-  const { rows } = await sql<PointValues>`
-    select
-      release_id as "releaseId",
-      release_values(release_id, ${longitude}::float8, ${latitude}::float8) as "values"
-    from published_release(${product}, ${countryCode}, ${cropCode}, ${forecastPeriod}::date) as release_id
-    where release_id is not null`.execute(db)
-  return rows[0]
-}
-
-/** The release that answers for a subject now; undefined where nothing is published for it. */
-export async function findPublishedRelease(
-  db: Kysely<Tables>,
-  { product, countryCode, cropCode, forecastPeriod }: Subject,
-): Promise<number | undefined> {
-  const { rows } = await sql<{ releaseId: number | null }>`
-    select published_release(${product}, ${countryCode}, ${cropCode}, ${forecastPeriod}::date)
-      as "releaseId"`.execute(db)
-  return rows[0]?.releaseId ?? undefined
-}
-
 /** The layer of an entry of an answer. */
 export interface LayerLabel {
   input: string | null
@@ -56,7 +27,7 @@ export interface LayerLabel {
   decimals: number
 }
 
-/** What of a release stays the same for every point. */
+/** What an answer says of the release it was computed from. */
 export interface ReleaseLabels {
   code: string
   /** ISO date of the first day of the month; null for forage. */
@@ -64,24 +35,134 @@ export interface ReleaseLabels {
   layers: LayerLabel[]
 }
 
-/** The labels of a release; undefined where it has been deleted. */
-export async function findReleaseLabels(
+/** One grid of a release. */
+export interface Coverage {
+  id: number
+  srid: number
+  originX: number
+  originY: number
+  pixelWidth: number
+  pixelHeight: number
+  width: number
+  height: number
+  tileSize: number
+}
+
+/** Where the values of a layer are: value = pixel * scale + offset. */
+export interface Layer extends LayerLabel {
+  coverageId: number
+  /** From 1. */
+  band: number
+  scale: number
+  offset: number
+}
+
+export interface Release extends ReleaseLabels, Subject {
+  id: number
+  synthetic: boolean
+  layers: Layer[]
+  coverages: Coverage[]
+}
+
+/** The ids of the published releases, in order. */
+export async function findPublishedIds(db: Kysely<Tables>): Promise<number[]> {
+  const rows = await db.selectFrom('publication').select('release_id as id').orderBy('release_id').execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Complete releases by their ids, those that have been deleted left out. */
+export async function findReleases(db: Kysely<Tables>, ids: number[]): Promise<Release[]> {
+  if (ids.length === 0) return []
+  const { rows } = await sql<Release>`
+    select
+      id,
+      code,
+      product,
+      country_code as "countryCode",
+      crop_code as "cropCode",
+      forecast_period as "forecastPeriod",
+      synthetic,
+      layers,
+      coverages
+    from release
+    cross join lateral (
+      select json_agg(
+        json_build_object(
+          'coverageId', coverage_id, 'band', band, 'scale', scale, 'offset', "offset",
+          'input', input, 'scenario', scenario, 'decimals', decimals
+        ) order by ordinal
+      ) as layers
+      from layer
+      where layer.release_id = release.id
+    ) as layer
+    cross join lateral (
+      select json_agg(
+        json_build_object(
+          'id', id, 'srid', srid, 'originX', origin_x, 'originY', origin_y, 'pixelWidth', pixel_width,
+          'pixelHeight', pixel_height, 'width', width, 'height', height, 'tileSize', tile_size
+        ) order by id
+      ) as coverages
+      from coverage
+      where coverage.release_id = release.id
+    ) as coverage
+    where id = any(${ids}::bigint[]) and status = 'ready'`.execute(db)
+  return rows
+}
+
+/** The pixel of a coverage that a place lies in, or a tile: what is looked up in bulk. */
+export interface PixelAddress extends Position {
+  coverageId: number
+}
+
+export interface TileAddress {
+  coverageId: number
+  row: number
+  column: number
+}
+
+/**
+ * The pixels at some places: the values of all bands as they are stored, null for none. None at all
+ * where there is no tile; null where the coverage has been deleted.
+ */
+export async function findPixels(
   db: Kysely<Tables>,
-  releaseId: number,
-): Promise<ReleaseLabels | undefined> {
-  const release = await db
-    .selectFrom('release')
-    .select(['code', 'forecast_period as forecastPeriod'])
-    .where('id', '=', releaseId)
-    .where('status', '=', 'ready')
-    .executeTakeFirst()
-  const layers = await db
-    .selectFrom('layer')
-    .select(['input', 'scenario', 'decimals'])
-    .where('release_id', '=', releaseId)
-    .orderBy('ordinal')
-    .execute()
-  return release && layers.length > 0 ? { ...release, layers } : undefined
+  pixels: PixelAddress[],
+): Promise<((number | null)[] | null)[]> {
+  const { rows } = await sql<{ bands: string | null }>`
+    select pixel_values(
+      ${arrayOf(pixels.map(({ coverageId }) => coverageId))}::bigint[],
+      ${arrayOf(pixels.map(({ longitude }) => longitude))}::float8[],
+      ${arrayOf(pixels.map(({ latitude }) => latitude))}::float8[]
+    )::text as bands`.execute(db)
+  return rows.map(({ bands }) => (bands === null ? null : numbersOf(bands)))
+}
+
+/**
+ * Numbers as the text of a PostgreSQL array. The driver makes and reads arrays as well, with an eye to
+ * quotes and nesting, which takes several times as long.
+ */
+function arrayOf(numbers: number[]): string {
+  return `{${numbers.join()}}`
+}
+
+/** The numbers of a PostgreSQL array in its text form, `{1.5,NULL,2}`. NaN is none. */
+function numbersOf(array: string): (number | null)[] {
+  if (array === '{}') return []
+  return array
+    .slice(1, -1)
+    .split(',')
+    .map((item) => (item === 'NULL' || item === 'NaN' ? null : Number(item)))
+}
+
+/** Tiles as well-known binary; empty where there is none, null where the coverage has been deleted. */
+export async function findTiles(db: Kysely<Tables>, tiles: TileAddress[]): Promise<(Buffer | null)[]> {
+  const { rows } = await sql<{ tile: Buffer | null }>`
+    select tiles_of(
+      ${arrayOf(tiles.map(({ coverageId }) => coverageId))}::bigint[],
+      ${arrayOf(tiles.map(({ row }) => row))}::integer[],
+      ${arrayOf(tiles.map(({ column }) => column))}::integer[]
+    ) as tile`.execute(db)
+  return rows.map(({ tile }) => tile)
 }
 
 export interface Country {

@@ -62,13 +62,10 @@ async function otherCountry(db: Kysely<Tables>, query: PointQuery, countries: Co
     : ` The point lies in ${other.name} (${other.code}).`
 }
 
-/** Why a published release has no value at a point: it lies outside the country, or there is none. */
-export async function reasonForNoValue(db: Kysely<Tables>, query: PointQuery): Promise<ApiError> {
-  const [reason] = await reasonsForNoValues(db, query, [query])
-  return reason as ApiError
-}
-
-/** The same for many points, in their order and with as many queries as for one. */
+/**
+ * Why a published release has no value at points: they lie outside the country, or there is none. In
+ * their order, and with as many queries for many as for one.
+ */
 export async function reasonsForNoValues(
   db: Kysely<Tables>,
   { product, countryCode }: Subject,
@@ -90,4 +87,21 @@ export async function reasonsForNoValues(
       `${place} has no ${PRODUCT_NAMES[product]}: the published rasters have no value there.`,
     )
   })
+}
+
+/** The same for points that are asked about in different countries or for different products. */
+export async function reasonsForNoValue(db: Kysely<Tables>, queries: PointQuery[]): Promise<ApiError[]> {
+  const groups = new Map<string, PointQuery[]>()
+  for (const query of queries) {
+    const key = `${query.product} ${query.countryCode}`
+    groups.set(key, [...(groups.get(key) ?? []), query])
+  }
+  const reasons = new Map<PointQuery, ApiError>()
+  for (const group of groups.values()) {
+    const found = await reasonsForNoValues(db, group[0] as PointQuery, group)
+    group.forEach((query, index) => {
+      reasons.set(query, found[index] as ApiError)
+    })
+  }
+  return queries.map((query) => reasons.get(query) as ApiError)
 }

@@ -38,6 +38,9 @@ const ARRAYS = [
   Float64Array,
 ] as const
 
+const FLOAT32 = 10
+const FLOAT64 = 11
+
 const LITTLE_ENDIAN = 1
 const WKB_VERSION = 0
 const BANDS_AT = 3
@@ -82,4 +85,64 @@ export function decodeTile(wkb: Buffer): DecodedTile {
     at += 1 + bytes
   }
   return { width, height, bands }
+}
+
+/** PostGIS takes floats that differ by less than this for the same when it looks for nodata. */
+const FLOAT_TOLERANCE = 1.1920928955078125e-7
+
+/**
+ * The values of one pixel in every band, null for none, read without decoding the tile: what ST_Value
+ * answers. A pixel that is NaN has no value.
+ *
+ * @throws {RangeError} where the bytes are not a raster of a little-endian server, kept in the database
+ */
+export function pixelOfTile(wkb: Uint8Array, column: number, row: number): (number | null)[] {
+  const view = new DataView(wkb.buffer, wkb.byteOffset, wkb.byteLength)
+  if (view.getUint8(0) !== LITTLE_ENDIAN || view.getUint16(1, true) !== WKB_VERSION) {
+    throw new RangeError('the raster is not little-endian well-known binary of version 0')
+  }
+  const width = view.getUint16(WIDTH_AT, true)
+  const pixels = width * view.getUint16(HEIGHT_AT, true)
+  const place = 1 + row * width + column
+  const bands = view.getUint16(BANDS_AT, true)
+  const values = new Array<number | null>(bands)
+  let at = HEADER_BYTES
+  for (let band = 0; band < bands; band++) {
+    const flags = view.getUint8(at)
+    const type = flags & PIXEL_TYPE
+    const bytes = ARRAYS[type]?.BYTES_PER_ELEMENT
+    if (!bytes || flags & OUTSIDE_DATABASE) throw new RangeError(`a band of kind ${flags} cannot be read`)
+    const value = readPixel(view, type, at + 1 + place * bytes)
+    const none =
+      (flags & HAS_NODATA) !== 0 &&
+      ((flags & ALL_NODATA) !== 0 || isNodata(value, readPixel(view, type, at + 1), type))
+    values[band] = none || Number.isNaN(value) ? null : value
+    at += 1 + bytes * (1 + pixels)
+  }
+  return values
+}
+
+function isNodata(value: number, nodata: number, type: number): boolean {
+  return type < FLOAT32 ? value === nodata : Math.abs(value - nodata) <= FLOAT_TOLERANCE
+}
+
+function readPixel(view: DataView, type: number, at: number): number {
+  switch (type) {
+    case FLOAT32:
+      return view.getFloat32(at, true)
+    case FLOAT64:
+      return view.getFloat64(at, true)
+    case 3:
+      return view.getInt8(at)
+    case 5:
+      return view.getInt16(at, true)
+    case 6:
+      return view.getUint16(at, true)
+    case 7:
+      return view.getInt32(at, true)
+    case 8:
+      return view.getUint32(at, true)
+    default:
+      return view.getUint8(at)
+  }
 }

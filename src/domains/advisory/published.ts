@@ -1,0 +1,145 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '#src/database/tables.ts'
+import {
+  type Coverage,
+  findPublishedIds,
+  findReleases,
+  type Layer,
+  type Release,
+  type Subject,
+} from './queries.ts'
+
+/** A coverage with what the tiles of it are numbered from: no two tiles of a process have one number. */
+export interface NumberedCoverage extends Coverage {
+  tileColumns: number
+  firstTile: number
+}
+
+export interface PublishedRelease extends Release {
+  coverages: NumberedCoverage[]
+  /** `coverage` is the place in `coverages`. */
+  layers: (Layer & { coverage: number })[]
+}
+
+/** Which release answers for what, as it was when the database was asked. */
+export interface Picture {
+  /** Undefined where nothing is published for a subject. */
+  releaseOf(subject: Subject): PublishedRelease | undefined
+}
+
+export interface Published {
+  /** What is published. At once, as long as what is known is not too old. */
+  current(): Picture | Promise<Picture>
+  /** The same, asked of the database after this call. */
+  renewed(): Promise<Picture>
+}
+
+interface DatedPicture extends Picture {
+  /** When the database was asked, on the clock of `performance.now()`. */
+  asked: number
+  /** The ids of the releases. Their content never changes, so neither does the picture while they are the same. */
+  ids: string
+  releases: Map<number, PublishedRelease>
+}
+
+/**
+ * Keeps in memory what is published.
+ *
+ * Nothing older than `maxAgeMs` is ever used; the database is asked again by the first request that
+ * finds the picture at half that age, and requests meanwhile are answered from the old one. While there
+ * are no requests, nothing is asked. With an age of 0 every request waits for an answer of its own.
+ */
+export function createPublished(db: Kysely<Tables>, maxAgeMs: number): Published {
+  let picture: DatedPicture | undefined
+  let pending: Promise<void> | undefined
+  let nextTile = 0
+
+  async function load(): Promise<void> {
+    const asked = performance.now()
+    const ids = await findPublishedIds(db)
+    if (picture && picture.ids === ids.join()) {
+      picture.asked = asked
+      return
+    }
+    const known = picture?.releases
+    const found = await findReleases(
+      db,
+      ids.filter((id) => !known?.has(id)),
+    )
+    const releases = new Map<number, PublishedRelease>()
+    for (const id of ids) {
+      const release = known?.get(id) ?? numbered(found.find((candidate) => candidate.id === id))
+      // Deleted in between: the ids are not complete, and the next look finds them changed.
+      if (release) releases.set(id, release)
+    }
+    picture = {
+      asked,
+      ids: [...releases.keys()].join(),
+      releases,
+      releaseOf: chooser([...releases.values()]),
+    }
+  }
+
+  function numbered(release: Release | undefined): PublishedRelease | undefined {
+    if (!release) return undefined
+    const coverages = release.coverages.map((coverage) => {
+      const tileColumns = Math.ceil(coverage.width / coverage.tileSize)
+      const firstTile = nextTile
+      nextTile += tileColumns * Math.ceil(coverage.height / coverage.tileSize)
+      return { ...coverage, tileColumns, firstTile }
+    })
+    const layers = release.layers.map((layer) => ({
+      ...layer,
+      coverage: coverages.findIndex(({ id }) => id === layer.coverageId),
+    }))
+    return { ...release, coverages, layers }
+  }
+
+  function refresh(): Promise<void> {
+    pending ??= load().finally(() => {
+      pending = undefined
+    })
+    return pending
+  }
+
+  async function askedSince(time: number): Promise<Picture> {
+    while (!picture || picture.asked < time) await refresh()
+    return picture
+  }
+
+  return {
+    current() {
+      const now = performance.now()
+      if (!picture || now - picture.asked >= maxAgeMs) return askedSince(now - maxAgeMs)
+      // A failure shows when the picture is too old, to the requests that then wait.
+      if (now - picture.asked >= maxAgeMs / 2) refresh().catch(() => {})
+      return picture
+    },
+    renewed: () => askedSince(performance.now()),
+  }
+}
+
+/**
+ * The choice among releases, which the SQL function published_release makes as well: of the month asked
+ * for, or else the newest; values that agronomists published before synthetic ones of any month.
+ */
+function chooser(releases: PublishedRelease[]): Picture['releaseOf'] {
+  const best = new Map<string, PublishedRelease>()
+  for (const release of releases) {
+    for (const period of new Set([null, release.forecastPeriod])) {
+      const key = keyOf({ ...release, forecastPeriod: period })
+      const other = best.get(key)
+      if (!other || comesBefore(release, other)) best.set(key, release)
+    }
+  }
+  return (subject) => best.get(keyOf(subject))
+}
+
+function keyOf({ product, countryCode, cropCode, forecastPeriod }: Subject): string {
+  return `${product} ${countryCode} ${cropCode} ${forecastPeriod}`
+}
+
+function comesBefore(a: PublishedRelease, b: PublishedRelease): boolean {
+  if (a.synthetic !== b.synthetic) return b.synthetic
+  return (a.forecastPeriod ?? '') > (b.forecastPeriod ?? '')
+}
