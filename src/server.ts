@@ -7,6 +7,7 @@ import { migrate } from './database/migrate.ts'
 import { listReleases } from './domains/releases/queries.ts'
 import { OperatorError } from './errors.ts'
 import { seedDemo } from './ingest/demo/seed.ts'
+import { summariseCoverages } from './ingest/summarise.ts'
 import type { App } from './plugins/app.ts'
 import { refuseMissingSecret } from './plugins/jwt-secret.ts'
 
@@ -61,6 +62,7 @@ async function prepare(config: Config, cluster: Cluster): Promise<boolean> {
   try {
     const applied = await migrate(database.writer)
     if (applied.length > 0) say(`brought the schema up to date: ${applied.join(', ')}`)
+    await summariseCoverages(database, (done, of) => say(`summarising rasters: ${done} of ${of}`))
     if (config.DEMO_DATA) {
       await seedDemo(database, (done, of) => say(`seeding synthetic demo data: release ${done} of ${of}`))
     }

@@ -27,6 +27,8 @@ export interface Database {
   reader: Kysely<Tables>
   /** The writer's connections, for what Kysely does not speak: COPY, locks of a session. */
   pool: pg.Pool
+  /** The reader's, for statements that can be cancelled. */
+  readPool: pg.Pool
   /** How many requests wait for a connection, to the writer or to the reader. */
   waiting(): number
   close(): Promise<void>
@@ -107,6 +109,7 @@ function databaseOf(
         ? writer
         : new Kysely<Tables>({ dialect: new PostgresDialect({ pool: readerPool }) }),
     pool,
+    readPool: readerPool,
     waiting: () => Math.max(pool.waitingCount, readerPool.waitingCount),
     close: async () => {
       await pool.end()

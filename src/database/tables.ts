@@ -12,6 +12,8 @@ export interface Tables {
   publication: PublicationTable
   coverage: CoverageTable
   layer: LayerTable
+  tile_summary: TileSummaryTable
+  area_result: AreaResultTable
   boundary_set: BoundarySetTable
   admin_area: AdminAreaTable
   app_user: UserTable
@@ -72,6 +74,7 @@ interface CoverageTable {
   width: number
   height: number
   tile_size: number
+  summarised: Generated<boolean>
   west: number
   south: number
   east: number
@@ -94,6 +97,21 @@ interface LayerTable {
   minimum: number | null
   maximum: number | null
   mean: number | null
+}
+
+interface TileSummaryTable {
+  coverage_id: number
+  level: number
+  block_row: number
+  block_column: number
+  bands: Buffer
+}
+
+interface AreaResultTable {
+  release_id: number
+  admin_area_id: number
+  boundaries_loaded_at: Date
+  statistics: object
 }
 
 interface BoundarySetTable {

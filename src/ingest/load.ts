@@ -2,10 +2,18 @@ import type { Database } from '#src/database/client.ts'
 import { deleteRelease, insertRelease, markReady, publishRelease } from '#src/domains/releases/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import type { Pixels } from './pixels.ts'
-import { type Extent, extentOf, insertCoverage, insertLayers } from './queries.ts'
+import { SummaryPyramid } from './pyramid.ts'
+import {
+  type Extent,
+  extentOf,
+  insertCoverage,
+  insertLayers,
+  isGeographic,
+  markSummarised,
+} from './queries.ts'
 import { type CoverageSource, compareLayers, type LayerSource, type ReleaseSource } from './source.ts'
 import { type Statistics, StatisticsCollector, suspicionOf } from './statistics.ts'
-import { openTileWriter } from './tile-writer.ts'
+import { openSummaryWriter, openTileWriter } from './tile-writer.ts'
 import { tilesOf } from './tiles.ts'
 
 /** Told how much of a release is done, from 0 to 1. */
@@ -46,6 +54,7 @@ export async function loadRelease(
       const extent = extents.get(coverage) as Extent
       const id = await insertCoverage(writer, release.id, coverage.grid, extent)
       const written = await writeTiles(database, id, coverage, advance)
+      await markSummarised(writer, id)
       await insertLayers(writer, release.id, id, coverage, ordinals, written.statistics)
       tiles += written.tiles
       coverage.layers.forEach(({ origin }, index) => {
@@ -125,22 +134,31 @@ async function writeTiles(
   coverage: CoverageSource,
   advance: (pixels: number) => void,
 ): Promise<{ tiles: number; statistics: Statistics[] }> {
-  const collectors = coverage.layers.map(() => new StatisticsCollector())
-  const writer = await openTileWriter(database, coverageId)
+  const { grid, layers } = coverage
+  const collectors = layers.map(() => new StatisticsCollector())
+  const geographic = await isGeographic(database.writer, grid.srid)
+  const pyramid = new SummaryPyramid(grid, geographic)
+  const tileWriter = await openTileWriter(database, coverageId)
+  const summaryWriter = await openSummaryWriter(database, coverageId)
   let tiles = 0
   try {
     for (const window of coverage.windows) {
       const pixels = await coverage.read(window)
       collect(coverage, collectors, pixels)
-      for (const tile of tilesOf(coverage.grid, coverage.layers, window, pixels)) {
-        await writer.write(tile)
+      for (const tile of tilesOf(grid, layers, window, pixels)) {
+        await tileWriter.write(tile)
         tiles++
       }
+      const bands = layers.map(({ nodata }, index) => ({ pixels: pixels[index] as Pixels, nodata }))
+      for (const block of pyramid.add(window, bands)) await summaryWriter.write(block)
       advance(window.width * window.height)
     }
-    await writer.finish()
+    for (const block of pyramid.finish()) await summaryWriter.write(block)
+    await tileWriter.finish()
+    await summaryWriter.finish()
   } catch (error) {
-    await writer.abort(error as Error)
+    await tileWriter.abort(error as Error)
+    await summaryWriter.abort(error as Error)
     throw error
   }
   return {

@@ -129,3 +129,67 @@ export async function insertLayers(
     )
     .execute()
 }
+
+/** Whether the coordinates of a CRS are degrees of longitude and latitude. */
+export async function isGeographic(db: Kysely<Tables>, srid: number): Promise<boolean> {
+  const { rows } = await sql<{ geographic: boolean }>`
+    select proj4text like '%+proj=longlat%' as geographic from spatial_ref_sys where srid = ${srid}`.execute(
+    db,
+  )
+  return rows[0]?.geographic ?? false
+}
+
+/** A coverage as it is in the database. */
+export interface StoredCoverage {
+  id: number
+  grid: Grid
+}
+
+/** The coverages of complete releases that have no summaries. */
+export async function listUnsummarised(db: Kysely<Tables>): Promise<StoredCoverage[]> {
+  const { rows } = await sql<StoredCoverage>`
+    select
+      coverage.id,
+      jsonb_build_object(
+        'srid', srid, 'originX', origin_x, 'originY', origin_y, 'pixelWidth', pixel_width,
+        'pixelHeight', pixel_height, 'width', width, 'height', height
+      ) as grid
+    from coverage
+    join release on release.id = coverage.release_id
+    where release.status = 'ready' and not summarised
+    order by coverage.id`.execute(db)
+  return rows
+}
+
+/** Deletes the summaries of a coverage that were not completed. */
+export async function clearSummaries(db: Kysely<Tables>, coverageId: number): Promise<void> {
+  await db.deleteFrom('tile_summary').where('coverage_id', '=', coverageId).execute()
+}
+
+/** The summaries of a coverage are complete: from now on they are used. */
+export async function markSummarised(db: Kysely<Tables>, coverageId: number): Promise<void> {
+  await db.updateTable('coverage').set({ summarised: true }).where('id', '=', coverageId).execute()
+}
+
+export interface StoredTile {
+  row: number
+  column: number
+  /** PostGIS raster, well-known binary. */
+  wkb: Buffer
+}
+
+/** The next tiles of a coverage, row by row: the first ones, or those after one. */
+export async function tilesAfter(
+  db: Kysely<Tables>,
+  coverageId: number,
+  after: Pick<StoredTile, 'row' | 'column'> = { row: -1, column: -1 },
+  limit: number,
+): Promise<StoredTile[]> {
+  const { rows } = await sql<StoredTile>`
+    select tile_row as row, tile_column as column, rast::bytea as wkb
+    from raster_tile
+    where coverage_id = ${coverageId} and (tile_row, tile_column) > (${after.row}, ${after.column})
+    order by tile_row, tile_column
+    limit ${limit}`.execute(db)
+  return rows
+}

@@ -1,30 +1,81 @@
 import { once } from 'node:events'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Database } from '#src/database/client.ts'
+import type { Tables } from '#src/database/tables.ts'
+import type { BlockSummary } from './pyramid.ts'
 import type { Tile } from './tiles.ts'
 
-/** Writes the tiles of one coverage. Nothing of them is to be seen before `finish` has resolved. */
-export interface TileWriter {
-  write(tile: Tile): Promise<void>
+/** Writes rows of one coverage. Nothing of them is to be seen before `finish` has resolved. */
+export interface RowWriter<Row> {
+  write(row: Row): Promise<void>
   finish(): Promise<void>
   /** Ends the writing after an error. */
   abort(error: Error): Promise<void>
 }
 
+/** Where rows go, and how. */
+interface Destination<Row> {
+  /** The table and its columns, for COPY. */
+  table: string
+  /** A row as a line of COPY. */
+  line(row: Row): string
+  /** The statement that inserts rows. */
+  insert(db: Kysely<Tables>, rows: Row[]): Promise<unknown>
+}
+
+/** Writes the tiles of a coverage. */
+export function openTileWriter(database: Database, coverageId: number): Promise<RowWriter<Tile>> {
+  return openWriter(database, {
+    table: 'raster_tile (coverage_id, tile_row, tile_column, rast)',
+    line: ({ row, column, wkb }) => `${coverageId}\t${row}\t${column}\t${wkb.toString('hex')}\n`,
+    insert: (db, tiles) =>
+      sql`
+        insert into raster_tile (coverage_id, tile_row, tile_column, rast)
+        select ${coverageId}::bigint, tile_row, tile_column, wkb::raster
+        from unnest(
+          ${tiles.map(({ row }) => row)}::integer[],
+          ${tiles.map(({ column }) => column)}::integer[],
+          ${tiles.map(({ wkb }) => wkb.toString('hex'))}::text[]
+        ) as tile (tile_row, tile_column, wkb)`.execute(db),
+  })
+}
+
+/** Writes the summaries of a coverage's blocks. */
+export function openSummaryWriter(database: Database, coverageId: number): Promise<RowWriter<BlockSummary>> {
+  return openWriter(database, {
+    table: 'tile_summary (coverage_id, level, block_row, block_column, bands)',
+    line: ({ level, row, column, bands }) =>
+      `${coverageId}\t${level}\t${row}\t${column}\t\\\\x${bands.toString('hex')}\n`,
+    insert: (db, blocks) =>
+      sql`
+        insert into tile_summary (coverage_id, level, block_row, block_column, bands)
+        select ${coverageId}::bigint, level, block_row, block_column, bands
+        from unnest(
+          ${blocks.map(({ level }) => level)}::integer[],
+          ${blocks.map(({ row }) => row)}::integer[],
+          ${blocks.map(({ column }) => column)}::integer[],
+          ${blocks.map(({ bands }) => bands)}::bytea[]
+        ) as block (level, block_row, block_column, bands)`.execute(db),
+  })
+}
+
 /** The fastest way into the database at hand: COPY on a server; the embedded one cannot read a COPY. */
-export function openTileWriter(database: Database, coverageId: number): Promise<TileWriter> {
-  return database.kind === 'server' ? copyWriter(database, coverageId) : statementWriter(database, coverageId)
+function openWriter<Row>(database: Database, destination: Destination<Row>): Promise<RowWriter<Row>> {
+  return database.kind === 'server'
+    ? copyWriter(database, destination)
+    : statementWriter(database, destination)
 }
 
 /** COPY rows are gathered to about this size before they go to the socket. */
 const COPY_CHUNK_BYTES = 256 * 1024
 
-async function copyWriter(database: Database, coverageId: number): Promise<TileWriter> {
+async function copyWriter<Row>(
+  database: Database,
+  { table, line }: Destination<Row>,
+): Promise<RowWriter<Row>> {
   const client = await database.pool.connect()
-  const stream = client.query(
-    copyFrom('copy raster_tile (coverage_id, tile_row, tile_column, rast) from stdin'),
-  )
+  const stream = client.query(copyFrom(`copy ${table} from stdin`))
   let failure: Error | undefined
   stream.on('error', (error: Error) => {
     failure = error
@@ -50,10 +101,10 @@ async function copyWriter(database: Database, coverageId: number): Promise<TileW
   }
 
   return {
-    async write({ row, column, wkb }) {
-      const line = `${coverageId}\t${row}\t${column}\t${wkb.toString('hex')}\n`
-      rows.push(line)
-      size += line.length
+    async write(row) {
+      const text = line(row)
+      rows.push(text)
+      size += text.length
       if (size >= COPY_CHUNK_BYTES) await flush()
     },
     async finish() {
@@ -72,26 +123,22 @@ async function copyWriter(database: Database, coverageId: number): Promise<TileW
 /** Rows a statement: enough that the round trip does not count, few enough that memory does not grow. */
 const ROWS_PER_STATEMENT = 100
 
-async function statementWriter(database: Database, coverageId: number): Promise<TileWriter> {
-  let tiles: Tile[] = []
+async function statementWriter<Row>(
+  { writer }: Database,
+  { insert }: Destination<Row>,
+): Promise<RowWriter<Row>> {
+  let rows: Row[] = []
 
   async function flush(): Promise<void> {
-    if (tiles.length === 0) return
-    await sql`
-      insert into raster_tile (coverage_id, tile_row, tile_column, rast)
-      select ${coverageId}::bigint, tile_row, tile_column, wkb::raster
-      from unnest(
-        ${tiles.map(({ row }) => row)}::integer[],
-        ${tiles.map(({ column }) => column)}::integer[],
-        ${tiles.map(({ wkb }) => wkb.toString('hex'))}::text[]
-      ) as tile (tile_row, tile_column, wkb)`.execute(database.writer)
-    tiles = []
+    if (rows.length === 0) return
+    await insert(writer, rows)
+    rows = []
   }
 
   return {
-    async write(tile) {
-      tiles.push(tile)
-      if (tiles.length >= ROWS_PER_STATEMENT) await flush()
+    async write(row) {
+      rows.push(row)
+      if (rows.length >= ROWS_PER_STATEMENT) await flush()
     },
     finish: flush,
     async abort() {},

@@ -195,6 +195,7 @@ export async function deleteRelease(trx: Transaction<Tables>, code: string, forc
     await trx.deleteFrom('release').where('id', '=', release.id).execute()
   } else {
     await trx.deleteFrom('coverage').where('release_id', '=', release.id).execute()
+    await trx.deleteFrom('area_result').where('release_id', '=', release.id).execute()
     await trx.updateTable('release').set({ status: 'deleted' }).where('id', '=', release.id).execute()
   }
 }

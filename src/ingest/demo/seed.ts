@@ -1,6 +1,7 @@
 import type { Database } from '#src/database/client.ts'
 import { deleteRelease, listReleases } from '#src/domains/releases/queries.ts'
 import { loadRelease } from '../load.ts'
+import { lockWork } from '../lock.ts'
 import { seedAreas } from './areas.ts'
 import { DEMO_RELEASES, demoSource } from './source.ts'
 
@@ -17,7 +18,7 @@ export async function seedDemo(
   database: Database,
   progress: (done: number, of: number) => void,
 ): Promise<number> {
-  const unlock = await lockSeeding(database)
+  const unlock = await lockWork(database, SEED_LOCK)
   try {
     const releases = await listReleases(database.writer)
     if (releases.some(({ publishedAt, synthetic }) => publishedAt && !synthetic)) return 0
@@ -44,17 +45,4 @@ export async function seedDemo(
   } finally {
     unlock()
   }
-}
-
-/** Lets one process at a time seed a server. The embedded database has but one process anyway. */
-async function lockSeeding(database: Database): Promise<() => void> {
-  if (database.kind === 'embedded') return () => {}
-  const client = await database.pool.connect()
-  // Closing the connection gives the lock back.
-  const unlock = () => client.release(true)
-  await client.query('select pg_advisory_lock($1)', [SEED_LOCK]).catch((error) => {
-    unlock()
-    throw error
-  })
-  return unlock
 }

@@ -1,0 +1,76 @@
+import { connect } from 'node:net'
+import type { RawBuilder } from 'kysely'
+import type pg from 'pg'
+import type { Database } from './client.ts'
+
+/** Runs a statement that only reads, on a connection of its own, and answers with its rows. */
+export type Ask = <Row>(query: RawBuilder<Row>) => Promise<Row[]>
+
+/**
+ * Reads from a database until a signal is aborted: then the statement under way is cancelled on the
+ * server, its connection is closed, and no further one begins.
+ *
+ * The embedded database cannot be interrupted, and losing a connection ends it: there the statement is
+ * waited for.
+ *
+ * @returns a function that rejects with the signal's reason once that is aborted
+ */
+export function askUntil(database: Database, signal: AbortSignal): Ask {
+  return async <Row>(query: RawBuilder<Row>): Promise<Row[]> => {
+    signal.throwIfAborted()
+    const { sql, parameters } = query.compile(database.reader)
+    const client = await database.readPool.connect()
+    let cancelled: Promise<void> | undefined
+    const stop = () => {
+      cancelled = cancel(client)
+    }
+    try {
+      signal.throwIfAborted()
+      if (database.kind === 'server') signal.addEventListener('abort', stop)
+      const { rows } = await client.query(sql, [...parameters])
+      signal.throwIfAborted()
+      return rows
+    } catch (error) {
+      throw signal.aborted ? signal.reason : error
+    } finally {
+      signal.removeEventListener('abort', stop)
+      // A cancellation may be on its way when the answer comes: it must not meet the next statement.
+      if (cancelled) void cancelled.then(() => client.release(true))
+      else client.release()
+    }
+  }
+}
+
+/** The code of the protocol's CancelRequest: 1234 and 5678, in 16 bits each. */
+const CANCEL_REQUEST = 80877102
+const CANCEL_BYTES = 16
+const CANCEL_TIMEOUT_MS = 1000
+
+/**
+ * Asks the server to cancel what a connection is doing, on a connection of its own, as the protocol has
+ * it: that needs no free one of the pool, and PgBouncer passes it on. It is over when the server hangs up;
+ * whether it came in time, the answer to the statement tells.
+ */
+function cancel(client: pg.PoolClient): Promise<void> {
+  // pg keeps them, and has no types for them.
+  const { host, port, processID, secretKey } = client as unknown as {
+    host: string
+    port: number
+    processID: number
+    secretKey: number
+  }
+  const request = Buffer.alloc(CANCEL_BYTES)
+  request.writeInt32BE(CANCEL_BYTES, 0)
+  request.writeInt32BE(CANCEL_REQUEST, 4)
+  request.writeInt32BE(processID, 8)
+  request.writeInt32BE(secretKey, 12)
+  const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host)
+  return new Promise((resolve) => {
+    socket.setTimeout(CANCEL_TIMEOUT_MS, () => socket.destroy())
+    socket.on('error', () => {})
+    socket.on('close', () => resolve())
+    socket.on('connect', () => socket.end(request))
+    // Nothing is answered; without a reader the end of the stream would not be noticed.
+    socket.resume()
+  })
+}
