@@ -19,11 +19,18 @@ const PRODUCT_NAMES: Record<Product, string> = {
   forage: 'forage suitability',
 }
 
+/** What a request is about, as sentences name it; of a polygon they give the position of a point inside. */
+type Place = 'point' | 'polygon'
+
 /**
  * Why nothing is published for a request: the country, the crop, the month, or nothing yet. Where one
  * point is asked about and lies in another country, that is most likely the one that was meant.
  */
-export async function reasonForNoRelease(db: Kysely<Tables>, query: Subject | PointQuery): Promise<ApiError> {
+export async function reasonForNoRelease(
+  db: Kysely<Tables>,
+  query: Subject | PointQuery,
+  what: Place = 'point',
+): Promise<ApiError> {
   const { product, countryCode, cropCode, forecastPeriod } = query
   const countries = await listCountries(db)
   const country = countries.find(({ code }) => code === countryCode)
@@ -32,7 +39,7 @@ export async function reasonForNoRelease(db: Kysely<Tables>, query: Subject | Po
     const message = `country_code must be one of ${allowed.join(', ')}`
     return new ApiError('INVALID_PARAMETERS', `${message}.`, [{ field: 'country_code', message, allowed }])
   }
-  const elsewhere = 'longitude' in query ? await otherCountry(db, query, countries) : ''
+  const elsewhere = 'longitude' in query ? await otherCountry(db, query, countries, what) : ''
   if (cropCode !== null && !country.crops.includes(cropCode)) {
     const offer =
       country.crops.length > 0 ? `its crops are: ${country.crops.join(', ')}` : 'it has forage only'
@@ -52,14 +59,19 @@ export async function reasonForNoRelease(db: Kysely<Tables>, query: Subject | Po
   return new ApiError('NO_RELEASE', `No ${subject} have been published yet.${elsewhere}`)
 }
 
-/** A sentence about where a point lies, if that is another country than the one asked for. */
-async function otherCountry(db: Kysely<Tables>, query: PointQuery, countries: Country[]): Promise<string> {
+/** A sentence about where a place lies, if that is another country than the one asked for. */
+async function otherCountry(
+  db: Kysely<Tables>,
+  query: PointQuery,
+  countries: Country[],
+  what: Place,
+): Promise<string> {
   const { containing } = await countriesAround(db, query.countryCode, [query])
   const [codes = []] = containing
   const other = countries.find(({ code }) => code === codes[0])
   return !other || codes.includes(query.countryCode)
     ? ''
-    : ` The point lies in ${other.name} (${other.code}).`
+    : ` The ${what} lies in ${other.name} (${other.code}).`
 }
 
 /**
@@ -70,13 +82,14 @@ export async function reasonsForNoValues(
   db: Kysely<Tables>,
   { product, countryCode }: Subject,
   points: Position[],
+  what: Place = 'point',
 ): Promise<ApiError[]> {
   const names = new Map((await listCountries(db)).map(({ code, name }) => [code, name]))
   const country = names.get(countryCode) ?? countryCode
   const { known, containing } = await countriesAround(db, countryCode, points)
   return points.map(({ latitude, longitude }, index) => {
     const codes = containing[index] ?? []
-    const place = `The point at latitude ${latitude}, longitude ${longitude}`
+    const place = `The ${what} at latitude ${latitude}, longitude ${longitude}`
     if (known && !codes.includes(countryCode)) {
       const other = names.get(codes[0] ?? '')
       const where = other ? `lies in ${other}, not in ${country}` : `lies outside ${country}`

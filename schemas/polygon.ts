@@ -1,0 +1,252 @@
+import { type Static, type TObject, Type } from 'typebox'
+import {
+  FertilizerEntry,
+  ForageEntry,
+  HistoryId,
+  IsfmEntry,
+  PointRequest,
+  YieldEntry,
+  YieldResponse,
+} from './advisory.ts'
+import { oneOf, ref } from './common.ts'
+
+// What is wrong with a geometry is found by code, which can say where: a validator would go through ten
+// thousand positions to list each.
+export const PolygonGeometry = Type.Unsafe<Record<string, unknown>>({
+  $id: 'PolygonGeometry',
+  type: 'object',
+  description:
+    'A GeoJSON Polygon or MultiPolygon, or a Feature of one, in longitude and latitude (WGS 84). At most 10,000 vertices. Heights are ignored, `crs` is refused, and nothing is repaired: what is not closed, crosses itself, has no area or has holes outside is refused with its place.',
+  required: ['type'],
+  properties: {
+    type: { description: '`Polygon`, `MultiPolygon` or `Feature`.' },
+    coordinates: {
+      description:
+        'Rings of `[longitude, latitude]` positions, each closed: the last position is the same as the first. The first ring is the outer one, the others are holes. Edges are straight in longitude and latitude.',
+    },
+    geometry: { description: 'Of a Feature: its Polygon or MultiPolygon.' },
+  },
+})
+
+export const AdminSelection = Type.Object(
+  {
+    country_code: Type.String({
+      minLength: 1,
+      maxLength: 100,
+      format: 'text',
+      description: 'The country, in any case: one of `eth`, `rwa`, `ken`, `gha`.',
+      examples: ['eth'],
+    }),
+    code: Type.String({
+      minLength: 1,
+      maxLength: 100,
+      format: 'text',
+      description: 'The code of the area, as in `GET /admin`.',
+      examples: ['ETH-01'],
+    }),
+    level: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 3,
+        description: 'Its level, 0 for the country. Where it is left out, the highest that has the code.',
+      }),
+    ),
+  },
+  { $id: 'AdminSelection', description: 'An administrative area.' },
+)
+
+const { crop, country_code, name, forecast_period } = PointRequest.properties
+
+const Place = {
+  geometry: Type.Optional(ref(PolygonGeometry)),
+  admin: Type.Optional(ref(AdminSelection)),
+}
+
+const Label = Type.Optional({
+  ...name,
+  default: 'Polygon',
+  description:
+    'A label for the place, given back in `location.name`. That of the administrative area when left out.',
+  examples: ['My farm'],
+})
+
+const Country = Type.Optional({
+  ...country_code,
+  description:
+    'The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. With `admin` it is that of the area.',
+})
+
+const FIELD = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [38.5, 9.5],
+      [38.62, 9.5],
+      [38.6, 9.58],
+      [38.5, 9.6],
+      [38.5, 9.5],
+    ],
+  ],
+}
+
+export const PolygonRequest = Type.Object(
+  { ...Place, crop, country_code: Country, name: Label, forecast_period },
+  {
+    $id: 'PolygonRequest',
+    description:
+      'A polygon or an administrative area, one of the two, and what to answer for. Fields that are not listed are ignored.',
+    examples: [
+      { geometry: FIELD, crop: 'wheat', country_code: 'eth', name: 'My farm' },
+      { admin: { country_code: 'eth', code: 'ETH-01' }, crop: 'wheat' },
+      { admin: { country_code: 'rwa', code: 'RWA-01' }, crop: 'potato' },
+    ],
+  },
+)
+export type PolygonRequest = Static<typeof PolygonRequest>
+
+export const ForagePolygonRequest = Type.Object(
+  { ...Place, country_code: Country, name: Label },
+  {
+    $id: 'ForagePolygonRequest',
+    description:
+      'A polygon or an administrative area, one of the two. Forage needs no crop; fields that are not listed are ignored.',
+    examples: [
+      { geometry: FIELD, country_code: 'eth', name: 'My pasture' },
+      { admin: { country_code: 'ken', code: 'KEN-01' } },
+    ],
+  },
+)
+export type ForagePolygonRequest = Static<typeof ForagePolygonRequest>
+
+export const PolygonLocation = Type.Object(
+  {
+    name: Type.String({ description: 'The label of the request, or the name of the area.' }),
+    lat: Type.Number({ description: 'With `lng`, a point inside.' }),
+    lng: Type.Number(),
+    type: oneOf(['polygon'], 'What was asked about.'),
+    area_ha: Type.Number({ description: 'Hectares, on the WGS 84 ellipsoid.' }),
+  },
+  { $id: 'PolygonLocation' },
+)
+
+const Statistics = {
+  min: Type.Number({ description: 'The smallest value of the pixels that the polygon overlaps.' }),
+  max: Type.Number({ description: 'The largest of them. Pixels that it only touches do not count.' }),
+  stddev: Type.Number({
+    description: 'The standard deviation of the population, each pixel weighed by its area inside.',
+  }),
+  covered_percent: Type.Number({
+    minimum: 0,
+    maximum: 100,
+    description: 'How much of the polygon’s area has values.',
+  }),
+}
+
+export const PolygonYieldEntry = entry('PolygonYieldEntry', YieldEntry)
+export const PolygonFertilizerEntry = entry('PolygonFertilizerEntry', FertilizerEntry, {
+  total_kg: Type.Number({ description: 'Kilograms for the covered area: the mean times its hectares.' }),
+})
+export const PolygonIsfmEntry = entry('PolygonIsfmEntry', IsfmEntry, {
+  total_tons: Type.Number({ description: 'Metric tons for the covered area: the mean times its hectares.' }),
+})
+export const PolygonForageEntry = entry('PolygonForageEntry', ForageEntry)
+
+/** The entry of a point's answer, where the value is a mean, with what else there is to say of an area. */
+function entry(id: string, point: TObject, total: Record<string, ReturnType<typeof Type.Number>> = {}) {
+  return Type.Object(
+    { ...point.properties, ...Statistics, ...total },
+    { $id: id, description: 'A layer in a polygon; the value is the mean, weighed by area.' },
+  )
+}
+
+const { forecast_period: Period } = YieldResponse.properties
+
+const STATISTICS = { min: 2318, max: 2604, stddev: 71.52, covered_percent: 100 }
+const LOCATION = { name: 'My farm', lat: 9.55, lng: 38.55, type: 'polygon', area_ha: 12012.5 }
+const HISTORY_ID = '0199b0a4-5f0e-7c5b-9d55-3d0d6b1f2a77'
+
+export const PolygonYieldResponse = Type.Object(
+  {
+    location: ref(PolygonLocation),
+    forecast_period: Period,
+    yield_data: Type.Array(ref(PolygonYieldEntry)),
+    history_id: HistoryId,
+  },
+  {
+    $id: 'PolygonYieldResponse',
+    examples: [
+      {
+        location: LOCATION,
+        forecast_period: 'July 2026',
+        yield_data: [{ scenario: 'Normal', yield_kg_ha: 2464.18, ...STATISTICS }],
+        history_id: HISTORY_ID,
+      },
+    ],
+  },
+)
+
+export const PolygonFertilizerResponse = Type.Object(
+  {
+    location: ref(PolygonLocation),
+    forecast_period: Period,
+    fertilizer_data: Type.Array(ref(PolygonFertilizerEntry)),
+    history_id: HistoryId,
+  },
+  {
+    $id: 'PolygonFertilizerResponse',
+    examples: [
+      {
+        location: LOCATION,
+        forecast_period: 'July 2026',
+        fertilizer_data: [
+          {
+            fertilizer_type: 'Urea',
+            scenario: 'Normal',
+            rate_kg_ha: 150.25,
+            min: 141,
+            max: 158,
+            stddev: 4.02,
+            covered_percent: 100,
+            total_kg: 1804878.125,
+          },
+        ],
+        history_id: HISTORY_ID,
+      },
+    ],
+  },
+)
+
+export const PolygonIsfmResponse = Type.Object(
+  {
+    location: ref(PolygonLocation),
+    forecast_period: Period,
+    isfm_data: Type.Array(ref(PolygonIsfmEntry)),
+    history_id: HistoryId,
+  },
+  { $id: 'PolygonIsfmResponse' },
+)
+
+export const PolygonForageResponse = Type.Object(
+  {
+    location: ref(PolygonLocation),
+    forage_data: Type.Array(ref(PolygonForageEntry)),
+    history_id: HistoryId,
+  },
+  { $id: 'PolygonForageResponse' },
+)
+
+export const polygonSchemas = [
+  PolygonGeometry,
+  AdminSelection,
+  PolygonRequest,
+  ForagePolygonRequest,
+  PolygonLocation,
+  PolygonYieldEntry,
+  PolygonFertilizerEntry,
+  PolygonIsfmEntry,
+  PolygonForageEntry,
+  PolygonYieldResponse,
+  PolygonFertilizerResponse,
+  PolygonIsfmResponse,
+  PolygonForageResponse,
+]
