@@ -59,7 +59,7 @@ function geometryOf(request: object): object | undefined {
 }
 
 const CSV_HEADER =
-  'id,created_at,kind,product,country_code,crop,name,lat,lng,area_ha,releases,forecast_period,input,scenario,' +
+  'id,created_at,kind,product,country_code,crop,name,lat,lng,area_ha,release,forecast_period,input,scenario,' +
   'value,unit,min,max,stddev,covered_percent,total,rating,comment,observed_yield_kg_ha,' +
   'observed_rate_kg_ha,observed_rate_tons_ha,harvested_on\r\n'
 
@@ -91,7 +91,7 @@ function csvLine(row: HistoryRow, entry: Entry): string {
     location.lat,
     location.lng,
     location.area_ha ?? null,
-    row.releases.join(' '),
+    entry.release ?? row.releases.join(' '),
     entry.forecastPeriod,
     entry.input,
     entry.scenario,

@@ -26,6 +26,8 @@ type Cell = string | number | null
 /** One value of an advisory, the same for all products. */
 export interface Entry {
   product: Product
+  /** The release it is of, where the answer is of several. */
+  release: Cell
   forecastPeriod: Cell
   input: Cell
   scenario: Cell
@@ -63,6 +65,7 @@ function entryOf(
   const cell = (key: string | null) => ((key !== null && entry[key]) ?? null) as Cell
   return {
     product,
+    release: (section.release ?? null) as Cell,
     forecastPeriod: (section.forecast_period ?? null) as Cell,
     input: input === null ? null : cell(input),
     scenario: cell('scenario'),
