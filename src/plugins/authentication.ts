@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Role } from '#schemas/user.ts'
 import { ApiError } from '#src/errors.ts'
@@ -83,9 +83,7 @@ export const authentication = fp(
       return caller
     }
 
-    app.addHook('onRequest', async (request) => {
-      if (request.is404) return
-      const { public: open, role } = request.routeOptions.config
+    async function identify(request: FastifyRequest, { public: open, role }: FastifyContextConfig) {
       const token = tokenOf(request)
       const caller =
         token &&
@@ -100,6 +98,13 @@ export const authentication = fp(
       if (role && request.user.role !== role) {
         throw new ApiError('FORBIDDEN', `This is for callers with the role ${role}.`)
       }
+    }
+
+    app.addHook('onRequest', (request, _reply, done) => {
+      const { config } = request.routeOptions
+      // Most requests are anonymous and for public routes: those wait for nothing.
+      if (request.is404 || (config.public && request.headers.authorization === undefined)) done()
+      else identify(request, config).then(() => done(), done)
     })
   },
   { name: 'authentication', dependencies: ['error-handler'] },

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { type TObject, Type } from 'typebox'
 import { ApiError } from '#src/errors.ts'
 
@@ -15,26 +15,45 @@ interface Field {
  * wins. What comes out is validated as the body. Parameters that the schema does not name are ignored.
  */
 export function mergeQueryIntoBody(schema: TObject) {
-  const fields = fieldsOf(schema)
-  return async (request: FastifyRequest): Promise<void> => {
-    const { body } = request
-    if (body !== undefined && (body === null || typeof body !== 'object' || Array.isArray(body))) {
-      const message = 'the body must be a JSON object'
-      throw new ApiError('INVALID_PARAMETERS', 'The body must be a JSON object.', [
-        { field: 'body', message },
-      ])
+  const merge = queryMerger(schema)
+  return (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+    try {
+      merge(request)
+      done()
+    } catch (error) {
+      done(error as ApiError)
     }
-    const query = request.query as Record<string, string | string[]>
-    const merged: Record<string, unknown> = {}
-    for (const field of fields) {
-      if (body && Object.hasOwn(body, field.name)) {
-        merged[field.name] = (body as Record<string, unknown>)[field.name]
-      } else if (query[field.name] !== undefined) {
-        merged[field.name] = readValue(field, query[field.name] as string | string[])
-      }
-    }
-    request.body = merged
   }
+}
+
+/**
+ * What the hook does, for hooks that do more.
+ *
+ * @throws {ApiError} INVALID_PARAMETERS, where the body is no object or a parameter comes twice
+ */
+export function queryMerger(schema: TObject): (request: FastifyRequest) => void {
+  const fields = fieldsOf(schema)
+  return (request) => {
+    request.body = merged(fields, request.body, request.query as Record<string, string | string[]>)
+  }
+}
+
+function merged(
+  fields: Field[],
+  body: unknown,
+  query: Record<string, string | string[]>,
+): Record<string, unknown> {
+  if (body !== undefined && (body === null || typeof body !== 'object' || Array.isArray(body))) {
+    const message = 'the body must be a JSON object'
+    throw new ApiError('INVALID_PARAMETERS', 'The body must be a JSON object.', [{ field: 'body', message }])
+  }
+  const request: Record<string, unknown> = {}
+  for (const field of fields) {
+    const { name } = field
+    if (body && Object.hasOwn(body, name)) request[name] = (body as Record<string, unknown>)[name]
+    else if (query[name] !== undefined) request[name] = readValue(field, query[name])
+  }
+  return request
 }
 
 /** A hook that turns the numbers among the query parameters into numbers, for the validation to judge. */

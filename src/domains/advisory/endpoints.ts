@@ -11,7 +11,9 @@ import { PRODUCTS, type Product } from '#schemas/common.ts'
 import { EverythingResponse } from '#schemas/everything.ts'
 import { everythingAt } from './everything.ts'
 import { type PointAdvisor, pointQuery } from './point.ts'
+import { type ItemWriter, itemWriter } from './points/writers.ts'
 import { dataOf, locationOf } from './products.ts'
+import type { ReleaseLabels } from './queries.ts'
 
 /** What is answered to a point request. */
 export interface PointAnswer {
@@ -19,7 +21,9 @@ export interface PointAnswer {
   releases: string[]
   /** Whether the releases have said all of it, and no reasons were needed. */
   complete: boolean
-  body: Record<string, unknown>
+  readonly body: Record<string, unknown>
+  /** The body as JSON, where that is written faster than from the body. */
+  text?(): string
 }
 
 /** A point endpoint: what its operation takes and answers, and how it reads. */
@@ -35,6 +39,17 @@ export interface PointEndpoint {
   summary: string
   description: string
   answer(advisor: PointAdvisor, asked: PointRequest): Promise<PointAnswer>
+}
+
+/** The writers of releases that have answered, for as long as the releases are known. */
+const WRITERS = new WeakMap<ReleaseLabels, ItemWriter>()
+
+function writerOf(product: Product, release: ReleaseLabels): ItemWriter {
+  const known = WRITERS.get(release)
+  if (known) return known
+  const writer = itemWriter(product, release)
+  WRITERS.set(release, writer)
+  return writer
 }
 
 const NO_VALUE = `
@@ -54,8 +69,14 @@ function endpointOf(
     ...rest,
     async answer(advisor, asked) {
       const { release, values } = await advisor.advise(pointQuery(product, asked))
-      const body = { location: locationOf(asked), ...dataOf(product, release, values) }
-      return { releases: [release.code], complete: true, body }
+      return {
+        releases: [release.code],
+        complete: true,
+        get body() {
+          return { location: locationOf(asked), ...dataOf(product, release, values) }
+        },
+        text: () => writerOf(product, release).answered(asked, values),
+      }
     },
   }
 }

@@ -8,7 +8,7 @@ import { overloaded } from '#src/plugins/overload.ts'
 import { createCoalescer } from './coalescer.ts'
 import { CoverageGone, createPixelReader, type StoredPixels } from './pixel-reader.ts'
 import { round } from './products.ts'
-import { createPublished, type PublishedRelease } from './published.ts'
+import { createPublished, type Picture, type PublishedRelease } from './published.ts'
 import type { PointQuery, Position, ReleaseLabels, Subject } from './queries.ts'
 import { reasonForNoRelease, reasonsForNoValue } from './reasons.ts'
 
@@ -83,23 +83,32 @@ export function createPointAdvisor({ kind, reader }: Database, config: Config): 
       : valuesOf(release, pixels as StoredPixels[])
   }
 
-  /** Looks something up in the release that answers for a subject. */
-  async function lookUp<Result>(
+  /** Looks something up in the release that answers for a subject: at once, where all is in memory. */
+  function lookUp<Result>(
     subject: Subject | PointQuery,
     look: (release: PublishedRelease) => Result | Promise<Result>,
-  ): Promise<Result> {
+  ): Result | Promise<Result> {
     if (waiting >= config.DATABASE_QUEUE_LIMIT) throw overloaded()
+    const release = published.known()?.releaseOf(subject)
+    const found = release && look(release)
+    return found === undefined || found instanceof Promise ? waitFor(subject, look, found) : found
+  }
+
+  async function waitFor<Result>(
+    subject: Subject | PointQuery,
+    look: (release: PublishedRelease) => Result | Promise<Result>,
+    begun: Result | Promise<Result> | undefined,
+  ): Promise<Result> {
     waiting++
     try {
-      let picture = await published.current()
-      for (let attempt = 1; ; attempt++) {
-        const release = picture.releaseOf(subject)
-        if (!release) throw await reasonForNoRelease(reader, subject)
+      for (let attempt = 1, found = begun; ; attempt++, found = undefined) {
         try {
-          return await look(release)
+          if (found) return await found
+          const picture = await (attempt === 1 ? published.current() : published.renewed())
+          return await lookIn(picture, subject, look)
         } catch (error) {
+          // What has taken the place of the release answers.
           if (!(error instanceof CoverageGone) || attempt === ATTEMPTS) throw error
-          picture = await published.renewed()
         }
       }
     } finally {
@@ -107,26 +116,46 @@ export function createPointAdvisor({ kind, reader }: Database, config: Config): 
     }
   }
 
+  async function lookIn<Result>(
+    picture: Picture,
+    subject: Subject | PointQuery,
+    look: (release: PublishedRelease) => Result | Promise<Result>,
+  ): Promise<Result> {
+    const release = picture.releaseOf(subject)
+    if (!release) throw await reasonForNoRelease(reader, subject)
+    return look(release)
+  }
+
   return {
     async releaseOf(subject) {
       return (await published.current()).releaseOf(subject)
     },
-    advise: (query) =>
-      lookUp(query, async (release) => {
-        const values = await valuesAt(release, query)
-        if (values === null) throw await reasonForNoValue(query)
-        return { release, values }
-      }),
-    adviseMany: (subject, points) =>
-      lookUp(subject, async (release) => {
+    async advise(query) {
+      return lookUp(query, (release) => {
+        const values = valuesAt(release, query)
+        if (values instanceof Promise) return values.then((found) => adviceOf(query, release, found))
+        return adviceOf(query, release, values)
+      })
+    },
+    async adviseMany(subject, points) {
+      return lookUp(subject, (release) => {
         const values = points.map((point) => valuesAt(release, point))
-        return {
-          release,
-          values: values.some((found) => found instanceof Promise)
-            ? await Promise.all(values)
-            : (values as (LayerValues | null)[]),
-        }
-      }),
+        return values.some((found) => found instanceof Promise)
+          ? Promise.all(values).then((found) => ({ release, values: found }))
+          : { release, values: values as (LayerValues | null)[] }
+      })
+    },
+  }
+
+  function adviceOf(
+    query: PointQuery,
+    release: PublishedRelease,
+    values: LayerValues | null,
+  ): PointAdvice | Promise<PointAdvice> {
+    if (values !== null) return { release, values }
+    return reasonForNoValue(query).then((reason) => {
+      throw reason
+    })
   }
 }
 

@@ -28,8 +28,10 @@ export interface Picture {
 }
 
 export interface Published {
-  /** What is published. At once, as long as what is known is not too old. */
-  current(): Picture | Promise<Picture>
+  /** What is published, as far as that is known without waiting: undefined where it is too old. */
+  known(): Picture | undefined
+  /** The same; where what is known is too old, the database is asked. */
+  current(): Promise<Picture>
   /** The same, asked of the database after this call. */
   renewed(): Promise<Picture>
 }
@@ -107,14 +109,18 @@ export function createPublished(db: Kysely<Tables>, maxAgeMs: number): Published
     return picture
   }
 
+  function known(): Picture | undefined {
+    if (!picture) return undefined
+    const age = performance.now() - picture.asked
+    if (age >= maxAgeMs) return undefined
+    // A failure shows when the picture is too old, to the requests that then wait.
+    if (age >= maxAgeMs / 2) refresh().catch(() => {})
+    return picture
+  }
+
   return {
-    current() {
-      const now = performance.now()
-      if (!picture || now - picture.asked >= maxAgeMs) return askedSince(now - maxAgeMs)
-      // A failure shows when the picture is too old, to the requests that then wait.
-      if (now - picture.asked >= maxAgeMs / 2) refresh().catch(() => {})
-      return picture
-    },
+    known,
+    current: async () => known() ?? askedSince(performance.now() - maxAgeMs),
     renewed: () => askedSince(performance.now()),
   }
 }

@@ -70,6 +70,7 @@ export function pointRoutes(app: App, advisor: PointAdvisor, keep: KeepAdvisory)
       preValidation: mergeQueryIntoBody(request),
       handler: async (call: FastifyRequest<{ Body: PointRequest }>, reply: FastifyReply) => {
         const answer = await answerOf(endpoint, call.body, call, reply)
+        if (call.user === null) return send(answer, reply)
         return keepForCaller(keep, call, keptAs(endpoint, call.body), answer)
       },
     })
@@ -106,7 +107,7 @@ export function pointRoutes(app: App, advisor: PointAdvisor, keep: KeepAdvisory)
         const answer = await answerOf(endpoint, asked, call, reply)
         if (call.user !== null) return keepForCaller(keep, call, keptAs(endpoint, asked), answer)
         if (allowCaching(call, reply, tagOf(path, asked, answer))) return reply.code(304).send()
-        return answer.body
+        return send(answer, reply)
       },
     })
   }
@@ -148,6 +149,12 @@ export function pointRoutes(app: App, advisor: PointAdvisor, keep: KeepAdvisory)
     const tag = tagOfReleases(endpoint.path, asked, releases)
     return isCurrent(tags, tag) && allowCaching(call, reply, tag)
   }
+}
+
+/** Sends what needs nothing more, as text where there is one; what is left to send otherwise. */
+function send(answer: PointAnswer, reply: FastifyReply): Record<string, unknown> | undefined {
+  if (!answer.text) return answer.body
+  reply.type('application/json; charset=utf-8').send(answer.text())
 }
 
 /** What the history says a call was about. */

@@ -91,7 +91,7 @@ export async function offerAtPoint(
 
 /**
  * Whether any layer of the release `published` has a value at a point. The first value found is enough,
- * unlike for release_values. `offset 0` keeps the order: the cell, its one tile, the layers; a planner
+ * unlike for pixel_values. `offset 0` keeps the order: the cell, its one tile, the layers; a planner
  * without statistics would otherwise try each tile of the coverage.
  */
 function hasValue(longitude: number, latitude: number) {

@@ -11,7 +11,7 @@ import { allPages, history, keepAt, recordOf } from './advisories.ts'
 let service: TestApp
 let person: Person
 beforeAll(async () => {
-  service = await createTestApp()
+  service = await createTestApp({ settings: { RELEASE_MAX_AGE_MS: '0' } })
   person = await newPerson(service.app)
 })
 afterAll(() => service.close())

@@ -21,7 +21,7 @@ import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/plugins/app.ts'
 import { negotiate } from '#src/plugins/negotiation.ts'
 import { OPTIONAL_TOKEN } from '#src/plugins/openapi.ts'
-import { mergeQueryIntoBody } from '#src/plugins/parameters.ts'
+import { queryMerger } from '#src/plugins/parameters.ts'
 import { type PointAdvisor, subjectOf } from '../point.ts'
 import { ReleaseHeader } from '../routes.ts'
 import { adviseBatch, writeAnswer } from './answer.ts'
@@ -64,7 +64,7 @@ export async function pointsRoutes(app: App, { advisor }: { advisor: PointAdviso
 
   for (const product of PRODUCTS) {
     const parameters = product === 'forage' ? ForageBatchParameters : BatchParameters
-    const merge = mergeQueryIntoBody(parameters)
+    const merge = queryMerger(parameters)
     app.route({
       method: 'POST',
       url: `/${product}/points`,
@@ -113,7 +113,7 @@ export async function pointsRoutes(app: App, { advisor }: { advisor: PointAdviso
         refuseTooMany(request, batch)
         request.batch = batch
         request.body = batch.parameters
-        await merge(request)
+        merge(request)
       },
       handler: async (request: FastifyRequest<{ Body: BatchParameters }>, reply: FastifyReply) => {
         const { form, points } = request.batch as SentBatch

@@ -41,10 +41,10 @@ export function createWriter(form: Form, product: Product, release: ReleaseLabel
   }
 }
 
-type ItemWriter = Pick<Writer, 'answered' | 'without' | 'refused'>
+export type ItemWriter = Pick<Writer, 'answered' | 'without' | 'refused'>
 
-/** Items are what the point endpoint answers, behind their id. */
-function itemWriter(product: Product, release: ReleaseLabels): ItemWriter {
+/** Items are what the point endpoint answers, behind their id where they have one. */
+export function itemWriter(product: Product, release: ReleaseLabels): ItemWriter {
   const { entries, value, labels } = PRODUCT_ANSWERS[product]
   const fragments = release.layers.map((layer) => beforeValue({ ...labels(layer), [value]: 0 }))
   const period = release.forecastPeriod
