@@ -9,16 +9,16 @@ const CELL = /[^,\r\n]*/y
 const LINE_END = /\r\n|[\r\n]/y
 
 /** What columns may be called, in any case. Others are ignored. */
-const COLUMNS: Record<string, 'id' | 'lat' | 'lng' | 'name'> = {
-  id: 'id',
-  name: 'name',
-  lat: 'lat',
-  latitude: 'lat',
-  lng: 'lng',
-  lon: 'lng',
-  long: 'lng',
-  longitude: 'lng',
-}
+const COLUMNS = new Map<string, 'id' | 'lat' | 'lng' | 'name'>([
+  ['id', 'id'],
+  ['name', 'name'],
+  ['lat', 'lat'],
+  ['latitude', 'lat'],
+  ['lng', 'lng'],
+  ['lon', 'lng'],
+  ['long', 'lng'],
+  ['longitude', 'lng'],
+])
 
 /**
  * The records of a table as RFC 4180 has it, blank lines left out; lines may end in CRLF, LF or CR.
@@ -75,7 +75,7 @@ function malformed(text: string, at: number, what: string): ApiError {
  * @throws {ApiError} MALFORMED_BODY, where the header does not say which columns are which
  */
 export function csvPointReader(header: string[]): (record: string[]) => unknown {
-  const columns = header.map((name) => COLUMNS[name.trim().toLowerCase()])
+  const columns = header.map((name) => COLUMNS.get(name.trim().toLowerCase()))
   for (const name of ['lat', 'lng'] as const) {
     if (columns.includes(name)) continue
     const hint =

@@ -99,8 +99,9 @@ const CRS84 = /^urn:ogc:def:crs:OGC:(1\.3)?:CRS84$/
 
 function featuresOf(body: Record<string, unknown>): SentPoints {
   if (body.type !== 'FeatureCollection') throw invalid('type', 'type must be FeatureCollection')
-  const crs = body.crs as { properties?: { name?: unknown } } | null | undefined
-  if (crs && !CRS84.test(String(crs.properties?.name))) {
+  const { crs } = body as { crs?: { properties?: { name?: unknown } } | null }
+  const name = crs?.properties?.name
+  if (crs && !(typeof name === 'string' && CRS84.test(name))) {
     throw invalid('crs', 'crs must be left out: GeoJSON coordinates are longitude and latitude in WGS 84')
   }
   return listOf(body, 'features', pointOfFeature)

@@ -42,6 +42,12 @@ describe('a body that cannot be read is refused as a whole', () => {
       'INVALID_PARAMETERS',
       'crs must be left out: GeoJSON coordinates are longitude and latitude in WGS 84.',
     ],
+    [
+      GEOJSON,
+      '{"type": "FeatureCollection", "crs": {"properties": {"name": {"toString": 1}}}, "features": [0]}',
+      'INVALID_PARAMETERS',
+      'crs must be left out: GeoJSON coordinates are longitude and latitude in WGS 84.',
+    ],
     [CSV, 'a,b\n1,2', 'MALFORMED_BODY', 'The first line must name the columns, lat and lng among them.'],
     [
       CSV,
@@ -211,6 +217,10 @@ describe('tables are read as programs write them', () => {
     ['with CR', 'lat,lng\r9.5,38.5\r'],
     ['with other names in any case', 'Latitude, LONGITUDE \n9.5,38.5'],
     ['with columns of others', 'x,lon,,lat\n1,38.5,"a\n""b""",9.5'],
+    [
+      'with columns that JavaScript knows',
+      'constructor,toString,__proto__,constructor,lat,lng\n1,2,3,4,9.5,38.5',
+    ],
     ['with quotes and spaces', '"lat","lng"\n" 9.5 ","38.5"'],
     ['with empty lines', '\n\nlat,lng\n\n9.5,38.5\n\n'],
     ['with empty cells', 'id,lat,lng,name\n,9.5,38.5,'],
