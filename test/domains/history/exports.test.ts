@@ -3,7 +3,7 @@ import type { Feature, FeatureCollection } from 'geojson'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
-import { history, keepAt, recordOf } from './advisories.ts'
+import { history } from './advisories.ts'
 
 const CSV = 'text/csv'
 const GEOJSON = 'application/geo+json'
@@ -38,7 +38,7 @@ const COLUMNS = [
   'harvested_on',
 ]
 
-const SQUARE = {
+const TRIANGLE = {
   type: 'Polygon',
   coordinates: [
     [
@@ -52,54 +52,30 @@ const SQUARE = {
 
 let service: TestApp
 let person: Person
-let ids: { point: string; forage: string; polygon: string; area: string; all: string }
+/** One call of each kind, in the order in which they were made. */
+const ids = { point: '', forage: '', all: '', polygon: '', area: '' }
 
 beforeAll(async () => {
   service = await createTestApp()
   person = await newPerson(service.app)
-  const point = await ask('fertilizer', { lat: 9.5, lng: 38.5, name: '=cmd|"x", \r\n-2' })
-  const forage = await ask('forage', { lat: -1, lng: 36.5, country_code: 'ken', name: 'ወንጂ' })
-  const polygonLocation = { name: 'Plot', lat: 9.05, lng: 38.08, type: 'polygon', area_ha: 6074.5 }
-  const polygonAnswer = {
-    location: polygonLocation,
-    forecast_period: 'July 2026',
-    fertilizer_data: [
-      {
-        fertilizer_type: 'Urea',
-        scenario: 'Normal',
-        rate_kg_ha: 150.25,
-        min: 0,
-        max: 171,
-        stddev: 3.5,
-        covered_percent: 98.7,
-        total_kg: 900_789.1,
-      },
-    ],
-  }
-  const polygon = recordOf(person, {
-    kind: 'polygon',
-    product: 'fertilizer',
-    request: { geometry: { type: 'Feature', geometry: SQUARE, properties: null } },
-    answer: polygonAnswer,
-  })
-  const area = recordOf(person, {
-    kind: 'polygon',
-    product: 'yield',
-    request: { admin: { country_code: 'eth', code: 'ETH-01' } },
-    answer: { location: polygonLocation, yield_data: [] },
-  })
-  const later = new Date(Date.now() + 60_000)
-  const all = await ask('', { lat: 9.5, lng: 38.5 })
-  const [polygonId = '', areaId = ''] = await keepAt(service, [
-    [polygon, later],
-    [area, new Date(later.getTime() + 1)],
-  ])
-  ids = {
-    point: point.history_id,
-    forage: forage.history_id,
-    polygon: polygonId,
-    area: areaId,
-    all: all.history_id,
+  const areas = await service.app.inject({ url: '/admin?admin0=rwa&level=1', headers: person.headers })
+  const admin = { country_code: 'rwa', code: areas.json().items[0].code }
+  const asked: [keyof typeof ids, path: string, body: object][] = [
+    ['point', 'fertilizer/point', { lat: 9.5, lng: 38.5, name: '=cmd|"x", \r\n-2' }],
+    ['forage', 'forage/point', { lat: -1, lng: 36.5, country_code: 'ken', name: 'ወንጂ' }],
+    ['all', 'point', { lat: 9.5, lng: 38.5 }],
+    ['polygon', 'fertilizer', { geometry: { type: 'Feature', geometry: TRIANGLE, properties: null } }],
+    ['area', 'isfm', { admin, crop: 'potato' }],
+  ]
+  for (const [key, path, payload] of asked) {
+    const response = await service.app.inject({
+      method: 'POST',
+      url: `/advisory/${path}`,
+      headers: person.headers,
+      payload,
+    })
+    expect(response.statusCode, response.body).toBe(200)
+    ids[key] = response.json().history_id
   }
   const feedback = await service.app.inject({
     method: 'POST',
@@ -114,16 +90,6 @@ beforeAll(async () => {
   expect(feedback.statusCode).toBe(200)
 })
 afterAll(() => service.close())
-
-async function ask(product: string, payload: object) {
-  const response = await service.app.inject({
-    method: 'POST',
-    url: `/advisory/${product && `${product}/`}point`,
-    headers: person.headers,
-    payload,
-  })
-  return response.json()
-}
 
 async function csv(path: string): Promise<Record<string, string>[]> {
   const response = await history(service, person, path, CSV)
@@ -174,20 +140,32 @@ describe('CSV', () => {
     }
   })
 
-  test('has the numbers of polygons', async () => {
-    const [row, ...others] = await csv(ids.polygon)
-    expect(others).toEqual([])
-    expect(row).toMatchObject({
-      kind: 'polygon',
-      area_ha: '6074.5',
-      value: '150.25',
-      min: '0',
-      max: '171',
-      stddev: '3.5',
-      covered_percent: '98.7',
-      total: '900789.1',
-      rating: '',
-    })
+  test.each([
+    ['polygon', 'fertilizer_data', 'rate_kg_ha', 'total_kg'],
+    ['area', 'isfm_data', 'rate_tons_ha', 'total_tons'],
+  ] as const)('has the numbers of polygons and areas: %s', async (key, entries, value, total) => {
+    const { answer } = (await history(service, person, ids[key])).json()
+    expect(answer[entries].length).toBeGreaterThan(5)
+    const numbers = (await csv(ids[key])).map((row) => ({
+      area: Number(row.area_ha),
+      ...Object.fromEntries(
+        ['value', 'min', 'max', 'stddev', 'covered_percent', 'total'].map((name) => [
+          name,
+          Number(row[name]),
+        ]),
+      ),
+    }))
+    expect(numbers).toEqual(
+      answer[entries].map((entry: Record<string, number>) => ({
+        area: answer.location.area_ha,
+        value: entry[value],
+        min: entry.min,
+        max: entry.max,
+        stddev: entry.stddev,
+        covered_percent: entry.covered_percent,
+        total: entry[total],
+      })),
+    )
   })
 
   test('has the values of each product where all were asked for, with the release they are of', async () => {
@@ -223,7 +201,7 @@ describe('CSV', () => {
     expect(response.headers.link).toBe(`</history/my?limit=3&cursor=${page.json().next_cursor}>; rel="next"`)
     expect(response.headers.vary).toBe('Accept')
     const rows = await csv('my?limit=3')
-    expect([...new Set(rows.map(({ id }) => id))]).toEqual([ids.polygon, ids.all])
+    expect([...new Set(rows.map(({ id }) => id))]).toEqual([ids.area, ids.polygon, ids.all])
     const next = await csv(`my?limit=3&cursor=${page.json().next_cursor}`)
     expect([...new Set(next.map(({ id }) => id))]).toEqual(expect.arrayContaining([ids.forage, ids.point]))
     expect(next.find(({ id }) => id === ids.forage)?.name).toBe('ወንጂ')
@@ -270,9 +248,14 @@ describe('GeoJSON', () => {
     const page = (await history(service, person, 'my?limit=4')).json()
     expect(collection.type).toBe('FeatureCollection')
     expect(collection.features.map(({ id }) => id)).toEqual(page.items.map(({ id }: { id: string }) => id))
+    const { answer } = (await history(service, person, ids.area)).json()
+    const place = answer.location
     const geometryOf = (id: string) => collection.features.find((feature) => feature.id === id)?.geometry
-    expect(geometryOf(ids.polygon)).toEqual(SQUARE)
-    expect(geometryOf(ids.area)).toEqual({ type: 'Point', coordinates: [38.08, 9.05] })
+    expect(geometryOf(ids.polygon)).toEqual(TRIANGLE)
+    expect(geometryOf(ids.area)).toEqual({
+      type: 'Point',
+      coordinates: [place.lng, place.lat],
+    })
     expect(collection.next_cursor).toBe(page.next_cursor)
     expect(response.headers.link).toContain(page.next_cursor)
   })
