@@ -39,6 +39,8 @@ const FertilizerSection = sectionOf('Fertilizer', 'fertilizer_data', FertilizerR
 const IsfmSection = sectionOf('Isfm', 'isfm_data', IsfmResponse)
 const ForageSection = sectionOf('Forage', 'forage_data', ForageResponse)
 
+const NO_CROP = 'The crop is not available for Kenya; it has forage only.'
+
 export const EverythingResponse = Type.Object(
   {
     location: ref(Location),
@@ -48,7 +50,21 @@ export const EverythingResponse = Type.Object(
     forage: ref(ForageSection),
     history_id: Type.Optional(HistoryId),
   },
-  { $id: 'EverythingResponse' },
+  {
+    $id: 'EverythingResponse',
+    examples: [
+      {
+        location: { name: 'My pasture', lat: -1, lng: 36.5, type: 'point' },
+        yield: { yield_data: null, error: NO_CROP, code: 'CROP_NOT_AVAILABLE' },
+        fertilizer: { fertilizer_data: null, error: NO_CROP, code: 'CROP_NOT_AVAILABLE' },
+        isfm: { isfm_data: null, error: NO_CROP, code: 'CROP_NOT_AVAILABLE' },
+        forage: {
+          release: 'forage-ken-v1',
+          forage_data: [{ forage_variety: 'Chloris gayana', suitability_score: 0.765 }],
+        },
+      },
+    ],
+  },
 )
 
 export const everythingSchemas = [

@@ -192,12 +192,18 @@ export const POINTS_RESPONSES = Object.fromEntries(
 export const AnswerLines = Type.String({
   $id: 'AnswerLines',
   description: 'For each point one line, in their order: an item of the JSON answer.',
+  examples: [
+    '{"id":"field-1","location":{"name":"My field","lat":9.5,"lng":38.5,"type":"point"},"forecast_period":"July 2026","yield_data":[{"scenario":"Normal","yield_kg_ha":3694}]}\n',
+  ],
 })
 
 export const AnswerTable = Type.String({
   $id: 'AnswerTable',
   description:
     'For each point one row, in their order: `id`, `name`, `lat`, `lng`, `forecast_period` (not for forage), a column a layer, such as `rate_kg_ha Urea Normal`, then `error` and `code`. A text that a spreadsheet would take for a formula has an apostrophe before it.',
+  examples: [
+    'id,name,lat,lng,forecast_period,yield_kg_ha Normal,error,code\r\nfield-1,My field,9.5,38.5,July 2026,3694,,\r\n',
+  ],
 })
 
 export const AnswerCollection = Type.Object(
@@ -220,7 +226,23 @@ export const AnswerCollection = Type.Object(
       { description: 'One for each point, in their order.' },
     ),
   },
-  { $id: 'AnswerCollection' },
+  {
+    $id: 'AnswerCollection',
+    examples: [
+      {
+        type: 'FeatureCollection',
+        release: 'yield-eth-wheat-2026-07-v1',
+        features: [
+          {
+            type: 'Feature',
+            id: 'field-1',
+            geometry: { type: 'Point', coordinates: [38.5, 9.5] },
+            properties: { name: 'My field', forecast_period: 'July 2026', 'yield_kg_ha Normal': 3694 },
+          },
+        ],
+      },
+    ],
+  },
 )
 
 export const pointsSchemas = [
