@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { buildApp } from '#src/app.ts'
+import { summariseCoverages } from '#src/ingest/summarise.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
+
+let service: TestApp
+let person: Person
+beforeAll(async () => {
+  service = await createTestApp()
+  person = await newPerson(service.app)
+})
+afterAll(() => service.close())
+
+async function ask(payload: object, product = 'fertilizer') {
+  const response = await service.app.inject({
+    method: 'POST',
+    url: `/advisory/${product}`,
+    headers: person.headers,
+    payload,
+  })
+  const { history_id, ...body } = response.json()
+  return { status: response.statusCode, history_id, body }
+}
+
+const AREA = { admin: { country_code: 'ETH', code: 'ETH-01' } }
+
+async function kept(): Promise<number> {
+  const rows = await service.database.reader.selectFrom('area_result').select('release_id').execute()
+  return rows.length
+}
+
+test('an area is answered in the same way when its result is kept, and by its name', async () => {
+  const before = await kept()
+  const first = await ask(AREA)
+  expect(first.status).toBe(200)
+  expect(first.body.location.name).toBe('Addis Ababa')
+  expect(await kept()).toBe(before + 1)
+  const second = await ask({ ...AREA, country_code: 'eth' })
+  expect(second.body).toEqual(first.body)
+  expect(await kept()).toBe(before + 1)
+  expect((await ask({ ...AREA, name: 'The capital' })).body.location.name).toBe('The capital')
+})
+
+test('many who ask for an area at once are all answered, and one result is kept', async () => {
+  const before = await kept()
+  const answers = await Promise.all(
+    Array.from({ length: 8 }, () => ask({ admin: { country_code: 'eth', code: 'ETH-02' } })),
+  )
+  for (const { status, body } of answers) {
+    expect(status).toBe(200)
+    expect(body).toEqual(answers[0]?.body)
+  }
+  expect(await kept()).toBe(before + 1)
+})
+
+test('an area answers as its shape does', async () => {
+  const area = (await ask({ admin: { country_code: 'ken', code: 'KEN-01' } }, 'forage')).body
+  const list = await service.app.inject({
+    url: '/admin?admin0=ken&level=1&geometry=full&format=geojson',
+    headers: person.headers,
+  })
+  const geometry = list.json().features.find(({ id }: { id: string }) => id === 'KEN-01').geometry
+  const shape = (await ask({ geometry, country_code: 'ken' }, 'forage')).body
+  // The list's shapes are rounded to a tenth of a metre.
+  expect(shape.location.area_ha / area.location.area_ha).toBeCloseTo(1, 5)
+  expect(shape.forage_data.map((entry: Record<string, unknown>) => entry.suitability_score)).toEqual(
+    area.forage_data.map((entry: Record<string, unknown>) => entry.suitability_score),
+  )
+})
+
+test('every answer stands in the history, with the request', async () => {
+  const { history_id, body } = await ask(AREA)
+  const entry = await service.app.inject({ url: `/history/${history_id}`, headers: person.headers })
+  expect(entry.statusCode).toBe(200)
+  expect(entry.json()).toMatchObject({ request: AREA, answer: { ...body } })
+})
+
+test('boundaries that are loaded again are asked about again', async () => {
+  const load = async (east: number) => {
+    const area = feature({ code: 'RW1', name: 'East' }, rectangle(29.5, -2.2, east, -1.8))
+    const path = await boundaryFile([area])
+    const maintenance =
+      service.cluster.kind === 'server' ? service.cluster.connectForMaintenance() : service.database
+    await loadFile(maintenance, path, 'rwa', 1)
+    if (maintenance !== service.database) await maintenance.close()
+  }
+  const request = { admin: { country_code: 'rwa', code: 'RW1' }, crop: 'potato' }
+  await load(30)
+  const first = (await ask(request)).body
+  await load(30.5)
+  const second = (await ask(request)).body
+  expect(second.location.area_ha / first.location.area_ha).toBeCloseTo(2, 6)
+  expect(second.fertilizer_data).not.toEqual(first.fertilizer_data)
+})
+
+test('coverages without summaries answer the same, and get theirs when they are asked to', async () => {
+  const { writer } = service.database
+  const request = { admin: { country_code: 'eth', code: 'ETH' } }
+  const expected = (await ask(request, 'isfm')).body
+  const summaries = () =>
+    writer
+      .selectFrom('tile_summary')
+      .selectAll()
+      .orderBy('coverage_id')
+      .orderBy('level')
+      .orderBy('block_row')
+      .orderBy('block_column')
+      .execute()
+  const stored = await summaries()
+  await writer.deleteFrom('area_result').execute()
+  await writer.deleteFrom('tile_summary').execute()
+  await writer.updateTable('coverage').set({ summarised: false }).execute()
+  // A service that has just started knows no release yet.
+  const restarted = await buildApp(service.testDatabase.config, service.database)
+  const pixels = await restarted.inject({
+    method: 'POST',
+    url: '/advisory/isfm',
+    headers: person.headers,
+    payload: request,
+  })
+  await restarted.close()
+  expect(pixels.json().isfm_data).toEqual(expected.isfm_data)
+  expect(await summariseCoverages(service.database)).toBeGreaterThan(5)
+  expect(await summaries()).toEqual(stored)
+  expect(await summariseCoverages(service.database)).toBe(0)
+})

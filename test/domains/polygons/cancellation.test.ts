@@ -1,0 +1,122 @@
+import type { AddressInfo } from 'node:net'
+import { connect } from 'node:net'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { askUntil } from '#src/database/cancellable.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
+
+/** The embedded database cannot be interrupted: a statement there is waited for. */
+const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
+
+const FIELD = JSON.stringify({
+  geometry: {
+    type: 'Polygon',
+    coordinates: [
+      [
+        [38, 9],
+        [39, 9],
+        [39, 10],
+        [38, 9],
+      ],
+    ],
+  },
+})
+
+let service: TestApp
+let person: Person
+beforeAll(async () => {
+  service = await createTestApp({ settings: { STATEMENT_TIMEOUT_MS: '1500' } })
+  person = await newPerson(service.app)
+  await service.app.listen({ port: 0 })
+})
+afterAll(() => service.close())
+
+test('what has been aborted is not asked any more', async () => {
+  const ask = askUntil(service.database, AbortSignal.abort(new Error('gone')))
+  await expect(ask(sql`select 1`)).rejects.toThrow('gone')
+})
+
+/** Statements that run on the server, without those that look for them. */
+async function running(text: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) from pg_stat_activity
+    where state = 'active' and pid <> pg_backend_pid() and datname = current_database()
+      and query like ${`%${text}%`}`.execute(service.database.writer)
+  return rows[0]?.count as number
+}
+
+test.skipIf(EMBEDDED)(
+  'a statement is cancelled on the server, and its connection is not used again',
+  async () => {
+    const controller = new AbortController()
+    const ask = askUntil(service.database, controller.signal)
+    const asked = ask(sql`select pg_sleep(60), 'to be cancelled'`)
+    const failed = expect(asked).rejects.toThrow('enough')
+    await vi.waitUntil(async () => (await running('to be cancelled')) === 1)
+    controller.abort(new Error('enough'))
+    await failed
+    await vi.waitUntil(async () => (await running('to be cancelled')) === 0)
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        askUntil(service.database, new AbortController().signal)(sql`select 1 as x`),
+      ),
+    )
+    expect(answers).toEqual(Array.from({ length: 20 }, () => [{ x: 1 }]))
+  },
+)
+
+/** Does something while the tiles cannot be read. */
+async function whileLocked(work: () => Promise<void>): Promise<void> {
+  await service.database.writer.transaction().execute(async (trx) => {
+    await sql`lock table raster_tile in access exclusive mode`.execute(trx)
+    await work()
+  })
+}
+
+test.skipIf(EMBEDDED)(
+  'a request that takes too long is answered 503, and lets go of the database',
+  async () => {
+    await whileLocked(async () => {
+      const response = await service.app.inject({
+        method: 'POST',
+        url: '/advisory/yield',
+        headers: { ...person.headers, 'content-type': 'application/json' },
+        payload: FIELD,
+      })
+      expect(response.statusCode).toBe(503)
+      expect(response.json().code).toBe('QUERY_TIMEOUT')
+      expect(response.headers['retry-after']).toBeDefined()
+      await vi.waitUntil(async () => (await running('raster_tile')) === 0)
+    })
+  },
+)
+
+test.skipIf(EMBEDDED)(
+  'a request whose client goes away lets go of the database before its time is up',
+  async () => {
+    const started = vi.fn()
+    await whileLocked(async () => {
+      const socket = connect((service.app.server.address() as AddressInfo).port)
+      socket.write(
+        'POST /advisory/yield HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n' +
+          `Authorization: ${person.headers.authorization}\r\nContent-Length: ${FIELD.length}\r\n\r\n${FIELD}`,
+      )
+      await vi.waitUntil(async () => (await running('raster_tile')) === 1, { interval: 5 })
+      started()
+      socket.destroy()
+      await vi.waitUntil(async () => (await running('raster_tile')) === 0, { interval: 5, timeout: 1000 })
+    })
+    expect(started).toHaveBeenCalled()
+  },
+)
+
+test('the next request is answered', async () => {
+  const response = await service.app.inject({
+    method: 'POST',
+    url: '/advisory/yield',
+    headers: { ...person.headers, 'content-type': 'application/json' },
+    payload: FIELD,
+  })
+  expect(response.statusCode).toBe(200)
+})
