@@ -16,14 +16,16 @@ const MOST_RINGS_AT_A_POSITION = 50
 export function refuseNesting(polygons: Rings[]): void {
   refuseCrowds(polygons)
   for (const [, ...holes] of polygons) {
-    const found = firstNested(holes, (inner, outer) => contains(outer, inner))
+    const found = firstNested(holes, (inner, outer) => contains(holes[outer] as Float64Array, inner))
     if (found) throw invalid('geometry', `has a hole within another hole, ${placeOf(found)}`)
   }
   const shells = polygons.map(([shell]) => shell as Float64Array)
   const found = firstNested(shells, (inner, outer) => {
-    if (!contains(outer, inner)) return false
-    const [, ...holes] = polygons[shells.indexOf(outer)] as Rings
-    return !holes.some((hole) => contains(hole, inner))
+    const [shell, ...holes] = polygons[outer] as [Float64Array, ...Rings]
+    // Most often one vertex tells.
+    const [x, y] = inner as unknown as [number, number]
+    if (holes.some((hole) => encloses(hole, x, y))) return false
+    return contains(shell, inner) && !holes.some((hole) => contains(hole, inner))
   })
   if (found) throw invalid('geometry', `has a polygon within another one, ${placeOf(found)}`)
 }
@@ -53,14 +55,15 @@ function refuseCrowds(polygons: Rings[]): void {
 
 interface Box {
   ring: Float64Array
+  index: number
   west: number
   south: number
   east: number
   north: number
 }
 
-function boxOf(ring: Float64Array): Box {
-  const box = { ring, west: 180, south: 90, east: -180, north: -90 }
+function boxOf(ring: Float64Array, index: number): Box {
+  const box = { ring, index, west: 180, south: 90, east: -180, north: -90 }
   for (let at = 0; at < ring.length; at += 2) {
     const longitude = ring[at] as number
     const latitude = ring[at + 1] as number
@@ -72,17 +75,17 @@ function boxOf(ring: Float64Array): Box {
   return box
 }
 
-/** The first ring that lies within another one by a test; rings whose boxes do not nest are not tested. */
+/** The first ring that lies within another one, by a test; rings whose boxes do not nest are not tested. */
 function firstNested(
   rings: Float64Array[],
-  within: (inner: Float64Array, outer: Float64Array) => boolean,
+  within: (inner: Float64Array, outer: number) => boolean,
 ): Float64Array | undefined {
   const boxes = rings.map(boxOf).sort((a, b) => a.west - b.west)
   for (const [index, inner] of boxes.entries()) {
     for (let before = index - 1; before >= 0; before--) {
       const outer = boxes[before] as Box
       if (outer.east < inner.east || outer.south > inner.south || outer.north < inner.north) continue
-      if (within(inner.ring, outer.ring)) return inner.ring
+      if (within(inner.ring, outer.index)) return inner.ring
     }
   }
   return undefined

@@ -1,4 +1,4 @@
-import { integral, type Measure } from './measure.ts'
+import { GAUSS_AT, GAUSS_WEIGHT, type Measure } from './measure.ts'
 
 /** What of a row of pixels lies in a polygon. */
 export interface RowCoverage {
@@ -140,7 +140,19 @@ export function* scan(
       if (column >= 0 && y !== row && y !== row + 1) touch(column)
       return
     }
-    const covered = integral(y, toY, density)
+    // The heights of the piece, and what lies between it and the next border of columns.
+    const slope = (toX - x) / (toY - y)
+    const border = column + 1 - x
+    let covered = 0
+    let beside = 0
+    for (let point = 0; point < GAUSS_AT.length; point++) {
+      const part = (GAUSS_AT[point] as number) * (toY - y)
+      const covers = (GAUSS_WEIGHT[point] as number) * density(y + part)
+      covered += covers
+      beside += (border - slope * part) * covers
+    }
+    covered *= toY - y
+    beside *= toY - y
     added += covered
     if (column < 0) {
       left += sign * covered
@@ -148,9 +160,6 @@ export function* scan(
     }
     touch(column)
     cover[column] = (cover[column] as number) + sign * covered
-    const slope = (toX - x) / (toY - y)
-    const border = column + 1 - x
-    const beside = integral(y, toY, (at) => (border - slope * (at - y)) * density(at))
     area[column] = (area[column] as number) + sign * beside
   }
 
