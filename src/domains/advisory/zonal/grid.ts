@@ -138,8 +138,11 @@ function lengthOf(ring: Float64Array): number {
   return length
 }
 
-/** How many units in the last place a coordinate may be off, after it was computed. */
-const UNITS = 4
+/**
+ * How many units in the last place a coordinate may be off: those that are meant to lie on a border have
+ * most often been computed from the corner and the size of pixels, in several steps.
+ */
+const UNITS = 64
 
 /** How far from a border of pixels a coordinate may come to lie that is meant to lie on it. */
 function toleranceOf(
