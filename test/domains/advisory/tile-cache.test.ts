@@ -3,19 +3,21 @@ import { expect, test } from 'vitest'
 import { createTileCache, ENTRY_BYTES } from '#src/domains/advisory/tile-cache.ts'
 
 test('a tile comes back as it was put in, a missing one as missing, and another as unknown', () => {
-  const cache = createTileCache(10_000)
+  const cache = createTileCache(1000, 1000)
   const tile = Buffer.from([1, 2, 3])
   cache.set(7, tile)
   cache.set(8, null)
+  cache.set(9, new Uint8Array(0))
   tile[0] = 9
   expect([...(cache.get(7) as Uint8Array)]).toEqual([1, 2, 3])
   expect(cache.get(8)).toBeNull()
-  expect(cache.get(9)).toBeUndefined()
-  expect(cache.bytes).toBe(2 * ENTRY_BYTES + 3)
+  expect(cache.get(9)).toEqual(new Uint8Array(0))
+  expect(cache.get(10)).toBeUndefined()
 })
 
 test('what has been asked for outlives what has not', () => {
-  const cache = createTileCache(4 * (ENTRY_BYTES + 100))
+  const room = 2 * (ENTRY_BYTES + 100)
+  const cache = createTileCache(2 * room, room)
   for (const key of [1, 2, 3, 4]) cache.set(key, new Uint8Array(100))
   cache.get(1)
   cache.get(3)
@@ -23,23 +25,43 @@ test('what has been asked for outlives what has not', () => {
   expect([1, 2, 3, 4, 5, 6].filter((key) => cache.get(key) !== undefined)).toEqual([1, 3, 5, 6])
 })
 
-test('it never grows over its limit, and never answers with another tile', () => {
-  const operations = fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 800 })), {
+test('a cache without room for a single tile keeps nothing', () => {
+  for (const cache of [createTileCache(0), createTileCache(1000, 500)]) {
+    cache.set(1, new Uint8Array(500))
+    expect(cache.get(1)).toBeUndefined()
+  }
+})
+
+test('it never keeps more than its limit, and never answers with another tile', () => {
+  const operations = fc.array(fc.tuple(fc.integer({ min: 0, max: 30 }), fc.integer({ min: -50, max: 800 })), {
     maxLength: 300,
   })
   fc.assert(
-    fc.property(fc.integer({ min: 0, max: 8000 }), operations, (limit, tiles) => {
-      const cache = createTileCache(limit)
-      const last = new Map<number, number>()
-      for (const [key, size] of tiles) {
-        const known = cache.get(key)
-        if (known) expect([known.length, known[0] ?? key]).toEqual([last.get(key), key])
-        else {
-          last.set(key, size)
-          cache.set(key, new Uint8Array(size).fill(key))
+    fc.property(
+      fc.integer({ min: 0, max: 8 }),
+      fc.integer({ min: 200, max: 2000 }),
+      operations,
+      (segments, size, tiles) => {
+        const cache = createTileCache(segments * size + 100, size)
+        const last = new Map<number, Uint8Array | null>()
+        for (const [index, [key, length]] of tiles.entries()) {
+          const tile = length < 0 ? null : new Uint8Array(length).fill(index)
+          if (cache.get(key) === undefined) {
+            last.set(key, tile)
+            cache.set(key, tile)
+          }
+          let kept = 0
+          for (const [each, expected] of last) {
+            // Asking would mark all as used: only every now and then.
+            if (index % 10 !== 0) break
+            const found = cache.get(each)
+            if (found === undefined) continue
+            expect(found).toEqual(expected)
+            kept += ENTRY_BYTES + (found?.length ?? 0)
+          }
+          expect(kept).toBeLessThanOrEqual(segments * size)
         }
-        expect(cache.bytes).toBeLessThanOrEqual(limit)
-      }
-    }),
+      },
+    ),
   )
 })
