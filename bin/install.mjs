@@ -12,7 +12,7 @@ function packagesOf(lockfile) {
 }
 
 // The service runs without the tools for its development: they may have been left out on purpose.
-const toolsNeeded = !['prestart', 'preagro'].includes(process.env.npm_lifecycle_event)
+const toolsNeeded = !['prestart', 'preagro', 'prebench'].includes(process.env.npm_lifecycle_event)
 
 const wanted = packagesOf('../package-lock.json')
 const installed = packagesOf('../node_modules/.package-lock.json')

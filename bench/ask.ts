@@ -1,0 +1,40 @@
+import { randomUUID } from 'node:crypto'
+
+/** An answer as it came. */
+export interface Answer {
+  status: number
+  body: string
+  release: string | null
+}
+
+/** Sends one POST request with a JSON body. */
+export async function ask(port: number, path: string, body: unknown, token?: string): Promise<Answer> {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
+    body: JSON.stringify(body),
+  })
+  const release = response.headers.get('advisory-release')
+  return { status: response.status, body: await response.text(), release }
+}
+
+const AT_A_TIME = 32
+
+/** Asks for each of some points, some at a time; the answers come in the order of the points. */
+export async function askEach(port: number, path: string, points: object[]): Promise<Answer[]> {
+  const answers: Answer[] = []
+  for (let from = 0; from < points.length; from += AT_A_TIME) {
+    const some = points.slice(from, from + AT_A_TIME)
+    answers.push(...(await Promise.all(some.map((point) => ask(port, path, point)))))
+  }
+  return answers
+}
+
+/** Makes an account and gives an access token of it. */
+export async function logIn(port: number): Promise<string> {
+  const account = { email: `${randomUUID()}@example.org`, password: randomUUID(), name: 'Bench' }
+  await ask(port, '/auth/register', account)
+  const { status, body } = await ask(port, '/auth/login', account)
+  if (status !== 200) throw new Error(`the login was answered ${status} ${body}`)
+  return JSON.parse(body).access_token
+}

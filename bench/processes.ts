@@ -1,0 +1,85 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import type { Cleanup } from './cleanup.ts'
+
+/** A process that answers HTTP on a port of this machine. */
+export interface Server {
+  port: number
+  /** Seconds from the start of the process until it said that it listens. */
+  startedIn: number
+  /** Memory that it holds now and the most it ever held, in MiB; the latter on Linux alone. */
+  memory(): { resident: number; peak: number | undefined }
+  stop(): Promise<void>
+}
+
+const START_TIMEOUT_MS = 180_000
+const STOP_TIMEOUT_MS = 15_000
+
+/**
+ * Starts a TypeScript file as `npm start` does, in a process of its own, and waits until it prints the
+ * address it listens at. It gets no settings but those given: what this shell sets would change figures.
+ */
+export async function startServer(
+  cleanup: Cleanup,
+  file: string,
+  settings: Record<string, string>,
+): Promise<Server> {
+  const { PATH, HOME, TMPDIR } = process.env
+  const started = performance.now()
+  const child = spawn(process.execPath, ['bin/run.mjs', file], {
+    env: { PATH, HOME, TMPDIR, ...settings },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    // A Ctrl-C of the terminal is for the bench, which stops its processes in order.
+    detached: process.platform !== 'win32',
+  })
+  const stop = cleanup.add(() => stopProcess(child))
+  const port = await listeningPort(child, file)
+  const startedIn = (performance.now() - started) / 1000
+  const { pid } = child as { pid: number }
+  return { port, startedIn, memory: () => memoryOf(pid), stop }
+}
+
+function listeningPort(child: ChildProcess, file: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    let output = ''
+    const fail = (reason: string) => reject(new Error(`${file} ${reason}:\n${output}`))
+    const timer = globalThis.setTimeout(() => fail('did not start in time'), START_TIMEOUT_MS)
+    child.once('error', reject)
+    child.once('exit', () => fail('ended before it listened'))
+    child.stdout?.setEncoding('utf8').on('data', (text) => {
+      output += text
+      const port = /http:\/\/127\.0\.0\.1:(\d+)/.exec(output)?.[1]
+      if (port === undefined) return
+      clearTimeout(timer)
+      resolve(Number(port))
+    })
+  })
+}
+
+export async function stopProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  const late = new AbortController()
+  const killer = setTimeout(STOP_TIMEOUT_MS, undefined, { signal: late.signal }).then(
+    () => child.kill('SIGKILL'),
+    () => {},
+  )
+  await exited
+  late.abort()
+  await killer
+}
+
+const MIB_IN_KIB = 1024
+
+function memoryOf(pid: number): { resident: number; peak: number | undefined } {
+  if (process.platform === 'linux') {
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    const kibOf = (name: string) => Number(new RegExp(`${name}:\\s+(\\d+)`).exec(status)?.[1])
+    return { resident: kibOf('VmRSS') / MIB_IN_KIB, peak: kibOf('VmHWM') / MIB_IN_KIB }
+  }
+  const resident = Number(execFileSync('ps', ['-o', 'rss=', '-p', `${pid}`], { encoding: 'utf8' }))
+  return { resident: resident / MIB_IN_KIB, peak: undefined }
+}

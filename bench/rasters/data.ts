@@ -1,0 +1,117 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Manifest } from '#src/ingest/manifest.ts'
+import { formulaRaster } from './formula.ts'
+import { writeGeoTiff } from './geotiff.ts'
+import { type LoadedRaster, loadRaster, type Point } from './raster.ts'
+
+const SHARED = '../shared/data'
+/** Two rasters of the size of Ethiopia's, for the two fertilizers. */
+const FILES = [
+  'et_wheat_nps_jja_probabilistic_below_202207.tif',
+  'et_wheat_optimal_nutrients_p_jja_probablistic_normal_202207.tif',
+]
+const SCENARIOS = ['Above Normal', 'Normal', 'Below Normal', 'Dominant']
+const INPUTS = ['Urea', 'DAP']
+
+/** What the bench loads: the real rasters where they are, or generated ones of the same size. */
+export interface BenchData {
+  /** For the reports. */
+  description: string
+  /** A fertilizer release of 8 layers, and a yield release of 4. */
+  manifests: Manifest[]
+  /** Boundaries by level, where there are any; published under these names. */
+  boundaries: { level: number; path: string }[]
+  rasters: LoadedRaster[]
+  /** The body of the answer at a point, to the byte; undefined where no layer has a value. */
+  answerAt(point: Point): string | undefined
+}
+
+/**
+ * Finds the rasters in BENCH_DATA or, if that is not set, in ../shared/data; generates them into a folder
+ * where they are not. Each layer has a scale of its own, so that its values are its own.
+ */
+export async function prepareData(folder: string): Promise<BenchData> {
+  const source = resolve(process.env.BENCH_DATA ?? SHARED)
+  const shared = FILES.map((file) => join(source, 'rasters', file))
+  const found = shared.every((path) => existsSync(path))
+  if (!found && process.env.BENCH_DATA) throw new Error(`BENCH_DATA has no rasters/${FILES.join(', ')}`)
+  const paths = found ? shared : await generate(folder)
+  const rasters = await Promise.all(paths.map(loadRaster))
+  return {
+    description: found
+      ? 'two published rasters of wheat in Ethiopia (3906 x 3535 pixels of 0.0027 degrees, Float32), each as four layers'
+      : 'two generated rasters over Ethiopia (3906 x 3535 pixels of 0.0027 degrees, Float32), each as four layers',
+    manifests: [
+      manifestOf('fertilizer', layersOf(paths)),
+      manifestOf('yield', layersOf(paths).slice(0, SCENARIOS.length)),
+    ],
+    boundaries: [0, 1, 2]
+      .map((level) => ({ level, path: join(source, 'boundaries', `eth_adm${level}.geojson`) }))
+      .filter(({ path }) => existsSync(path)),
+    rasters,
+    answerAt: (point) => {
+      const entries = entriesAt(rasters, point)
+      if (entries.length === 0) return undefined
+      const location = { name: 'Point', ...point, type: 'point' }
+      return JSON.stringify({ location, forecast_period: 'July 2022', fertilizer_data: entries })
+    },
+  }
+}
+
+/** Answers list DAP before Urea, each with its scenarios from the best to the worst. */
+function entriesAt(rasters: LoadedRaster[], point: Point): object[] {
+  return rasters.toReversed().flatMap((raster, index) => {
+    const value = raster.valueAt(point)
+    if (value === undefined) return []
+    return SCENARIOS.map((scenario, place) => ({
+      fertilizer_type: INPUTS.toReversed()[index],
+      scenario,
+      rate_kg_ha: Number((value * scaleOf(place)).toFixed(2)),
+    }))
+  })
+}
+
+async function generate(folder: string): Promise<string[]> {
+  return Promise.all(
+    INPUTS.map(async (input, phase) => {
+      const path = join(folder, `${input.toLowerCase()}.tif`)
+      await writeGeoTiff(path, formulaRaster(phase))
+      return path
+    }),
+  )
+}
+
+function scaleOf(scenario: number): number {
+  return 1 - scenario / 8
+}
+
+function layersOf(paths: string[]): Manifest['layers'] {
+  return paths.flatMap((file, fertilizer) =>
+    SCENARIOS.map((scenario, index) => ({
+      file,
+      band: 1,
+      input: INPUTS[fertilizer] as string,
+      scenario,
+      unit: 'kg/ha',
+      scale: scaleOf(index),
+    })),
+  )
+}
+
+/** A manifest of the bench, of wheat in Ethiopia. */
+export function manifestOf(
+  product: 'fertilizer' | 'yield',
+  layers: Manifest['layers'],
+  month = '2022-07',
+): Manifest {
+  return {
+    product,
+    country_code: 'eth',
+    crop: 'wheat',
+    forecast_period: month,
+    source: 'Bench',
+    licence: 'For measurements only',
+    layers: layers.map(({ input, ...layer }) => (product === 'yield' ? layer : { ...layer, input })),
+  }
+}

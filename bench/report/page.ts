@@ -1,0 +1,103 @@
+import { figure } from '../limits.ts'
+import { isBusy, type Machine } from '../machine.ts'
+import type { Results } from '../results.ts'
+import {
+  batchTable,
+  embeddedTable,
+  growthTable,
+  limitsTable,
+  pointsTables,
+  polygonsTable,
+  processTable,
+  type Table,
+} from './tables.ts'
+
+/** docs/performance.md: text and figures, made from the results of one run. */
+export function performancePage(results: Results): string {
+  const { points, batch, polygons, growth, embedded, answers } = results
+  return sections(
+    '# Performance',
+    `<!-- Made by \`npm run bench -- --report\` from performance/results.json: do not edit. -->`,
+    `What one process of the service does, measured on ${results.at.slice(0, 10)} in one ${results.mode} run of the bench beside a bare Fastify route and a service that asks one query a request. Look at the ratios: the absolute figures belong to this machine.`,
+    isBusy(results.loadBefore) &&
+      `> **The machine was busy with other work** (load ${figure(results.loadBefore)} on ${results.machine.cores} cores): these figures are worth little until they are measured again.`,
+    '## Repeat it',
+    `\`\`\`sh
+npm run bench                       # all of it, about ten minutes
+npm run bench -- --quick            # fewer and shorter rounds
+npm run bench -- --only points      # a part of it
+npm run bench -- --report           # and write this page anew
+\`\`\``,
+    `It starts a PostgreSQL of its own where it finds Debian's packages (\`postgresql-15-postgis-3\`), or makes databases on the server that \`BENCH_DATABASE_URL\` names; without either, only the embedded database is measured. It loads the rasters and boundaries of the folder \`BENCH_DATA\` (default \`../shared/data\`), or generates rasters of the same size. Everything that it starts and makes is gone at its end. Let nothing else run meanwhile.`,
+    '## The machine',
+    machineLine(results.machine),
+    '## Limits',
+    'What the service is meant to reach, and what it did:',
+    tableText(limitsTable(results)),
+    answers &&
+      `${figure(answers.points)} points were asked for on each path (${answers.paths.join(', ')}), and the bodies compared to the byte with what the bench itself read in the rasters. Answers that differed: ${answers.different}.`,
+    points && '## Points',
+    points &&
+      `\`POST /advisory/fertilizer/point\`, 8 values an answer, from ${results.data.description}: ${figure(results.data.tiles ?? 0)} tiles. All points of the kinds "uniform" and "Zipf" have values; "anywhere" are points of the whole extent, where those without a value are answered 404.`,
+    points && images('points-uniform', 'points-zipf', 'latency', 'cold'),
+    points && tablesText(pointsTables(results)),
+    batch && '## Many points in one call',
+    batch &&
+      '`POST /advisory/fertilizer/points` with a token, one call at a time, from the first byte sent to the last one received.',
+    batch && images('batch'),
+    batch && tablesText(batchTable(results)),
+    polygons && '## Polygons',
+    polygons &&
+      `\`POST /advisory/fertilizer\` with a token, one request at a time, for all 8 layers: a field of 1 ha took ${figure(polygons.field)} ms, the median of ${polygons.zones} zones ${figure(polygons.zone)} ms, ${polygons.region} ${figure(polygons.regionCold)} ms the first time and ${figure(polygons.regionWarm)} ms from then on. ST_SummaryStatsAgg(ST_Clip(...)) of the same layers and tiles took ${figure(polygons.timesFasterThanClip)} times as long for ${polygons.region}. Pixels are looked at one by one along the boundary alone:`,
+    polygons && images('polygons'),
+    polygons && tablesText(polygonsTable(results)),
+    growth && '## Growth',
+    growth &&
+      `${growth.description} 20,000 places are asked for, whose tiles fit into memory at every stage; with \`TILE_CACHE_MB=0\` each of them is looked up in the database.`,
+    growth && images('growth'),
+    growth && tablesText(growthTable(results)),
+    embedded && '## The embedded database',
+    embedded && images('embedded'),
+    embedded && tablesText(embeddedTable(results)),
+    '## Start-up and memory',
+    tablesText(processTable(results)),
+    '## How it is measured',
+    HOW,
+    `The load of the machine in the minute before was ${figure(results.loadBefore)}. The load generator used at most ${figure(results.generatorLoad)} of a core.`,
+    '## What the figures do not say',
+    CAVEATS,
+  )
+}
+
+const HOW = `- **bare Fastify route**: validates the same request and serialises the same answer by the same schemas, knows the answer beforehand and has no plugins: no authentication, security headers, CORS or error handling.
+- **one query a request**: the same route, with one prepared query a request over the same tables, which calls ST_Value once a layer; 10 connections.
+- **service**: \`npm start\` with the default settings, and with \`TILE_CACHE_MB=0\`. "Tiles in memory": a point in each tile has been asked for before.
+- Each is one process. They are measured by turns in alternating order, and ratios are taken within a round; figures are medians over the rounds.
+- Points a second are answers received in a fixed time, over connections kept alive with one request at a time each. An answer with another status than expected is an error, and fails the run.
+- The load generator is a part of the bench, so that everybody has the same: requests are written out beforehand, and it only sends, reads statuses and counts. Beside \`wrk\` with one thread it reached the same rates and latencies on the bare route.`
+
+const CAVEATS = `- The load generator, PostgreSQL and the service share the machine's cores and speak over the loopback interface: a network is slower, and a database on a machine of its own takes nothing from the service.
+- The bare route does without what a service cannot do without, so no service reaches 1.
+- Clients here wait for an answer before they ask again; latencies of clients that do not wait are higher when a server is near its limit.`
+
+function machineLine({ cpu, cores, memoryGiB, system, node, postgresql, postgis }: Machine): string {
+  const database = postgresql ? `, PostgreSQL ${postgresql} with PostGIS ${postgis}` : ''
+  return `${cpu}, ${cores} cores, ${memoryGiB} GiB of memory; ${system}; Node ${node}${database}.`
+}
+
+function images(...names: string[]): string {
+  return names.map((name) => `![${name.replaceAll('-', ' ')}](performance/${name}.svg)`).join('\n\n')
+}
+
+function tablesText(tables: Table[]): string {
+  return tables.map((table) => `**${table.title}**\n\n${tableText(table)}`).join('\n\n')
+}
+
+function tableText({ head, rows }: Table): string {
+  const line = (cells: string[]) => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}
+
+function sections(...parts: (string | undefined | false)[]): string {
+  return `${parts.filter((part) => part).join('\n\n')}\n`
+}

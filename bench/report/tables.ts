@@ -1,0 +1,161 @@
+import { figure, judge } from '../limits.ts'
+import type { Compared, Results, Spread, Target } from '../results.ts'
+
+/** A table of the report, for the terminal and for the page. */
+export interface Table {
+  title: string
+  head: string[]
+  rows: string[][]
+}
+
+export const TARGET_NAMES: Record<Target, string> = {
+  bare: 'bare Fastify route',
+  'one-query': 'one query a request',
+  memory: 'service, tiles in memory',
+  'no-cache': 'service, TILE_CACHE_MB=0',
+}
+
+export const SPREAD_NAMES: Record<Spread, string> = {
+  uniform: 'uniform',
+  zipf: 'Zipf',
+  anywhere: 'anywhere',
+}
+
+const LOAD_HEAD = ['points/s', 'p50 ms', 'p99 ms', 'of bare']
+
+function loadCells({ rate, p50, p99, rateToBare }: Compared): string[] {
+  return [figure(rate), figure(p50), figure(p99), figure(rateToBare)]
+}
+
+export function limitsTable(results: Results): Table {
+  return {
+    title: 'Limits',
+    head: ['what', 'limit', 'measured', ''],
+    rows: judge(results).map(({ what, limit, measured, pass }) => [
+      what,
+      limit,
+      measured,
+      pass ? 'met' : 'MISSED',
+    ]),
+  }
+}
+
+export function pointsTables({ points }: Results): Table[] {
+  if (!points) return []
+  const warm = points.cells.map((cell) => [
+    SPREAD_NAMES[cell.spread],
+    `${cell.connections}`,
+    TARGET_NAMES[cell.target],
+    ...loadCells(cell),
+    cell.rateToOneQuery === null ? '' : figure(cell.rateToOneQuery),
+  ])
+  const cold = points.cold.map(({ target, rate, p99, rateToBare }) => [
+    TARGET_NAMES[target],
+    figure(rate),
+    figure(p99),
+    figure(rateToBare),
+  ])
+  return [
+    {
+      title: 'Points',
+      head: ['points', 'connections', 'target', ...LOAD_HEAD, 'of one query'],
+      rows: warm,
+    },
+    {
+      title: `The first ${points.cold[0]?.seconds} seconds of a new process, 64 connections`,
+      head: ['target', 'points/s', 'p99 ms', 'of bare'],
+      rows: cold,
+    },
+  ]
+}
+
+export function embeddedTable({ embedded }: Results): Table[] {
+  if (!embedded) return []
+  return [
+    {
+      title: 'Points on the embedded database',
+      head: ['connections', ...LOAD_HEAD],
+      rows: embedded.cells.map((cell) => [`${cell.connections}`, ...loadCells(cell)]),
+    },
+  ]
+}
+
+export function batchTable({ batch }: Results): Table[] {
+  if (!batch) return []
+  return [
+    {
+      title: `${figure(batch.points)} points in one call`,
+      head: ['form', 'target', 'points/s'],
+      rows: batch.rows.map(({ form, target, pointsPerSecond }) => [
+        form,
+        TARGET_NAMES[target],
+        figure(pointsPerSecond),
+      ]),
+    },
+  ]
+}
+
+const SHAPES = { area: 'larger, same shape', boundary: 'longer boundary, same area' }
+
+export function polygonsTable({ polygons }: Results): Table[] {
+  if (!polygons) return []
+  return [
+    {
+      title: 'Polygons by area and by boundary',
+      head: ['stars', 'km2', 'boundary km', 'ms'],
+      rows: polygons.shapes.map(({ series, areaKm2, boundaryKm, ms }) => [
+        SHAPES[series],
+        figure(areaKm2),
+        figure(boundaryKm),
+        figure(ms),
+      ]),
+    },
+  ]
+}
+
+export function growthTable({ growth }: Results): Table[] {
+  if (!growth) return []
+  return [
+    {
+      title: 'Growth',
+      head: ['target', 'connections', 'releases', 'tiles', 'p50 ms', 'of the first'],
+      rows: growth.rows.map(({ target, connections, releases, tiles, p50, growth }) => [
+        TARGET_NAMES[target],
+        `${connections}`,
+        `${releases}`,
+        figure(tiles),
+        figure(p50),
+        figure(growth),
+      ]),
+    },
+  ]
+}
+
+export function processTable({ memory, startUp, embedded }: Results): Table[] {
+  const rows: string[][] = []
+  const add = (what: string, value: number | null | undefined, unit: string) => {
+    if (value !== null && value !== undefined) rows.push([what, `${figure(value)} ${unit}`])
+  }
+  add('start on a server', startUp?.server, 's')
+  add('first start of the embedded database, demo data included', startUp?.embeddedFirst, 's')
+  add('second start of the embedded database', startUp?.embeddedSecond, 's')
+  add('loading the release into the embedded database', embedded?.loadedIn, 's')
+  add('memory when started', memory?.idle, 'MiB')
+  add('memory after points at 64 connections', memory?.loaded, 'MiB')
+  add('memory with the cache full', memory?.full, 'MiB')
+  add('most memory ever held', memory?.peak, 'MiB')
+  add('memory with the embedded database, after the points', embedded?.memory, 'MiB')
+  return rows.length > 0 ? [{ title: 'Start-up and memory', head: ['what', 'measured'], rows }] : []
+}
+
+export function allTables(results: Results): Table[] {
+  return [
+    ...pointsTables(results),
+    ...batchTable(results),
+    ...polygonsTable(results),
+    ...growthTable(results),
+    ...embeddedTable(results),
+    ...processTable(results),
+    limitsTable(results),
+  ].filter(({ rows }) => rows.length > 0)
+}

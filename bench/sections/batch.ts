@@ -1,0 +1,104 @@
+import { logIn } from '../ask.ts'
+import { type Bench, median, say, warmUp } from '../bench.ts'
+import { figure } from '../limits.ts'
+import type { Point } from '../rasters/raster.ts'
+import type { BatchResult } from '../results.ts'
+import { startService } from '../service.ts'
+
+const POINTS = 10_000
+/** Calls are short: several fit where points are loaded for seconds. */
+const CALLS_A_ROUND = 3
+const WARM_UP_CALLS = 3
+const SHOWN_BYTES = 300
+const QUERY = 'crop=wheat&country_code=eth'
+
+type Form = BatchResult['rows'][number]['form']
+
+/** How each form sends points, and what the answer to them must be. */
+const FORMS: Record<
+  Form,
+  { write: (points: Point[]) => string; expect: (items: string[], release: string) => string }
+> = {
+  'application/x-ndjson': {
+    write: (points) => points.map((point, id) => JSON.stringify({ id, ...point })).join('\n'),
+    expect: (items) => `${items.join('\n')}\n`,
+  },
+  'application/json': {
+    write: (points) =>
+      JSON.stringify({
+        points: points.map((point, id) => ({ id, ...point })),
+        crop: 'wheat',
+        country_code: 'eth',
+      }),
+    expect: (items, release) => `{"release":${JSON.stringify(release)},"items":[${items.join(',')}]}`,
+  },
+}
+
+/**
+ * Many points in one call, with a token, over HTTP: from the first byte sent to the last one received.
+ * Every answer is compared to the byte with what the bench itself makes of the rasters.
+ */
+export async function measureBatch(bench: Bench, url: string): Promise<BatchResult> {
+  const { cleanup, effort } = bench
+  const where = { DATABASE_URL: url }
+  const services = {
+    memory: await startService(cleanup, where),
+    'no-cache': await startService(cleanup, where, { TILE_CACHE_MB: '0' }),
+  }
+  for (const { port } of Object.values(services)) await warmUp(bench, port)
+  // The services share a database, so a token of one is good for both.
+  const token = await logIn(services.memory.port)
+  const rows: BatchResult['rows'] = []
+  let different = 0
+  const targets = ['memory', 'no-cache'] as const
+  for (const form of Object.keys(FORMS) as Form[]) {
+    say(`batch, ${form}`)
+    const rates: Record<(typeof targets)[number], number[]> = { memory: [], 'no-cache': [] }
+    for (let round = -WARM_UP_CALLS; round < CALLS_A_ROUND * effort.roundsOfLimits; round++) {
+      for (const target of round % 2 === 0 ? targets : targets.toReversed()) {
+        const call = await send(bench, services[target].port, form, token, round + WARM_UP_CALLS)
+        if (round >= 0) rates[target].push(call.pointsPerSecond)
+        if (call.problem === undefined) continue
+        different++
+        bench.problems.push(call.problem)
+      }
+    }
+    for (const target of targets) rows.push({ form, target, pointsPerSecond: median(rates[target]) })
+  }
+  for (const service of Object.values(services)) await service.stop()
+  return { points: POINTS, rows, different }
+}
+
+interface Call {
+  pointsPerSecond: number
+  problem: string | undefined
+}
+
+async function send(
+  { places, data }: Bench,
+  port: number,
+  form: Form,
+  token: string,
+  round: number,
+): Promise<Call> {
+  const from = (round * POINTS) % places.uniform.length
+  const points = places.uniform.slice(from, from + POINTS)
+  const { write, expect } = FORMS[form]
+  const body = write(points)
+  const started = performance.now()
+  const response = await fetch(`http://127.0.0.1:${port}/advisory/fertilizer/points?${QUERY}`, {
+    method: 'POST',
+    headers: { 'content-type': form, accept: form, authorization: `Bearer ${token}` },
+    body,
+  })
+  const answer = Buffer.from(await response.arrayBuffer())
+  const seconds = (performance.now() - started) / 1000
+  const items = points.map((point, id) => `{"id":${id},${data.answerAt(point)?.slice(1)}`)
+  const expected = expect(items, response.headers.get('advisory-release') ?? '')
+  const right = response.status === 200 && answer.equals(Buffer.from(expected))
+  const shown = answer.toString('utf8', 0, SHOWN_BYTES)
+  return {
+    pointsPerSecond: POINTS / seconds,
+    problem: right ? undefined : `${figure(POINTS)} points as ${form}: ${response.status} ${shown}`,
+  }
+}

@@ -1,0 +1,61 @@
+import { type Bench, compare, load, say, warmUp } from '../bench.ts'
+import type { LoadResult } from '../load/generator.ts'
+import type { BenchData } from '../rasters/data.ts'
+import type { EmbeddedResult } from '../results.ts'
+import { ingest, startService, withDatabase } from '../service.ts'
+import { compareAnswers } from './answers.ts'
+import { startBare } from './points.ts'
+
+const CONNECTIONS = [1, 16, 64]
+const LIMITED = 16
+
+/** The same points on the embedded database, beside the bare route. */
+export async function measureEmbedded(bench: Bench, folder: string): Promise<EmbeddedResult> {
+  say('embedded: loading')
+  const where = { DATA_DIR: folder }
+  const started = performance.now()
+  await withDatabase(where, (database) => ingest(database, fertilizerOf(bench.data)))
+  const loadedIn = (performance.now() - started) / 1000
+  const service = await startService(bench.cleanup, where)
+  const bare = await startBare(bench)
+  for (const { port } of [bare, service]) await warmUp(bench, port)
+  const rounds = new Map(CONNECTIONS.map((connections) => [connections, { bare: [], service: [] } as Rounds]))
+  for (let round = 0; round < bench.effort.roundsOfLimits; round++) {
+    say(`embedded, round ${round + 1} of ${bench.effort.roundsOfLimits}`)
+    for (const [connections, results] of rounds) {
+      if (round >= bench.effort.rounds && connections !== LIMITED) continue
+      const turns = [
+        { port: bare.port, results: results.bare },
+        { port: service.port, results: results.service },
+      ]
+      for (const turn of round % 2 === 0 ? turns : turns.reverse()) {
+        const task = { list: 'uniform', order: 'uniform', connections, round } as const
+        turn.results.push(await load(bench, turn.port, task))
+      }
+    }
+  }
+  const answers = await compareAnswers(bench, [{ name: 'embedded', port: service.port, givesReasons: true }])
+  const memory = service.memory().resident
+  await service.stop()
+  await bare.stop()
+  return {
+    cells: [...rounds].map(([connections, results]) => ({
+      connections,
+      ...compare(results.service, results.bare),
+    })),
+    answers,
+    memory,
+    loadedIn,
+  }
+}
+
+interface Rounds {
+  bare: LoadResult[]
+  service: LoadResult[]
+}
+
+function fertilizerOf({ manifests }: BenchData): BenchData['manifests'][number] {
+  const [fertilizer] = manifests
+  if (!fertilizer) throw new Error('there is no manifest')
+  return fertilizer
+}

@@ -1,0 +1,48 @@
+import { type Bench, say } from '../bench.ts'
+import type { Section } from '../options.ts'
+import type { DatabaseServer } from '../postgres.ts'
+import type { Results } from '../results.ts'
+import { loadEverything, withDatabase } from '../service.ts'
+import { compareAnswers } from './answers.ts'
+import { measureBatch } from './batch.ts'
+import { measureGrowth } from './growth.ts'
+import { measureMemory } from './memory.ts'
+import { measurePoints, startTargets } from './points.ts'
+import { measurePolygons } from './polygons.ts'
+import { measureServerStart } from './start-up.ts'
+
+/** The sections that need a database server, on databases made for them. */
+export async function measureOnServer(
+  bench: Bench,
+  server: DatabaseServer,
+  only: Section[],
+  results: Results,
+): Promise<void> {
+  say('loading them')
+  const url = await server.createDatabase('points')
+  const release = await withDatabase({ DATABASE_URL: url }, (database) =>
+    loadEverything(database, bench.data),
+  )
+  results.data.tiles = release.tiles
+  // As autovacuum would do, but not while something is measured.
+  await server.execute(url, 'vacuum (analyze)')
+  const targets = await startTargets(bench, url, release.code)
+  if (only.includes('answers')) {
+    results.answers = await compareAnswers(bench, [
+      { name: 'one query a request', port: targets['one-query'].port, givesReasons: false },
+      { name: 'TILE_CACHE_MB=0', port: targets['no-cache'].port, givesReasons: true },
+      { name: 'tiles read', port: targets.memory.port, givesReasons: true },
+      { name: 'tiles in memory', port: targets.memory.port, givesReasons: true },
+    ])
+  }
+  if (only.includes('points')) results.points = await measurePoints(bench, url, targets)
+  for (const target of Object.values(targets)) await target.stop()
+  if (only.includes('batch')) results.batch = await measureBatch(bench, url)
+  if (only.includes('polygons')) results.polygons = await measurePolygons(bench, server, url, release.code)
+  if (only.includes('memory')) results.memory = await measureMemory(bench, url)
+  if (only.includes('startup')) {
+    const seconds = await measureServerStart(bench, url)
+    results.startUp = { server: seconds, embeddedFirst: null, embeddedSecond: null }
+  }
+  if (only.includes('growth')) results.growth = await measureGrowth(bench, server)
+}

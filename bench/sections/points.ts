@@ -1,0 +1,125 @@
+import { type Bench, compare, load, median, say, warmUp } from '../bench.ts'
+import type { LoadResult } from '../load/generator.ts'
+import { type Server, startServer } from '../processes.ts'
+import type { Point } from '../rasters/raster.ts'
+import type { PointsResult, Spread, Target } from '../results.ts'
+import { startService } from '../service.ts'
+
+/** The targets, each a process of its own. */
+export type Targets = Record<Target, Server>
+
+const CONNECTIONS = [1, 16, 64, 256]
+const LIMITED = 64
+const COLD_SECONDS = 3
+
+interface Cell {
+  target: Target
+  spread: Spread
+  connections: number
+  rounds: LoadResult[]
+}
+
+/** Starts the service, with and without tiles in memory, and what it is compared with. */
+export async function startTargets(bench: Bench, url: string, release: string): Promise<Targets> {
+  const { cleanup } = bench
+  const where = { DATABASE_URL: url }
+  return {
+    bare: await startBare(bench),
+    'one-query': await startServer(cleanup, 'bench/baselines/one-query.ts', { ...where, RELEASE: release }),
+    memory: await startService(cleanup, where),
+    'no-cache': await startService(cleanup, where, { TILE_CACHE_MB: '0' }),
+  }
+}
+
+/** The bare route, which gives the answer of the first point to everybody. */
+export function startBare({ cleanup, data, places }: Bench): Promise<Server> {
+  const [point] = places.uniform as [Point]
+  return startServer(cleanup, 'bench/baselines/bare.ts', { ANSWER: data.answerAt(point) as string })
+}
+
+/**
+ * Measures the targets by turns under every load; the order of the targets alternates, so that what
+ * drifts (temperature, neighbours on the machine) meets all of them alike.
+ */
+export async function measurePoints(bench: Bench, url: string, targets: Targets): Promise<PointsResult> {
+  for (const { port } of Object.values(targets)) await warmUp(bench, port)
+  const names = Object.keys(targets) as Target[]
+  const cells = new Map<string, Cell>()
+  for (let round = 0; round < bench.effort.roundsOfLimits; round++) {
+    say(`points, round ${round + 1} of ${bench.effort.roundsOfLimits}`)
+    const loads =
+      round < bench.effort.rounds ? everyLoad() : [{ spread: 'uniform' as const, connections: LIMITED }]
+    for (const { spread, connections } of loads) {
+      for (const target of round % 2 === 0 ? names : names.toReversed()) {
+        const task = {
+          list: spread,
+          order: spread === 'zipf' ? spread : 'uniform',
+          connections,
+          round,
+        } as const
+        const result = await load(
+          bench,
+          targets[target].port,
+          task,
+          spread === 'anywhere' ? [200, 404] : [200],
+        )
+        const key = `${spread} ${connections} ${target}`
+        const cell = cells.get(key) ?? { target, spread, connections, rounds: [] }
+        cell.rounds.push(result)
+        cells.set(key, cell)
+      }
+    }
+  }
+  const roundsOf = (target: Target, { spread, connections }: Cell) =>
+    (cells.get(`${spread} ${connections} ${target}`) as Cell).rounds
+  return {
+    cells: [...cells.values()].map((cell) => {
+      const { target, spread, connections, rounds } = cell
+      const compared = compare(rounds, roundsOf('bare', cell), roundsOf('one-query', cell))
+      return { target, spread, connections, ...compared }
+    }),
+    cold: await measureCold(bench, url),
+  }
+}
+
+function everyLoad(): { spread: Spread; connections: number }[] {
+  const spreads = (['uniform', 'zipf'] as const).flatMap((spread) =>
+    CONNECTIONS.map((connections) => ({ spread, connections })),
+  )
+  return [...spreads, { spread: 'anywhere', connections: LIMITED }]
+}
+
+/** The first seconds of new processes: nothing compiled, no tile in memory. */
+async function measureCold(bench: Bench, url: string): Promise<PointsResult['cold']> {
+  const { cleanup, effort } = bench
+  const rounds: Record<'bare' | 'memory' | 'no-cache', LoadResult[]> = {
+    bare: [],
+    memory: [],
+    'no-cache': [],
+  }
+  const where = { DATABASE_URL: url }
+  for (let round = 0; round < effort.rounds; round++) {
+    say(`cold start, round ${round + 1} of ${effort.rounds}`)
+    const memory = await startService(cleanup, where)
+    const noCache = await startService(cleanup, where, { TILE_CACHE_MB: '0' })
+    const bare = await startBare(bench)
+    for (const [target, server] of Object.entries({ bare, memory, 'no-cache': noCache })) {
+      const task = {
+        list: 'uniform',
+        order: 'uniform',
+        connections: LIMITED,
+        seconds: COLD_SECONDS,
+        round,
+      } as const
+      rounds[target as keyof typeof rounds].push(await load(bench, server.port, task))
+    }
+    for (const server of [bare, memory, noCache]) await server.stop()
+  }
+  return (Object.keys(rounds) as (keyof typeof rounds)[]).map((target) => ({
+    target,
+    seconds: COLD_SECONDS,
+    rate: median(rounds[target].map(({ rate }) => rate)),
+    rateToBare: compare(rounds[target], rounds.bare).rateToBare,
+    p99: median(rounds[target].map(({ p99 }) => p99)),
+  }))
+}

@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto'
+import { loadConfig } from '#src/config.ts'
+import { type Database, openCluster } from '#src/database/client.ts'
+import { migrate } from '#src/database/migrate.ts'
+import { loadBoundaries } from '#src/ingest/boundaries/load.ts'
+import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
+import { seedDemo } from '#src/ingest/demo/seed.ts'
+import { openGeoTiffs } from '#src/ingest/geotiff/source.ts'
+import { type LoadedRelease, loadRelease } from '#src/ingest/load.ts'
+import type { Manifest } from '#src/ingest/manifest.ts'
+import type { Cleanup } from './cleanup.ts'
+import { type Server, startServer } from './processes.ts'
+import type { BenchData } from './rasters/data.ts'
+
+/** Settings that name a database: of a server, or the folder of an embedded one. */
+export type Where = { DATABASE_URL: string } | { DATA_DIR: string }
+
+const JWT_SECRET = randomBytes(32).toString('hex')
+
+/** The service as operators run it: one process, with the defaults but for what is given. */
+export function startService(
+  cleanup: Cleanup,
+  where: Where,
+  settings: Record<string, string> = {},
+): Promise<Server> {
+  return startServer(cleanup, 'src/server.ts', { PORT: '0', JWT_SECRET, ...where, ...settings })
+}
+
+/** Works on a database as the command line does, with nobody else connected. */
+export async function withDatabase<Result>(
+  where: Where,
+  work: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  const cluster = await openCluster(loadConfig({ JWT_SECRET, ...where }))
+  const database = cluster.connectForMaintenance()
+  try {
+    await migrate(database.writer)
+    return await work(database)
+  } finally {
+    await database.close()
+    await cluster.close()
+  }
+}
+
+/** Loads and publishes a release. */
+export async function ingest(database: Database, manifest: Manifest): Promise<LoadedRelease> {
+  const release = await openGeoTiffs(database.writer, manifest)
+  try {
+    return await loadRelease(database, release)
+  } finally {
+    await release.close()
+  }
+}
+
+/**
+ * Fills an empty database with the demo, the boundaries and the rasters of the bench.
+ *
+ * @returns the fertilizer release
+ */
+export async function loadEverything(database: Database, data: BenchData): Promise<LoadedRelease> {
+  await seedDemo(database, () => {})
+  for (const { level, path } of data.boundaries) {
+    await loadBoundaries(database, {
+      files: [await openBoundaryFile(path, level)],
+      country: 'eth',
+      level,
+      properties: {},
+      source: 'Bench',
+      licence: 'For measurements only',
+      strict: false,
+      dryRun: false,
+    })
+  }
+  const loaded = []
+  for (const manifest of data.manifests) loaded.push(await ingest(database, manifest))
+  return loaded[0] as LoadedRelease
+}

@@ -1,0 +1,125 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import fc from 'fast-check'
+import { expect, onTestFinished, test } from 'vitest'
+import { createCleanup } from '#bench/cleanup.ts'
+import { type LoadGenerator, startGenerator } from '#bench/load/generator.ts'
+import { Histogram } from '#bench/load/histogram.ts'
+import { randomNumbers, uniformPlaces, zipfPlaces } from '#bench/load/random.ts'
+
+test('the histogram’s quantiles are those of the sorted latencies, to within one part in 128', () => {
+  const latency = fc.oneof(fc.integer({ min: 0, max: 300 }), fc.integer({ min: 0, max: 2 ** 32 - 1 }))
+  fc.assert(
+    fc.property(
+      fc.array(latency, { minLength: 1, maxLength: 300 }),
+      fc.constantFrom(0, 0.5, 0.99, 1),
+      (latencies, part) => {
+        const histogram = new Histogram()
+        for (const microseconds of latencies) histogram.record(microseconds)
+        const sorted = latencies.toSorted((a, b) => a - b)
+        const exact = sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] as number
+        expect(Math.abs(histogram.quantile(part) * 1000 - exact)).toBeLessThanOrEqual(0.5 + exact / 128)
+        expect(histogram.count).toBe(latencies.length)
+      },
+    ),
+  )
+})
+
+test('a histogram of nothing has no quantiles', () => {
+  expect(new Histogram().quantile(0.5)).toBeNaN()
+})
+
+/** How often each place is drawn. */
+function frequencies(draw: () => number, places: number, draws: number): number[] {
+  const counts = new Array<number>(places).fill(0)
+  for (let index = 0; index < draws; index++) {
+    const place = draw()
+    counts[place] = (counts[place] as number) + 1
+  }
+  return counts.map((count) => count / draws)
+}
+
+test('by Zipf’s law the n-th place is drawn a n-th as often as the first', () => {
+  const places = 50
+  const drawn = frequencies(zipfPlaces(places, randomNumbers(1)), places, 1_000_000)
+  const harmonic = Array.from({ length: places }, (_, index) => 1 / (index + 1)).reduce((a, b) => a + b)
+  drawn.forEach((frequency, index) => {
+    expect(frequency).toBeCloseTo(1 / (index + 1) / harmonic, 2)
+  })
+  expect(drawn.reduce((a, b) => a + b)).toBeCloseTo(1, 9)
+})
+
+test('uniform places are drawn equally often, and the same ones for the same seed', () => {
+  const drawn = frequencies(uniformPlaces(20, randomNumbers(2)), 20, 1_000_000)
+  for (const frequency of drawn) expect(frequency).toBeCloseTo(0.05, 2)
+  const [a, b] = [randomNumbers(3), randomNumbers(3)]
+  expect(Array.from({ length: 100 }, a)).toEqual(Array.from({ length: 100 }, b))
+})
+
+interface Loaded {
+  generator: LoadGenerator
+  port: number
+  bodies: string[]
+}
+
+/** A server that keeps what it was sent, and the generator in a process of its own. */
+async function loaded(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<Loaded> {
+  const bodies: string[] = []
+  const server = createServer((request, response) => {
+    let body = ''
+    request.setEncoding('utf8').on('data', (text) => {
+      body += text
+    })
+    request.on('end', () => {
+      bodies.push(body)
+      answer(request, response)
+    })
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const cleanup = createCleanup()
+  cleanup.add(() => server.close())
+  onTestFinished(() => cleanup.run())
+  return { generator: startGenerator(cleanup), port: (server.address() as AddressInfo).port, bodies }
+}
+
+test('sends each request of a list once, and counts the answers by status', async () => {
+  let count = 0
+  const { generator, port, bodies } = await loaded((_, response) => {
+    response.statusCode = ++count % 4 === 0 ? 404 : 200
+    // Longer than one read, and in pieces that end anywhere.
+    const answer = 'ä'.repeat(50_000 + count)
+    response.setHeader('content-length', Buffer.byteLength(answer))
+    response.write(answer.slice(0, 7))
+    setImmediate(() => response.end(answer.slice(7)))
+  })
+  const sent = Array.from({ length: 40 }, (_, index) => JSON.stringify({ name: `Żółw ${index}` }))
+  await generator.prepare('all', '/', sent)
+  const result = await generator.run({ port, list: 'all', order: 'once', connections: 3, seconds: 0 })
+  expect(result.statuses).toEqual({ 200: 30, 404: 10 })
+  expect(bodies.toSorted()).toEqual(sent.toSorted())
+})
+
+test('a measured time counts the answers within it, and leaves none unanswered', async () => {
+  let answered = 0
+  const { generator, port, bodies } = await loaded((_, response) => {
+    answered++
+    response.setHeader('content-length', 2).end('{}')
+  })
+  await generator.prepare('all', '/', ['{"lat":1}', '{"lat":2}'])
+  const run = { port, list: 'all', order: 'uniform', connections: 8, seconds: 0.5 } as const
+  const { rate, p50, p99, statuses } = await generator.run(run)
+  expect(statuses).toEqual({ 200: answered })
+  expect(bodies).toHaveLength(answered)
+  expect(rate * 0.5).toBeLessThanOrEqual(answered)
+  expect(rate * 0.5).toBeGreaterThanOrEqual(answered - 8)
+  expect(p50).toBeGreaterThan(0)
+  expect(p99).toBeGreaterThanOrEqual(p50)
+})
+
+test('a server that hangs up fails the run', async () => {
+  const { generator, port } = await loaded(({ socket }) => socket.destroy())
+  await generator.prepare('all', '/', ['{}'])
+  const run = generator.run({ port, list: 'all', order: 'uniform', connections: 2, seconds: 5 })
+  await expect(run).rejects.toThrow(/closed the connection|ECONNRESET/)
+})

@@ -1,0 +1,70 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { randomNumbers } from '#bench/load/random.ts'
+import { COLUMNS, formulaRaster, PIXEL_DEGREES, surelyHasValue } from '#bench/rasters/formula.ts'
+import { writeGeoTiff } from '#bench/rasters/geotiff.ts'
+import { loadRaster, pointsIn, takePoints } from '#bench/rasters/raster.ts'
+import { openRaster } from '#src/ingest/geotiff/file.ts'
+
+async function temporaryFile(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'agro-bench-test-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  return join(folder, 'raster.tif')
+}
+
+// The wide one has a row a strip; the high one several strips, the last of which is shorter.
+test.each([
+  { width: 300_000, height: 3 },
+  { width: 257, height: 2500 },
+  { width: 1, height: 1 },
+])('the ingest reads back what was written: $width x $height pixels', async ({ width, height }) => {
+  const path = await temporaryFile()
+  const grid = { originX: 33.5, originY: 14.25, pixelWidth: 0.0027, pixelHeight: -0.0031, width, height }
+  const random = randomNumbers(width)
+  const written: number[] = []
+  const fill = (_row: number, values: Float32Array) => {
+    for (let column = 0; column < width; column++) values[column] = random() < 0.3 ? -9999 : random() * 1000
+    for (const value of values) written.push(value)
+  }
+  await writeGeoTiff(path, { grid, nodata: -9999, fill })
+
+  const file = await openRaster(path)
+  onTestFinished(() => file.close())
+  expect(file.grid).toEqual(grid)
+  expect(file.crs).toEqual({ kind: 'epsg', code: 4326 })
+  expect(await file.band(1)).toMatchObject({ pixelType: '32BF', nodata: -9999 })
+  const [pixels] = await file.read({ column: 0, row: 0, width, height }, [1])
+  expect(
+    Buffer.compare(
+      Buffer.from(Float32Array.from(written).buffer),
+      Buffer.from(pixels?.buffer as ArrayBuffer),
+    ),
+  ).toBe(0)
+})
+
+test('the formula has values in about half of its extent, and where it is said to have them', async () => {
+  const path = await temporaryFile()
+  const finer = 1 / 8
+  await writeGeoTiff(path, formulaRaster(0, finer))
+  const raster = await loadRaster(path)
+  expect(raster.bounds.east - raster.bounds.west).toBeCloseTo(COLUMNS * PIXEL_DEGREES, 9)
+  const points = takePoints(pointsIn(raster.bounds, 1), 20_000, () => true)
+  const valid = points.filter((point) => raster.valueAt(point) !== undefined)
+  expect(valid.length / points.length).toBeGreaterThan(0.45)
+  expect(valid.length / points.length).toBeLessThan(0.65)
+  const sure = points.filter(({ lat, lng }) => surelyHasValue(lng, lat))
+  expect(sure.length / valid.length).toBeGreaterThan(0.8)
+  expect(sure.filter((point) => raster.valueAt(point) === undefined)).toEqual([])
+})
+
+test('outside of a raster there is no value', async () => {
+  const path = await temporaryFile()
+  const grid = { originX: 10, originY: 5, pixelWidth: 1, pixelHeight: -1, width: 2, height: 2 }
+  await writeGeoTiff(path, { grid, nodata: -1, fill: (row, values) => values.set([row * 2, row * 2 + 1]) })
+  const { valueAt } = await loadRaster(path)
+  const at = (lng: number, lat: number) => valueAt({ lat, lng })
+  expect([at(10, 5), at(11.5, 4.5), at(10.5, 3.5), at(11.999, 3.001)]).toEqual([0, 1, 2, 3])
+  expect([at(9.999, 4.5), at(12, 4.5), at(10.5, 5.001), at(10.5, 3)]).toEqual(new Array(4).fill(undefined))
+})
