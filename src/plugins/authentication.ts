@@ -1,4 +1,4 @@
-import type { FastifyContextConfig, FastifyRequest } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Role } from '#schemas/user.ts'
 import { ApiError } from '#src/errors.ts'
@@ -100,11 +100,15 @@ export const authentication = fp(
       }
     }
 
-    app.addHook('onRequest', (request, _reply, done) => {
-      const { config } = request.routeOptions
-      // Most requests are anonymous and for public routes: those wait for nothing.
-      if (request.is404 || (config.public && request.headers.authorization === undefined)) done()
-      else identify(request, config).then(() => done(), done)
+    app.addHook('onRoute', (route) => {
+      const guard = (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
+        // Plugins that come later may still mark the route.
+        const { config = {} } = route
+        // Most requests are anonymous and for public routes: those wait for nothing.
+        if (config.public && request.headers.authorization === undefined) done()
+        else identify(request, config).then(() => done(), done)
+      }
+      route.onRequest = [guard, ...[route.onRequest ?? []].flat()]
     })
   },
   { name: 'authentication', dependencies: ['error-handler'] },

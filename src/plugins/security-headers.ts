@@ -85,6 +85,13 @@ function helmetHeaders(): Record<string, string> {
     crossOriginResourcePolicy: { policy: 'cross-origin' },
     // Whether the host's other names are reached by HTTPS is not for us to say.
     strictTransportSecurity: { maxAge: 31_536_000, includeSubDomains: false },
+    // Heeded in documents alone, or by browsers long gone: every answer would carry them for nothing.
+    crossOriginOpenerPolicy: false,
+    originAgentCluster: false,
+    xDnsPrefetchControl: false,
+    xDownloadOptions: false,
+    xPermittedCrossDomainPolicies: false,
+    xXssProtection: false,
   })
   setHeaders({} as IncomingMessage, response as unknown as ServerResponse, (error) => {
     if (error) throw error

@@ -10,10 +10,11 @@ import {
 import { PRODUCTS, type Product } from '#schemas/common.ts'
 import { EverythingResponse } from '#schemas/everything.ts'
 import { everythingAt } from './everything.ts'
-import { type PointAdvisor, pointQuery } from './point.ts'
+import type { PointAdvice, PointAdvisor } from './point.ts'
 import { type ItemWriter, itemWriter } from './points/writers.ts'
 import { dataOf, locationOf } from './products.ts'
 import type { ReleaseLabels } from './queries.ts'
+import { positionOf, subjectOf } from './subject.ts'
 
 /** What is answered to a point request. */
 export interface PointAnswer {
@@ -38,7 +39,8 @@ export interface PointEndpoint {
   response: TObject
   summary: string
   description: string
-  answer(advisor: PointAdvisor, asked: PointRequest): Promise<PointAnswer>
+  /** At once, without a promise, where all that it takes is in memory. */
+  answer(advisor: PointAdvisor, asked: PointRequest): PointAnswer | Promise<PointAnswer>
 }
 
 /** The writers of releases that have answered, for as long as the releases are known. */
@@ -50,6 +52,34 @@ function writerOf(product: Product, release: ReleaseLabels): ItemWriter {
   const writer = itemWriter(product, release)
   WRITERS.set(release, writer)
   return writer
+}
+
+/** What one release says of a point. */
+class ReleaseAnswer implements PointAnswer {
+  readonly complete = true
+  readonly #product: Product
+  readonly #asked: PointRequest
+  readonly #advice: PointAdvice
+
+  constructor(product: Product, asked: PointRequest, advice: PointAdvice) {
+    this.#product = product
+    this.#asked = asked
+    this.#advice = advice
+  }
+
+  get releases() {
+    return [this.#advice.release.code]
+  }
+
+  get body() {
+    const { release, values } = this.#advice
+    return { location: locationOf(this.#asked), ...dataOf(this.#product, release, values) }
+  }
+
+  text() {
+    const { release, values } = this.#advice
+    return writerOf(this.#product, release).answered(this.#asked, values)
+  }
 }
 
 const NO_VALUE = `
@@ -67,16 +97,11 @@ function endpointOf(
     products: [product],
     description: description + NO_VALUE,
     ...rest,
-    async answer(advisor, asked) {
-      const { release, values } = await advisor.advise(pointQuery(product, asked))
-      return {
-        releases: [release.code],
-        complete: true,
-        get body() {
-          return { location: locationOf(asked), ...dataOf(product, release, values) }
-        },
-        text: () => writerOf(product, release).answered(asked, values),
-      }
+    answer(advisor, asked) {
+      const advice = advisor.advise(subjectOf(product, asked), positionOf(asked))
+      return advice instanceof Promise
+        ? advice.then((found) => new ReleaseAnswer(product, asked, found))
+        : new ReleaseAnswer(product, asked, advice)
     },
   }
 }

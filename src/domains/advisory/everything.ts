@@ -2,8 +2,9 @@ import type { PointRequest } from '#schemas/advisory.ts'
 import { type ErrorDetail, PRODUCTS, type Product } from '#schemas/common.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import type { PointAnswer } from './endpoints.ts'
-import { type PointAdvice, type PointAdvisor, pointQuery } from './point.ts'
+import type { PointAdvice, PointAdvisor } from './point.ts'
 import { dataOf, locationOf, PRODUCT_ANSWERS } from './products.ts'
+import { positionOf, subjectOf } from './subject.ts'
 
 /** Which reason says most about the place, where no product has a value. */
 const TELLING: ErrorCode[] = ['OUTSIDE_COUNTRY', 'NO_DATA', 'NO_RELEASE']
@@ -40,7 +41,7 @@ async function outcomeOf(
   asked: PointRequest,
 ): Promise<PointAdvice | ApiError> {
   try {
-    return await advisor.advise(pointQuery(product, asked))
+    return await advisor.advise(subjectOf(product, asked), positionOf(asked))
   } catch (error) {
     // What is wrong with the request itself is wrong for all products.
     if (error instanceof ApiError && error.code !== 'INVALID_PARAMETERS') return error

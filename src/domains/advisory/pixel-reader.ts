@@ -5,7 +5,7 @@ import { createCoalescer } from './coalescer.ts'
 import type { NumberedCoverage } from './published.ts'
 import { findPixels, findTiles, type Position, type TileAddress } from './queries.ts'
 import { createTileCache } from './tile-cache.ts'
-import { pixelOfTile } from './tiles/decode.ts'
+import { pixelOfTile, type StoredTile } from './tiles/decode.ts'
 
 /** The pixel of each band as it is stored, null for none; no bands where nothing is stored. */
 export type StoredPixels = (number | null)[]
@@ -56,7 +56,7 @@ export function createPixelReader(
   { cacheBytes, concurrency }: PixelReaderOptions,
 ): ReadPixels {
   const cache = createTileCache(cacheBytes)
-  const loading = new Map<number, Promise<Uint8Array | null>>()
+  const loading = new Map<number, Promise<StoredTile | null>>()
   const common = { concurrency, failsAll: isDatabaseUnavailable }
   const askPixels = createCoalescer({
     ...common,
@@ -70,7 +70,7 @@ export function createPixelReader(
   })
 
   /** However many ask for a tile, the database is asked once. */
-  function load(key: number, address: TileAddress): Promise<Uint8Array | null> {
+  function load(key: number, address: TileAddress): Promise<StoredTile | null> {
     const underWay = loading.get(key)
     if (underWay) return underWay
     const loaded = askTile(address)
@@ -78,7 +78,7 @@ export function createPixelReader(
         if (bytes === null) throw new CoverageGone()
         const tile = bytes.length === 0 ? null : bytes
         cache.set(key, tile)
-        return tile
+        return tile && storedTile(tile)
       })
       .finally(() => loading.delete(key))
     loading.set(key, loaded)
@@ -102,11 +102,18 @@ export function createPixelReader(
     const tileColumn = Math.floor(column / tileSize)
     const tileRow = Math.floor(row / tileSize)
     const key = coverage.firstTile + tileRow * coverage.tileColumns + tileColumn
-    const read = (tile: Uint8Array | null) =>
-      tile === null ? NOTHING : pixelOfTile(tile, column % tileSize, row % tileSize)
-
     const known = cache.get(key)
-    if (known !== undefined) return read(known)
-    return load(key, { coverageId: id, row: tileRow, column: tileColumn }).then(read)
+    if (known !== undefined) return pixelIn(known, column % tileSize, row % tileSize)
+    return load(key, { coverageId: id, row: tileRow, column: tileColumn }).then((tile) =>
+      pixelIn(tile, column % tileSize, row % tileSize),
+    )
   }
+}
+
+function storedTile({ buffer, byteOffset, length }: Uint8Array): StoredTile {
+  return { view: new DataView(buffer, byteOffset, length), start: 0, length }
+}
+
+function pixelIn(tile: StoredTile | null, column: number, row: number): StoredPixels {
+  return tile === null ? NOTHING : pixelOfTile(tile, column, row)
 }

@@ -1,6 +1,3 @@
-import type { ForagePointRequest, PointRequest } from '#schemas/advisory.ts'
-import { POINT_DEFAULTS } from '#schemas/advisory.ts'
-import type { Product } from '#schemas/common.ts'
 import type { Config } from '#src/config.ts'
 import type { Database } from '#src/database/client.ts'
 import { isDatabaseUnavailable } from '#src/database/failures.ts'
@@ -8,7 +5,7 @@ import { overloaded } from '#src/plugins/overload.ts'
 import { createCoalescer } from './coalescer.ts'
 import { CoverageGone, createPixelReader, type StoredPixels } from './pixel-reader.ts'
 import { round } from './products.ts'
-import { createPublished, type Picture, type PublishedRelease } from './published.ts'
+import { createPublished, type PublishedRelease } from './published.ts'
 import type { PointQuery, Position, ReleaseLabels, Subject } from './queries.ts'
 import { reasonForNoRelease, reasonsForNoValue } from './reasons.ts'
 
@@ -36,7 +33,8 @@ export interface ManyPointsAdvice {
 export interface PointAdvisor {
   /** The release that answers for a subject now; undefined where nothing is published for it. */
   releaseOf(subject: Subject): Promise<ReleaseLabels | undefined>
-  advise(query: PointQuery): Promise<PointAdvice>
+  /** At once, without a promise, where all that it takes is in memory. */
+  advise(subject: Subject, position: Position): PointAdvice | Promise<PointAdvice>
   /** The points of one subject, all answered by the same release. */
   adviseMany(subject: Subject, points: Position[]): Promise<ManyPointsAdvice>
 }
@@ -77,26 +75,34 @@ export function createPointAdvisor({ kind, reader }: Database, config: Config): 
     release: PublishedRelease,
     position: Position,
   ): LayerValues | null | Promise<LayerValues | null> {
-    const pixels = release.coverages.map((coverage) => read(coverage, position))
-    return pixels.some((found) => found instanceof Promise)
-      ? Promise.all(pixels).then((found) => valuesOf(release, found))
-      : valuesOf(release, pixels as StoredPixels[])
+    const pixels: (StoredPixels | Promise<StoredPixels>)[] = []
+    let inMemory = true
+    for (const coverage of release.coverages) {
+      const found = read(coverage, position)
+      if (found instanceof Promise) inMemory = false
+      pixels.push(found)
+    }
+    return inMemory
+      ? valuesOf(release, pixels as StoredPixels[])
+      : Promise.all(pixels).then((found) => valuesOf(release, found))
   }
 
   /** Looks something up in the release that answers for a subject: at once, where all is in memory. */
   function lookUp<Result>(
-    subject: Subject | PointQuery,
+    subject: Subject,
     look: (release: PublishedRelease) => Result | Promise<Result>,
+    position?: Position,
   ): Result | Promise<Result> {
     if (waiting >= config.DATABASE_QUEUE_LIMIT) throw overloaded()
     const release = published.known()?.releaseOf(subject)
     const found = release && look(release)
-    return found === undefined || found instanceof Promise ? waitFor(subject, look, found) : found
+    return found === undefined || found instanceof Promise ? waitFor(subject, look, position, found) : found
   }
 
   async function waitFor<Result>(
-    subject: Subject | PointQuery,
+    subject: Subject,
     look: (release: PublishedRelease) => Result | Promise<Result>,
+    position: Position | undefined,
     begun: Result | Promise<Result> | undefined,
   ): Promise<Result> {
     waiting++
@@ -105,7 +111,9 @@ export function createPointAdvisor({ kind, reader }: Database, config: Config): 
         try {
           if (found) return await found
           const picture = await (attempt === 1 ? published.current() : published.renewed())
-          return await lookIn(picture, subject, look)
+          const release = picture.releaseOf(subject)
+          if (!release) throw await reasonForNoRelease(reader, { ...subject, ...position })
+          return await look(release)
         } catch (error) {
           // What has taken the place of the release answers.
           if (!(error instanceof CoverageGone) || attempt === ATTEMPTS) throw error
@@ -116,27 +124,21 @@ export function createPointAdvisor({ kind, reader }: Database, config: Config): 
     }
   }
 
-  async function lookIn<Result>(
-    picture: Picture,
-    subject: Subject | PointQuery,
-    look: (release: PublishedRelease) => Result | Promise<Result>,
-  ): Promise<Result> {
-    const release = picture.releaseOf(subject)
-    if (!release) throw await reasonForNoRelease(reader, subject)
-    return look(release)
-  }
-
   return {
     async releaseOf(subject) {
       return (await published.current()).releaseOf(subject)
     },
-    async advise(query) {
-      return lookUp(query, (release) => {
-        const values = valuesAt(release, query)
-        if (values instanceof Promise) return values.then((found) => adviceOf(query, release, found))
-        return adviceOf(query, release, values)
-      })
-    },
+    advise: (subject, position) =>
+      lookUp(
+        subject,
+        (release) => {
+          const values = valuesAt(release, position)
+          return values instanceof Promise
+            ? values.then((found) => adviceOf(subject, position, release, found))
+            : adviceOf(subject, position, release, values)
+        },
+        position,
+      ),
     async adviseMany(subject, points) {
       return lookUp(subject, (release) => {
         const values = points.map((point) => valuesAt(release, point))
@@ -148,47 +150,28 @@ export function createPointAdvisor({ kind, reader }: Database, config: Config): 
   }
 
   function adviceOf(
-    query: PointQuery,
+    subject: Subject,
+    position: Position,
     release: PublishedRelease,
     values: LayerValues | null,
   ): PointAdvice | Promise<PointAdvice> {
     if (values !== null) return { release, values }
-    return reasonForNoValue(query).then((reason) => {
+    return reasonForNoValue({ ...subject, ...position }).then((reason) => {
       throw reason
     })
   }
 }
 
 /** Values from the pixels of a release's coverages. A number that leaves the range of doubles is none. */
-function valuesOf(release: PublishedRelease, pixels: StoredPixels[]): LayerValues | null {
+function valuesOf({ layers }: PublishedRelease, pixels: StoredPixels[]): LayerValues | null {
+  const values: LayerValues = []
   let any = false
-  const values = release.layers.map(({ coverage, band, scale, offset, decimals }) => {
+  for (const { coverage, band, scale, offset, decimals } of layers) {
     const pixel = pixels[coverage]?.[band - 1] ?? null
-    if (pixel === null) return null
-    const value = pixel * scale + offset
-    if (!Number.isFinite(value)) return null
-    any = true
-    return round(value, decimals)
-  })
-  return any ? values : null
-}
-
-/** A request in the catalogue's terms: names without regard to case, defaults filled in. */
-export function pointQuery(product: Product, request: PointRequest | ForagePointRequest): PointQuery {
-  return { ...subjectOf(product, request), longitude: request.lng, latitude: request.lat }
-}
-
-/** What a request asks for, wherever: names without regard to case, defaults filled in. */
-export function subjectOf(
-  product: Product,
-  request: Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period'>,
-): Subject {
-  const { crop = POINT_DEFAULTS.crop, country_code = POINT_DEFAULTS.country_code, forecast_period } = request
-  const seasonal = product !== 'forage'
-  return {
-    product,
-    countryCode: country_code.trim().toLowerCase(),
-    cropCode: seasonal ? crop.trim().toLowerCase() : null,
-    forecastPeriod: seasonal && forecast_period !== undefined ? `${forecast_period}-01` : null,
+    const value = pixel === null ? Number.NaN : pixel * scale + offset
+    const known = Number.isFinite(value)
+    any ||= known
+    values.push(known ? round(value, decimals) : null)
   }
+  return any ? values : null
 }

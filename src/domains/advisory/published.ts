@@ -138,7 +138,13 @@ function chooser(releases: PublishedRelease[]): Picture['releaseOf'] {
       if (!other || comesBefore(release, other)) best.set(key, release)
     }
   }
-  return (subject) => best.get(keyOf(subject))
+  // The same subjects come again and again: finding them by themselves is faster than by a text.
+  const known = new WeakMap<Subject, PublishedRelease>()
+  return (subject) => {
+    const found = known.get(subject) ?? best.get(keyOf(subject))
+    if (found) known.set(subject, found)
+    return found
+  }
 }
 
 function keyOf({ product, countryCode, cropCode, forecastPeriod }: Subject): string {

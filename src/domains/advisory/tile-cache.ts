@@ -1,3 +1,5 @@
+import type { StoredTile } from './tiles/decode.ts'
+
 /**
  * What an entry takes beside its bytes: the object, its places in the map and in its segment, and the
  * garbage of these that the heap holds until it is collected.
@@ -11,18 +13,17 @@ export const ENTRY_BYTES = 256
  */
 const SEGMENT_BYTES = 1024 * 1024
 
-interface Entry {
+interface Entry extends StoredTile {
   key: number
-  segment: Segment
-  offset: number
-  /** Undefined for a tile that is not there. */
-  length: number | undefined
+  /** The tile is known not to be there. */
+  missing: boolean
   /** Whether it has been asked for since its segment was last cleared. */
   used: boolean
 }
 
 interface Segment {
   bytes: Uint8Array
+  view: DataView
   entries: Entry[]
   /** Where the next tile goes. */
   end: number
@@ -34,7 +35,7 @@ export interface TileCache {
    * Null for a tile that is known not to be there, undefined for one that is not known. The bytes are the
    * cache's own, and another tile's after the next `set`.
    */
-  get(key: number): Uint8Array | null | undefined
+  get(key: number): StoredTile | null | undefined
   /** Keeps a copy. */
   set(key: number, tile: Uint8Array | null): void
 }
@@ -55,7 +56,8 @@ export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES): Ti
       const segment = segments[current]
       if (segment && takenOf(segment) + room <= segmentBytes) return segment
       if (segments.length < most) {
-        current = segments.push({ bytes: new Uint8Array(segmentBytes), entries: [], end: 0 }) - 1
+        const bytes = new Uint8Array(segmentBytes)
+        current = segments.push({ bytes, view: new DataView(bytes.buffer), entries: [], end: 0 }) - 1
       } else {
         current = (current + 1) % segments.length
         clear(segments[current] as Segment)
@@ -73,9 +75,9 @@ export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES): Ti
         entries.delete(entry.key)
         continue
       }
-      const { offset, length = 0 } = entry
-      segment.bytes.copyWithin(segment.end, offset, offset + length)
-      entry.offset = segment.end
+      const { start, length } = entry
+      segment.bytes.copyWithin(segment.end, start, start + length)
+      entry.start = segment.end
       entry.used = false
       segment.end += length
       segment.entries.push(entry)
@@ -87,16 +89,16 @@ export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES): Ti
       const entry = entries.get(key)
       if (entry === undefined) return undefined
       entry.used = true
-      const { segment, offset, length } = entry
-      return length === undefined ? null : segment.bytes.subarray(offset, offset + length)
+      return entry.missing ? null : entry
     },
     set(key, tile) {
       const room = ENTRY_BYTES + (tile?.length ?? 0)
       if (most === 0 || room > segmentBytes || entries.has(key)) return
       const segment = segmentWith(room)
-      const entry = { key, segment, offset: segment.end, length: tile?.length, used: false }
+      const length = tile?.length ?? 0
+      const entry = { key, view: segment.view, start: segment.end, length, missing: !tile, used: false }
       if (tile) segment.bytes.set(tile, segment.end)
-      segment.end += tile?.length ?? 0
+      segment.end += length
       segment.entries.push(entry)
       entries.set(key, entry)
     },

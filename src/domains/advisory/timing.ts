@@ -21,7 +21,7 @@ function isPreference(text: string): boolean {
 export async function withTiming<Answer>(
   reply: FastifyReply,
   findRelease: () => Promise<unknown>,
-  findValues: () => Promise<Answer>,
+  findValues: () => Answer | Promise<Answer>,
 ): Promise<Answer> {
   const started = performance.now()
   await findRelease()

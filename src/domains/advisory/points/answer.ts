@@ -4,8 +4,9 @@ import type { BatchPoint } from '#schemas/points.ts'
 import type { Tables } from '#src/database/tables.ts'
 import type { ApiError } from '#src/errors.ts'
 import type { LayerValues, PointAdvisor } from '../point.ts'
-import type { Position, ReleaseLabels, Subject } from '../queries.ts'
+import type { ReleaseLabels, Subject } from '../queries.ts'
 import { reasonForNoRelease, reasonsForNoValues } from '../reasons.ts'
+import { positionOf } from '../subject.ts'
 import { RefusedPoint } from './items.ts'
 import type { Writer } from './writers.ts'
 
@@ -59,10 +60,6 @@ export async function adviseBatch(
 
 function isAsked(point: BatchPoint | RefusedPoint): point is BatchPoint {
   return !(point instanceof RefusedPoint)
-}
-
-function positionOf({ lat, lng }: BatchPoint): Position {
-  return { latitude: lat, longitude: lng }
 }
 
 /**

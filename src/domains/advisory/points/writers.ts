@@ -44,6 +44,8 @@ export function createWriter(form: Form, product: Product, release: ReleaseLabel
 
 export type ItemWriter = Pick<Writer, 'answered' | 'without' | 'refused'>
 
+const DEFAULT_NAME = JSON.stringify(POINT_DEFAULTS.name)
+
 /** Items are what the point endpoint answers, behind their id where they have one. */
 export function itemWriter(product: Product, release: ReleaseLabels): ItemWriter {
   const { entries, value, labels } = PRODUCT_ANSWERS[product]
@@ -51,8 +53,8 @@ export function itemWriter(product: Product, release: ReleaseLabels): ItemWriter
   const period = release.forecastPeriod
     ? `"forecast_period":${JSON.stringify(monthAndYear(release.forecastPeriod))},`
     : ''
-  const start = ({ id, name = POINT_DEFAULTS.name, lat, lng }: BatchPoint) =>
-    `{${idMember(id)}"location":{"name":${JSON.stringify(name)},"lat":${lat},"lng":${lng},"type":"point"},${period}"${entries}":`
+  const start = ({ id, name, lat, lng }: BatchPoint) =>
+    `{${idMember(id)}"location":{"name":${name === undefined ? DEFAULT_NAME : JSON.stringify(name)},"lat":${lat},"lng":${lng},"type":"point"},${period}"${entries}":`
   return {
     answered(point, values) {
       let text = `${start(point)}[`

@@ -38,6 +38,8 @@ const ARRAYS = [
   Float64Array,
 ] as const
 
+const PIXEL_BYTES = ARRAYS.map((PixelArray) => PixelArray?.BYTES_PER_ELEMENT)
+
 const FLOAT32 = 10
 const FLOAT64 = 11
 
@@ -87,6 +89,13 @@ export function decodeTile(wkb: Buffer): DecodedTile {
   return { width, height, bands }
 }
 
+/** Where the bytes of a tile are, as PostgreSQL has sent them. */
+export interface StoredTile {
+  view: DataView
+  start: number
+  length: number
+}
+
 /** PostGIS takes floats that differ by less than this for the same when it looks for nodata. */
 const FLOAT_TOLERANCE = 1.1920928955078125e-7
 
@@ -96,21 +105,20 @@ const FLOAT_TOLERANCE = 1.1920928955078125e-7
  *
  * @throws {RangeError} where the bytes are not a raster of a little-endian server, kept in the database
  */
-export function pixelOfTile(wkb: Uint8Array, column: number, row: number): (number | null)[] {
-  const view = new DataView(wkb.buffer, wkb.byteOffset, wkb.byteLength)
-  if (view.getUint8(0) !== LITTLE_ENDIAN || view.getUint16(1, true) !== WKB_VERSION) {
+export function pixelOfTile({ view, start }: StoredTile, column: number, row: number): (number | null)[] {
+  if (view.getUint8(start) !== LITTLE_ENDIAN || view.getUint16(start + 1, true) !== WKB_VERSION) {
     throw new RangeError('the raster is not little-endian well-known binary of version 0')
   }
-  const width = view.getUint16(WIDTH_AT, true)
-  const pixels = width * view.getUint16(HEIGHT_AT, true)
+  const width = view.getUint16(start + WIDTH_AT, true)
+  const pixels = width * view.getUint16(start + HEIGHT_AT, true)
   const place = 1 + row * width + column
-  const bands = view.getUint16(BANDS_AT, true)
+  const bands = view.getUint16(start + BANDS_AT, true)
   const values = new Array<number | null>(bands)
-  let at = HEADER_BYTES
+  let at = start + HEADER_BYTES
   for (let band = 0; band < bands; band++) {
     const flags = view.getUint8(at)
     const type = flags & PIXEL_TYPE
-    const bytes = ARRAYS[type]?.BYTES_PER_ELEMENT
+    const bytes = PIXEL_BYTES[type]
     if (!bytes || flags & OUTSIDE_DATABASE) throw new RangeError(`a band of kind ${flags} cannot be read`)
     const value = readPixel(view, type, at + 1 + place * bytes)
     const none =
