@@ -35,15 +35,16 @@ export const securityHeaders = fp(
     })
     const origins = app.config.CORS_ORIGINS
     const everyOrigin = origins.includes('*')
-    const headers = {
-      ...helmetHeaders(),
-      ...(everyOrigin && {
-        'access-control-allow-origin': '*',
-        'access-control-expose-headers': EXPOSED_HEADERS.join(', '),
-      }),
+    const headers = helmetHeaders()
+    const forPages = everyOrigin && {
+      ...headers,
+      'access-control-allow-origin': '*',
+      'access-control-expose-headers': EXPOSED_HEADERS.join(', '),
     }
-    app.addHook('onRequest', (_request, reply, done) => {
-      reply.headers(headers)
+    app.addHook('onRequest', ({ raw }, reply, done) => {
+      // What caches may keep has to serve pages as well, whoever has asked for it.
+      const readByPages = raw.headers.origin !== undefined || raw.method !== 'POST'
+      reply.headers(forPages && readByPages ? forPages : headers)
       done()
     })
     const corsOptions = {
