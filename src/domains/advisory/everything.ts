@@ -13,7 +13,7 @@ const TELLING: ErrorCode[] = ['OUTSIDE_COUNTRY', 'NO_DATA', 'NO_RELEASE']
  * What all products say at a point: each its data, or its reason for having none.
  *
  * @throws {ApiError} where none has a value: the reason that says most, with all of them in the details;
- * and where the country is none of ours
+ * and where the country is none of ours, or the service is too busy for one of them
  */
 export async function everythingAt(advisor: PointAdvisor, asked: PointRequest): Promise<PointAnswer> {
   const found = await Promise.all(
@@ -43,10 +43,14 @@ async function outcomeOf(
   try {
     return await advisor.advise(subjectOf(product, asked), positionOf(asked))
   } catch (error) {
-    // What is wrong with the request itself is wrong for all products.
-    if (error instanceof ApiError && error.code !== 'INVALID_PARAMETERS') return error
+    if (error instanceof ApiError && isReason(error)) return error
     throw error
   }
+}
+
+/** What is wrong with the request itself is wrong for all products; that the service is busy passes. */
+function isReason({ code, status }: ApiError): boolean {
+  return code !== 'INVALID_PARAMETERS' && status < 500
 }
 
 function sectionOf(product: Product, outcome: PointAdvice | ApiError): object {

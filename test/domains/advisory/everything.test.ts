@@ -107,3 +107,22 @@ describe('everything for a point', () => {
     })
   })
 })
+
+test('everything is refused where the service is too busy for a part of it', async () => {
+  const settings = { DATABASE_QUEUE_LIMIT: '3', RELEASE_MAX_AGE_MS: '0' }
+  const busy = await createTestApp({ settings })
+  try {
+    for (const method of ['POST', 'GET'] as const) {
+      const response = await busy.app.inject({ method, url: '/advisory/point?lat=9.5&lng=38.5' })
+      expect(response.statusCode).toBe(503)
+      expect(response.headers['retry-after']).toBe('1')
+      expect(response.headers).not.toHaveProperty('etag')
+      expect(response.json()).toEqual({
+        error: 'The service is busy; try again in a second.',
+        code: 'OVERLOADED',
+      })
+    }
+  } finally {
+    await busy.close()
+  }
+})
