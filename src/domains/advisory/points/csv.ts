@@ -7,6 +7,7 @@ const MOST_COLUMNS = 1000
 
 const CELL = /[^,\r\n]*/y
 const LINE_END = /\r\n|[\r\n]/y
+const BLANK_LINES = /[\r\n]*/y
 
 /** What columns may be called, in any case. Others are ignored. */
 const COLUMNS = new Map<string, 'id' | 'lat' | 'lng' | 'name'>([
@@ -29,19 +30,25 @@ export function* csvRecords(text: string): Generator<string[]> {
   let at = 0
   let record: string[] = []
   while (at < text.length) {
-    const quoted = text[at] === '"'
-    if (quoted) {
+    // Many at once: a body of nothing else would otherwise keep everyone waiting for a second.
+    if (record.length === 0) {
+      BLANK_LINES.lastIndex = at
+      BLANK_LINES.test(text)
+      at = BLANK_LINES.lastIndex
+      if (at === text.length) return
+    }
+    if (text[at] === '"') {
       const start = at
-      let cell = ''
+      let escaped = false
       for (;;) {
         const quote = text.indexOf('"', at + 1)
         if (quote === -1) throw malformed(text, start, 'a quote is opened and never closed')
-        cell += text.slice(at + 1, quote)
         at = quote + 1
         if (text[at] !== '"') break
-        cell += '"'
+        escaped = true
       }
-      record.push(cell)
+      const cell = text.slice(start + 1, at - 1)
+      record.push(escaped ? cell.replaceAll('""', '"') : cell)
     } else {
       CELL.lastIndex = at
       record.push((CELL.exec(text) as RegExpExecArray)[0])
@@ -59,7 +66,7 @@ export function* csvRecords(text: string): Generator<string[]> {
       if (LINE_END.test(text)) at = LINE_END.lastIndex
       else if (at < text.length) throw malformed(text, at, 'text follows a closing quote')
     }
-    if (record.length > 1 || record[0] !== '' || quoted) yield record
+    yield record
     record = []
   }
 }
