@@ -105,11 +105,12 @@ export function pointRoutes(app: App, advisor: PointAdvisor, keep: KeepAdvisory)
       preValidation: readQuery(request),
       handler: async (call: FastifyRequest<{ Querystring: PointRequest }>, reply: FastifyReply) => {
         const asked = call.query
-        if (call.user === null && (await isUnchanged(endpoint, asked, call, reply)))
-          return reply.code(304).send()
+        // Whoever sends a token is to be asked for it again, also while it cannot be looked up.
+        const shared = call.headers.authorization === undefined
+        if (shared && (await isUnchanged(endpoint, asked, call, reply))) return reply.code(304).send()
         const answer = await answerOf(endpoint, asked, call, reply)
         if (call.user !== null) return keepForCaller(keep, call, keptAs(endpoint, asked), answer)
-        if (allowCaching(call, reply, tagOf(path, asked, answer))) return reply.code(304).send()
+        if (shared && allowCaching(call, reply, tagOf(path, asked, answer))) return reply.code(304).send()
         return send(answer, reply)
       },
     })

@@ -129,6 +129,14 @@ describe('If-None-Match', () => {
   })
 })
 
+test('an answer to a caller whose token is not known is kept by nobody: it may be known the next time', async () => {
+  const path = PATHS[0] + FIELD
+  const response = await get(path, { authorization: 'Bearer nobody', 'if-none-match': await tagOf(path) })
+  expect(response.statusCode).toBe(200)
+  expect(response.headers).not.toHaveProperty('etag')
+  expect(response.headers['cache-control']).toBe('no-store')
+})
+
 test('an answer to a caller with a token is kept in the history alone, once for GET and never for HEAD', async () => {
   const person = await newPerson(service.app)
   const tag = await tagOf(`/advisory/yield/point${FIELD}`)
