@@ -3,6 +3,9 @@ import { ApiError } from '#src/errors.ts'
 
 const DAY_MS = 86_400_000
 
+/** The first day that the database can write as the API does: years before it are counted backwards. */
+const FIRST_DAY = dayNumber('0001-01-01')
+
 /** Days as ISO dates (UTC), both included. */
 export interface Days {
   from: string
@@ -16,7 +19,7 @@ export interface Days {
  */
 export function daysBetween(from: string | undefined, to: string | undefined): Days {
   const last = to === undefined ? Math.floor(Date.now() / DAY_MS) : dayNumber(to)
-  const first = from === undefined ? last - STATS_DAYS.default + 1 : dayNumber(from)
+  const first = from === undefined ? Math.max(FIRST_DAY, last - STATS_DAYS.default + 1) : dayNumber(from)
   if (first > last) throw refused('from must not be later than to')
   if (last - first >= STATS_DAYS.most)
     throw refused(`from must be less than ${STATS_DAYS.most} days before to`)

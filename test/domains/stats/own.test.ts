@@ -173,6 +173,7 @@ describe('the days', () => {
     ['?from=0001-01-01&to=0001-01-02', 2],
     ['?from=9999-12-31&to=9999-12-31', 1],
     ['?to=0001-01-01&from=0001-01-01', 1],
+    ['?to=0001-01-05', 5],
   ])('are counted: %s', async (query, days) => {
     expect((await stats(await newPerson(service.app), query)).advisories.by_day).toHaveLength(days)
   })
