@@ -7,7 +7,7 @@ import { ErrorBody, type ErrorDetail, ref } from '#schemas/common.ts'
  */
 export const ERRORS = {
   INVALID_PARAMETERS: { status: 400, meaning: 'A parameter is missing or not valid; see `details`.' },
-  MALFORMED_JSON: { status: 400, meaning: 'The body is not JSON.' },
+  MALFORMED_JSON: { status: 400, meaning: 'The body is not JSON, or is nested too deeply.' },
   MALFORMED_BODY: { status: 400, meaning: 'The body is not what its Content-Type says.' },
   MALFORMED_REQUEST: { status: 400, meaning: 'The request is not HTTP, or its URL cannot be read.' },
   INVALID_GEOMETRY: { status: 400, meaning: 'The geometry is not a valid polygon; see `details`.' },

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
+
+let service: TestApp
+let person: Person
+beforeAll(async () => {
+  service = await createTestApp()
+  person = await newPerson(service.app)
+})
+afterAll(() => service.close())
+
+async function send(url: string, payload: string) {
+  const headers = { ...person.headers, 'content-type': 'application/json' }
+  const response = await service.app.inject({ method: 'POST', url, headers, payload })
+  return { status: response.statusCode, body: response.json() }
+}
+
+/** A value within so many arrays. */
+const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
+const RING = '[[38.5,9.5],[38.6,9.5],[38.6,9.6],[38.5,9.5]]'
+const FIELD = `{"type":"Polygon","coordinates":[${RING}]}`
+
+const PLACES: [string, string, (deep: string) => string][] = [
+  ['an unknown field', '/advisory/yield/point', (deep) => `{"lat":9.5,"lng":38.5,"more":${deep}}`],
+  ['a type', '/advisory/yield', (deep) => `{"geometry":{"type":${deep}}}`],
+  [
+    'a position',
+    '/advisory/yield',
+    (deep) => `{"geometry":{"type":"Polygon","coordinates":[[${deep},1,2,3]]}}`,
+  ],
+  [
+    'the properties of a Feature',
+    '/advisory/yield',
+    (deep) => `{"geometry":{"type":"Feature","properties":{"objects":{"in":${deep}}},"geometry":${FIELD}}}`,
+  ],
+  [
+    'a selection of an area',
+    '/advisory/yield',
+    (deep) => `{"admin":{"country_code":"eth","code":"ETH-01","more":${deep}}}`,
+  ],
+]
+
+describe('bodies that are nested deeper than anybody needs', () => {
+  test.each(PLACES)('are refused, whatever comes after: in %s', async (_place, url, bodyWith) => {
+    for (const levels of [100, 10_000, 400_000]) {
+      expect(await send(url, bodyWith(nested(levels)))).toEqual({
+        status: 400,
+        body: {
+          error: 'The body has lists or objects within each other on more than 64 levels.',
+          code: 'MALFORMED_JSON',
+        },
+      })
+    }
+  })
+
+  test('begin at 65 levels, those of objects included', async () => {
+    const bodyOf = (levels: number) => `{"lat":9.5,"lng":38.5,"more":{"a":${nested(levels - 2)}}}`
+    expect(await send('/advisory/yield/point', bodyOf(64))).toMatchObject({ status: 200 })
+    expect(await send('/advisory/yield/point', bodyOf(65))).toMatchObject({ status: 400 })
+  })
+})
+
+test('brackets in texts and lists beside each other are no levels', async () => {
+  const name = '['.repeat(200)
+  const more = `[${Array.from({ length: 200 }, () => '[]').join()}]`
+  const { status, body } = await send(
+    '/advisory/yield/point',
+    `{"lat":9.5,"lng":38.5,"name":"${name}","more":${more}}`,
+  )
+  expect([status, body.location.name]).toEqual([200, name])
+})
