@@ -37,7 +37,8 @@ export async function examinePolygon(
   const [row] = await ask<PolygonExamination>(sql`
     with polygon as materialized (select st_geomfromwkb(${wkb}::bytea, 4326) as geom),
     examined as materialized (
-      select geom, (st_isvaliddetail(geom)).* from polygon
+      -- In the select list its columns would be computed one by one, each from the start.
+      select geom, valid, reason, location from polygon cross join lateral st_isvaliddetail(geom)
     ),
     place as materialized (
       select reason, case when valid then st_pointonsurface(geom) else location end as point from examined
