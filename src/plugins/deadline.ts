@@ -18,6 +18,8 @@ export function deadlineOf(reply: FastifyReply, milliseconds: number): Deadline 
   )
   const gone = abort('The client has gone away.')
   reply.raw.once('close', gone)
+  // It may have gone while the caller was looked up.
+  if (reply.raw.destroyed) gone()
   return {
     signal: controller.signal,
     end() {

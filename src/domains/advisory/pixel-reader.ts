@@ -40,7 +40,7 @@ const WGS84 = 4326
 const PIXELS_PER_QUERY = 1000
 
 /** Tiles are some kilobytes each, and are decoded from hexadecimal digits while everyone waits. */
-const TILES_PER_QUERY = 250
+const TILES_PER_QUERY = 100
 
 const NOTHING: StoredPixels = []
 

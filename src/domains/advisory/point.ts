@@ -48,7 +48,7 @@ const CONCURRENT_QUERIES = { embedded: 1, server: 2 }
 /** Points a query: finding their countries takes some tens of microseconds each. */
 const REASONS_PER_QUERY = 200
 
-const MEGABYTE = 1024 * 1024
+const MEGABYTE = 1_000_000
 
 /**
  * Makes the advisor of a database, with a cache of its own: one is enough for all who ask. What is
