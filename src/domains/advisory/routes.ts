@@ -69,7 +69,7 @@ export function pointRoutes(app: App, advisor: PointAdvisor, keep: KeepAdvisory)
         },
       },
       preValidation: mergeQueryIntoBody(request),
-      // Most calls wait for nothing, and are answered without a promise: a third less work.
+      // Most calls wait for nothing, and so they make no promise, which each await would add a turn to.
       handler: (call: FastifyRequest<{ Body: PointRequest }>, reply: FastifyReply) => {
         const answer = answerOf(endpoint, call.body, call, reply)
         return call.user === null && !(answer instanceof Promise)

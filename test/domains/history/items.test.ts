@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { HistoryItem } from '#schemas/history.ts'
 import { deleteRelease, publishRelease, rollbackRelease } from '#src/domains/releases/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
-import type { ReleaseSource } from '#src/ingest/source.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
+import { onePixelRelease } from '#test/setup/releases.ts'
 import { allPages, history, keepAt, recordOf } from './advisories.ts'
 
 let service: TestApp
@@ -101,7 +101,7 @@ describe('an item', () => {
     const db = service.database.writer
     const { code } = await loadRelease(service.database, newRelease(), { publish: true })
     const after = await ask(person, 'fertilizer')
-    expect(after.fertilizer_data).toEqual([{ fertilizer_type: 'NPS', scenario: 'Normal', rate_kg_ha: 42 }])
+    expect(after.fertilizer_data).toEqual([{ fertilizer_type: 'Urea', scenario: 'Normal', rate_kg_ha: 42 }])
     expect(await read()).toBe(before)
     await loadRelease(service.database, newRelease(), { publish: true })
     await db.transaction().execute((trx) => rollbackRelease(trx, code.replace(/v1$/, 'v2')))
@@ -123,41 +123,8 @@ describe('an item', () => {
   })
 })
 
-/** A later fertilizer release of Ethiopia with one pixel, where the point is. */
-function newRelease(): ReleaseSource {
-  return {
-    description: {
-      product: 'fertilizer',
-      countryCode: 'eth',
-      cropCode: 'wheat',
-      forecastPeriod: '2030-01-01',
-      synthetic: false,
-      source: 'A test',
-      licence: 'CC0-1.0',
-      checksum: randomUUID(),
-    },
-    coverages: [
-      {
-        grid: { srid: 4326, originX: 38, originY: 10, pixelWidth: 1, pixelHeight: -1, width: 1, height: 1 },
-        layers: [
-          {
-            input: 'NPS',
-            scenario: 'Normal',
-            unit: 'kg/ha',
-            scale: 1,
-            offset: 0,
-            decimals: 2,
-            pixelType: '32BF',
-            nodata: undefined,
-            origin: 'the test',
-          },
-        ],
-        windows: [{ column: 0, row: 0, width: 1, height: 1 }],
-        read: async () => [Float32Array.of(42)],
-      },
-    ],
-  }
-}
+/** A later release than the demo's, with its pixel where the point is. */
+const newRelease = () => onePixelRelease(42, '2030-01-01')
 
 describe('what is somebody else’s', () => {
   test('does not exist: not to read, to delete or to give feedback to', async () => {

@@ -108,7 +108,7 @@ describe('a point call', () => {
     } finally {
       await db.schema.alterTable('elsewhere').renameTo('advisory_history').execute()
     }
-    expect((await ask(person.headers)).json().history_id).toBeDefined()
+    expect((await ask(person.headers)).json().history_id).toMatch(/^[0-9a-f-]{36}$/)
   })
 })
 
