@@ -5,10 +5,10 @@ import { createCoalescer } from './coalescer.ts'
 import type { NumberedCoverage } from './published.ts'
 import { findPixels, findTiles, type Position, type TileAddress } from './queries.ts'
 import { createTileCache } from './tile-cache.ts'
-import { pixelOfTile, type StoredTile } from './tiles/decode.ts'
+import { type InterleavedTile, interleave } from './tiles/interleave.ts'
 
-/** The pixel of each band as it is stored, null for none; no bands where nothing is stored. */
-export type StoredPixels = (number | null)[]
+/** The pixel of each band as it is stored, NaN for none; no bands where nothing is stored. */
+export type StoredPixels = number[]
 
 export interface PixelReaderOptions {
   /** Bytes of tiles that are kept in memory; 0 for none. */
@@ -31,6 +31,14 @@ export type ReadPixels = (
 /** The coverage has been deleted since it was published: something else has taken its place. */
 export class CoverageGone extends Error {
   override name = 'CoverageGone'
+}
+
+/** Who waits for a tile, and for which of its pixels. */
+interface Waiting {
+  column: number
+  row: number
+  resolve(pixels: StoredPixels): void
+  reject(error: unknown): void
 }
 
 /** The longitudes and latitudes that need no transformation. */
@@ -56,7 +64,7 @@ export function createPixelReader(
   { cacheBytes, concurrency }: PixelReaderOptions,
 ): ReadPixels {
   const cache = createTileCache(cacheBytes)
-  const loading = new Map<number, Promise<StoredTile | null>>()
+  const loading = new Map<number, Waiting[]>()
   const common = { concurrency, failsAll: isDatabaseUnavailable }
   const askPixels = createCoalescer({
     ...common,
@@ -70,19 +78,39 @@ export function createPixelReader(
   })
 
   /** However many ask for a tile, the database is asked once. */
-  function load(key: number, address: TileAddress): Promise<StoredTile | null> {
-    const underWay = loading.get(key)
-    if (underWay) return underWay
-    const loaded = askTile(address)
-      .then((bytes) => {
-        if (bytes === null) throw new CoverageGone()
-        const tile = bytes.length === 0 ? null : bytes
-        cache.set(key, tile)
-        return tile && storedTile(tile)
-      })
-      .finally(() => loading.delete(key))
-    loading.set(key, loaded)
-    return loaded
+  function readWhenLoaded(
+    key: number,
+    address: TileAddress,
+    column: number,
+    row: number,
+  ): Promise<StoredPixels> {
+    return new Promise((resolve, reject) => {
+      const waiting = { column, row, resolve, reject }
+      const others = loading.get(key)
+      if (others) others.push(waiting)
+      else {
+        loading.set(key, [waiting])
+        void load(key, address)
+      }
+    })
+  }
+
+  async function load(key: number, address: TileAddress): Promise<void> {
+    try {
+      const bytes = await askTile(address)
+      if (bytes === null) throw new CoverageGone()
+      const tile = bytes.length === 0 ? null : interleave(bytes)
+      cache.set(key, tile)
+      for (const { column, row, resolve } of takeWaiting(key)) resolve(pixelIn(tile, column, row))
+    } catch (error) {
+      for (const { reject } of takeWaiting(key)) reject(error)
+    }
+  }
+
+  function takeWaiting(key: number): Waiting[] {
+    const waiting = loading.get(key) ?? []
+    loading.delete(key)
+    return waiting
   }
 
   async function readInDatabase(coverageId: number, position: Position): Promise<StoredPixels> {
@@ -104,16 +132,16 @@ export function createPixelReader(
     const key = coverage.firstTile + tileRow * coverage.tileColumns + tileColumn
     const known = cache.get(key)
     if (known !== undefined) return pixelIn(known, column % tileSize, row % tileSize)
-    return load(key, { coverageId: id, row: tileRow, column: tileColumn }).then((tile) =>
-      pixelIn(tile, column % tileSize, row % tileSize),
-    )
+    const address = { coverageId: id, row: tileRow, column: tileColumn }
+    return readWhenLoaded(key, address, column % tileSize, row % tileSize)
   }
 }
 
-function storedTile({ buffer, byteOffset, length }: Uint8Array): StoredTile {
-  return { view: new DataView(buffer, byteOffset, length), start: 0, length }
-}
-
-function pixelIn(tile: StoredTile | null, column: number, row: number): StoredPixels {
-  return tile === null ? NOTHING : pixelOfTile(tile, column, row)
+function pixelIn(tile: InterleavedTile | null, column: number, row: number): StoredPixels {
+  if (tile === null) return NOTHING
+  const { width, bands, start, pixels } = tile
+  const from = start + (row * width + column) * bands
+  const values: StoredPixels = []
+  for (let at = from; at < from + bands; at++) values.push(pixels[at] as number)
+  return values
 }

@@ -9,12 +9,12 @@ import { createPublished, type PublishedRelease } from './published.ts'
 import type { PointQuery, Position, ReleaseLabels, Subject } from './queries.ts'
 import { reasonForNoRelease, reasonsForNoValue } from './reasons.ts'
 
-/** Values in the order of a release's layers: in their unit, rounded to their decimals, null for none. */
-export type LayerValues = (number | null)[]
+/** Values in the order of a release's layers: in their unit, rounded to their decimals, NaN for none. */
+export type LayerValues = number[]
 
 export interface PointAdvice {
   release: ReleaseLabels
-  /** At least one is a number. */
+  /** At least one is not NaN. */
   values: LayerValues
 }
 
@@ -167,11 +167,10 @@ function valuesOf({ layers }: PublishedRelease, pixels: StoredPixels[]): LayerVa
   const values: LayerValues = []
   let any = false
   for (const { coverage, band, scale, offset, decimals } of layers) {
-    const pixel = pixels[coverage]?.[band - 1] ?? null
-    const value = pixel === null ? Number.NaN : pixel * scale + offset
+    const value = (pixels[coverage]?.[band - 1] ?? Number.NaN) * scale + offset
     const known = Number.isFinite(value)
     any ||= known
-    values.push(known ? round(value, decimals) : null)
+    values.push(known ? round(value, decimals) : Number.NaN)
   }
   return any ? values : null
 }

@@ -1,5 +1,6 @@
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/advisory.ts'
 import type { Product } from '#schemas/common.ts'
+import type { LayerValues } from './point.ts'
 import type { LayerLabel, ReleaseLabels } from './queries.ts'
 
 /** How the answers of a product read. */
@@ -39,12 +40,12 @@ export const PRODUCT_ANSWERS: Record<Product, ProductAnswer> = {
 export function entriesOf(
   product: Product,
   release: ReleaseLabels,
-  values: (number | null)[],
+  values: LayerValues,
 ): Record<string, unknown>[] {
   const { value: key, labels } = PRODUCT_ANSWERS[product]
   return release.layers.flatMap((layer, index) => {
-    const value = values[index] ?? null
-    return value === null ? [] : [{ ...labels(layer), [key]: value }]
+    const value = values[index] as number
+    return Number.isNaN(value) ? [] : [{ ...labels(layer), [key]: value }]
   })
 }
 
@@ -52,7 +53,7 @@ export function entriesOf(
 export function dataOf(
   product: Product,
   release: ReleaseLabels,
-  values: (number | null)[],
+  values: LayerValues,
 ): Record<string, unknown> {
   return {
     ...(release.forecastPeriod && { forecast_period: monthAndYear(release.forecastPeriod) }),

@@ -121,13 +121,10 @@ export interface TileAddress {
 }
 
 /**
- * The pixels at some places: the values of all bands as they are stored, null for none. None at all
- * where there is no tile; null where the coverage has been deleted.
+ * The pixels at some places: the values of all bands as they are stored, NaN for none. No bands where
+ * there is no tile; null where the coverage has been deleted.
  */
-export async function findPixels(
-  db: Kysely<Tables>,
-  pixels: PixelAddress[],
-): Promise<((number | null)[] | null)[]> {
+export async function findPixels(db: Kysely<Tables>, pixels: PixelAddress[]): Promise<(number[] | null)[]> {
   const { rows } = await sql<{ bands: string | null }>`
     select pixel_values(
       ${arrayOf(pixels.map(({ coverageId }) => coverageId))}::bigint[],
@@ -145,13 +142,9 @@ function arrayOf(numbers: number[]): string {
   return `{${numbers.join()}}`
 }
 
-/** The numbers of a PostgreSQL array in its text form, `{1.5,NULL,2}`. NaN is none. */
-function numbersOf(array: string): (number | null)[] {
-  if (array === '{}') return []
-  return array
-    .slice(1, -1)
-    .split(',')
-    .map((item) => (item === 'NULL' || item === 'NaN' ? null : Number(item)))
+/** The numbers of a PostgreSQL array in its text form, `{1.5,NULL,2}`; NaN for NULL. */
+function numbersOf(array: string): number[] {
+  return array === '{}' ? [] : array.slice(1, -1).split(',').map(Number)
 }
 
 /** Tiles as well-known binary; empty where there is none, null where the coverage has been deleted. */

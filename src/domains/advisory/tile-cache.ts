@@ -1,4 +1,4 @@
-import type { StoredTile } from './tiles/decode.ts'
+import type { InterleavedTile } from './tiles/interleave.ts'
 
 /**
  * What an entry takes beside its bytes: the object, its places in the map and in its segment, and the
@@ -13,8 +13,15 @@ export const ENTRY_BYTES = 256
  */
 const SEGMENT_BYTES = 1024 * 1024
 
-interface Entry extends StoredTile {
+/** Tiles start at multiples of so many bytes: the size of the larger numbers. */
+const ALIGNMENT = Float64Array.BYTES_PER_ELEMENT
+
+const NO_TILE: InterleavedTile = { width: 0, bands: 0, start: 0, pixels: new Float32Array(0), length: 0 }
+
+interface Entry extends InterleavedTile {
   key: number
+  /** Bytes that it takes in its segment. */
+  room: number
   /** The tile is known not to be there. */
   missing: boolean
   /** Whether it has been asked for since its segment was last cleared. */
@@ -23,7 +30,9 @@ interface Entry extends StoredTile {
 
 interface Segment {
   bytes: Uint8Array
-  view: DataView
+  /** The same bytes as numbers. */
+  floats: Float32Array
+  doubles: Float64Array
   entries: Entry[]
   /** Where the next tile goes. */
   end: number
@@ -32,12 +41,12 @@ interface Segment {
 /** Tiles by their number, bounded in bytes. */
 export interface TileCache {
   /**
-   * Null for a tile that is known not to be there, undefined for one that is not known. The bytes are the
+   * Null for a tile that is known not to be there, undefined for one that is not known. The pixels are the
    * cache's own, and another tile's after the next `set`.
    */
-  get(key: number): StoredTile | null | undefined
+  get(key: number): InterleavedTile | null | undefined
   /** Keeps a copy. */
-  set(key: number, tile: Uint8Array | null): void
+  set(key: number, tile: InterleavedTile | null): void
 }
 
 /**
@@ -56,8 +65,7 @@ export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES): Ti
       const segment = segments[current]
       if (segment && takenOf(segment) + room <= segmentBytes) return segment
       if (segments.length < most) {
-        const bytes = new Uint8Array(segmentBytes)
-        current = segments.push({ bytes, view: new DataView(bytes.buffer), entries: [], end: 0 }) - 1
+        current = segments.push(newSegment(segmentBytes)) - 1
       } else {
         current = (current + 1) % segments.length
         clear(segments[current] as Segment)
@@ -75,11 +83,12 @@ export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES): Ti
         entries.delete(entry.key)
         continue
       }
-      const { start, length } = entry
-      segment.bytes.copyWithin(segment.end, start, start + length)
-      entry.start = segment.end
+      const { room, start, pixels } = entry
+      const from = start * pixels.BYTES_PER_ELEMENT
+      segment.bytes.copyWithin(segment.end, from, from + room)
+      entry.start = segment.end / pixels.BYTES_PER_ELEMENT
       entry.used = false
-      segment.end += length
+      segment.end += room
       segment.entries.push(entry)
     }
   }
@@ -92,16 +101,30 @@ export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES): Ti
       return entry.missing ? null : entry
     },
     set(key, tile) {
-      const room = ENTRY_BYTES + (tile?.length ?? 0)
-      if (most === 0 || room > segmentBytes || entries.has(key)) return
-      const segment = segmentWith(room)
-      const length = tile?.length ?? 0
-      const entry = { key, view: segment.view, start: segment.end, length, missing: !tile, used: false }
-      if (tile) segment.bytes.set(tile, segment.end)
-      segment.end += length
+      const { width, bands, length, start: first, pixels: from } = tile ?? NO_TILE
+      const room = Math.ceil((length * from.BYTES_PER_ELEMENT) / ALIGNMENT) * ALIGNMENT
+      if (most === 0 || ENTRY_BYTES + room > segmentBytes || entries.has(key)) return
+      const segment = segmentWith(ENTRY_BYTES + room)
+      const pixels = from instanceof Float64Array ? segment.doubles : segment.floats
+      const start = segment.end / pixels.BYTES_PER_ELEMENT
+      pixels.set(from.subarray(first, first + length), start)
+      const entry = { key, width, bands, start, pixels, length, room, missing: tile === null, used: false }
+      segment.end += room
       segment.entries.push(entry)
       entries.set(key, entry)
     },
+  }
+}
+
+function newSegment(bytes: number): Segment {
+  // Whole numbers of either size.
+  const buffer = new ArrayBuffer(Math.floor(bytes / ALIGNMENT) * ALIGNMENT)
+  return {
+    bytes: new Uint8Array(buffer),
+    floats: new Float32Array(buffer),
+    doubles: new Float64Array(buffer),
+    entries: [],
+    end: 0,
   }
 }
 

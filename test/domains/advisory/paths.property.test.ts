@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { createPixelReader, type ReadPixels } from '#src/domains/advisory/pixel-reader.ts'
-import { createPointAdvisor, type LayerValues, type PointAdvisor } from '#src/domains/advisory/point.ts'
+import { createPointAdvisor, type PointAdvisor } from '#src/domains/advisory/point.ts'
 import { createPublished, type PublishedRelease } from '#src/domains/advisory/published.ts'
 import type { Position, Subject } from '#src/domains/advisory/queries.ts'
 import { publishRelease } from '#src/domains/releases/queries.ts'
@@ -207,14 +207,18 @@ async function reference(code: string, { longitude, latitude }: Position) {
   }
 }
 
-/** The stored pixels of all layers, as one of the ways reads them. */
+/** The stored pixels of all layers, as one of the ways reads them; null for none, as ST_Value has it. */
 async function pixelsBy(
   read: ReadPixels,
   release: PublishedRelease,
   position: Position,
-): Promise<LayerValues> {
+): Promise<(number | null)[]> {
   const found = await Promise.all(release.coverages.map((coverage) => read(coverage, position)))
-  return release.layers.map(({ coverage, band }) => found[coverage]?.[band - 1] ?? null)
+  return release.layers.map(({ coverage, band }) => nullForNaN(found[coverage]?.[band - 1] ?? Number.NaN))
+}
+
+function nullForNaN(value: number): number | null {
+  return Number.isNaN(value) ? null : value
 }
 
 test('memory, coalesced queries and ST_Value give the same doubles, whatever the pixels, grid and place', async () => {
@@ -245,7 +249,9 @@ test('memory, coalesced queries and ST_Value give the same doubles, whatever the
             expect(pixels).toEqual(expected.map((answer) => answer.pixels))
             const advice = await advisor.adviseMany(SUBJECT, positions)
             expect(advice.release.code).toBe(code)
-            expect(advice.values).toEqual(expected.map((answer) => answer.values))
+            expect(advice.values.map((values) => values && values.map(nullForNaN))).toEqual(
+              expected.map((answer) => answer.values),
+            )
           }
         }
       },

@@ -60,8 +60,8 @@ export function itemWriter(product: Product, release: ReleaseLabels): ItemWriter
       let text = `${start(point)}[`
       let comma = ''
       for (let index = 0; index < fragments.length; index++) {
-        const found = values[index] ?? null
-        if (found === null) continue
+        const found = values[index] as number
+        if (Number.isNaN(found)) continue
         text += `${comma}${fragments[index]}${found}}`
         comma = ','
       }
@@ -89,7 +89,7 @@ function featureWriter(product: Product, release: ReleaseLabels): Writer {
     answered(point, values) {
       let text = start(point)
       for (let index = 0; index < fragments.length; index++)
-        text += `${fragments[index]}${values[index] ?? null}`
+        text += `${fragments[index]}${textOf(values[index] as number, 'null')}`
       return `${text}}}`
     },
     without: (point, reason) => `${start(point)}${withoutValues},${reasonText(reason)}`,
@@ -123,13 +123,18 @@ function tableWriter(product: Product, release: ReleaseLabels): Writer {
     closing: '\r\n',
     answered(point, values) {
       let text = start(point)
-      for (let index = 0; index < columns.length; index++) text += `,${values[index] ?? ''}`
+      for (let index = 0; index < columns.length; index++) text += `,${textOf(values[index] as number, '')}`
       return `${text},,`
     },
     without: (point, reason) => `${start(point)}${empty},${reasonCells(reason)}`,
     refused: ({ id, reason }) =>
       `${csvCell(id ?? null)},,,${period ? ',' : ''}${empty},${reasonCells(reason)}`,
   }
+}
+
+/** A value as text; NaN is none. */
+function textOf(value: number, none: string): number | string {
+  return Number.isNaN(value) ? none : value
 }
 
 /** A column a layer: its value's key, which says the unit, and what tells it from the others. */
