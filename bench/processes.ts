@@ -17,25 +17,34 @@ export interface Server {
 const START_TIMEOUT_MS = 180_000
 const STOP_TIMEOUT_MS = 15_000
 
+/** What Node is given by `npm start`. */
+export const START_ARGUMENTS = (
+  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).scripts.start as string
+)
+  .split(' ')
+  .slice(1)
+
 /**
- * Starts a TypeScript file as `npm start` does, in a process of its own, and waits until it prints the
- * address it listens at. It gets no settings but those given: what this shell sets would change figures.
+ * Starts a server in a process of its own, and waits until it prints the address it listens at. It gets no
+ * settings but those given: what this shell sets would change figures.
+ *
+ * @param nodeArguments what Node is given; the last one is the server's file
  */
 export async function startServer(
   cleanup: Cleanup,
-  file: string,
+  nodeArguments: string[],
   settings: Record<string, string>,
 ): Promise<Server> {
   const { PATH, HOME, TMPDIR } = process.env
   const started = performance.now()
-  const child = spawn(process.execPath, ['bin/run.mjs', file], {
+  const child = spawn(process.execPath, nodeArguments, {
     env: { PATH, HOME, TMPDIR, ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],
     // A Ctrl-C of the terminal is for the bench, which stops its processes in order.
     detached: process.platform !== 'win32',
   })
   const stop = cleanup.add(() => stopProcess(child))
-  const port = await listeningPort(child, file)
+  const port = await listeningPort(child, nodeArguments.at(-1) as string)
   const startedIn = (performance.now() - started) / 1000
   const { pid } = child as { pid: number }
   return { port, startedIn, memory: () => memoryOf(pid), stop }

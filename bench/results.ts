@@ -17,7 +17,7 @@ export interface Compared extends Measured {
   answered: number
 }
 
-export type Target = 'bare' | 'one-query' | 'memory' | 'no-cache'
+export type Target = 'bare' | 'one-query' | 'one-query-own-tiles' | 'memory' | 'no-cache'
 /** Points with a value, each as likely; 20,000 places by Zipf's law; or anywhere in the rasters' extent. */
 export type Spread = 'uniform' | 'zipf' | 'anywhere'
 

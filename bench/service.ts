@@ -9,7 +9,7 @@ import { openGeoTiffs } from '#src/ingest/geotiff/source.ts'
 import { type LoadedRelease, loadRelease } from '#src/ingest/load.ts'
 import type { Manifest } from '#src/ingest/manifest.ts'
 import type { Cleanup } from './cleanup.ts'
-import { type Server, startServer } from './processes.ts'
+import { type Server, START_ARGUMENTS, startServer } from './processes.ts'
 import type { BenchData } from './rasters/data.ts'
 
 /** Settings that name a database: of a server, or the folder of an embedded one. */
@@ -17,13 +17,13 @@ export type Where = { DATABASE_URL: string } | { DATA_DIR: string }
 
 const JWT_SECRET = randomBytes(32).toString('hex')
 
-/** The service as operators run it: one process, with the defaults but for what is given. */
+/** The service as `npm start` runs it: one process, with the defaults but for what is given. */
 export function startService(
   cleanup: Cleanup,
   where: Where,
   settings: Record<string, string> = {},
 ): Promise<Server> {
-  return startServer(cleanup, 'src/server.ts', { PORT: '0', JWT_SECRET, ...where, ...settings })
+  return startServer(cleanup, START_ARGUMENTS, { PORT: '0', JWT_SECRET, ...where, ...settings })
 }
 
 /** Works on a database as the command line does, with nobody else connected. */

@@ -25,9 +25,9 @@ const CHARACTER_WIDTH = 6.6
 /** Colours that differ in lightness as well, for the light and the dark scheme of whoever looks. */
 const STYLE = `text{font:12px system-ui,sans-serif;fill:#1f2328}.title{font-size:15px;font-weight:600}
 .faint{fill:#59636e}.value{font-size:10px;text-anchor:middle}.grid{stroke:#d1d9e0}.axis{stroke:#59636e}
-.s0{fill:#8c959f}.s1{fill:#d4a72c}.s2{fill:#1a7f37}.s3{fill:#54aeff}
+.s0{fill:#8c959f}.s1{fill:#d4a72c}.s2{fill:#1a7f37}.s3{fill:#54aeff}.s4{fill:#8250df}
 @media(prefers-color-scheme:dark){text{fill:#f0f6fc}.faint{fill:#9198a1}.grid{stroke:#3d444d}.axis{stroke:#9198a1}
-.s0{fill:#6e7681}.s1{fill:#d29922}.s2{fill:#3fb950}.s3{fill:#388bfd}}`
+.s0{fill:#6e7681}.s1{fill:#d29922}.s2{fill:#3fb950}.s3{fill:#388bfd}.s4{fill:#a371f7}}`
 
 /** Draws a chart as an SVG document that needs no font, script or colour of the page around it. */
 export function drawBarChart(chart: BarChart): string {

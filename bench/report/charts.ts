@@ -11,7 +11,7 @@ import type {
 import { type BarChart, drawBarChart } from './bar-chart.ts'
 import { TARGET_NAMES } from './tables.ts'
 
-const TARGETS: Target[] = ['bare', 'one-query', 'memory', 'no-cache']
+const TARGETS: Target[] = ['bare', 'one-query', 'one-query-own-tiles', 'memory', 'no-cache']
 
 /** The charts of what was measured, as SVG documents, by the names of their files. */
 export function drawCharts({ points, batch, polygons, growth, embedded }: Results): Map<string, string> {

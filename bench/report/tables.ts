@@ -11,6 +11,7 @@ export interface Table {
 export const TARGET_NAMES: Record<Target, string> = {
   bare: 'bare Fastify route',
   'one-query': 'one query a request',
+  'one-query-own-tiles': 'one query, the service’s tiles',
   memory: 'service, tiles in memory',
   'no-cache': 'service, TILE_CACHE_MB=0',
 }

@@ -1,3 +1,4 @@
+import { makeRasterTable } from '../baselines/raster-table.ts'
 import { type Bench, say } from '../bench.ts'
 import type { Section } from '../options.ts'
 import type { DatabaseServer } from '../postgres.ts'
@@ -24,12 +25,18 @@ export async function measureOnServer(
     loadEverything(database, bench.data),
   )
   results.data.tiles = release.tiles
+  await server.execute(url, makeRasterTable(release.code))
   // As autovacuum would do, but not while something is measured.
   await server.execute(url, 'vacuum (analyze)')
   const targets = await startTargets(bench, url, release.code)
   if (only.includes('answers')) {
     results.answers = await compareAnswers(bench, [
       { name: 'one query a request', port: targets['one-query'].port, givesReasons: false },
+      {
+        name: 'one query, the service’s tiles',
+        port: targets['one-query-own-tiles'].port,
+        givesReasons: false,
+      },
       { name: 'TILE_CACHE_MB=0', port: targets['no-cache'].port, givesReasons: true },
       { name: 'tiles read', port: targets.memory.port, givesReasons: true },
       { name: 'tiles in memory', port: targets.memory.port, givesReasons: true },

@@ -23,9 +23,16 @@ interface Cell {
 export async function startTargets(bench: Bench, url: string, release: string): Promise<Targets> {
   const { cleanup } = bench
   const where = { DATABASE_URL: url }
+  const startOneQuery = (table: 'raster2pgsql' | 'service') =>
+    startServer(cleanup, ['bin/run.mjs', 'bench/baselines/one-query.ts'], {
+      ...where,
+      RELEASE: release,
+      TABLE: table,
+    })
   return {
     bare: await startBare(bench),
-    'one-query': await startServer(cleanup, 'bench/baselines/one-query.ts', { ...where, RELEASE: release }),
+    'one-query': await startOneQuery('raster2pgsql'),
+    'one-query-own-tiles': await startOneQuery('service'),
     memory: await startService(cleanup, where),
     'no-cache': await startService(cleanup, where, { TILE_CACHE_MB: '0' }),
   }
@@ -34,7 +41,9 @@ export async function startTargets(bench: Bench, url: string, release: string): 
 /** The bare route, which gives the answer of the first point to everybody. */
 export function startBare({ cleanup, data, places }: Bench): Promise<Server> {
   const [point] = places.uniform as [Point]
-  return startServer(cleanup, 'bench/baselines/bare.ts', { ANSWER: data.answerAt(point) as string })
+  return startServer(cleanup, ['bin/run.mjs', 'bench/baselines/bare.ts'], {
+    ANSWER: data.answerAt(point) as string,
+  })
 }
 
 /**
