@@ -7,6 +7,7 @@ import { type ErrorCode, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/plugins/app.ts'
 import { isCurrent } from '#src/plugins/caching.ts'
 import { OPTIONAL_TOKEN } from '#src/plugins/openapi.ts'
+import { createOutbox } from '#src/plugins/outbox.ts'
 import { mergeQueryIntoBody, readQuery } from '#src/plugins/parameters.ts'
 import { allowCaching, forbidCaching, namedTags, tagOf, tagOfReleases } from './conditional.ts'
 import { POINT_ENDPOINTS, type PointAnswer, type PointEndpoint } from './endpoints.ts'
@@ -39,6 +40,7 @@ const TimingHeader = Type.String({
 })
 
 export function pointRoutes(app: App, advisor: PointAdvisor, keep: KeepAdvisory): void {
+  const sendSoon = createOutbox(send)
   for (const endpoint of POINT_ENDPOINTS) {
     const { path, name, request, response, summary, description } = endpoint
     const errors: ErrorCode[] = [
@@ -73,7 +75,7 @@ export function pointRoutes(app: App, advisor: PointAdvisor, keep: KeepAdvisory)
       handler: (call: FastifyRequest<{ Body: PointRequest }>, reply: FastifyReply) => {
         const answer = answerOf(endpoint, call.body, call, reply)
         return call.user === null && !(answer instanceof Promise)
-          ? send(answer, reply)
+          ? sendSoon(answer, reply)
           : finish(endpoint, call, reply, answer)
       },
     })
