@@ -1,4 +1,5 @@
 import { setTimeout } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
 import { buildApp } from './app.ts'
 import { type Config, loadConfig } from './config.ts'
 import { type Cluster, type Database, openCluster } from './database/client.ts'
@@ -18,6 +19,11 @@ const CLOSE_TIMEOUT_MS = 10_000
 const SAME_SIGNAL_MS = 300
 
 const started = Date.now()
+
+// While requests wait for the database, V8 would learn that what they are made of lives long, and from then
+// on put it where it is collected once a second instead of a hundred times: each dead request there keeps
+// others alive, and a sixth of the time went into copying them.
+setFlagsFromString('--no-allocation-site-pretenuring')
 
 /**
  * What SIGTERM and Ctrl-C do. Until there is a service to close in order, the process just ends: to the
