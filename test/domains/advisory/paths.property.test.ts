@@ -249,7 +249,7 @@ test('memory, coalesced queries and ST_Value give the same doubles, whatever the
             expect(pixels).toEqual(expected.map((answer) => answer.pixels))
             const advice = await advisor.adviseMany(SUBJECT, positions)
             expect(advice.release.code).toBe(code)
-            expect(advice.values.map((values) => values && values.map(nullForNaN))).toEqual(
+            expect(advice.values.map((values) => values?.map(nullForNaN) ?? null)).toEqual(
               expected.map((answer) => answer.values),
             )
           }
