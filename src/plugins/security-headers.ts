@@ -20,6 +20,14 @@ const EXPOSED_HEADERS = [
   'Content-Disposition',
 ]
 
+/** What is said about documents and what they may load, which is nothing to other programs. */
+const DOCUMENT_HEADERS = [
+  'content-security-policy',
+  'cross-origin-resource-policy',
+  'referrer-policy',
+  'x-frame-options',
+]
+
 /**
  * What browsers are told: nothing of an answer is to be run or framed; and scripts of which origins may
  * read it. All may by default: the advice is public, and who a caller is says a token that a page must
@@ -35,16 +43,22 @@ export const securityHeaders = fp(
     })
     const origins = app.config.CORS_ORIGINS
     const everyOrigin = origins.includes('*')
-    const headers = helmetHeaders()
-    const forPages = everyOrigin && {
-      ...headers,
-      'access-control-allow-origin': '*',
-      'access-control-expose-headers': EXPOSED_HEADERS.join(', '),
+    const forAll = helmetHeaders()
+    const forPages = {
+      ...forAll,
+      ...(everyOrigin && {
+        'access-control-allow-origin': '*',
+        'access-control-expose-headers': EXPOSED_HEADERS.join(', '),
+      }),
     }
+    const forPrograms = Object.fromEntries(
+      Object.entries(forAll).filter(([name]) => !DOCUMENT_HEADERS.includes(name)),
+    )
     app.addHook('onRequest', ({ raw }, reply, done) => {
-      // What caches may keep has to serve pages as well, whoever has asked for it.
+      // Browsers name the origin of every POST (Fetch standard, "append a request Origin header"); and
+      // what caches may keep has to serve pages as well, whoever has asked for it.
       const readByPages = raw.headers.origin !== undefined || raw.method !== 'POST'
-      reply.headers(forPages && readByPages ? forPages : headers)
+      reply.headers(readByPages ? forPages : forPrograms)
       done()
     })
     const corsOptions = {

@@ -23,8 +23,11 @@ describe('every answer tells browsers', () => {
     ['an error', 'POST', '/advisory/yield/point', 400],
     ['a missing token', 'GET', '/user/profile', 401],
     ['an unknown path', 'GET', '/nowhere', 404],
+    ['a profile changed', 'PATCH', '/user/profile', 401],
   ] as const)('not to run, frame or sniff it: %s', async (_, method, url, status) => {
-    const { statusCode, headers } = await service.app.inject({ method, url })
+    // Browsers send the origin with every POST; with a GET of their own origin they do not.
+    const origin = method === 'POST' ? { origin: 'null' } : {}
+    const { statusCode, headers } = await service.app.inject({ method, url, headers: origin })
     expect(statusCode).toBe(status)
     expect(headers).toMatchObject({
       'content-security-policy': "default-src 'none';frame-ancestors 'none'",
@@ -32,9 +35,20 @@ describe('every answer tells browsers', () => {
       'referrer-policy': 'no-referrer',
       'strict-transport-security': 'max-age=31536000',
       'cross-origin-resource-policy': 'cross-origin',
+      'x-frame-options': 'SAMEORIGIN',
     })
     expect(headers).not.toHaveProperty('x-powered-by')
     expect(headers).not.toHaveProperty('server')
+  })
+
+  test('nothing of documents where it is another program that asks: a POST without an origin', async () => {
+    const { headers } = await service.app.inject({ method: 'POST', url: POINT })
+    expect(headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'strict-transport-security': 'max-age=31536000',
+    })
+    expect(headers).not.toHaveProperty('content-security-policy')
+    expect(headers).not.toHaveProperty('access-control-allow-origin')
   })
 
   test('what Swagger UI may do, which is no more than it needs', async () => {
