@@ -38,7 +38,7 @@ export function judge({ points, answers, batch, polygons, memory, growth, embedd
     add('points/s of the bare route, tiles in memory', 'at least', 0.75, memory.rateToBare)
     add('points/s of the bare route, TILE_CACHE_MB=0', 'at least', 0.35, noCache.rateToBare)
     add(
-      'points/s of one query a request, tiles in memory',
+      'points/s of one query a request over the table of raster2pgsql, tiles in memory',
       'at least',
       5,
       memory.rateToOneQuery ?? Number.NaN,

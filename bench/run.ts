@@ -20,7 +20,7 @@ import { measureOnServer } from './sections/on-server.ts'
 const RESULTS = new URL('results/latest.json', import.meta.url)
 
 const QUICK: Effort = { mode: 'quick', seconds: 1, rounds: 1, roundsOfLimits: 3 }
-const FULL: Effort = { mode: 'full', seconds: 2, rounds: 3, roundsOfLimits: 15 }
+const FULL: Effort = { mode: 'full', seconds: 2, rounds: 3, roundsOfLimits: 9 }
 
 async function prepare(cleanup: Cleanup, { quick }: Options): Promise<Bench> {
   const folder = mkdtempSync(join(tmpdir(), 'agro-bench-'))

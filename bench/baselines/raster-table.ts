@@ -2,8 +2,8 @@
 export const RASTER_TABLE = 'bench_raster'
 
 /**
- * Statements that make the table which `raster2pgsql -t 32x32 -I` would make of a release's one coverage:
- * tiles of 32 x 32 pixels, with an index on their outlines.
+ * Statements that make the table which `raster2pgsql -t 32x32 -I` would make of a file with all layers of a
+ * release as its bands: tiles of 32 x 32 pixels, with an index on their outlines.
  */
 export function makeRasterTable(release: string): string {
   return `

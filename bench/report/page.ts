@@ -23,7 +23,7 @@ export function performancePage(results: Results): string {
       `> **The machine was busy with other work** (load ${figure(results.loadBefore)} on ${results.machine.cores} cores): these figures are worth little until they are measured again.`,
     '## Repeat it',
     `\`\`\`sh
-npm run bench                       # all of it, about ten minutes
+npm run bench                       # all of it, about a quarter of an hour
 npm run bench -- --quick            # fewer and shorter rounds
 npm run bench -- --only points      # a part of it
 npm run bench -- --report           # and write this page anew
@@ -70,8 +70,8 @@ npm run bench -- --report           # and write this page anew
 }
 
 const HOW = `- **bare Fastify route**: validates the same request and serialises the same answer by the same schemas, knows the answer beforehand and has no plugins: no authentication, security headers, CORS or error handling.
-- **one query a request**: the same route, with one prepared query a request, which calls ST_Value once a layer, over the table that \`raster2pgsql -t 32x32 -I\` makes of the rasters; 10 connections. **One query, the service's tiles** does the same over the service's own tables, whose tiles of 16 x 16 pixels are found by row and column. The limit is against the first: the second already has half of what makes the service fast.
-- **service**: \`npm start\` with the default settings, and with \`TILE_CACHE_MB=0\`. "Tiles in memory": a point in each tile has been asked for before.
+- **one query a request**: the same route, with one prepared query a request, which calls ST_Value once a layer, over the table that \`raster2pgsql -t 32x32 -I\` makes of the rasters; 10 connections. **One query, the service's tiles** does the same over the service's own tables, whose tiles of 16 x 16 pixels are found by row and column. The limit is against the first, which is what one would write first; the second has the service's tiles already.
+- **service**: \`npm start\` with the default settings, what it tells V8 about memory included, and with \`TILE_CACHE_MB=0\`; the others run as Node runs them. "Tiles in memory": a point in each tile has been asked for before.
 - Each is one process. They are measured by turns in alternating order, and ratios are taken within a round; figures are medians over the rounds.
 - Points a second are answers received in a fixed time, over connections kept alive with one request at a time each. An answer with another status than expected is an error, and fails the run.
 - The load generator is a part of the bench, so that everybody has the same: requests are written out beforehand, and it only sends, reads statuses and counts. Beside \`wrk\` with one thread it reached the same rates and latencies on the bare route.`

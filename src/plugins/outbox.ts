@@ -14,16 +14,14 @@ export function createOutbox<Answer>(send: (answer: Answer, reply: FastifyReply)
   const replies: FastifyReply[] = []
 
   function sendAll(): void {
-    for (let next = 0; next < replies.length; next++) {
-      const reply = replies[next] as FastifyReply
+    const ready = answers.splice(0)
+    for (const [index, reply] of replies.splice(0).entries()) {
       try {
-        send(answers[next] as Answer, reply)
+        send(ready[index] as Answer, reply)
       } catch (error) {
         reply.send(error)
       }
     }
-    answers.length = 0
-    replies.length = 0
   }
 
   return (answer: Answer, reply: FastifyReply): void => {

@@ -25,6 +25,7 @@ export interface Band {
 }
 
 const HAS_NODATA = 0x40
+const ALL_NODATA = 0x20
 
 /** A tile of a grid as PostGIS's well-known binary, of any pixel type and with any nodata value. */
 export function rasterWkb(
@@ -52,7 +53,8 @@ export function rasterWkb(
   let at = 61
   for (const { kind, nodata, pixels } of bands) {
     const { code, bytes, write } = PIXEL_KINDS[kind]
-    view.setUint8(at, code | (nodata === undefined ? 0 : HAS_NODATA))
+    const allNodata = pixels.every((pixel) => pixel === nodata)
+    view.setUint8(at, code | (nodata === undefined ? 0 : HAS_NODATA) | (allNodata ? ALL_NODATA : 0))
     at++
     for (const value of [nodata ?? 0, ...pixels]) {
       view[write](at, value, true)

@@ -67,7 +67,8 @@ test('it never keeps more than its limit, and never answers with another tile', 
         const last = new Map<number, InterleavedTile | null>()
         for (const [index, { key, length, double }] of tiles.entries()) {
           const pixels = double ? Float64Array : Float32Array
-          const tile = length < 0 ? null : tileOf(new pixels(length).fill(index))
+          const tile =
+            length < 0 ? null : tileOf(new pixels(length).map((_, position) => index + position / 1024))
           if (cache.get(key) === undefined) {
             last.set(key, tile)
             cache.set(key, tile)

@@ -51,7 +51,7 @@ const HAS_NODATA = 0x40
 const OUTSIDE_DATABASE = 0x80
 
 /** Where a band is in the bytes of a tile. */
-export interface StoredBand {
+export interface BandPlace {
   PixelArray: Exclude<(typeof ARRAYS)[number], undefined>
   /** Of the nodata value, which comes as a pixel of the band's type right before the pixels. */
   start: number
@@ -67,13 +67,13 @@ export interface StoredBand {
  *
  * @throws {RangeError} where the bytes are not a raster of a little-endian server, kept in the database
  */
-export function readTileHeader(wkb: Buffer): { width: number; height: number; bands: StoredBand[] } {
+export function readTileHeader(wkb: Buffer): { width: number; height: number; bands: BandPlace[] } {
   if (wkb.readUInt8(0) !== LITTLE_ENDIAN || wkb.readUInt16LE(1) !== WKB_VERSION) {
     throw new RangeError('the raster is not little-endian well-known binary of version 0')
   }
   const width = wkb.readUInt16LE(WIDTH_AT)
   const height = wkb.readUInt16LE(HEIGHT_AT)
-  const bands: StoredBand[] = []
+  const bands: BandPlace[] = []
   let at = HEADER_BYTES
   for (let count = wkb.readUInt16LE(BANDS_AT); count > 0; count--) {
     const flags = wkb.readUInt8(at)

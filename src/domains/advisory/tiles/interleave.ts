@@ -1,4 +1,4 @@
-import { readTileHeader, type StoredBand, type TilePixels } from './decode.ts'
+import { type BandPlace, readTileHeader, type TilePixels } from './decode.ts'
 
 /**
  * A tile to read single pixels from: the bands of a pixel lie side by side, so that they come into the
@@ -41,8 +41,7 @@ export function interleave(wkb: Buffer): InterleavedTile {
     const all = new PixelArray(stored.buffer, 0, 1 + count)
     // NaN is no number's neighbour.
     const nodata = hasNodata ? (all[0] as number) : Number.NaN
-    if (isNodata) all.fill(nodata)
-    put(all, nodata, pixels, band, bands.length)
+    put(all, nodata, isNodata, pixels, band, bands.length)
   })
   return { width, bands: bands.length, start: 0, pixels, length }
 }
@@ -51,6 +50,7 @@ export function interleave(wkb: Buffer): InterleavedTile {
 function put(
   all: TilePixels,
   nodata: number,
+  isNodata: boolean,
   pixels: Float32Array | Float64Array,
   first: number,
   step: number,
@@ -59,10 +59,10 @@ function put(
   const tolerance = isFloat ? FLOAT_TOLERANCE : 0
   for (let from = 1, to = first; from < all.length; from++, to += step) {
     const pixel = all[from] as number
-    pixels[to] = Math.abs(pixel - nodata) <= tolerance ? Number.NaN : pixel
+    pixels[to] = isNodata || Math.abs(pixel - nodata) <= tolerance ? Number.NaN : pixel
   }
 }
 
-function fitsFloat32({ PixelArray }: StoredBand): boolean {
+function fitsFloat32({ PixelArray }: BandPlace): boolean {
   return PixelArray.BYTES_PER_ELEMENT <= 2 || PixelArray === Float32Array
 }
