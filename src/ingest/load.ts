@@ -13,7 +13,7 @@ import {
 } from './queries.ts'
 import { type CoverageSource, compareLayers, type LayerSource, type ReleaseSource } from './source.ts'
 import { type Statistics, StatisticsCollector, suspicionOf } from './statistics.ts'
-import { openSummaryWriter, openTileWriter } from './tile-writer.ts'
+import { writingSummaries, writingTiles } from './tile-writer.ts'
 import { tilesOf } from './tiles.ts'
 
 /** Told how much of a release is done, from 0 to 1. */
@@ -138,29 +138,24 @@ async function writeTiles(
   const collectors = layers.map(() => new StatisticsCollector())
   const geographic = await isGeographic(database.writer, grid.srid)
   const pyramid = new SummaryPyramid(grid, geographic)
-  const tileWriter = await openTileWriter(database, coverageId)
-  const summaryWriter = await openSummaryWriter(database, coverageId)
-  let tiles = 0
-  try {
-    for (const window of coverage.windows) {
-      const pixels = await coverage.read(window)
-      collect(coverage, collectors, pixels)
-      for (const tile of tilesOf(grid, layers, window, pixels)) {
-        await tileWriter.write(tile)
-        tiles++
+  const tiles = await writingTiles(database, coverageId, (writeTile) =>
+    writingSummaries(database, coverageId, async (writeBlock) => {
+      let count = 0
+      for (const window of coverage.windows) {
+        const pixels = await coverage.read(window)
+        collect(coverage, collectors, pixels)
+        for (const tile of tilesOf(grid, layers, window, pixels)) {
+          await writeTile(tile)
+          count++
+        }
+        const bands = layers.map(({ nodata }, index) => ({ pixels: pixels[index] as Pixels, nodata }))
+        for (const block of pyramid.add(window, bands)) await writeBlock(block)
+        advance(window.width * window.height)
       }
-      const bands = layers.map(({ nodata }, index) => ({ pixels: pixels[index] as Pixels, nodata }))
-      for (const block of pyramid.add(window, bands)) await summaryWriter.write(block)
-      advance(window.width * window.height)
-    }
-    for (const block of pyramid.finish()) await summaryWriter.write(block)
-    await tileWriter.finish()
-    await summaryWriter.finish()
-  } catch (error) {
-    await tileWriter.abort(error as Error)
-    await summaryWriter.abort(error as Error)
-    throw error
-  }
+      for (const block of pyramid.finish()) await writeBlock(block)
+      return count
+    }),
+  )
   return {
     tiles,
     statistics: coverage.layers.map(({ scale, offset }, index) =>

@@ -10,7 +10,7 @@ import {
   type StoredCoverage,
   tilesAfter,
 } from './queries.ts'
-import { openSummaryWriter } from './tile-writer.ts'
+import { writingSummaries } from './tile-writer.ts'
 import { TILE_SIZE } from './tiles.ts'
 
 /** Any constant will do, as long as every process that summarises uses the same. */
@@ -48,22 +48,17 @@ async function summarise(database: Database, coverage: StoredCoverage): Promise<
   const { id, grid } = coverage
   await clearSummaries(database.writer, id)
   const pyramid = new SummaryPyramid(grid, await isGeographic(database.writer, grid.srid))
-  const writer = await openSummaryWriter(database, id)
-  try {
+  await writingSummaries(database, id, async (write) => {
     let tiles = await tilesAfter(database.writer, id, undefined, TILES_A_CHUNK)
     while (tiles.length > 0) {
       for (const { row, column, wkb } of tiles) {
         const { width, height, bands } = decodeTile(wkb)
         const window = { row: row * TILE_SIZE, column: column * TILE_SIZE, width, height }
-        for (const block of pyramid.add(window, bands)) await writer.write(block)
+        for (const block of pyramid.add(window, bands)) await write(block)
       }
       tiles = await tilesAfter(database.writer, id, tiles.at(-1), TILES_A_CHUNK)
     }
-    for (const block of pyramid.finish()) await writer.write(block)
-    await writer.finish()
-  } catch (error) {
-    await writer.abort(error as Error)
-    throw error
-  }
+    for (const block of pyramid.finish()) await write(block)
+  })
   await markSummarised(database.writer, id)
 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { Writable } from 'node:stream'
 import { type Kysely, sql } from 'kysely'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Database } from '#src/database/client.ts'
@@ -6,13 +7,11 @@ import type { Tables } from '#src/database/tables.ts'
 import type { BlockSummary } from './pyramid.ts'
 import type { Tile } from './tiles.ts'
 
-/** Writes rows of one coverage. Nothing of them is to be seen before `finish` has resolved. */
-export interface RowWriter<Row> {
-  write(row: Row): Promise<void>
-  finish(): Promise<void>
-  /** Ends the writing after an error. */
-  abort(error: Error): Promise<void>
-}
+/** Takes one more row of a coverage. Rows are sent many at a time: it may be stored only later. */
+export type Write<Row> = (row: Row) => Promise<void>
+
+/** What makes rows and writes them; when it is done, they are all stored. */
+export type Work<Row, Result> = (write: Write<Row>) => Promise<Result>
 
 /** Where rows go, and how. */
 interface Destination<Row> {
@@ -24,9 +23,19 @@ interface Destination<Row> {
   insert(db: Kysely<Tables>, rows: Row[]): Promise<unknown>
 }
 
-/** Writes the tiles of a coverage. */
-export function openTileWriter(database: Database, coverageId: number): Promise<RowWriter<Tile>> {
-  return openWriter(database, {
+/**
+ * Writes the tiles of a coverage.
+ *
+ * @returns what the work comes to
+ * @throws the error of the work or of the database; what was written before may be there or not, and goes
+ *   when the coverage is deleted
+ */
+export function writingTiles<Result>(
+  database: Database,
+  coverageId: number,
+  work: Work<Tile, Result>,
+): Promise<Result> {
+  const destination: Destination<Tile> = {
     table: 'raster_tile (coverage_id, tile_row, tile_column, rast)',
     line: ({ row, column, wkb }) => `${coverageId}\t${row}\t${column}\t${wkb.toString('hex')}\n`,
     insert: (db, tiles) =>
@@ -38,12 +47,17 @@ export function openTileWriter(database: Database, coverageId: number): Promise<
           ${tiles.map(({ column }) => column)}::integer[],
           ${tiles.map(({ wkb }) => wkb.toString('hex'))}::text[]
         ) as tile (tile_row, tile_column, wkb)`.execute(db),
-  })
+  }
+  return writing(database, destination, work)
 }
 
-/** Writes the summaries of a coverage's blocks. */
-export function openSummaryWriter(database: Database, coverageId: number): Promise<RowWriter<BlockSummary>> {
-  return openWriter(database, {
+/** Writes the summaries of a coverage's blocks, as `writingTiles` does tiles. */
+export function writingSummaries<Result>(
+  database: Database,
+  coverageId: number,
+  work: Work<BlockSummary, Result>,
+): Promise<Result> {
+  const destination: Destination<BlockSummary> = {
     table: 'tile_summary (coverage_id, level, block_row, block_column, bands)',
     line: ({ level, row, column, bands }) =>
       `${coverageId}\t${level}\t${row}\t${column}\t\\\\x${bands.toString('hex')}\n`,
@@ -57,24 +71,30 @@ export function openSummaryWriter(database: Database, coverageId: number): Promi
           ${blocks.map(({ column }) => column)}::integer[],
           ${blocks.map(({ bands }) => bands)}::bytea[]
         ) as block (level, block_row, block_column, bands)`.execute(db),
-  })
+  }
+  return writing(database, destination, work)
 }
 
 /** The fastest way into the database at hand: COPY on a server; the embedded one cannot read a COPY. */
-function openWriter<Row>(database: Database, destination: Destination<Row>): Promise<RowWriter<Row>> {
+function writing<Row, Result>(
+  database: Database,
+  destination: Destination<Row>,
+  work: Work<Row, Result>,
+): Promise<Result> {
   return database.kind === 'server'
-    ? copyWriter(database, destination)
-    : statementWriter(database, destination)
+    ? copying(database, destination, work)
+    : inserting(database, destination, work)
 }
 
 /** COPY rows are gathered to about this size before they go to the socket. */
 const COPY_CHUNK_BYTES = 256 * 1024
 
-async function copyWriter<Row>(
-  database: Database,
+async function copying<Row, Result>(
+  { pool }: Database,
   { table, line }: Destination<Row>,
-): Promise<RowWriter<Row>> {
-  const client = await database.pool.connect()
+  work: Work<Row, Result>,
+): Promise<Result> {
+  const client = await pool.connect()
   const stream = client.query(copyFrom(`copy ${table} from stdin`))
   let failure: Error | undefined
   stream.on('error', (error: Error) => {
@@ -83,50 +103,52 @@ async function copyWriter<Row>(
   let rows: string[] = []
   let size = 0
 
+  async function write(row: Row): Promise<void> {
+    const text = line(row)
+    rows.push(text)
+    size += text.length
+    if (size >= COPY_CHUNK_BYTES) await flush()
+  }
+
   async function flush(): Promise<void> {
     if (failure) throw failure
     const chunk = rows.join('')
     rows = []
     size = 0
-    if (!stream.write(chunk, 'latin1')) await drained()
+    if (!stream.write(chunk, 'latin1')) await drained(stream)
   }
 
-  async function drained(): Promise<void> {
-    const settled = new AbortController()
-    const { signal } = settled
-    // The event that does not come must not leave its listeners behind: there are thousands of chunks.
-    await Promise.race([once(stream, 'drain', { signal }), once(stream, 'close', { signal })]).finally(() =>
-      settled.abort(),
-    )
+  try {
+    const result = await work(write)
+    await flush()
+    stream.end()
+    await once(stream, 'finish')
+    client.release()
+    return result
+  } catch (error) {
+    stream.destroy()
+    client.release(error as Error)
+    throw error
   }
+}
 
-  return {
-    async write(row) {
-      const text = line(row)
-      rows.push(text)
-      size += text.length
-      if (size >= COPY_CHUNK_BYTES) await flush()
-    },
-    async finish() {
-      await flush()
-      stream.end()
-      await once(stream, 'finish')
-      client.release()
-    },
-    async abort(error) {
-      stream.destroy()
-      client.release(error)
-    },
-  }
+async function drained(stream: Writable): Promise<void> {
+  const settled = new AbortController()
+  const { signal } = settled
+  // The event that does not come must not leave its listeners behind: there are thousands of chunks.
+  await Promise.race([once(stream, 'drain', { signal }), once(stream, 'close', { signal })]).finally(() =>
+    settled.abort(),
+  )
 }
 
 /** Rows a statement: enough that the round trip does not count, few enough that memory does not grow. */
 const ROWS_PER_STATEMENT = 100
 
-async function statementWriter<Row>(
+async function inserting<Row, Result>(
   { writer }: Database,
   { insert }: Destination<Row>,
-): Promise<RowWriter<Row>> {
+  work: Work<Row, Result>,
+): Promise<Result> {
   let rows: Row[] = []
 
   async function flush(): Promise<void> {
@@ -135,12 +157,10 @@ async function statementWriter<Row>(
     rows = []
   }
 
-  return {
-    async write(row) {
-      rows.push(row)
-      if (rows.length >= ROWS_PER_STATEMENT) await flush()
-    },
-    finish: flush,
-    async abort() {},
-  }
+  const result = await work(async (row) => {
+    rows.push(row)
+    if (rows.length >= ROWS_PER_STATEMENT) await flush()
+  })
+  await flush()
+  return result
 }

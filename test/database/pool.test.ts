@@ -6,6 +6,7 @@ import { type Cluster, type Database, openCluster } from '#src/database/client.t
 import { isDatabaseUnavailable } from '#src/database/failures.ts'
 import { createPool } from '#src/database/pool.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
@@ -115,7 +116,7 @@ describe.skipIf(EMBEDDED)('a connection that dies', () => {
     client.release()
     const before = database.pool.totalCount
     await terminate(pid)
-    await vi.waitFor(() => expect(database.pool.totalCount).toBe(before - 1))
+    await vi.waitFor(() => expect(database.pool.totalCount).toBe(before - 1), PATIENCE)
     expect(await run(database.pool, 'select 1 as x')).toEqual([{ x: 1 }])
   })
 
@@ -130,7 +131,7 @@ describe.skipIf(EMBEDDED)('a connection that dies', () => {
           rows[0]?.pid,
         ])
         expect(left).toEqual([])
-      })
+      }, PATIENCE)
       await sql`insert into half values (2)`.execute(trx)
     })
     expect(isDatabaseUnavailable(await failureOf(transaction))).toBe(true)
@@ -155,7 +156,7 @@ describe.skipIf(EMBEDDED)('a connection that dies', () => {
     await vi.waitFor(async () => {
       const { rows } = await other.query('select state from pg_stat_activity where pid = $1', [pid])
       expect(rows).toEqual([{ state: 'active' }])
-    })
+    }, PATIENCE)
     await terminate(pid)
     const error = await sleeping
     expect(error).toMatchObject({ code: '57P01' })
@@ -196,7 +197,7 @@ describe.skipIf(EMBEDDED)('a network that swallows packets', () => {
 
   test('ends the wait for a new connection', async () => {
     await proxy.cut()
-    await vi.waitFor(() => expect(pool.totalCount).toBe(0))
+    await vi.waitFor(() => expect(pool.totalCount).toBe(0), PATIENCE)
     await proxy.mend()
     proxy.stall()
     const error = await failureOf(run(pool, 'select 1'))

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Database } from '#src/database/client.ts'
 import {
   deleteRelease,
@@ -12,6 +12,7 @@ import {
 import { loadRelease } from '#src/ingest/load.ts'
 import type { CoverageSource, LayerSource, ReleaseSource } from '#src/ingest/source.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 
 let service: TestApp
 beforeAll(async () => {
@@ -262,23 +263,30 @@ describe('releases that are not complete', () => {
     expect(await ask({ forecast_period: '2034-03' })).toMatchObject({ release: after.code, values: [6] })
   })
 
-  test.runIf(process.env.TEST_DATABASE_KIND === 'server')(
-    'leave nothing behind when the connection that writes the tiles dies',
-    async () => {
-      const { pool, writer } = service.database
-      const failing = load({
-        forecastPeriod: '2034-04-01',
-        onRead: () =>
-          pool.query(
-            "select pg_terminate_backend(pid) from pg_stat_activity where query like 'copy raster_tile%' and datname = current_database()",
-          ),
-      })
-      await expect(failing).rejects.toThrow(/terminating connection|Connection terminated/)
-      const left = (await listReleases(writer)).filter(({ status }) => status === 'loading')
-      expect(left).toEqual([])
-    },
-  )
+  test.runIf(process.env.TEST_DATABASE_KIND === 'server').each([
+    ['tiles', 'raster_tile'],
+    ['summaries', 'tile_summary'],
+  ])('leave nothing behind when the connection that writes the %s dies', async (_, table) => {
+    const { pool, writer } = service.database
+    const failing = load({ forecastPeriod: '2034-04-01', onRead: () => killWriterOf(table) })
+    await expect(failing).rejects.toThrow(/terminating connection|Connection terminated/)
+    const left = (await listReleases(writer)).filter(({ status }) => status === 'loading')
+    expect(left).toEqual([])
+    await vi.waitFor(() => expect(pool.idleCount).toBe(pool.totalCount), PATIENCE)
+  })
 })
+
+/** Ends the connection that writes into a table as soon as the server has its statement. */
+async function killWriterOf(table: string): Promise<void> {
+  await vi.waitUntil(async () => {
+    const { rowCount } = await service.database.pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where state = 'active' and query like 'copy ' || $1 || ' %' and datname = current_database()`,
+      [table],
+    )
+    return rowCount === 1
+  }, PATIENCE)
+}
 
 describe('which release answers', () => {
   test('two months are published at once, and without a month the newest answers', async () => {

@@ -12,7 +12,7 @@ import {
   storedNodata,
 } from '#src/ingest/pixels.ts'
 import { insertCoverage } from '#src/ingest/queries.ts'
-import { openTileWriter } from '#src/ingest/tile-writer.ts'
+import { writingTiles } from '#src/ingest/tile-writer.ts'
 import { TILE_SIZE, tilesOf } from '#src/ingest/tiles.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 
@@ -115,25 +115,25 @@ async function store(grid: Grid, bands: Band[], windowWidth: number, windowHeigh
   const { database } = service
   const extent = { west: 0, south: 0, east: 1, north: 1 }
   const coverageId = await insertCoverage(database.writer, releaseId, grid, extent)
-  const writer = await openTileWriter(database, coverageId)
   const stored = bands.map(({ type, nodata }) => ({ pixelType: type, nodata: storedNodata(type, nodata) }))
-  for (let row = 0; row < grid.height; row += windowHeight) {
-    for (let column = 0; column < grid.width; column += windowWidth) {
-      const window = {
-        column,
-        row,
-        width: Math.min(windowWidth, grid.width - column),
-        height: Math.min(windowHeight, grid.height - row),
+  await writingTiles(database, coverageId, async (write) => {
+    for (let row = 0; row < grid.height; row += windowHeight) {
+      for (let column = 0; column < grid.width; column += windowWidth) {
+        const window = {
+          column,
+          row,
+          width: Math.min(windowWidth, grid.width - column),
+          height: Math.min(windowHeight, grid.height - row),
+        }
+        const pixels = bands.map((band) => {
+          const copy = part(band.pixels, grid.width, window)
+          markNodata(copy, band.type, band.nodata)
+          return copy
+        })
+        for (const tile of tilesOf(grid, stored, window, pixels)) await write(tile)
       }
-      const pixels = bands.map((band) => {
-        const copy = part(band.pixels, grid.width, window)
-        markNodata(copy, band.type, band.nodata)
-        return copy
-      })
-      for (const tile of tilesOf(grid, stored, window, pixels)) await writer.write(tile)
     }
-  }
-  await writer.finish()
+  })
   return coverageId
 }
 

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { askUntil } from '#src/database/cancellable.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 
 /** The embedded database cannot be interrupted: a statement there is waited for. */
@@ -26,7 +27,7 @@ const FIELD = JSON.stringify({
 let service: TestApp
 let person: Person
 beforeAll(async () => {
-  service = await createTestApp({ settings: { STATEMENT_TIMEOUT_MS: '1500' } })
+  service = await createTestApp({ settings: { STATEMENT_TIMEOUT_MS: '3000' } })
   person = await newPerson(service.app)
   await service.app.listen({ port: 0 })
 })
@@ -53,10 +54,10 @@ test.skipIf(EMBEDDED)(
     const ask = askUntil(service.database, controller.signal)
     const asked = ask(sql`select pg_sleep(60), 'to be cancelled'`)
     const failed = expect(asked).rejects.toThrow('enough')
-    await vi.waitUntil(async () => (await running('to be cancelled')) === 1)
+    await vi.waitUntil(async () => (await running('to be cancelled')) === 1, PATIENCE)
     controller.abort(new Error('enough'))
     await failed
-    await vi.waitUntil(async () => (await running('to be cancelled')) === 0)
+    await vi.waitUntil(async () => (await running('to be cancelled')) === 0, PATIENCE)
     const answers = await Promise.all(
       Array.from({ length: 20 }, () =>
         askUntil(service.database, new AbortController().signal)(sql`select 1 as x`),
@@ -87,7 +88,7 @@ test.skipIf(EMBEDDED)(
       expect(response.statusCode).toBe(503)
       expect(response.json().code).toBe('QUERY_TIMEOUT')
       expect(response.headers['retry-after']).toBe('1')
-      await vi.waitUntil(async () => (await running('raster_tile')) === 0)
+      await vi.waitUntil(async () => (await running('raster_tile')) === 0, PATIENCE)
     })
   },
 )
@@ -102,10 +103,10 @@ test.skipIf(EMBEDDED)(
         'POST /advisory/yield HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n' +
           `Authorization: ${person.headers.authorization}\r\nContent-Length: ${FIELD.length}\r\n\r\n${FIELD}`,
       )
-      await vi.waitUntil(async () => (await running('raster_tile')) === 1, { interval: 5 })
+      await vi.waitUntil(async () => (await running('raster_tile')) === 1, { ...PATIENCE, interval: 5 })
       started()
       socket.destroy()
-      await vi.waitUntil(async () => (await running('raster_tile')) === 0, { interval: 5, timeout: 1000 })
+      await vi.waitUntil(async () => (await running('raster_tile')) === 0, { interval: 5, timeout: 2000 })
     })
     expect(started).toHaveBeenCalled()
   },
