@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Cluster, type Database, openCluster } from '#src/database/client.ts'
 import { isDatabaseUnavailable } from '#src/database/failures.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
@@ -123,6 +123,37 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'embedded')('the embedded dat
       expect(await query('select 1 as x')).toEqual([{ x: 1 }])
     },
   )
+
+  test('thousands of statements that fail leave the server as it was', async () => {
+    const failing: [string, unknown[], string][] = [
+      ['select 1 / $1::int', [0], '22012'],
+      ['select * from nothing_of_this_name', [], '42P01'],
+      ['select from', [], '42601'],
+      ["do $$ begin perform 1 / 0; exception when division_by_zero then raise 'again'; end $$", [], 'P0001'],
+      ['select st_geomfromtext($1)', ['POINT(1'], 'XX000'],
+      ['insert into odd values ($1)', [2], '23514'],
+    ]
+    const client = await database.pool.connect()
+    onTestFinished(() => client.release())
+    await client.query('create table odd (x int check (x % 2 = 1))')
+    const add = (x: number) => client.query('insert into odd values ($1)', [x])
+    for (let round = 0; round < 500; round++) {
+      for (const [text, values, code] of failing) {
+        expect(await failureOf(client.query(text, values))).toMatchObject({ code })
+      }
+      await client.query('begin')
+      await add(1)
+      await client.query('savepoint here')
+      expect(await failureOf(add(2))).toMatchObject({ code: '23514' })
+      await client.query('rollback to here')
+      await add(3)
+      await client.query(round % 2 === 0 ? 'commit' : 'rollback')
+    }
+    expect((await client.query('select count(*) as n, sum(x) as s from odd')).rows).toEqual([
+      { n: 500, s: 1000 },
+    ])
+    await client.query('drop table odd')
+  })
 
   test('an ordinary error of SQL leaves the session as it was', async () => {
     const client = await database.pool.connect()
