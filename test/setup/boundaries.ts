@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Database } from '#src/database/client.ts'
 import { type LoadRequest, loadBoundaries } from '#src/ingest/boundaries/load.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import type { LoadReport } from '#src/ingest/boundaries/replace.ts'
+import { newFolder } from './folders.ts'
 
 /** Boundary files that are not part of the repository; see CONTRIBUTING.md. */
 export const SHARED_BOUNDARIES = resolve(import.meta.dirname, '../../../shared/data/boundaries')
@@ -81,8 +81,7 @@ export async function boundaryFile(
   content: string | Buffer | object[],
   name = 'areas.geojson',
 ): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'agro-boundaries-'))
-  const path = join(folder, name)
+  const path = join(await newFolder(), name)
   const isText = typeof content === 'string' || Buffer.isBuffer(content)
   await writeFile(path, isText ? content : JSON.stringify({ type: 'FeatureCollection', features: content }))
   return path

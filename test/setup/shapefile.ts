@@ -1,7 +1,7 @@
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { zipSync } from 'fflate'
+import { newFolder } from './folders.ts'
 
 /** A record of a shapefile: its texts, and its ring (clockwise), null where it has no shape. */
 export interface ShapeRecord {
@@ -76,7 +76,7 @@ function dbfOf(records: ShapeRecord[]): Buffer {
 
 /** Writes the files side by side; returns the path of the .shp. */
 export async function writeShapefile(parts: Record<string, Buffer>, stem = 'areas'): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'agro-shapefile-'))
+  const folder = await newFolder()
   for (const [ending, bytes] of Object.entries(parts))
     await writeFile(join(folder, `${stem}.${ending}`), bytes)
   return join(folder, `${stem}.shp`)
