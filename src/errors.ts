@@ -53,7 +53,11 @@ export class ApiError extends Error {
   headers: Record<string, string> = {}
 
   constructor(code: ErrorCode, message: string, details?: ErrorDetail[]) {
+    // Most are answers like any other, whose stack nobody reads and which costs more than the rest of them.
+    const { stackTraceLimit } = Error
+    if (ERRORS[code].status < 500) Error.stackTraceLimit = 0
     super(message)
+    Error.stackTraceLimit = stackTraceLimit
     this.name = 'ApiError'
     this.code = code
     this.details = details

@@ -22,5 +22,5 @@ export async function advisory(app: App, { keep }: AdvisoryOptions): Promise<voi
   const advisor = createPointAdvisor(app.database, app.config)
   pointRoutes(app, advisor, keep)
   await app.register(pointsRoutes, { advisor })
-  polygonRoutes(app, keep)
+  polygonRoutes(app, advisor.reasons, keep)
 }

@@ -1,13 +1,11 @@
 import type { Config } from '#src/config.ts'
 import type { Database } from '#src/database/client.ts'
-import { isDatabaseUnavailable } from '#src/database/failures.ts'
 import { overloaded } from '#src/plugins/overload.ts'
-import { createCoalescer } from './coalescer.ts'
 import { CoverageGone, createPixelReader, type StoredPixels } from './pixel-reader.ts'
 import { round } from './products.ts'
 import { createPublished, type PublishedRelease } from './published.ts'
-import type { PointQuery, Position, ReleaseLabels, Subject } from './queries.ts'
-import { reasonForNoRelease, reasonsForNoValue } from './reasons.ts'
+import type { Position, ReleaseLabels, Subject } from './queries.ts'
+import { createReasons, type Reasons } from './reasons.ts'
 
 /** Values in the order of a release's layers: in their unit, rounded to their decimals, NaN for none. */
 export type LayerValues = number[]
@@ -37,6 +35,7 @@ export interface PointAdvisor {
   advise(subject: Subject, position: Position): PointAdvice | Promise<PointAdvice>
   /** The points of one subject, all answered by the same release. */
   adviseMany(subject: Subject, points: Position[]): Promise<ManyPointsAdvice>
+  readonly reasons: Reasons
 }
 
 /** A release that is deleted while it is read has been replaced; that this happens so often is a mistake. */
@@ -44,9 +43,6 @@ const ATTEMPTS = 5
 
 /** The embedded database answers one query at a time, and for a server's second one there is work to prepare. */
 const CONCURRENT_QUERIES = { embedded: 1, server: 2 }
-
-/** Points a query: finding their countries takes some tens of microseconds each. */
-const REASONS_PER_QUERY = 200
 
 const MEGABYTE = 1_000_000
 
@@ -63,12 +59,7 @@ export function createPointAdvisor({ kind, reader }: Database, config: Config): 
     cacheBytes: config.TILE_CACHE_MB * MEGABYTE,
     concurrency: CONCURRENT_QUERIES[kind],
   })
-  const reasonForNoValue = createCoalescer({
-    run: (queries: PointQuery[]) => reasonsForNoValue(reader, queries),
-    concurrency: 1,
-    batch: REASONS_PER_QUERY,
-    failsAll: isDatabaseUnavailable,
-  })
+  const reasons = createReasons(reader, published, CONCURRENT_QUERIES[kind])
   let waiting = 0
 
   function valuesAt(
@@ -112,7 +103,7 @@ export function createPointAdvisor({ kind, reader }: Database, config: Config): 
           if (found) return await found
           const picture = await (attempt === 1 ? published.current() : published.renewed())
           const release = picture.releaseOf(subject)
-          if (!release) throw await reasonForNoRelease(reader, { ...subject, ...position })
+          if (!release) throw await reasons.noRelease({ ...subject, ...position })
           return await look(release)
         } catch (error) {
           // What has taken the place of the release answers.
@@ -125,6 +116,7 @@ export function createPointAdvisor({ kind, reader }: Database, config: Config): 
   }
 
   return {
+    reasons,
     async releaseOf(subject) {
       return (await published.current()).releaseOf(subject)
     },
@@ -156,8 +148,10 @@ export function createPointAdvisor({ kind, reader }: Database, config: Config): 
     values: LayerValues | null,
   ): PointAdvice | Promise<PointAdvice> {
     if (values !== null) return { release, values }
-    return reasonForNoValue({ ...subject, ...position }).then((reason) => {
-      throw reason
+    const reason = reasons.noValue(subject, position)
+    if (!(reason instanceof Promise)) throw reason
+    return reason.then((found) => {
+      throw found
     })
   }
 }

@@ -1,10 +1,14 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import {
+  type Country,
   type Coverage,
-  findPublishedIds,
+  findPublishedState,
   findReleases,
   type Layer,
+  listBoundedCountries,
+  listCountries,
+  type PublishedState,
   type Release,
   type Subject,
 } from './queries.ts'
@@ -21,10 +25,18 @@ export interface PublishedRelease extends Release {
   layers: (Layer & { coverage: number })[]
 }
 
-/** Which release answers for what, as it was when the database was asked. */
+/** What answers come from, as it was when the database was asked. */
 export interface Picture {
-  /** Undefined where nothing is published for a subject. */
+  /** The release that answers for a subject; undefined where nothing is published for it. */
   releaseOf(subject: Subject): PublishedRelease | undefined
+  /** The months, newest first, for which something of a product, country and crop is published. */
+  periodsOf(subject: Subject): string[]
+  /** In the order of their codes. */
+  countries: Country[]
+  /** The codes of the countries of which any boundaries are loaded. */
+  bounded: ReadonlySet<string>
+  /** Which boundaries are loaded: changes with each load. */
+  boundaries: string
 }
 
 export interface Published {
@@ -39,8 +51,8 @@ export interface Published {
 interface DatedPicture extends Picture {
   /** When the database was asked, on the clock of `performance.now()`. */
   asked: number
-  /** The ids of the releases. Their content never changes, so neither does the picture while they are the same. */
-  ids: string
+  /** The content of releases never changes, so neither does the picture while this is the same. */
+  state: string
   releases: Map<number, PublishedRelease>
 }
 
@@ -58,27 +70,34 @@ export function createPublished(db: Kysely<Tables>, maxAgeMs: number): Published
 
   async function load(): Promise<void> {
     const asked = performance.now()
-    const ids = await findPublishedIds(db)
-    if (picture && picture.ids === ids.join()) {
+    const { ids, boundaries } = await findPublishedState(db)
+    if (picture && picture.state === stateOf({ ids, boundaries })) {
       picture.asked = asked
       return
     }
     const known = picture?.releases
-    const found = await findReleases(
-      db,
-      ids.filter((id) => !known?.has(id)),
-    )
+    const missing = ids.filter((id) => !known?.has(id))
+    const [found, countries, bounded] = await Promise.all([
+      findReleases(db, missing),
+      listCountries(db),
+      listBoundedCountries(db),
+    ])
     const releases = new Map<number, PublishedRelease>()
     for (const id of ids) {
       const release = known?.get(id) ?? numbered(found.find((candidate) => candidate.id === id))
-      // Deleted in between: the ids are not complete, and the next look finds them changed.
       if (release) releases.set(id, release)
     }
+    const published = [...releases.values()]
     picture = {
       asked,
-      ids: [...releases.keys()].join(),
+      // Releases may have been deleted in between: then the next look finds a change.
+      state: stateOf({ ids: [...releases.keys()], boundaries }),
       releases,
-      releaseOf: chooser([...releases.values()]),
+      countries,
+      bounded: new Set(bounded),
+      boundaries,
+      releaseOf: chooser(published),
+      periodsOf: (subject) => periodsOf(published, subject),
     }
   }
 
@@ -123,6 +142,21 @@ export function createPublished(db: Kysely<Tables>, maxAgeMs: number): Published
     current: async () => known() ?? askedSince(performance.now() - maxAgeMs),
     renewed: () => askedSince(performance.now()),
   }
+}
+
+function stateOf({ ids, boundaries }: PublishedState): string {
+  return `${ids.join()}; ${boundaries}`
+}
+
+function periodsOf(releases: PublishedRelease[], { product, countryCode, cropCode }: Subject): string[] {
+  return releases
+    .filter(
+      (release) =>
+        release.product === product && release.countryCode === countryCode && release.cropCode === cropCode,
+    )
+    .flatMap(({ forecastPeriod }) => forecastPeriod ?? [])
+    .sort()
+    .reverse()
 }
 
 /**

@@ -64,10 +64,20 @@ export interface Release extends ReleaseLabels, Subject {
   coverages: Coverage[]
 }
 
-/** The ids of the published releases, in order. */
-export async function findPublishedIds(db: Kysely<Tables>): Promise<number[]> {
-  const rows = await db.selectFrom('publication').select('release_id as id').orderBy('release_id').execute()
-  return rows.map(({ id }) => id)
+/** What of the database tells whether anything that answers come from has changed. */
+export interface PublishedState {
+  /** The ids of the published releases, in order. */
+  ids: number[]
+  /** Which boundaries are loaded. */
+  boundaries: string
+}
+
+export async function findPublishedState(db: Kysely<Tables>): Promise<PublishedState> {
+  const { rows } = await sql<PublishedState>`
+    select
+      coalesce((select json_agg(release_id order by release_id) from publication), '[]') as ids,
+      boundaries_version() as boundaries`.execute(db)
+  return rows[0] as PublishedState
 }
 
 /** Complete releases by their ids, those that have been deleted left out. */
@@ -135,11 +145,11 @@ export async function findPixels(db: Kysely<Tables>, pixels: PixelAddress[]): Pr
 }
 
 /**
- * Numbers as the text of a PostgreSQL array. The driver makes and reads arrays as well, with an eye to
+ * Numbers as the text of a PostgreSQL array, null for NULL. The driver makes and reads arrays as well, with an eye to
  * quotes and nesting, which takes several times as long.
  */
-function arrayOf(numbers: number[]): string {
-  return `{${numbers.join()}}`
+function arrayOf(numbers: (number | null)[]): string {
+  return `{${numbers.map(String).join()}}`
 }
 
 /** The numbers of a PostgreSQL array in its text form, `{1.5,NULL,2}`; NaN for NULL. */
@@ -178,36 +188,49 @@ export async function listCountries(db: Kysely<Tables>): Promise<Country[]> {
   return rows
 }
 
-/** The months, newest first, for which something is published. */
-export async function listPublishedPeriods(
-  db: Kysely<Tables>,
-  { product, countryCode, cropCode }: Subject,
-): Promise<string[]> {
-  const rows = await db
-    .selectFrom('publication')
-    .select('forecast_period as period')
-    .where('product', '=', product)
-    .where('country_code', '=', countryCode)
-    .where('crop_code', 'is not distinct from', cropCode)
-    .orderBy('forecast_period', 'desc')
-    .execute()
-  return rows.flatMap(({ period }) => period ?? [])
+/** The codes of the countries of which any boundaries are loaded. */
+export async function listBoundedCountries(db: Kysely<Tables>): Promise<string[]> {
+  const rows = await db.selectFrom('boundary_set').select('country_code as code').distinct().execute()
+  return rows.map(({ code }) => code)
 }
 
-/** Whether boundaries of a country are loaded, and which countries each of some points lies in, by code. */
-export async function countriesAround(
+/** A place whose countries are looked for, and the south-western corner of its cell, if it is as well. */
+export interface PlaceToFind extends Position {
+  cell: { west: number; south: number } | null
+}
+
+export interface FoundCountries {
+  /** The codes of the countries that the place lies in, borders included, in order. */
+  containing: string[]
+  /** Whether they are the same for all of the cell. */
+  throughout: boolean
+  /** Which boundaries were asked. */
+  boundaries: string
+}
+
+/** @param cellDegrees how wide and how high cells are */
+export async function findCountries(
   db: Kysely<Tables>,
-  countryCode: string,
-  points: Position[],
-): Promise<{ known: boolean; containing: string[][] }> {
-  const { rows } = await sql<{ known: boolean; containing: string[] }>`
+  places: PlaceToFind[],
+  cellDegrees: number,
+): Promise<FoundCountries[]> {
+  const { rows } = await sql<FoundCountries>`
+    with boundaries as materialized (select boundaries_version() as version)
     select
-      exists (select from boundary_set where country_code = ${countryCode}) as known,
-      countries_at(longitude, latitude) as containing
-    from unnest(
-      ${points.map(({ longitude }) => longitude)}::float8[],
-      ${points.map(({ latitude }) => latitude)}::float8[]
-    ) with ordinality as point (longitude, latitude, ordinal)
+      coalesce(cell.countries, countries_at(longitude, latitude)) as containing,
+      cell.countries is not null as throughout,
+      boundaries.version as boundaries
+    from boundaries
+    cross join unnest(
+      ${arrayOf(places.map(({ longitude }) => longitude))}::float8[],
+      ${arrayOf(places.map(({ latitude }) => latitude))}::float8[],
+      ${arrayOf(places.map(({ cell }) => cell?.west ?? null))}::float8[],
+      ${arrayOf(places.map(({ cell }) => cell?.south ?? null))}::float8[]
+    ) with ordinality as place (longitude, latitude, west, south, ordinal)
+    cross join lateral (
+      select countries_throughout(west, south, west + ${cellDegrees}, south + ${cellDegrees}) as countries
+      offset 0
+    ) as cell
     order by ordinal`.execute(db)
-  return { known: rows[0]?.known ?? false, containing: rows.map(({ containing }) => containing) }
+  return rows
 }

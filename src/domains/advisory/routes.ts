@@ -71,13 +71,8 @@ export function pointRoutes(app: App, advisor: PointAdvisor, keep: KeepAdvisory)
         },
       },
       preValidation: mergeQueryIntoBody(request),
-      // Most calls wait for nothing, and so they make no promise, which each await would add a turn to.
-      handler: (call: FastifyRequest<{ Body: PointRequest }>, reply: FastifyReply) => {
-        const answer = answerOf(endpoint, call.body, call, reply)
-        return call.user === null && !(answer instanceof Promise)
-          ? sendSoon(answer, reply)
-          : finish(endpoint, call, reply, answer)
-      },
+      handler: (call: FastifyRequest<{ Body: PointRequest }>, reply: FastifyReply) =>
+        call.user === null ? answerSoon(endpoint, call, reply) : answerAndKeep(endpoint, call, reply),
     })
 
     app.route({
@@ -118,14 +113,28 @@ export function pointRoutes(app: App, advisor: PointAdvisor, keep: KeepAdvisory)
     })
   }
 
-  async function finish(
+  /** Most calls wait for nothing, and so they make no promise, which each await would add a turn to. */
+  function answerSoon(
     endpoint: PointEndpoint,
     call: FastifyRequest<{ Body: PointRequest }>,
     reply: FastifyReply,
-    awaited: PointAnswer | Promise<PointAnswer>,
+  ): void {
+    const fail = (error: Error) => sendSoon(error, reply)
+    try {
+      const answer = answerOf(endpoint, call.body, call, reply)
+      if (answer instanceof Promise) answer.then((found) => sendSoon(found, reply), fail)
+      else sendSoon(answer, reply)
+    } catch (error) {
+      fail(error as Error)
+    }
+  }
+
+  async function answerAndKeep(
+    endpoint: PointEndpoint,
+    call: FastifyRequest<{ Body: PointRequest }>,
+    reply: FastifyReply,
   ) {
-    const answer = await awaited
-    if (call.user === null) return send(answer, reply)
+    const answer = await answerOf(endpoint, call.body, call, reply)
     return keepForCaller(keep, call, keptAs(endpoint, call.body), answer)
   }
 
@@ -175,8 +184,9 @@ function namingReleases(answer: PointAnswer, reply: FastifyReply): PointAnswer {
 }
 
 /** Sends what needs nothing more, as text where there is one. */
-function send(answer: PointAnswer, reply: FastifyReply): void {
-  if (answer.text) reply.header('content-type', 'application/json; charset=utf-8').send(answer.text())
+function send(answer: PointAnswer | Error, reply: FastifyReply): void {
+  if (answer instanceof Error) reply.send(answer)
+  else if (answer.text) reply.header('content-type', 'application/json; charset=utf-8').send(answer.text())
   else reply.send(answer.body)
 }
 

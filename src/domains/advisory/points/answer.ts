@@ -1,11 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Kysely } from 'kysely'
 import type { BatchPoint } from '#schemas/points.ts'
-import type { Tables } from '#src/database/tables.ts'
 import type { ApiError } from '#src/errors.ts'
 import type { LayerValues, PointAdvisor } from '../point.ts'
 import type { ReleaseLabels, Subject } from '../queries.ts'
-import { reasonForNoRelease, reasonsForNoValues } from '../reasons.ts'
+import type { Reasons } from '../reasons.ts'
 import { positionOf } from '../subject.ts'
 import { RefusedPoint } from './items.ts'
 import type { Writer } from './writers.ts'
@@ -33,7 +31,6 @@ export interface BatchAdvice {
  * @throws {ApiError} where nothing is published
  */
 export async function adviseBatch(
-  db: Kysely<Tables>,
   advisor: PointAdvisor,
   subject: Subject,
   count: number,
@@ -41,7 +38,7 @@ export async function adviseBatch(
 ): Promise<BatchAdvice> {
   const slices: Slice[] = []
   let release = await advisor.releaseOf(subject)
-  if (!release) throw await reasonForNoRelease(db, subject)
+  if (!release) throw await advisor.reasons.noRelease(subject)
   for (let from = 0; from < count; from += SLICE) {
     if (from > 0) await setImmediate()
     const points = Array.from({ length: Math.min(SLICE, count - from) }, (_, index) => pointAt(from + index))
@@ -67,7 +64,7 @@ function isAsked(point: BatchPoint | RefusedPoint): point is BatchPoint {
  * Why points have no value is asked for piece by piece; where that fails, so does the rest.
  */
 export async function* writeAnswer(
-  db: Kysely<Tables>,
+  { noValue }: Reasons,
   subject: Subject,
   { slices }: BatchAdvice,
   writer: Writer,
@@ -76,7 +73,7 @@ export async function* writeAnswer(
   for (let slice = slices.shift(); slice; slice = slices.shift()) {
     const { points, values } = slice
     const without = points.filter(isAsked).filter((_, index) => !values[index])
-    const reasons = without.length > 0 ? await reasonsForNoValues(db, subject, without.map(positionOf)) : []
+    const reasons = await Promise.all(without.map((point) => noValue(subject, positionOf(point))))
     let next = 0
     let nextReason = 0
     const items = points.map((point) => {

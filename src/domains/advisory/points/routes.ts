@@ -59,7 +59,6 @@ const OFFERS = Object.fromEntries(
 
 /** The endpoints that answer for many points in one call. Their bodies are read here, not by the app. */
 export async function pointsRoutes(app: App, { advisor }: { advisor: PointAdvisor }): Promise<void> {
-  const db = app.database.reader
   app.decorateRequest('batch', null)
   readBatchBodies(app)
 
@@ -121,13 +120,13 @@ export async function pointsRoutes(app: App, { advisor }: { advisor: PointAdviso
         const answerForm = negotiate(request, reply, OFFERS[form])
         const validate = request.compileValidationSchema(BatchPoint) as Validator
         const subject = subjectOf(product, request.body)
-        const advice = await adviseBatch(db, advisor, subject, points.count, (index) =>
+        const advice = await adviseBatch(advisor, subject, points.count, (index) =>
           readPoint(points.at(index), validate),
         )
         reply.header('advisory-release', advice.release.code).type(mediaTypeOf(answerForm))
         const writer = createWriter(answerForm, product, advice.release)
         const long = advice.slices.length > 1
-        const pieces = writeAnswer(db, subject, advice, writer)
+        const pieces = writeAnswer(advisor.reasons, subject, advice, writer)
         return reply.send(long ? Readable.from(pieces) : (await pieces.next()).value)
       },
     })

@@ -3,7 +3,7 @@ import { askUntil } from '#src/database/cancellable.ts'
 import type { Database } from '#src/database/client.ts'
 import { ApiError } from '#src/errors.ts'
 import { findReleases, listCountries, type Position, type ReleaseLabels, type Subject } from '../queries.ts'
-import { reasonForNoRelease, reasonsForNoValues } from '../reasons.ts'
+import type { Reasons } from '../reasons.ts'
 import { listCoverages, type ZonalCoverage } from '../zonal/queries.ts'
 import { type ZonalStatistics, zonalStatistics } from '../zonal/statistics.ts'
 import { decodeMultiPolygon, encodeMultiPolygon, type Rings } from '../zonal/wkb.ts'
@@ -51,7 +51,11 @@ interface ZonalRelease {
 /** What is kept in the database of an area. */
 type KeptStatistics = ZonalStatistics & Position
 
-export function createPolygonAdvisor(database: Database, log: FastifyBaseLogger): PolygonAdvisor {
+export function createPolygonAdvisor(
+  database: Database,
+  reasons: Reasons,
+  log: FastifyBaseLogger,
+): PolygonAdvisor {
   const db = database.reader
   const releases = new Map<number, ZonalRelease>()
   let bounds: CountryBounds[] | undefined
@@ -93,7 +97,7 @@ export function createPolygonAdvisor(database: Database, log: FastifyBaseLogger)
     const { reason, longitude, latitude, releaseId } = examined
     if (reason !== null || longitude === null || latitude === null) throw notValid(examined)
     const position = { longitude, latitude }
-    if (releaseId === null) throw await reasonForNoRelease(db, { ...subject, ...position }, 'polygon')
+    if (releaseId === null) throw await reasons.noRelease({ ...subject, ...position }, 'polygon')
     const release = await releaseOf(releaseId)
     // Deleted in between: what has taken its place answers.
     if (!release) return advise(subject, polygons, signal)
@@ -106,7 +110,7 @@ export function createPolygonAdvisor(database: Database, log: FastifyBaseLogger)
     const found = await findArea(ask, subject, area)
     if (!found) throw await unknownArea(area)
     const { id, name, releaseId } = found
-    if (releaseId === null) throw await reasonForNoRelease(db, subject)
+    if (releaseId === null) throw await reasons.noRelease(subject)
     const release = await releaseOf(releaseId)
     if (!release) return adviseArea(subject, area, signal)
     const kept = found.statistics as KeptStatistics | null
@@ -132,8 +136,7 @@ export function createPolygonAdvisor(database: Database, log: FastifyBaseLogger)
 
   async function withValues(subject: Subject, advice: PolygonAdvice): Promise<PolygonAdvice> {
     if (advice.statistics.layers.some((layer) => layer !== null)) return advice
-    const [reason] = await reasonsForNoValues(db, subject, [advice.position], 'polygon')
-    throw reason
+    throw await reasons.noValue(subject, advice.position, 'polygon')
   }
 
   async function unknownArea({ countryCode, code, level }: AreaReference): Promise<ApiError> {

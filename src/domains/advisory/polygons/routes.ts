@@ -16,6 +16,7 @@ import { callerOf } from '#src/plugins/authentication.ts'
 import { deadlineOf } from '#src/plugins/deadline.ts'
 import { mergeQueryIntoBody } from '#src/plugins/parameters.ts'
 import { monthAndYear, PRODUCT_ANSWERS } from '../products.ts'
+import type { Reasons } from '../reasons.ts'
 import { ReleaseHeader } from '../routes.ts'
 import { subjectOf } from '../subject.ts'
 import { type AreaAdvice, createPolygonAdvisor, type PolygonAdvice } from './advise.ts'
@@ -72,8 +73,8 @@ Send \`geometry\`, a GeoJSON Polygon, MultiPolygon or Feature of one, or \`admin
 The answer is kept in the caller's history, under \`history_id\`.`
 
 /** The advisory endpoints for polygons and administrative areas. */
-export function polygonRoutes(app: App, keep: KeepAdvisory): void {
-  const advisor = createPolygonAdvisor(app.database, app.log)
+export function polygonRoutes(app: App, reasons: Reasons, keep: KeepAdvisory): void {
+  const advisor = createPolygonAdvisor(app.database, reasons, app.log)
 
   for (const { product, request, response, summary, description } of ENDPOINTS) {
     app.route({
