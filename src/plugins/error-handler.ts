@@ -111,8 +111,14 @@ function notFound(app: App, { method, url }: FastifyRequest): ApiError {
   return new ApiError('NOT_FOUND', `There is no ${method} ${path}.${hint}`)
 }
 
-/** Errors of the HTTP parser, before there is a request: what is left is to write on the socket. */
+/** Errors of the HTTP parser, before there is a request. */
 export function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket): void {
+  // What came before in the same packet is answered at the end of this turn, and before this.
+  setImmediate(() => refuse(error, socket))
+}
+
+/** All that is left is to write on the socket. */
+function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return

@@ -12,15 +12,21 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** Sends bytes as they are, and returns the status and the body of what comes back. */
-async function raw(request: string): Promise<{ status: number; type: string; body: unknown }> {
+/** Sends bytes as they are, and returns what comes back until the service hangs up. */
+async function exchange(request: string): Promise<string> {
   const socket = connect(port, '127.0.0.1')
-  socket.end(request)
+  socket.write(request)
   let answer = ''
   socket.on('data', (data) => {
     answer += data
   })
   await once(socket, 'close')
+  return answer
+}
+
+/** The same, with the status and the body of the answer. */
+async function raw(request: string): Promise<{ status: number; type: string; body: unknown }> {
+  const answer = await exchange(request)
   const [head = '', body = ''] = answer.split('\r\n\r\n')
   return {
     status: Number(head.split(' ')[1]),
@@ -117,6 +123,14 @@ describe('every error is JSON with an error and a code', () => {
     expect(status).toBe(400)
     expect(type).toBe('application/json; charset=utf-8')
     expect(body).toEqual({ error: 'The request is not valid HTTP.', code: 'MALFORMED_REQUEST' })
+  })
+
+  test('bytes that are not HTTP after a request, which is answered before', async () => {
+    const url = '/advisory/yield/point?lat=9.5&lng=38.5'
+    // The release and the tile are in memory from then on.
+    await service.app.inject({ method: 'POST', url })
+    const answer = await exchange(`POST ${url} HTTP/1.1\r\nHost: x\r\n\r\nhello\r\n\r\n`)
+    expect(answer.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400'])
   })
 
   test('headers over the limit', async () => {
