@@ -1,8 +1,17 @@
+import type { ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { BATCH_LIMITS } from '#schemas/points.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/plugins/app.ts'
+import { overloaded } from '#src/plugins/overload.ts'
 import { FORMS, readBatch, type SentBatch } from './sent.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether there is room for so many bytes of its body; null for calls with one point. */
+    hasRoomFor: ((bytes: number) => boolean) | null
+  }
+}
 
 /** How to have more points answered. */
 function hint({ user }: FastifyRequest): string {
@@ -21,6 +30,12 @@ export function readBatchBodies(app: App): void {
 
   const limitOf = ({ user }: FastifyRequest) =>
     user === null ? BODY_LIMIT_BYTES : Math.max(BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES)
+
+  const admit = createAdmission(BODIES_IN_WORK * BATCH_BODY_LIMIT_BYTES)
+  app.decorateRequest('hasRoomFor', null)
+  app.addHook('onRequest', async (request, reply) => {
+    request.hasRoomFor = admit(reply.raw)
+  })
 
   app.removeAllContentTypeParsers()
   for (const form of FORMS) {
@@ -57,6 +72,34 @@ export function refuseTooMany(request: FastifyRequest, { points }: SentBatch): v
   throw new ApiError('TOO_MANY_POINTS', `The call has ${count} points. ${hint(request)}`)
 }
 
+/** Some 1,000 points: as with calls without a token, which may not have more, there is always room for them. */
+const SHORT_BODY_BYTES = 131_072
+
+/** So many bodies of full length are worked on at a time; an answer takes a few times the memory of its body. */
+const BODIES_IN_WORK = 4
+
+/**
+ * Bounds the bytes of all long bodies of callers with a token that are worked on at the same time, from their arrival until their
+ * answers have been sent. One alone always has room.
+ */
+function createAdmission(limit: number) {
+  let taken = 0
+  return (response: ServerResponse): ((bytes: number) => boolean) => {
+    let own = 0
+    response.once('close', () => {
+      taken -= own
+    })
+    return (bytes) => {
+      if (bytes <= SHORT_BODY_BYTES) return true
+      const others = taken - own
+      if (others > 0 && others + bytes > limit) return false
+      taken = others + bytes
+      own = bytes
+      return true
+    }
+  }
+}
+
 /** The bytes of a body, not more than the limit of them. */
 function collect(request: FastifyRequest, stream: NodeJS.ReadableStream, limit: number): Promise<Buffer> {
   const tooLarge = () =>
@@ -67,12 +110,12 @@ function collect(request: FastifyRequest, stream: NodeJS.ReadableStream, limit: 
     let length = 0
     stream.on('data', (chunk: Buffer) => {
       length += chunk.length
-      if (length > limit) {
+      if (length <= limit && (request.user === null || request.hasRoomFor?.(length))) {
+        chunks.push(chunk)
+      } else {
         // What else comes is read by nobody, and thrown away by Node.
         stream.removeAllListeners('data')
-        reject(tooLarge())
-      } else {
-        chunks.push(chunk)
+        reject(length > limit ? tooLarge() : overloaded())
       }
     })
     stream.on('end', () => resolve(Buffer.concat(chunks, length)))

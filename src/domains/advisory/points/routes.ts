@@ -43,7 +43,7 @@ One call may have ${BATCH_LIMITS.anonymous} points, and ${BATCH_LIMITS.withToken
 
 Points are sent as JSON, as NDJSON (a point a line), as CSV or as GeoJSON. \`Accept\` chooses among the same forms for the answer; without it, the answer has the form of the request. What applies to all points comes in the query; a JSON body may have it as well, and wins.
 
-Long answers are streamed. If the service fails midway, the connection is cut: an answer is whole when its transfer ends properly. Calls with many points are not kept in the caller's history.`
+Long answers are streamed. If the service fails midway, the connection is cut: an answer is whole when its transfer ends properly. While many long calls are worked on, others are answered 503 \`OVERLOADED\`. Calls with many points are not kept in the caller's history.`
 
 const TITLES: Record<Product, string> = {
   yield: 'Predicted yields',
