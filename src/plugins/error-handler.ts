@@ -45,7 +45,9 @@ export const errorHandler = fp(
     app.decorateRequest('errorCode', null)
     app.setErrorHandler((error: FastifyError, request, reply) => {
       const known = toApiError(error)
-      if (known.status >= 500) request.log.error({ err: error }, known.message)
+      // Work is given up when its client has gone away: nothing is wrong with the service then.
+      if (known.code === 'QUERY_TIMEOUT' && reply.raw.destroyed) request.log.info(known.message)
+      else if (known.status >= 500) request.log.error({ err: error }, known.message)
       else if (REFUSALS.has(known.status)) {
         request.log.info({ code: known.code, path: request.routeOptions.url, ip: request.ip }, 'refused')
       }

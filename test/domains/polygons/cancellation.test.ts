@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, type MockInstance, test, vi } from 'vitest'
 import { askUntil } from '#src/database/cancellable.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
@@ -24,11 +24,16 @@ const FIELD = JSON.stringify({
   },
 })
 
+/** The level as the log has it. */
+const INFO = 30
+
 let service: TestApp
 let person: Person
+let logged: MockInstance<(line: string) => boolean>
 beforeAll(async () => {
-  service = await createTestApp({ settings: { STATEMENT_TIMEOUT_MS: '3000' } })
+  service = await createTestApp({ settings: { STATEMENT_TIMEOUT_MS: '3000', LOG_LEVEL: 'info' } })
   person = await newPerson(service.app)
+  logged = vi.spyOn(logStream(), 'write').mockReturnValue(true)
   await service.app.listen({ port: 0 })
 })
 afterAll(() => service.close())
@@ -94,7 +99,7 @@ test.skipIf(EMBEDDED)(
 )
 
 test.skipIf(EMBEDDED)(
-  'a request whose client goes away lets go of the database before its time is up',
+  'a request whose client goes away lets go of the database before its time is up, and is no failure',
   async () => {
     const started = vi.fn()
     await whileLocked(async () => {
@@ -109,8 +114,21 @@ test.skipIf(EMBEDDED)(
       await vi.waitUntil(async () => (await running('raster_tile')) === 0, { interval: 5, timeout: 2000 })
     })
     expect(started).toHaveBeenCalled()
+    const line = await vi.waitFor(() => {
+      const [found] = logged.mock.calls.flat().filter((text) => text.includes('The client has gone away.'))
+      expect(found).toBeDefined()
+      return found as string
+    }, PATIENCE)
+    expect(JSON.parse(line)).toMatchObject({ level: INFO, msg: 'The client has gone away.' })
   },
 )
+
+/** What the service writes its log to. */
+function logStream(): { write(line: string): boolean } {
+  const { log } = service.app
+  const symbol = Object.getOwnPropertySymbols(log).find(({ description }) => description === 'pino.stream')
+  return log[symbol as never]
+}
 
 test('the next request is answered', async () => {
   const response = await service.app.inject({
