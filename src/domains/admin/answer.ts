@@ -1,5 +1,4 @@
 import type { AdminArea, AdminAreaList, AdminFeatureCollection, AdminReference } from '#schemas/admin.ts'
-import { cursorAfter } from './cursor.ts'
 import type { AreaRow } from './queries.ts'
 
 /** Decimals of square kilometres, and of degrees in extents and centres (10 cm). */
@@ -7,7 +6,7 @@ const AREA_DECIMALS = 2
 const DEGREE_DECIMALS = 6
 
 /** A page of areas as the plain answer. */
-export function areaList(countryCode: string, rows: AreaRow[]): AdminAreaList {
+export function areaList(countryCode: string, rows: AreaRow[], next: string | null): AdminAreaList {
   return {
     items: rows.map(
       (row): AdminArea => ({
@@ -22,12 +21,16 @@ export function areaList(countryCode: string, rows: AreaRow[]): AdminAreaList {
         ...(row.geometry && { geometry: row.geometry }),
       }),
     ),
-    next_cursor: nextCursor(rows),
+    next_cursor: next,
   }
 }
 
 /** A page of areas as GeoJSON. Map programs show the members of objects and lists badly: all is flat. */
-export function featureCollection(countryCode: string, rows: AreaRow[]): AdminFeatureCollection {
+export function featureCollection(
+  countryCode: string,
+  rows: AreaRow[],
+  next: string | null,
+): AdminFeatureCollection {
   return {
     type: 'FeatureCollection',
     features: rows.map((row) => ({
@@ -51,7 +54,7 @@ export function featureCollection(countryCode: string, rows: AreaRow[]): AdminFe
         ),
       },
     })),
-    next_cursor: nextCursor(rows),
+    next_cursor: next,
   }
 }
 
@@ -68,11 +71,6 @@ function parentsOf(row: AreaRow): AdminReference[] {
 
 function bboxOf({ west, south, east, north }: AreaRow): number[] {
   return [west, south, east, north].map((degrees) => round(degrees))
-}
-
-function nextCursor(rows: AreaRow[]): string | null {
-  const last = rows.at(-1)
-  return last?.more ? cursorAfter(last.code) : null
 }
 
 function round(value: number, decimals = DEGREE_DECIMALS): number {

@@ -4,12 +4,15 @@ import { ref } from '#schemas/common.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/plugins/app.ts'
 import { entityTag, isCurrent } from '#src/plugins/caching.ts'
+import { cursorAfter, placeOf } from '#src/plugins/cursor.ts'
 import { readQuery } from '#src/plugins/parameters.ts'
 import { areaList, featureCollection } from './answer.ts'
-import { codeOfCursor } from './cursor.ts'
 import { type AdminCountry, findAdminCountry, hasAreaAbove, listAreas, listCountryCodes } from './queries.ts'
 
 const GEOJSON = 'application/geo+json'
+
+/** What a page can begin after. */
+const AREA_CODE = /^[^\0]+$/
 
 const DESCRIPTION = `
 The areas of one level of a country in the order of their codes: code, name, the areas above, size, extent and centre, and their shapes on request.
@@ -45,7 +48,6 @@ export function adminRoutes(app: App): void {
     },
     async (request: FastifyRequest<{ Querystring: AdminQuery }>, reply) => {
       const { admin0, level, parent, geometry = ADMIN_DEFAULTS.geometry, limit, cursor } = request.query
-      const after = cursor === undefined ? null : codeOfCursor(cursor)
       const country = await findAdminCountry(db, admin0, level)
       if (!country) throw unknownCountry(await listCountryCodes(db))
       if (!country.levels.includes(level)) throw noAreas(country, level)
@@ -56,17 +58,20 @@ export function adminRoutes(app: App): void {
       reply.headers({ etag: tag, vary, 'cache-control': 'private, no-cache' })
       if (isCurrent(request.headers['if-none-match'], tag)) return reply.code(304).send()
 
+      const filters = [country.code, level, parent?.trim() ?? null]
       const rows = await listAreas(db, {
         countryCode: country.code,
         level,
         parent: parent?.trim() ?? null,
-        after,
+        after: cursor === undefined ? null : placeOf(cursor, filters, AREA_CODE)[0],
         limit: limit ?? ADMIN_DEFAULTS.limit,
         geometry,
       })
       if (rows.length === 0 && parent !== undefined) await refuseUnknownParent(country, level, parent.trim())
-      if (!asGeoJson) return areaList(country.code, rows)
-      return reply.type(GEOJSON).send(featureCollection(country.code, rows))
+      const last = rows.at(-1)
+      const next = last?.more ? cursorAfter(last.code, filters) : null
+      if (!asGeoJson) return areaList(country.code, rows, next)
+      return reply.type(GEOJSON).send(featureCollection(country.code, rows, next))
     },
   )
 

@@ -13,10 +13,10 @@ import {
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/plugins/app.ts'
 import { callerOf } from '#src/plugins/authentication.ts'
+import { cursorAfter, placeOf } from '#src/plugins/cursor.ts'
 import { negotiate } from '#src/plugins/negotiation.ts'
 import { readQuery } from '#src/plugins/parameters.ts'
 import { csvOf, featureOf, itemOf } from './answer.ts'
-import { cursorAfter, placeOfCursor } from './cursor.ts'
 import { periodOf } from './period.ts'
 import { deleteHistoryItem, findHistoryItem, type HistoryRow, listHistory } from './queries.ts'
 
@@ -77,11 +77,11 @@ export function historyRoutes(app: App): void {
         product,
         countryCode,
         ...period,
-        after: cursor === undefined ? null : placeOfCursor(cursor, filters),
+        after: cursor === undefined ? null : itemAt(cursor, filters),
         limit,
       })
       const last = rows.at(-1)
-      const next = last?.more ? cursorAfter({ createdAt: last.created_us, id: last.id }, filters) : null
+      const next = last?.more ? cursorAfter(`${last.created_us} ${last.id}`, filters) : null
       if (next !== null) reply.header('link', `<${nextPage(request.url, next)}>; rel="next"`)
 
       if (mediaType === JSON_TYPE) return { items: rows.map(itemOf), next_cursor: next }
@@ -150,6 +150,14 @@ export function historyRoutes(app: App): void {
 function existing<Found extends HistoryRow | true>(found: Found | undefined): Found {
   if (found !== undefined) return found
   throw new ApiError('NOT_FOUND', 'There is nothing with this id in your history.')
+}
+
+/** The item that a page begins after: microseconds since 1970, and its id. */
+const ITEM = /^(\d{1,16}) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+
+function itemAt(cursor: string, filters: readonly unknown[]): { createdAt: number; id: string } {
+  const [, createdAt, id] = placeOf(cursor, filters, ITEM) as string[]
+  return { createdAt: Number(createdAt), id: id as string }
 }
 
 /** The URL of the page after the one that was asked for. */

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AdminAreaList, AdminFeatureCollection } from '#schemas/admin.ts'
+import { cursorAfter } from '#src/plugins/cursor.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
@@ -123,9 +124,12 @@ describe('GET /admin', () => {
     ['admin0=rwa&level=1&geometry=wkt', 'geometry must be one of none, simplified, full.'],
     ['admin0=rwa&level=1&format=csv', 'format must be one of json, geojson.'],
     ['admin0=rwa&level=1&parent=%00', 'parent must not contain NUL characters or unpaired surrogates.'],
-    ['admin0=rwa&level=1&cursor=QQ', 'cursor must be the next_cursor of a page.'],
-    ['admin0=rwa&level=1&cursor=YWZ0ZXIgQQ==', 'cursor must be the next_cursor of a page.'],
-    ['admin0=rwa&level=1&cursor=%27', 'cursor must be the next_cursor of a page.'],
+    ['admin0=rwa&level=1&cursor=QQ', 'cursor must be the next_cursor of a page with the same filters.'],
+    [
+      'admin0=rwa&level=1&cursor=YWZ0ZXIgQQ==',
+      'cursor must be the next_cursor of a page with the same filters.',
+    ],
+    ['admin0=rwa&level=1&cursor=%27', 'cursor must be the next_cursor of a page with the same filters.'],
     ['admin0=rwa&level=2&parent=nowhere', 'parent must be the code of an area of Rwanda above level 2.'],
     ['admin0=rwa&level=2&parent=A11', 'parent must be the code of an area of Rwanda above level 2.'],
   ])('refuses %s', async (query, error) => {
@@ -151,6 +155,26 @@ describe('GET /admin', () => {
       next = next_cursor
     }
     expect(pages).toEqual([['A1', 'A2', 'B1'], ['B2']])
+  })
+
+  test('goes on with the same areas only', async () => {
+    const { next_cursor: cursor } = (await get('admin0=rwa&level=2&limit=1')).json<AdminAreaList>()
+    for (const query of [
+      'admin0=rwa&level=2&limit=3&geometry=full',
+      'admin0=Rwanda&level=2',
+      'admin0=rwa&level=2&format=geojson',
+    ]) {
+      expect((await get(`${query}&cursor=${cursor}`)).statusCode).toBe(200)
+    }
+    for (const query of ['admin0=rwa&level=1', 'admin0=rwa&level=2&parent=A']) {
+      const response = await get(`${query}&cursor=${cursor}`)
+      expect([response.statusCode, response.json().details[0].field]).toEqual([400, 'cursor'])
+    }
+  })
+
+  test('refuses a cursor that says what no area can be called', async () => {
+    const cursor = cursorAfter('A\0', ['rwa', 2, null])
+    expect((await get(`admin0=rwa&level=2&cursor=${cursor}`)).statusCode).toBe(400)
   })
 
   test('a page that holds all is the last one', async () => {
