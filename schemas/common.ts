@@ -14,13 +14,19 @@ export function oneOf<const Values extends readonly string[]>(values: Values, de
 
 export const ErrorDetail = Type.Object(
   {
-    field: Type.String({ description: 'The parameter, as a dotted path.', examples: ['lat'] }),
+    field: Type.String({
+      description: 'The parameter, as a dotted path; or the product.',
+      examples: ['lat'],
+    }),
     message: Type.String({ examples: ['lat must be a number from -90 to 90'] }),
     allowed: Type.Optional(
       Type.Array(Type.String(), { description: 'The accepted values, where they can be listed.' }),
     ),
+    code: Type.Optional(
+      Type.String({ description: 'Its own code, where a field is a product that has no value.' }),
+    ),
   },
-  { $id: 'ErrorDetail', description: 'What is wrong with one parameter.' },
+  { $id: 'ErrorDetail', description: 'What is wrong with one parameter, or why one product has no value.' },
 )
 export type ErrorDetail = Static<typeof ErrorDetail>
 

@@ -65,6 +65,7 @@ function mostTelling(products: Product[], reasons: ApiError[]): ApiError {
     (reason, index): ErrorDetail => ({
       field: products[index] as Product,
       message: reason.message,
+      code: reason.code,
     }),
   )
   return new ApiError(code, message, details)

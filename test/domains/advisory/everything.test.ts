@@ -66,13 +66,15 @@ describe('everything for a point', () => {
     expect(body).toEqual({
       error: reason,
       code: 'OUTSIDE_COUNTRY',
-      details: PRODUCTS.map((field) => ({ field, message: reason })),
+      details: PRODUCTS.map((field) => ({ field, message: reason, code: 'OUTSIDE_COUNTRY' })),
     })
     const elsewhere = await post('/point', { lat: 9.5, lng: 38.5, country_code: 'ken' })
     expect([elsewhere.status, elsewhere.body.code]).toEqual([404, 'OUTSIDE_COUNTRY'])
-    expect(elsewhere.body.details[0].message).toBe(
-      'The crop is not available for Kenya; it has forage only. The point lies in Ethiopia (eth).',
-    )
+    expect(elsewhere.body.details[0]).toEqual({
+      field: 'yield',
+      message: 'The crop is not available for Kenya; it has forage only. The point lies in Ethiopia (eth).',
+      code: 'CROP_NOT_AVAILABLE',
+    })
   })
 
   test.each([
