@@ -121,6 +121,8 @@ async function copying<Row, Result>(
   try {
     const result = await work(write)
     await flush()
+    // It may have come while the last rows were waited for.
+    if (failure) throw failure
     stream.end()
     await once(stream, 'finish')
     client.release()

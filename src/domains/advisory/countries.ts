@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { createCoalescer } from './coalescer.ts'
-import { findCountries, type PlaceToFind, type Position } from './queries.ts'
+import { type CellToFind, findCountries, type PlaceToFind, type Position } from './queries.ts'
 
 /**
  * Finds the codes of the countries that a position lies in, borders included, in order: at once where that
@@ -12,54 +12,60 @@ import { findCountries, type PlaceToFind, type Position } from './queries.ts'
 export type FindCountries = (position: Position, boundaries: string) => string[] | Promise<string[]>
 
 /**
- * Cells a degree, of longitude and of latitude. In smaller ones it takes more questions until a country is
- * known; of larger ones more have a border in them. So a cell is about 7 km wide, and 3 in 100 of those of
- * Ethiopia and around it have one.
+ * Cells a degree, of longitude and of latitude, in each of the grids. The first are about 7 km wide: a
+ * country is soon known by them. Those that a border goes through are told apart by cells of 0.9 km.
  */
-const CELLS_PER_DEGREE = 16
-const CELL_DEGREES = 1 / CELLS_PER_DEGREE
+const GRIDS = [16, 128]
 
 /** The rows of cells are so far apart in their numbers. */
-const COLUMNS = 360 * CELLS_PER_DEGREE + 1
+const COLUMNS = 360 * Math.max(...GRIDS) + 1
 
-/** Some megabytes; Ethiopia and what is around it has 46,000. */
+/** Some megabytes; the first grid has 46,000 in Ethiopia and around it. */
 const KEPT_CELLS = 100_000
 
 /** Places a query: some tens of microseconds each. */
 const PLACES_PER_QUERY = 200
 
+/** A cell by its number, its south-western corner and its size in degrees. */
+interface Cell extends CellToFind {
+  number: number
+}
+
 /**
- * Makes the finder of a database. It keeps which countries cells of a grid lie in, where that is the same
- * for all of a cell; in the others, with a border in them, each position is asked for.
+ * Makes the finder of a database. It keeps which countries cells of two grids lie in, where that is known to
+ * be the same for all of a cell. What lies in none of these is asked for each time.
  *
  * @param concurrency queries that may be under way at the same time
  */
-export function createCountryFinder(db: Kysely<Tables>, concurrency: number): FindCountries {
-  /** Null for cells with a border in them. */
+export function createCountryFinder(
+  db: Kysely<Tables>,
+  concurrency: number,
+  keptCells = KEPT_CELLS,
+): FindCountries {
+  /** Null for cells that are not known to be the same throughout. The oldest come first. */
   const cells = new Map<number, string[] | null>()
   /** The same few lists, over and over. */
   const lists = new Map<string, string[]>()
   let current = ''
 
   const ask = createCoalescer({
-    run: (places: PlaceToFind[]) => findCountries(db, places, CELL_DEGREES),
+    run: (places: PlaceToFind[]) => findCountries(db, places),
     concurrency,
     batch: PLACES_PER_QUERY,
     // No place makes a query fail: asking again for fewer would not help.
     failsAll: () => true,
   })
 
-  async function askFor(position: Position, column: number, row: number, known: boolean): Promise<string[]> {
-    const cell = known ? null : { west: column / CELLS_PER_DEGREE, south: row / CELLS_PER_DEGREE }
+  async function askFor(position: Position, cell: Cell | null): Promise<string[]> {
     const { containing, throughout, boundaries } = await ask({ ...position, cell })
     // Asked before other boundaries were loaded, or after: it must not be taken for what those say.
-    if (cell && boundaries === current) keep(numberOf(column, row), throughout ? containing : null)
+    if (cell && boundaries === current) keep(cell.number, throughout ? listOf(containing) : null)
     return containing
   }
 
   function keep(cell: number, countries: string[] | null): void {
-    if (cells.size >= KEPT_CELLS) cells.clear()
-    cells.set(cell, countries && listOf(countries))
+    if (cells.size >= keptCells) cells.delete(cells.keys().next().value as number)
+    cells.set(cell, countries)
   }
 
   function listOf(countries: string[]): string[] {
@@ -75,13 +81,18 @@ export function createCountryFinder(db: Kysely<Tables>, concurrency: number): Fi
       cells.clear()
       current = boundaries
     }
-    const column = Math.floor(position.longitude * CELLS_PER_DEGREE)
-    const row = Math.floor(position.latitude * CELLS_PER_DEGREE)
-    const known = cells.get(numberOf(column, row))
-    return known ?? askFor(position, column, row, known === null)
+    for (let grid = 0; grid < GRIDS.length; grid++) {
+      const perDegree = GRIDS[grid] as number
+      const column = Math.floor(position.longitude * perDegree)
+      const row = Math.floor(position.latitude * perDegree)
+      const number = (row * COLUMNS + column) * GRIDS.length + grid
+      const known = cells.get(number)
+      if (known) return known
+      if (known === undefined) {
+        const corner = { west: column / perDegree, south: row / perDegree }
+        return askFor(position, { number, ...corner, degrees: 1 / perDegree })
+      }
+    }
+    return askFor(position, null)
   }
-}
-
-function numberOf(column: number, row: number): number {
-  return row * COLUMNS + column
 }

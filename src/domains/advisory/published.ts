@@ -31,7 +31,7 @@ export interface Picture {
   releaseOf(subject: Subject): PublishedRelease | undefined
   /** The months, newest first, for which something of a product, country and crop is published. */
   periodsOf(subject: Subject): string[]
-  /** In the order of their codes. */
+  /** In the order of their codes, as they were when anything else of this last changed: they come with versions. */
   countries: Country[]
   /** The codes of the countries of which any boundaries are loaded. */
   bounded: ReadonlySet<string>

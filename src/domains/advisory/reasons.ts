@@ -56,7 +56,9 @@ export function createReasons(db: Kysely<Tables>, published: Published, concurre
 
   return {
     async noRelease(query, what = 'point') {
-      const picture = await published.current()
+      const known = await published.current()
+      // Whoever asks has found nothing: what is known from before would contradict itself.
+      const picture = known.releaseOf(query) ? await published.renewed() : known
       const { product, countryCode, cropCode, forecastPeriod } = query
       const country = picture.countries.find(({ code }) => code === countryCode)
       if (!country) {

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createCountryFinder, type FindCountries } from '#src/domains/advisory/countries.ts'
+import type { Position } from '#src/domains/advisory/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
@@ -107,7 +108,7 @@ describe('the countries of positions', () => {
       fc.asyncProperty(fc.array(position, { minLength: 1, maxLength: 50 }), async (asked) => {
         const positions = asked.map(([longitude, latitude]) => ({ longitude, latitude }))
         const expected = await byOutlines(service, positions)
-        for (let again = 0; again < 2; again++) {
+        for (let again = 0; again < 4; again++) {
           const found = positions.map((one) => find(one, boundaries))
           fromMemory += found.filter((one) => !(one instanceof Promise)).length
           expect(await Promise.all(found)).toEqual(expected)
@@ -118,17 +119,35 @@ describe('the countries of positions', () => {
     expect(fromMemory).toBeGreaterThan(100)
   })
 
-  test('are asked for once in a cell without a border, and each time in one with a border', async () => {
+  test('are asked for once in a cell without a border, and each time by a border', async () => {
     const fresh = createCountryFinder(service.database.reader, 1)
     const inside = { longitude: 36.31, latitude: 3.91 }
     expect(await fresh(inside, boundaries)).toEqual(['ken'])
     expect(fresh({ longitude: 36.3, latitude: 3.9 }, boundaries)).toEqual(['ken'])
-    const border = { longitude: 37.02, latitude: 3.91 }
-    expect(await fresh(border, boundaries)).toEqual(['ken'])
-    const again = fresh(border, boundaries)
-    expect(again).toBeInstanceOf(Promise)
-    expect(await again).toEqual(['ken'])
+    // The border lies at 37.03: in the larger cells of both, in the smaller one of the second only.
+    for (const [longitude, known] of [
+      [37.02, true],
+      [37.0295, false],
+    ] as const) {
+      const near = { longitude, latitude: 3.91 }
+      expect(await fresh(near, boundaries)).toEqual(['ken'])
+      expect(await fresh(near, boundaries)).toEqual(['ken'])
+      const again = fresh(near, boundaries)
+      expect([longitude, again instanceof Promise]).toEqual([longitude, !known])
+      expect(await again).toEqual(['ken'])
+    }
     expect(await fresh({ longitude: 37.03, latitude: 3.91 }, boundaries)).toEqual(['eth', 'ken'])
+  })
+
+  test('are kept for so many cells, the oldest of which make room', async () => {
+    const fresh = createCountryFinder(service.database.reader, 1, 2)
+    const [a, b, c] = [36.2, 36.3, 36.4].map((longitude) => ({ longitude, latitude: 3.9 }))
+    for (const position of [a, b, c]) expect(await fresh(position as Position, boundaries)).toEqual(['ken'])
+    expect(fresh(b as Position, boundaries)).toEqual(['ken'])
+    expect(fresh(c as Position, boundaries)).toEqual(['ken'])
+    const forgotten = fresh(a as Position, boundaries)
+    expect(forgotten).toBeInstanceOf(Promise)
+    expect(await forgotten).toEqual(['ken'])
   })
 
   test('are not kept where other boundaries were asked than those that are known of', async () => {
@@ -148,6 +167,7 @@ describe('the countries of positions', () => {
 
 test('boundaries are heeded within two seconds of their load', async () => {
   const service = await createTestApp({ template: 'empty' })
+  onTestFinished(() => service.close())
   await loadRelease(service.database, onePixelRelease(7))
   const reason = async () => {
     const url = '/advisory/fertilizer/point?lat=11.5&lng=38.5'
@@ -167,5 +187,4 @@ test('boundaries are heeded within two seconds of their load', async () => {
       if (asked - loaded >= 2000) expect(found).toBe(expected)
     }
   }
-  await service.close()
 })

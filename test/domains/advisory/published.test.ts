@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { type Cluster, type Database, openCluster } from '#src/database/client.ts'
@@ -11,7 +11,9 @@ import type { ReleaseSource } from '#src/ingest/source.ts'
 import type { App } from '#src/plugins/app.ts'
 import { startTcpProxy, type TcpProxy } from '#test/database/tcp-proxy.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { rectangle } from '#test/setup/boundaries.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { newPerson } from '#test/setup/people.ts'
 
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
 
@@ -148,6 +150,25 @@ describe('a change is seen within two seconds, with no more to do than to ask', 
       }
     }
   })
+})
+
+test('a polygon is not told of a release that is gone, whatever is known from before', async () => {
+  const { app, database, close } = await createTestApp({ template: 'empty' })
+  onTestFinished(close)
+  const { headers } = await newPerson(app)
+  const { code } = await loadRelease(database, sourceOf(1))
+  expect((await ask(app)).status).toBe(200)
+  await remove(database, code)
+  const response = await app.inject({
+    method: 'POST',
+    url: '/advisory/fertilizer?forecast_period=2025-01',
+    headers,
+    payload: { geometry: rectangle(38, 9, 39, 10) },
+  })
+  expect([response.statusCode, response.json().error]).toEqual([
+    404,
+    'No fertilizer recommendations of wheat for Ethiopia have been published yet.',
+  ])
 })
 
 describe('what is kept in memory', () => {

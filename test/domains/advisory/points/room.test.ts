@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
@@ -32,6 +32,23 @@ function begin(bytes: number, headers: Record<string, string> = person.headers):
   return call
 }
 
+/** So many calls whose bodies the service has, but for the last byte. */
+async function beginSlow(count: number): Promise<ClientRequest[]> {
+  const sockets: Socket[] = []
+  const listen = (socket: Socket) => sockets.push(socket)
+  service.app.server.on('connection', listen)
+  const calls = Array.from({ length: count }, () => begin(LIMIT))
+  onTestFinished(() => {
+    for (const call of calls) call.destroy()
+  })
+  await vi.waitFor(() => {
+    expect(sockets.filter(({ bytesRead }) => bytesRead >= LIMIT)).toHaveLength(count)
+  }, PATIENCE)
+  service.app.server.off('connection', listen)
+  await vi.waitFor(async () => expect(await statusOf(LIMIT)).toBe(503), PATIENCE)
+  return calls
+}
+
 async function answer(call: ClientRequest) {
   call.end('\n')
   const [response] = (await once(call, 'response')) as [IncomingMessage]
@@ -41,9 +58,7 @@ async function answer(call: ClientRequest) {
 const statusOf = async (...of: Parameters<typeof begin>) => (await answer(begin(...of))).status
 
 test('long calls are turned away while too many others are worked on, and short ones are not', async () => {
-  // One byte of each is still to come.
-  const slow = Array.from({ length: 4 }, () => begin(LIMIT))
-  await vi.waitFor(async () => expect(await statusOf(LIMIT)).toBe(503), PATIENCE)
+  const slow = await beginSlow(4)
   const refused = await answer(begin(LIMIT))
   expect(refused.headers['retry-after']).toBe('1')
   expect(JSON.parse(refused.body).code).toBe('OVERLOADED')
@@ -55,8 +70,7 @@ test('long calls are turned away while too many others are worked on, and short 
 })
 
 test('a client that goes away leaves its room to others', async () => {
-  const slow = Array.from({ length: 4 }, () => begin(LIMIT))
-  await vi.waitFor(async () => expect(await statusOf(LIMIT)).toBe(503), PATIENCE)
+  const slow = await beginSlow(4)
   for (const call of slow) call.destroy()
   await vi.waitFor(async () => expect(await statusOf(LIMIT)).toBe(200), PATIENCE)
 })
