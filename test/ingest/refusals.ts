@@ -1,0 +1,64 @@
+import { sql } from 'kysely'
+import { expect } from 'vitest'
+import type { Database } from '#src/database/client.ts'
+import { createTestApp } from '#test/setup/app.ts'
+import { newFolder } from '#test/setup/folders.ts'
+import { fixture, ingestManifest, manifestText, writeManifest } from './fixtures.ts'
+
+/** Ingests from a folder into a database in which a release is published already, which has to stay. */
+export interface RefusingIngest {
+  /** Where manifests are written, and where the files that they name are looked for. */
+  folder: string
+  database: Database
+  /** Ingests what has to be refused; the paths of files in the message are shortened to their names. */
+  refusalOf(manifest: string): Promise<string>
+  /** Does so with a manifest of one layer. */
+  refusalOfFile(file: string, settings?: Record<string, unknown>): Promise<string>
+  close(): Promise<void>
+}
+
+/** Publishes a release, so that what is refused has something to damage. */
+export async function createRefusingIngest(): Promise<RefusingIngest> {
+  const folder = await newFolder()
+  const service = await createTestApp({
+    template: 'empty',
+    prepare: async (database) =>
+      ingestManifest(
+        database,
+        await writeManifest(folder, manifestText([{ file: fixture('type-float32.tif') }])),
+      ),
+  })
+  const { database } = service
+
+  async function refusalOf(manifest: string): Promise<string> {
+    const before = await stored(database)
+    const path = await writeManifest(folder, manifest)
+    const error = await ingestManifest(database, path).then(
+      () => undefined,
+      (error: Error) => error,
+    )
+    expect(await stored(database)).toEqual(before)
+    expect(error?.name).toBe('OperatorError')
+    return (error as Error).message.replaceAll(`${folder}/`, '').replaceAll(fixture(''), '')
+  }
+
+  return {
+    folder,
+    database,
+    refusalOf,
+    refusalOfFile: (file, settings = {}) => refusalOf(manifestText([{ file, ...settings }])),
+    close: () => service.close(),
+  }
+}
+
+/** How much of everything there is. */
+async function stored(database: Database): Promise<unknown> {
+  const { rows } = await sql`
+    select
+      (select count(*) from release) as releases,
+      (select count(*) from publication) as publications,
+      (select count(*) from coverage) as coverages,
+      (select count(*) from layer) as layers,
+      (select count(*) from raster_tile) as tiles`.execute(database.writer)
+  return rows[0]
+}

@@ -1,0 +1,172 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fixture } from './fixtures.ts'
+import { createRefusingIngest, type RefusingIngest } from './refusals.ts'
+import { TAGS, type TiffOptions, writeTiff } from './tiff.ts'
+
+let ingest: RefusingIngest
+beforeAll(async () => {
+  ingest = await createRefusingIngest()
+})
+afterAll(() => ingest.close())
+
+/** A small raster of ones that is made for the test. */
+async function raster(name: string, options: Partial<TiffOptions>): Promise<string> {
+  await writeTiff(join(ingest.folder, name), {
+    width: 20,
+    height: 20,
+    row: () => new Float32Array(20).fill(1),
+    ...options,
+  })
+  return name
+}
+
+describe('grids that cannot be used', () => {
+  test('rotated', async () => {
+    const file = await raster('rotated.tif', {
+      tags: {
+        [TAGS.pixelScale]: ['double', []],
+        [TAGS.tiepoints]: ['double', []],
+        [TAGS.transformation]: ['double', [0.01, 0.001, 0, 38, 0.001, -0.01, 0, 9, 0, 0, 0, 0, 0, 0, 0, 1]],
+      },
+    })
+    expect(await ingest.refusalOfFile(file)).toBe(
+      'rotated.tif has a rotated or sheared grid; warp it to a north-up grid first.',
+    )
+  })
+
+  test('mirrored', async () => {
+    const file = await raster('mirrored.tif', {
+      tags: {
+        [TAGS.pixelScale]: ['double', []],
+        [TAGS.tiepoints]: ['double', []],
+        [TAGS.transformation]: ['double', [-0.01, 0, 0, 38, 0, -0.01, 0, 9, 0, 0, 0, 0, 0, 0, 0, 1]],
+      },
+    })
+    expect(await ingest.refusalOfFile(file)).toBe(
+      'mirrored.tif has a geotransform with a pixel size of zero, a mirrored one or none.',
+    )
+  })
+
+  test('placed by ground control points', async () => {
+    const points = [0, 0, 0, 38, 9, 0, 20, 0, 0, 38.2, 9, 0, 0, 20, 0, 38, 8.8, 0]
+    const file = await raster('points.tif', {
+      tags: { [TAGS.pixelScale]: ['double', []], [TAGS.tiepoints]: ['double', points] },
+    })
+    expect(await ingest.refusalOfFile(file)).toBe(
+      'points.tif is placed by ground control points; warp it to a north-up grid first.',
+    )
+  })
+
+  test('without a georeference', async () => {
+    const file = await raster('picture.tif', {
+      tags: {
+        [TAGS.pixelScale]: ['double', []],
+        [TAGS.tiepoints]: ['double', []],
+        [TAGS.geoKeys]: ['short', []],
+      },
+    })
+    expect(await ingest.refusalOfFile(file)).toBe(
+      'picture.tif has no geotransform: it is a picture without a place on the Earth.',
+    )
+  })
+})
+
+describe('CRSs that cannot be used', () => {
+  const withKeys = (name: string, keys: number[], ascii = '') =>
+    raster(name, {
+      tags: {
+        [TAGS.geoKeys]: ['short', [1, 1, 0, keys.length / 4, ...keys]],
+        [TAGS.geoAscii]: ['ascii', ascii],
+      },
+    })
+
+  test('none at all', async () => {
+    const file = await raster('none.tif', { tags: { [TAGS.geoKeys]: ['short', []] } })
+    expect(await ingest.refusalOfFile(file)).toBe(
+      "none.tif has an unknown CRS: it names none; give the layer's srid.",
+    )
+  })
+
+  test('a local one', async () => {
+    const file = await withKeys('local.tif', [1024, 0, 1, 32767, 1026, 34737, 9, 0], 'Our farm|\0')
+    expect(await ingest.refusalOfFile(file)).toBe(
+      "local.tif has an unknown CRS: it is neither geographic nor projected; give the layer's srid.",
+    )
+  })
+
+  test('a projection of its own', async () => {
+    const file = await withKeys(
+      'own.tif',
+      [1024, 0, 1, 1, 1026, 34737, 9, 0, 3072, 0, 1, 32767],
+      'Our Lambert|\0',
+    )
+    expect(await ingest.refusalOfFile(file)).toBe(
+      'own.tif has an unknown CRS: its projection ("Our Lamb") has no EPSG code; give the layer\'s srid.',
+    )
+  })
+
+  test('a geographic one of its own, on another ellipsoid', async () => {
+    const file = await withKeys('clarke.tif', [1024, 0, 1, 2, 2048, 0, 1, 32767, 2056, 0, 1, 7012])
+    expect(await ingest.refusalOfFile(file)).toBe(
+      "clarke.tif has an unknown CRS: its geographic CRS has no EPSG code and is not WGS 84; give the layer's srid.",
+    )
+  })
+
+  test('an EPSG code that PostGIS does not know', async () => {
+    const file = await withKeys('new.tif', [1024, 0, 1, 1, 3072, 0, 1, 20033])
+    expect(await ingest.refusalOfFile(file)).toBe(
+      'new.tif has an unknown CRS: PostGIS does not know EPSG:20033.',
+    )
+    expect(await ingest.refusalOfFile(fixture('type-uint8.tif'), { srid: 999999 })).toBe(
+      'type-uint8.tif has an unknown CRS: PostGIS does not know EPSG:999999.',
+    )
+  })
+
+  test('the srid of another one, in which the grid is not on the Earth', async () => {
+    expect(await ingest.refusalOfFile(fixture('crs-32637.tif'), { srid: 4326 })).toBe(
+      'crs-32637.tif band 1 has a grid that does not lie on the Earth in EPSG:4326: is that its CRS?',
+    )
+  })
+
+  test('latitudes beyond the poles', async () => {
+    const file = await raster('pole.tif', { tags: { [TAGS.tiepoints]: ['double', [0, 0, 0, 9, 138, 0]] } })
+    expect(await ingest.refusalOfFile(file)).toBe(
+      'pole.tif band 1 has a grid that does not lie on the Earth in EPSG:4326: is that its CRS?',
+    )
+  })
+})
+
+describe('bands that cannot be used', () => {
+  test('one that is not there', async () => {
+    expect(await ingest.refusalOfFile(fixture('type-uint8.tif'), { band: 2 })).toBe(
+      'type-uint8.tif has 1 band; band 2 is not there.',
+    )
+    expect(await ingest.refusalOfFile(fixture('bands-pixel-int16.tif'), { band: 4 })).toBe(
+      'bands-pixel-int16.tif has 3 bands; band 4 is not there.',
+    )
+  })
+
+  test.each([
+    ['64-bit integers', { bits: 64, format: 2, row: () => new BigInt64Array(20) }],
+    ['64-bit complex numbers', { bits: 64, format: 6, row: () => new Float32Array(40) }],
+    ['32-bit complex numbers', { bits: 32, format: 5, row: () => new Int16Array(40) }],
+    ['4-bit integers', { bits: 4, format: 1, row: () => new Uint8Array(10) }],
+  ])('pixels that are %s', async (kind, options) => {
+    const file = await raster('type.tif', options)
+    expect(await ingest.refusalOfFile(file)).toBe(
+      `type.tif has pixels that are ${kind}, which cannot be stored; convert it to Float64 or to integers of 8, 16 or 32 bits.`,
+    )
+  })
+
+  test.each([
+    [7, 'JPEG'],
+    [34887, 'LERC'],
+    [40000, 'method 40000'],
+  ])('compression %i', async (compression, name) => {
+    const file = await raster('compressed.tif', { tags: { 259: ['short', [compression]] } })
+    expect(await ingest.refusalOfFile(file)).toBe(
+      `compressed.tif is compressed with ${name}, which is not read here: convert it to DEFLATE, LZW or ZSTD.`,
+    )
+  })
+})
