@@ -1,40 +1,79 @@
-import type { ReleaseSource } from '#src/ingest/source.ts'
+import type { Database } from '#src/database/client.ts'
+import { deleteRelease, publishRelease, rollbackRelease } from '#src/domains/releases/queries.ts'
+import type { LayerSource, ReleaseDescription, ReleaseSource } from '#src/ingest/source.ts'
+import type { App } from '#src/plugins/app.ts'
+
+/** A release of fertilizers for Ethiopia's wheat, but for what is said of it. */
+export function releaseDescription(changes: Partial<ReleaseDescription> = {}): ReleaseDescription {
+  return {
+    product: 'fertilizer',
+    countryCode: 'eth',
+    cropCode: 'wheat',
+    forecastPeriod: '2026-07-01',
+    synthetic: false,
+    source: 'A test',
+    licence: 'CC0-1.0',
+    checksum: 'a test',
+    ...changes,
+  }
+}
+
+/** A layer whose pixels are stored as they are, but for what is said of it. */
+export function layerOf(input: string, changes: Partial<LayerSource> = {}): LayerSource {
+  return {
+    input,
+    scenario: 'Normal',
+    unit: 'kg/ha',
+    scale: 1,
+    offset: 0,
+    decimals: 2,
+    pixelType: '32BF',
+    nodata: undefined,
+    origin: 'the test',
+    ...changes,
+  }
+}
 
 /** The pixel of {@link onePixelRelease}: 38..39 E, 9..10 N. */
 export const PIXEL_CENTRE = { lat: 9.5, lng: 38.5 }
 
-/** A release that agronomists might have published: of Urea for Ethiopia's wheat, one pixel, one value. */
-export function onePixelRelease(rate: number, forecastPeriod = '2026-07-01'): ReleaseSource {
+/** A release that agronomists might have published: one pixel, a rate for each fertilizer. */
+export function onePixelRelease(
+  rates: Record<string, number>,
+  changes: Partial<ReleaseDescription> = {},
+): ReleaseSource {
+  const values = Object.values(rates)
   return {
-    description: {
-      product: 'fertilizer',
-      countryCode: 'eth',
-      cropCode: 'wheat',
-      forecastPeriod,
-      synthetic: false,
-      source: 'A test',
-      licence: 'CC0-1.0',
-      checksum: String(rate),
-    },
+    description: releaseDescription({ checksum: values.join(), ...changes }),
     coverages: [
       {
         grid: { srid: 4326, originX: 38, originY: 10, pixelWidth: 1, pixelHeight: -1, width: 1, height: 1 },
-        layers: [
-          {
-            input: 'Urea',
-            scenario: 'Normal',
-            unit: 'kg/ha',
-            scale: 1,
-            offset: 0,
-            decimals: 2,
-            pixelType: '32BF',
-            nodata: undefined,
-            origin: 'the test',
-          },
-        ],
+        layers: Object.keys(rates).map((input) => layerOf(input)),
         windows: [{ column: 0, row: 0, width: 1, height: 1 }],
-        read: async () => [Float32Array.of(rate)],
+        read: async () => values.map((value) => Float32Array.of(value)),
       },
     ],
+  }
+}
+
+/** What an operator does with releases that are loaded; each in a transaction of its own. */
+export function operatorOf({ writer }: Database) {
+  return {
+    publish: (code: string) => writer.transaction().execute((trx) => publishRelease(trx, code)),
+    rollback: (code: string) => writer.transaction().execute((trx) => rollbackRelease(trx, code)),
+    remove: (code: string, force = false) =>
+      writer.transaction().execute((trx) => deleteRelease(trx, code, force)),
+  }
+}
+
+/** Which release answers for fertilizers at a point, and with which rates; or the error's code. */
+export async function askFertilizer(app: App, payload: object) {
+  const response = await app.inject({ method: 'POST', url: '/advisory/fertilizer/point', payload })
+  const body = response.json()
+  return {
+    status: response.statusCode,
+    release: response.headers['advisory-release'],
+    values: body.fertilizer_data?.map(({ rate_kg_ha }: { rate_kg_ha: number }) => rate_kg_ha),
+    code: body.code,
   }
 }

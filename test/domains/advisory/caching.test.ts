@@ -114,7 +114,7 @@ describe('If-None-Match', () => {
     )
     const before = await Promise.all(urls.map(tagOf))
     const others = await tagOf(`/advisory/yield/point${FIELD}`)
-    await loadRelease(service.database, onePixelRelease(12.5))
+    await loadRelease(service.database, onePixelRelease({ Urea: 12.5 }))
     for (const [index, url] of urls.entries()) {
       const tag = before[index] as string
       await expect

@@ -168,7 +168,7 @@ describe('the countries of positions', () => {
 test('boundaries are heeded within two seconds of their load', async () => {
   const service = await createTestApp({ template: 'empty' })
   onTestFinished(() => service.close())
-  await loadRelease(service.database, onePixelRelease(7))
+  await loadRelease(service.database, onePixelRelease({ Urea: 7 }))
   const reason = async () => {
     const url = '/advisory/fertilizer/point?lat=11.5&lng=38.5'
     return (await service.app.inject({ method: 'POST', url })).json().code

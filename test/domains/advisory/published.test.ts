@@ -5,7 +5,6 @@ import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { type Cluster, type Database, openCluster } from '#src/database/client.ts'
 import { createPublished } from '#src/domains/advisory/published.ts'
-import { deleteRelease, publishRelease, rollbackRelease } from '#src/domains/releases/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import type { ReleaseSource } from '#src/ingest/source.ts'
 import type { App } from '#src/plugins/app.ts'
@@ -14,45 +13,18 @@ import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { newPerson } from '#test/setup/people.ts'
+import { askFertilizer, layerOf, operatorOf, releaseDescription } from '#test/setup/releases.ts'
 
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
 
 /** How long another release may take to be seen. */
 const FRESH_MS = 2000
 
-interface Series {
-  product?: 'yield' | 'fertilizer'
-  countryCode?: string
-  cropCode?: string
-  forecastPeriod?: string
-  synthetic?: boolean
-}
-
 /** A release of 32 x 1 pixels, two tiles, all of one value in both layers. */
-function sourceOf(value: number, series: Series = {}): ReleaseSource {
-  const layers = ['A', 'B'].map((input) => ({
-    input,
-    scenario: 'Normal',
-    unit: 'kg/ha',
-    scale: 1,
-    offset: 0,
-    decimals: 2,
-    pixelType: '32BF' as const,
-    nodata: undefined,
-    origin: 'the test',
-  }))
+function sourceOf(value: number): ReleaseSource {
+  const layers = [layerOf('A'), layerOf('B')]
   return {
-    description: {
-      product: 'fertilizer',
-      countryCode: 'eth',
-      cropCode: 'wheat',
-      forecastPeriod: '2025-01-01',
-      synthetic: false,
-      source: 'A test',
-      licence: 'CC0-1.0',
-      checksum: `${value}`,
-      ...series,
-    },
+    description: releaseDescription({ forecastPeriod: '2025-01-01', checksum: `${value}` }),
     coverages: [
       {
         grid: {
@@ -76,19 +48,7 @@ function sourceOf(value: number, series: Series = {}): ReleaseSource {
 const HERE = { lat: 9.95, lng: 38.05 }
 const THERE = { lat: 9.95, lng: 40.95 }
 
-async function ask(app: App, place = HERE) {
-  const response = await app.inject({ method: 'POST', url: '/advisory/fertilizer/point', payload: place })
-  const body = response.json()
-  return {
-    status: response.statusCode,
-    release: response.headers['advisory-release'],
-    values: body.fertilizer_data?.map(({ rate_kg_ha }: { rate_kg_ha: number }) => rate_kg_ha),
-    code: body.code,
-  }
-}
-
-const remove = (database: Database, code: string) =>
-  database.writer.transaction().execute((trx) => deleteRelease(trx, code, true))
+const ask = (app: App, place = HERE) => askFertilizer(app, place)
 
 describe('a change is seen within two seconds, with no more to do than to ask', () => {
   let service: TestApp
@@ -114,6 +74,7 @@ describe('a change is seen within two seconds, with no more to do than to ask', 
 
   test('whether a release is published, rolled back, withdrawn, or published again', async () => {
     const { app, database } = service
+    const operator = operatorOf(database)
     const nothing = { status: 404, code: 'NO_RELEASE', release: undefined }
     expect(await ask(app)).toMatchObject(nothing)
 
@@ -123,11 +84,11 @@ describe('a change is seen within two seconds, with no more to do than to ask', 
     const second = await loadRelease(database, sourceOf(2))
     const two = { status: 200, release: second.code, values: [2, 2] }
     await seen(one, two)
-    await database.writer.transaction().execute((trx) => rollbackRelease(trx, second.code))
+    await operator.rollback(second.code)
     await seen(two, one)
-    await remove(database, first.code)
+    await operator.remove(first.code, true)
     await seen(one, nothing)
-    await database.writer.transaction().execute((trx) => publishRelease(trx, second.code))
+    await operator.publish(second.code)
     await seen(nothing, two)
   })
 
@@ -136,7 +97,7 @@ describe('a change is seen within two seconds, with no more to do than to ask', 
     for (let value = 10; value < 15; value++) {
       const { replaced } = await loadRelease(database, sourceOf(value))
       // The tile HERE is in memory as often as not, the one THERE is not.
-      await remove(database, replaced as string)
+      await operatorOf(database).remove(replaced as string, true)
       const answers = await Promise.all([HERE, THERE, HERE, THERE].map((place) => ask(app, place)))
       for (const { status, release, values } of answers) {
         expect(status).toBe(200)
@@ -158,7 +119,7 @@ test('a polygon is not told of a release that is gone, whatever is known from be
   const { headers } = await newPerson(app)
   const { code } = await loadRelease(database, sourceOf(1))
   expect((await ask(app)).status).toBe(200)
-  await remove(database, code)
+  await operatorOf(database).remove(code, true)
   const response = await app.inject({
     method: 'POST',
     url: '/advisory/fertilizer?forecast_period=2025-01',

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database } from '#src/database/client.ts'
 import { loadRelease } from '#src/ingest/load.ts'
-import type { ReleaseSource } from '#src/ingest/source.ts'
+import type { LayerSource, ReleaseSource } from '#src/ingest/source.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { layerOf, releaseDescription } from '#test/setup/releases.ts'
 
 const NODATA = -3.4028234663852886e38
 
@@ -10,38 +11,20 @@ const NODATA = -3.4028234663852886e38
  * Fertilizer layers over 30..34 E, 8..10 N with pixels of one degree: Urea has values and a 0, DAP a
  * hole, NPS is empty; the last column has no value in any layer.
  */
-function fertilizerRelease(source = 'test'): ReleaseSource {
-  const layer = (input: string, scenario: string, decimals = 2) => ({
-    input,
-    scenario,
-    unit: 'kg/ha',
-    scale: 1,
-    offset: 0,
-    decimals,
-    pixelType: '32BF' as const,
-    nodata: NODATA,
-    origin: 'test',
-  })
+function fertilizerRelease(): ReleaseSource {
+  const layer = (input: string, changes: Partial<LayerSource> = {}) =>
+    layerOf(input, { nodata: NODATA, ...changes })
   const pixels = [
     [0, 10.126, 20.123, NODATA, 40, 50, 60, NODATA],
     [1, NODATA, 21, NODATA, 41, 51, 61, NODATA],
     new Array(8).fill(NODATA),
   ]
   return {
-    description: {
-      product: 'fertilizer',
-      countryCode: 'eth',
-      cropCode: 'wheat',
-      forecastPeriod: '2024-02-01',
-      synthetic: false,
-      source,
-      licence: 'test',
-      checksum: source,
-    },
+    description: releaseDescription({ forecastPeriod: '2024-02-01' }),
     coverages: [
       {
         grid: { srid: 4326, originX: 30, originY: 10, pixelWidth: 1, pixelHeight: -1, width: 4, height: 2 },
-        layers: [layer('Urea', 'Normal'), layer('DAP', 'Normal', 0), layer('NPS', 'Zonal')],
+        layers: [layer('Urea'), layer('DAP', { decimals: 0 }), layer('NPS', { scenario: 'Zonal' })],
         windows: [{ column: 0, row: 0, width: 4, height: 2 }],
         read: async () => pixels.map((band) => new Float32Array(band)),
       },

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { HistoryItem } from '#schemas/history.ts'
-import { deleteRelease, publishRelease, rollbackRelease } from '#src/domains/releases/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
-import { onePixelRelease } from '#test/setup/releases.ts'
+import { onePixelRelease, operatorOf } from '#test/setup/releases.ts'
 import { allPages, history, keepAt, recordOf } from './advisories.ts'
 
 let service: TestApp
@@ -98,18 +97,18 @@ describe('an item', () => {
     const { history_id: id } = await ask(person, 'fertilizer')
     const before = (await history(service, person, id)).body
     const read = async () => (await history(service, person, id)).body
-    const db = service.database.writer
+    const operator = operatorOf(service.database)
     const { code } = await loadRelease(service.database, newRelease(), { publish: true })
     const after = await ask(person, 'fertilizer')
     expect(after.fertilizer_data).toEqual([{ fertilizer_type: 'Urea', scenario: 'Normal', rate_kg_ha: 42 }])
     expect(await read()).toBe(before)
     await loadRelease(service.database, newRelease(), { publish: true })
-    await db.transaction().execute((trx) => rollbackRelease(trx, code.replace(/v1$/, 'v2')))
+    await operator.rollback(code.replace(/v1$/, 'v2'))
     expect(await read()).toBe(before)
-    await db.transaction().execute((trx) => publishRelease(trx, code.replace(/v1$/, 'v2')))
-    await db.transaction().execute((trx) => deleteRelease(trx, code, true))
+    await operator.publish(code.replace(/v1$/, 'v2'))
+    await operator.remove(code, true)
     const [release] = JSON.parse(before).releases
-    await db.transaction().execute((trx) => deleteRelease(trx, release, true))
+    await operator.remove(release, true)
     expect(await read()).toBe(before)
     const latest: HistoryItem = (await history(service, person, after.history_id)).json()
     expect([latest.releases, latest.answer]).toEqual([
@@ -124,7 +123,7 @@ describe('an item', () => {
 })
 
 /** A later release than the demo's, with its pixel where the point is. */
-const newRelease = () => onePixelRelease(42, '2030-01-01')
+const newRelease = () => onePixelRelease({ Urea: 42 }, { forecastPeriod: '2030-01-01' })
 
 describe('what is somebody else’s', () => {
   test('does not exist: not to read, to delete or to give feedback to', async () => {

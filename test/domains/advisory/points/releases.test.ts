@@ -19,7 +19,7 @@ beforeAll(async () => {
     template: 'empty',
     settings: { RELEASE_MAX_AGE_MS: '0' },
     prepare: async (database) => {
-      for (const rate of Object.values(RATES)) await loadRelease(database, onePixelRelease(rate))
+      for (const rate of Object.values(RATES)) await loadRelease(database, onePixelRelease({ Urea: rate }))
     },
   })
 })
