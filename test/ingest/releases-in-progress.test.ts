@@ -1,0 +1,145 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { insertRelease, listReleases } from '#src/domains/releases/queries.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+import { askFertilizer, PIXEL_CENTRE, releaseDescription } from '#test/setup/releases.ts'
+import { createLoadingOperator, type LoadingOperator } from './operator.ts'
+
+let service: TestApp
+let operator: LoadingOperator
+beforeAll(async () => {
+  // Each answer is of what is published when it is asked for, not up to two seconds before.
+  service = await createTestApp({ template: 'empty', settings: { RELEASE_MAX_AGE_MS: '0' } })
+  operator = createLoadingOperator(service.database)
+})
+afterAll(() => service.close())
+
+const ask = (payload: object) => askFertilizer(service.app, { ...PIXEL_CENTRE, ...payload })
+
+describe('releases that are not complete', () => {
+  test('are not published, are listed as loading, and can be deleted', async () => {
+    const { writer } = service.database
+    const { code } = await insertRelease(writer, releaseDescription({ forecastPeriod: '2034-01-01' }))
+    await expect(operator.publish(code)).rejects.toThrow(
+      `${code} is not complete: its load was cut off. Delete it and ingest it again.`,
+    )
+    const listed = (await listReleases(writer)).find((release) => release.code === code)
+    expect(listed).toMatchObject({ status: 'loading', publishedAt: null })
+    await operator.remove(code)
+    expect((await listReleases(writer)).map((release) => release.code)).not.toContain(code)
+  })
+
+  test('leave nothing behind when reading fails', async () => {
+    const period = { forecastPeriod: '2034-02-01' }
+    const before = await operator.load({ ...period, values: [5] })
+    const failing = operator.load({
+      ...period,
+      onRead: () => {
+        throw new Error('the disk is gone')
+      },
+    })
+    await expect(failing).rejects.toThrow('the disk is gone')
+    const left = (await listReleases(service.database.writer)).filter(({ status }) => status === 'loading')
+    expect(left).toEqual([])
+    expect(await ask({ forecast_period: '2034-02' })).toMatchObject({ release: before.code, values: [5] })
+  })
+
+  test('do not answer while they are being loaded', async () => {
+    const period = { forecastPeriod: '2034-03-01' }
+    const before = await operator.load({ ...period, values: [5] })
+    const seen: unknown[] = []
+    const after = await operator.load({
+      ...period,
+      values: [6],
+      onRead: async () => {
+        // The embedded database has one session, which the load does not hold while it reads.
+        seen.push(await ask({ forecast_period: '2034-03' }))
+      },
+    })
+    expect(seen).toMatchObject([{ release: before.code, values: [5] }])
+    expect(await ask({ forecast_period: '2034-03' })).toMatchObject({ release: after.code, values: [6] })
+  })
+
+  test.runIf(process.env.TEST_DATABASE_KIND === 'server').each([
+    ['tiles', 'raster_tile'],
+    ['summaries', 'tile_summary'],
+  ])('leave nothing behind when the connection that writes the %s dies', async (_, table) => {
+    const { pool, writer } = service.database
+    const failing = operator.load({ forecastPeriod: '2034-04-01', onRead: () => killWriterOf(table) })
+    await expect(failing).rejects.toThrow(/terminating connection|Connection terminated/)
+    const left = (await listReleases(writer)).filter(({ status }) => status === 'loading')
+    expect(left).toEqual([])
+    await vi.waitFor(() => expect(pool.idleCount).toBe(pool.totalCount), PATIENCE)
+  })
+})
+
+/** Ends the connection that writes into a table as soon as the server has its statement. */
+async function killWriterOf(table: string): Promise<void> {
+  await vi.waitUntil(async () => {
+    const { rowCount } = await service.database.pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+       where state = 'active' and query like 'copy ' || $1 || ' %' and datname = current_database()`,
+      [table],
+    )
+    return rowCount === 1
+  }, PATIENCE)
+}
+
+describe('while operators publish', () => {
+  const PERIOD = '2036-01'
+  const LAYERS = 8
+
+  test('no request sees an error, or the values of two releases', async () => {
+    const period = { forecastPeriod: `${PERIOD}-01` }
+    const codes = new Map<unknown, number>()
+    for (const value of [1, 2]) {
+      const values = Array.from({ length: LAYERS }, () => value)
+      codes.set((await operator.load({ ...period, values })).code, value)
+    }
+    const [first, second] = [...codes.keys()] as [string, string]
+
+    let done = false
+    const answers: Awaited<ReturnType<typeof ask>>[] = []
+    const asked = Array.from({ length: 20 }, async () => {
+      while (!done) answers.push(await ask({ forecast_period: PERIOD }))
+    })
+    const seen = () => new Set(answers.map(({ release }) => release)).size
+    // Answers may be as quick as flips: there are as many as it takes for both releases to answer.
+    for (let flip = 0; flip < 20 || (seen() < 2 && flip < 2000); flip++) {
+      await operator.publish(flip % 2 === 0 ? first : second)
+    }
+    done = true
+    await Promise.all(asked)
+
+    for (const { status, release, values } of answers) {
+      expect({ status, values }).toEqual({
+        status: 200,
+        values: Array.from({ length: LAYERS }, () => codes.get(release)),
+      })
+    }
+    expect(seen()).toBe(2)
+  })
+
+  test('nor when a release is deleted as soon as another one has taken its place', async () => {
+    const period = { forecastPeriod: '2036-02-01' }
+    await operator.load({ ...period, values: [0] })
+    let done = false
+    const asked = Array.from({ length: 20 }, async () => {
+      const answers = []
+      while (!done) answers.push(await ask({ forecast_period: '2036-02' }))
+      return answers
+    })
+    for (let version = 1; version <= 10; version++) {
+      const { replaced } = await operator.load({ ...period, values: [version] })
+      await operator.remove(replaced as string)
+    }
+    done = true
+    const answers = (await Promise.all(asked)).flat()
+    const mixed = answers.filter(
+      ({ status, release, values }) =>
+        status !== 200 || release !== `fertilizer-eth-wheat-2036-02-v${values[0] + 1}`,
+    )
+    expect(mixed).toEqual([])
+    expect(answers.length).toBeGreaterThan(20)
+  })
+})
