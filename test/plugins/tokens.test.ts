@@ -1,0 +1,191 @@
+import { createHmac, generateKeyPairSync, randomUUID, sign } from 'node:crypto'
+import { type AddressInfo, connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
+
+const SECRET = 'a secret of more than thirty-two bytes'
+const PREVIOUS = 'the secret that was used the year before'
+
+let service: TestApp
+let person: Person
+let claims: Record<string, unknown>
+
+beforeAll(async () => {
+  service = await createTestApp({ settings: { JWT_SECRET: SECRET, JWT_SECRET_PREVIOUS: PREVIOUS } })
+  service.app.get('/whoami', { config: { public: true } }, async ({ user }) => ({ user }))
+  person = await newPerson(service.app)
+  claims = JSON.parse(Buffer.from(person.access_token.split('.')[1] as string, 'base64url').toString())
+})
+afterAll(() => service.close())
+
+const HEADER = { alg: 'HS256', typ: 'at+jwt' }
+const encoded = (part: unknown) =>
+  Buffer.from(typeof part === 'string' ? part : JSON.stringify(part)).toString('base64url')
+
+/** A token with a right signature over whatever it says. */
+function token(header: unknown, payload: unknown, secret = SECRET, hash = 'sha256'): string {
+  const text = `${encoded(header)}.${encoded(payload)}`
+  return `${text}.${createHmac(hash, secret).update(text).digest('base64url')}`
+}
+
+function ask(authorization: string | undefined, url = '/user/profile') {
+  return service.app.inject({ url, headers: authorization === undefined ? {} : { authorization } })
+}
+
+const without = (name: string) => ({ ...claims, [name]: undefined })
+const now = () => Math.floor(Date.now() / 1000)
+
+describe('a token is refused', () => {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+  const byRsa = () => {
+    const text = `${encoded({ ...HEADER, alg: 'RS256' })}.${encoded(claims)}`
+    return `${text}.${sign('sha256', Buffer.from(text), privateKey).toString('base64url')}`
+  }
+  const forged: [string, () => string][] = [
+    ['without a signature, alg none', () => `${encoded({ ...HEADER, alg: 'none' })}.${encoded(claims)}.`],
+    ['without a signature, alg None', () => `${encoded({ ...HEADER, alg: 'None' })}.${encoded(claims)}.`],
+    ['with alg none and a right signature', () => token({ ...HEADER, alg: 'none' }, claims)],
+    ['signed with HS384', () => token({ ...HEADER, alg: 'HS384' }, claims, SECRET, 'sha384')],
+    ['signed with HS512', () => token({ ...HEADER, alg: 'HS512' }, claims, SECRET, 'sha512')],
+    ['that says RS256, with the secret', () => token({ ...HEADER, alg: 'RS256' }, claims)],
+    ['signed with RS256', byRsa],
+    ['whose alg is a number', () => token({ ...HEADER, alg: 256 }, claims)],
+    ['without alg', () => token({ typ: 'at+jwt' }, claims)],
+    ['whose kid leads to a file', () => token({ ...HEADER, kid: '../../dev/null' }, claims, '')],
+    ['whose kid injects SQL', () => token({ ...HEADER, kid: "' union select 'x" }, claims, 'x')],
+    ['whose jku is elsewhere', () => token({ ...HEADER, jku: 'https://example.org/keys' }, claims, 'x')],
+    ['that brings its key', () => token({ ...HEADER, jwk: { kty: 'oct', k: encoded('x') } }, claims, 'x')],
+    ['with crit', () => token({ ...HEADER, crit: ['exp'], exp: 1 }, claims)],
+    ['with an unknown crit', () => token({ ...HEADER, crit: ['x'], x: 1 }, claims)],
+    ['with an empty crit', () => token({ ...HEADER, crit: [] }, claims)],
+    ['with b64 false', () => token({ ...HEADER, crit: ['b64'], b64: false }, claims)],
+    ['without exp', () => token(HEADER, without('exp'))],
+    ['whose exp is text', () => token(HEADER, { ...claims, exp: String(now() + 900) })],
+    ['whose exp is 1e400', () => token(HEADER, JSON.stringify(claims).replace(/"exp":\d+/, '"exp":1e400'))],
+    ['whose exp is null', () => token(HEADER, { ...claims, exp: null })],
+    ['whose exp is a fraction', () => token(HEADER, { ...claims, exp: now() + 900.5 })],
+    ['that has expired', () => token(HEADER, { ...claims, exp: now() - 1 })],
+    ['that begins later', () => token(HEADER, { ...claims, nbf: now() + 900 })],
+    ['without iat', () => token(HEADER, without('iat'))],
+    ['whose iat is text', () => token(HEADER, { ...claims, iat: 'now' })],
+    ['of another issuer', () => token(HEADER, { ...claims, iss: 'https://example.org' })],
+    ['without an issuer', () => token(HEADER, without('iss'))],
+    ['for another audience', () => token(HEADER, { ...claims, aud: 'another' })],
+    ['without an audience', () => token(HEADER, without('aud'))],
+    ['of type JWT', () => token({ ...HEADER, typ: 'JWT' }, claims)],
+    ['of type refresh', () => token({ ...HEADER, typ: 'rt+jwt' }, claims)],
+    ['without a type', () => token({ alg: 'HS256' }, claims)],
+    ['without sub', () => token(HEADER, without('sub'))],
+    ['whose sub is an object', () => token(HEADER, { ...claims, sub: { $ne: null } })],
+    ['whose sub injects SQL', () => token(HEADER, { ...claims, sub: "' or 1=1 --" })],
+    ['of somebody else for this session', () => token(HEADER, { ...claims, sub: randomUUID() })],
+    ['without sid', () => token(HEADER, without('sid'))],
+    ['of a session that never was', () => token(HEADER, { ...claims, sid: randomUUID() })],
+    ['whose sid is no UUID', () => token(HEADER, { ...claims, sid: 'x' })],
+    ['whose payload is text', () => token(HEADER, '"text"')],
+    ['whose payload is null', () => token(HEADER, 'null')],
+    ['whose payload is a list', () => token(HEADER, [claims])],
+    ['whose payload is not JSON', () => token(HEADER, '{"sub":')],
+    ['whose header is not JSON', () => token('{"alg"', claims)],
+    ['whose header is null', () => token('null', claims)],
+    ['whose header is a list', () => token([], claims)],
+    ['stripped of its signature', () => person.access_token.split('.').slice(0, 2).join('.')],
+    ['with an empty signature', () => `${person.access_token.split('.').slice(0, 2).join('.')}.`],
+    [
+      'with a signature of another secret',
+      () => token(HEADER, claims, 'another secret of thirty-two bytes ..'),
+    ],
+    [
+      'with a signature of another token',
+      () => {
+        const signature = token(HEADER, { ...claims, iat: 1 }).split('.')[2]
+        return [...person.access_token.split('.').slice(0, 2), signature].join('.')
+      },
+    ],
+    [
+      'with a changed payload',
+      () => {
+        const [head, , signature] = person.access_token.split('.')
+        return [head, encoded({ ...claims, role: 'admin' }), signature].join('.')
+      },
+    ],
+    ['with four parts', () => `${person.access_token}.x`],
+    ['with five parts, as if encrypted', () => 'a.b.c.d.e'],
+    ['that is a refresh token', () => person.refresh_token],
+    ['of a megabyte', () => token(HEADER, { ...claims, x: 'x'.repeat(1_000_000) })],
+    ['of 12 kilobytes', () => token(HEADER, { ...claims, x: 'x'.repeat(9000) })],
+    ['that looks like a key', () => `agro_${'x'.repeat(43)}`],
+    ['that is a key without an end', () => 'agro_'],
+    ['that is a word', () => 'token'],
+    ['that is two dots', () => '..'],
+  ]
+
+  test.each(forged)('%s', async (_, make) => {
+    const response = await ask(`Bearer ${make()}`)
+    expect(response.statusCode).toBe(401)
+    expect(response.headers['www-authenticate']).toBe('Bearer realm="agro-advisory", error="invalid_token"')
+    expect(response.headers['content-type']).toBe('application/json; charset=utf-8')
+    expect(response.json()).toEqual({
+      error: 'The token is not valid, has expired or has ended: refresh it, or log in again.',
+      code: 'UNAUTHORIZED',
+    })
+  })
+
+  test.each(forged)('%s, and makes a public call anonymous', async (_, make) => {
+    const response = await ask(`Bearer ${make()}`, '/whoami')
+    expect(response.statusCode).toBe(200)
+    expect(response.json()).toEqual({ user: null })
+  })
+
+  test.each(['Bearer  x', 'Bearer', 'Bearer ', 'Basic eDp5', 'x', '', 'Bearer x y', 'Bearer\tx', 'Token x'])(
+    'in the header %j',
+    async (header) => {
+      const valid = header.replace('x', person.access_token)
+      const response = await ask(valid)
+      expect(response.statusCode).toBe(401)
+      expect(response.headers['www-authenticate']).toMatch(/^Bearer realm="agro-advisory"/)
+      expect(response.json().code).toBe('UNAUTHORIZED')
+    },
+  )
+
+  test('in the query or the body', async () => {
+    const response = await service.app.inject({
+      url: `/user/profile?access_token=${person.access_token}`,
+    })
+    expect(response.statusCode).toBe(401)
+  })
+
+  test('beside another one', async () => {
+    await service.app.listen({ host: '127.0.0.1', port: 0 })
+    const socket = connect((service.app.server.address() as AddressInfo).port, '127.0.0.1')
+    const line = `Authorization: Bearer ${person.access_token}\r\n`
+    socket.end(`GET /user/profile HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${line}${line}\r\n`)
+    let answer = ''
+    for await (const chunk of socket) answer += chunk
+    expect(answer).toMatch(/^HTTP\/1\.1 401 /)
+    expect(answer).toContain('www-authenticate: Bearer')
+    expect(answer).toContain('"code":"UNAUTHORIZED"')
+  })
+})
+
+describe('a token is accepted', () => {
+  test('that a login gave, with the scheme in any case of letters', async () => {
+    for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
+      const response = await ask(`${scheme} ${person.access_token}`)
+      expect(response.statusCode).toBe(200)
+      expect(response.json().id).toBe(person.user.id)
+    }
+  })
+
+  test('that was signed with the previous secret', async () => {
+    expect((await ask(`Bearer ${token(HEADER, claims, PREVIOUS)}`)).statusCode).toBe(200)
+  })
+
+  test('on a public route, whose caller is then known', async () => {
+    const response = await ask(`Bearer ${person.access_token}`, '/whoami')
+    expect(response.json()).toEqual({
+      user: { id: person.user.id, role: 'user', sessionId: claims.sid, keyId: null },
+    })
+  })
+})
