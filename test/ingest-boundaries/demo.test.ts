@@ -1,17 +1,14 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { seatsOf, seedAreas } from '#src/ingest/demo/areas.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { newPerson, type Person } from '#test/setup/people.ts'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 
 const COUNTRIES = ['eth', 'gha', 'ken', 'rwa']
 
-let service: TestApp
-let person: Person
+let service: TestAppWithPerson
 
 beforeAll(async () => {
-  service = await createTestApp()
-  person = await newPerson(service.app)
+  service = await createTestAppWithPerson()
 })
 afterAll(() => service.close())
 
@@ -28,7 +25,7 @@ describe('the approximate areas of the demo', () => {
       for (const level of [1, 2, 3]) {
         const response = await service.app.inject({
           url: `/admin?admin0=${country}&level=${level}`,
-          headers: person.headers,
+          headers: service.person.headers,
         })
         expect([response.statusCode, response.json().items.length > 0]).toEqual([200, true])
       }

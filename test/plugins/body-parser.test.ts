@@ -1,17 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { newPerson, type Person } from '#test/setup/people.ts'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 
-let service: TestApp
-let person: Person
+let service: TestAppWithPerson
 beforeAll(async () => {
-  service = await createTestApp()
-  person = await newPerson(service.app)
+  service = await createTestAppWithPerson()
 })
 afterAll(() => service.close())
 
 async function send(url: string, payload: string) {
-  const headers = { ...person.headers, 'content-type': 'application/json' }
+  const headers = { ...service.person.headers, 'content-type': 'application/json' }
   const response = await service.app.inject({ method: 'POST', url, headers, payload })
   return { status: response.statusCode, body: response.json() }
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { LightMyRequestResponse } from 'fastify'
 import type { Tokens } from '#schemas/auth.ts'
 import type { App } from '#src/plugins/app.ts'
+import { createTestApp, type TestApp, type TestAppOptions } from './app.ts'
 
 /** Somebody with an account who has logged in. */
 export interface Person extends Tokens {
@@ -47,4 +48,15 @@ export function tryLogIn(
 /** Registers somebody nobody else knows, and logs in. */
 export async function newPerson(app: App): Promise<Person> {
   return logIn(app, await register(app))
+}
+
+/** The service on a database of its own, and somebody who has logged in to it. */
+export interface TestAppWithPerson extends TestApp {
+  person: Person
+}
+
+/** Starts the service as {@link createTestApp} does, and logs somebody in. */
+export async function createTestAppWithPerson(options?: TestAppOptions): Promise<TestAppWithPerson> {
+  const service = await createTestApp(options)
+  return { ...service, person: await newPerson(service.app) }
 }

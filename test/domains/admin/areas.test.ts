@@ -2,9 +2,8 @@ import { spawnSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AdminAreaList, AdminFeatureCollection } from '#schemas/admin.ts'
 import { cursorAfter } from '#src/plugins/cursor.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
-import { newPerson, type Person } from '#test/setup/people.ts'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 
 /**
  * Rwanda as four squares of 0.5 degrees: provinces A (west) and B (east) of two districts each, and
@@ -24,11 +23,10 @@ const SECTORS = [
   feature({ code: 'A11', name: 'Sector', parent_code: 'A1' }, rectangle(29.6, -1.9, 29.7, -1.8)),
 ]
 
-let service: TestApp
-let person: Person
+let service: TestAppWithPerson
 
 beforeAll(async () => {
-  service = await createTestApp({
+  service = await createTestAppWithPerson({
     template: 'empty',
     prepare: async (database) => {
       const country = [feature({ code: 'RWA', name: 'Rwanda' }, rectangle(29.5, -2.5, 30.5, -1.5))]
@@ -39,7 +37,6 @@ beforeAll(async () => {
       await loadFile(database, await boundaryFile(ghana), 'gha', 0)
     },
   })
-  person = await newPerson(service.app)
 })
 afterAll(() => service.close())
 
@@ -47,7 +44,7 @@ async function get(query: string, headers: Record<string, string> = {}) {
   return service.app.inject({
     method: 'GET',
     url: `/admin?${query}`,
-    headers: { ...person.headers, ...headers },
+    headers: { ...service.person.headers, ...headers },
   })
 }
 

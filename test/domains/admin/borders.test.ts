@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LocationValidation } from '#schemas/location.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
-import { newPerson, type Person } from '#test/setup/people.ts'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 
 /**
  * Two countries, two provinces each and two districts in each of those, all squares that share borders.
@@ -19,11 +18,10 @@ const DISTRICTS = [
   feature({ code: 'D1', name: 'South East', parent_code: 'P2' }, rectangle(34, 3.5, 34.5, 4)),
 ]
 
-let service: TestApp
-let person: Person
+let service: TestAppWithPerson
 
 beforeAll(async () => {
-  service = await createTestApp({
+  service = await createTestAppWithPerson({
     template: 'empty',
     prepare: async (database) => {
       const ethiopia = feature({ code: 'ETH', name: 'Ethiopia' }, rectangle(33.5, 3.5, 34.5, 4.5))
@@ -34,7 +32,6 @@ beforeAll(async () => {
       await loadFile(database, await boundaryFile([kenya]), 'ken', 0)
     },
   })
-  person = await newPerson(service.app)
 })
 afterAll(() => service.close())
 
@@ -42,7 +39,7 @@ async function placeAt(body: object): Promise<string> {
   const response = await service.app.inject({
     method: 'POST',
     url: '/validate_location',
-    headers: person.headers,
+    headers: service.person.headers,
     body,
   })
   const { valid, country_code, admin } = response.json<LocationValidation>()
@@ -68,7 +65,7 @@ test('without boundaries of a country, a point there is not known to lie outside
   const response = await service.app.inject({
     method: 'POST',
     url: '/validate_location',
-    headers: person.headers,
+    headers: service.person.headers,
     body: { lat: -1.95, lng: 30.06, country_code: 'rwa' },
   })
   expect(response.json()).toMatchObject({

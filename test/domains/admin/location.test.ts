@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LocationValidation } from '#schemas/location.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { newPerson, type Person } from '#test/setup/people.ts'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 
 /** What each product says, in the order yield, fertilizer, isfm, forage: true, or the reason why not. */
 type Products = (true | string)[]
@@ -10,14 +9,13 @@ const ALL: Products = [true, true, true, true]
 const OUTSIDE: Products = Array(4).fill('OUTSIDE_COUNTRY')
 const FORAGE_ONLY: Products = [...Array(3).fill('CROP_NOT_AVAILABLE'), true]
 
-let service: TestApp
-let person: Person
+let service: TestAppWithPerson
 
 async function validate(body: object, query = ''): Promise<{ status: number; answer: LocationValidation }> {
   const response = await service.app.inject({
     method: 'POST',
     url: `/validate_location${query}`,
-    headers: person.headers,
+    headers: service.person.headers,
     body,
   })
   return { status: response.statusCode, answer: response.json() }
@@ -29,8 +27,7 @@ function products({ products }: LocationValidation): Products {
 
 describe('POST /validate_location with the demo', () => {
   beforeAll(async () => {
-    service = await createTestApp()
-    person = await newPerson(service.app)
+    service = await createTestAppWithPerson()
   })
   afterAll(() => service.close())
 

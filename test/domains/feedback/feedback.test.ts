@@ -1,13 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { newPerson, type Person } from '#test/setup/people.ts'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 
-let service: TestApp
-let person: Person
+let service: TestAppWithPerson
 let id: string
 beforeAll(async () => {
-  service = await createTestApp()
-  person = await newPerson(service.app)
+  service = await createTestAppWithPerson()
 })
 afterAll(() => service.close())
 
@@ -15,7 +12,7 @@ async function advisory(): Promise<string> {
   const response = await service.app.inject({
     method: 'POST',
     url: '/advisory/yield/point?lat=9.5&lng=38.5',
-    headers: person.headers,
+    headers: service.person.headers,
   })
   return response.json().history_id
 }
@@ -24,13 +21,13 @@ function give(historyId: string, payload: unknown) {
   return service.app.inject({
     method: 'POST',
     url: `/history/${historyId}/feedback`,
-    headers: person.headers,
+    headers: service.person.headers,
     payload: payload as object,
   })
 }
 
 async function given(historyId: string) {
-  const item = await service.app.inject({ url: `/history/${historyId}`, headers: person.headers })
+  const item = await service.app.inject({ url: `/history/${historyId}`, headers: service.person.headers })
   return item.json().feedback
 }
 

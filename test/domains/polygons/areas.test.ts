@@ -1,15 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { summariseCoverages } from '#src/ingest/summarise.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
-import { newPerson, type Person } from '#test/setup/people.ts'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 
-let service: TestApp
-let person: Person
+let service: TestAppWithPerson
 beforeAll(async () => {
-  service = await createTestApp()
-  person = await newPerson(service.app)
+  service = await createTestAppWithPerson()
 })
 afterAll(() => service.close())
 
@@ -17,7 +14,7 @@ async function ask(payload: object, product = 'fertilizer') {
   const response = await service.app.inject({
     method: 'POST',
     url: `/advisory/${product}`,
-    headers: person.headers,
+    headers: service.person.headers,
     payload,
   })
   const { history_id, ...body } = response.json()
@@ -59,7 +56,7 @@ test('an area answers as its shape does', async () => {
   const area = (await ask({ admin: { country_code: 'ken', code: 'KEN-01' } }, 'forage')).body
   const list = await service.app.inject({
     url: '/admin?admin0=ken&level=1&geometry=full&format=geojson',
-    headers: person.headers,
+    headers: service.person.headers,
   })
   const geometry = list.json().features.find(({ id }: { id: string }) => id === 'KEN-01').geometry
   const shape = (await ask({ geometry, country_code: 'ken' }, 'forage')).body
@@ -72,7 +69,7 @@ test('an area answers as its shape does', async () => {
 
 test('every answer stands in the history, with the request', async () => {
   const { history_id, body } = await ask(AREA)
-  const entry = await service.app.inject({ url: `/history/${history_id}`, headers: person.headers })
+  const entry = await service.app.inject({ url: `/history/${history_id}`, headers: service.person.headers })
   expect(entry.statusCode).toBe(200)
   expect(entry.json()).toMatchObject({ request: AREA, answer: { ...body } })
 })
@@ -117,7 +114,7 @@ test('coverages without summaries answer the same, and get theirs when they are 
   const pixels = await restarted.inject({
     method: 'POST',
     url: '/advisory/isfm',
-    headers: person.headers,
+    headers: service.person.headers,
     payload: request,
   })
   await restarted.close()

@@ -3,9 +3,8 @@ import { connect } from 'node:net'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, type MockInstance, test, vi } from 'vitest'
 import { askUntil } from '#src/database/cancellable.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { newPerson, type Person } from '#test/setup/people.ts'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 
 /** The embedded database cannot be interrupted: a statement there is waited for. */
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
@@ -27,12 +26,10 @@ const FIELD = JSON.stringify({
 /** The level as the log has it. */
 const INFO = 30
 
-let service: TestApp
-let person: Person
+let service: TestAppWithPerson
 let logged: MockInstance<(line: string) => boolean>
 beforeAll(async () => {
-  service = await createTestApp({ settings: { STATEMENT_TIMEOUT_MS: '3000', LOG_LEVEL: 'info' } })
-  person = await newPerson(service.app)
+  service = await createTestAppWithPerson({ settings: { STATEMENT_TIMEOUT_MS: '3000', LOG_LEVEL: 'info' } })
   logged = vi.spyOn(logStream(), 'write').mockReturnValue(true)
   await service.app.listen({ port: 0 })
 })
@@ -87,7 +84,7 @@ test.skipIf(EMBEDDED)(
       const response = await service.app.inject({
         method: 'POST',
         url: '/advisory/yield',
-        headers: { ...person.headers, 'content-type': 'application/json' },
+        headers: { ...service.person.headers, 'content-type': 'application/json' },
         payload: FIELD,
       })
       expect(response.statusCode).toBe(503)
@@ -106,7 +103,7 @@ test.skipIf(EMBEDDED)(
       const socket = connect((service.app.server.address() as AddressInfo).port)
       socket.write(
         'POST /advisory/yield HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n' +
-          `Authorization: ${person.headers.authorization}\r\nContent-Length: ${FIELD.length}\r\n\r\n${FIELD}`,
+          `Authorization: ${service.person.headers.authorization}\r\nContent-Length: ${FIELD.length}\r\n\r\n${FIELD}`,
       )
       await vi.waitUntil(async () => (await running('raster_tile')) === 1, { ...PATIENCE, interval: 5 })
       started()
@@ -134,7 +131,7 @@ test('the next request is answered', async () => {
   const response = await service.app.inject({
     method: 'POST',
     url: '/advisory/yield',
-    headers: { ...person.headers, 'content-type': 'application/json' },
+    headers: { ...service.person.headers, 'content-type': 'application/json' },
     payload: FIELD,
   })
   expect(response.statusCode).toBe(200)

@@ -1,13 +1,10 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { newPerson, type Person } from '#test/setup/people.ts'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 
-let service: TestApp
-let person: Person
+let service: TestAppWithPerson
 beforeAll(async () => {
-  service = await createTestApp()
-  person = await newPerson(service.app)
+  service = await createTestAppWithPerson()
 })
 afterAll(() => service.close())
 
@@ -15,7 +12,7 @@ async function ask(payload: object, product = 'yield') {
   const response = await service.app.inject({
     method: 'POST',
     url: `/advisory/${product}`,
-    headers: person.headers,
+    headers: service.person.headers,
     payload,
   })
   return { status: response.statusCode, headers: response.headers, body: response.json() }

@@ -1,15 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { newPerson, type Person } from '#test/setup/people.ts'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { bodyIn, MEDIA_TYPES, rowsOf, send } from './forms.ts'
 
-let service: TestApp
-let person: Person
+let service: TestAppWithPerson
 beforeAll(async () => {
-  service = await createTestApp({
+  service = await createTestAppWithPerson({
     settings: { BODY_LIMIT_BYTES: '100000', BATCH_BODY_LIMIT_BYTES: '2000000' },
   })
-  person = await newPerson(service.app)
 })
 afterAll(() => service.close())
 
@@ -35,7 +32,7 @@ describe('a call may have so many points', () => {
   })
 
   test.each(MEDIA_TYPES)('20,000 with a token, and not one more: %s', async (type) => {
-    const { headers } = person
+    const { headers } = service.person
     const payload = bodyIn(type, of(20_001))
     const response = await send(service.app, 'yield', { payload, type, headers })
     expect(response.statusCode).toBe(413)
@@ -52,7 +49,7 @@ describe('a call may have so many points', () => {
       payload,
       type: 'text/csv',
       accept: 'text/csv',
-      headers: person.headers,
+      headers: service.person.headers,
     })
     expect(response.statusCode).toBe(200)
     const rows = rowsOf(response.body)
@@ -82,8 +79,10 @@ describe('a body may be so long', () => {
     const point = { ...FIELD, note: 'x'.repeat(150_000) }
     const sent = { payload: bodyIn('application/json', [point]), type: 'application/json' }
     expect((await send(service.app, 'yield', sent)).statusCode).toBe(413)
-    expect((await send(service.app, 'yield', { ...sent, headers: person.headers })).statusCode).toBe(200)
-    const tooLong = { payload: 'x'.repeat(2_000_001), type: 'text/csv', headers: person.headers }
+    expect((await send(service.app, 'yield', { ...sent, headers: service.person.headers })).statusCode).toBe(
+      200,
+    )
+    const tooLong = { payload: 'x'.repeat(2_000_001), type: 'text/csv', headers: service.person.headers }
     expect((await send(service.app, 'yield', tooLong)).json().code).toBe('BODY_TOO_LARGE')
   })
 })
