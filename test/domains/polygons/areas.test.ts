@@ -3,6 +3,7 @@ import { buildApp } from '#src/app.ts'
 import { summariseCoverages } from '#src/ingest/summarise.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { askWithin } from './ask.ts'
 
 let service: TestAppWithPerson
 beforeAll(async () => {
@@ -11,14 +12,9 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 async function ask(payload: object, product = 'fertilizer') {
-  const response = await service.app.inject({
-    method: 'POST',
-    url: `/advisory/${product}`,
-    headers: service.person.headers,
-    payload,
-  })
-  const { history_id, ...body } = response.json()
-  return { status: response.statusCode, history_id, body }
+  const { status, body } = await askWithin(service.app, service.person, product, payload)
+  const { history_id, ...answer } = body
+  return { status, history_id, body: answer }
 }
 
 const AREA = { admin: { country_code: 'ETH', code: 'ETH-01' } }
@@ -111,14 +107,9 @@ test('coverages without summaries answer the same, and get theirs when they are 
   await writer.updateTable('coverage').set({ summarised: false }).execute()
   // A service that has just started knows no release yet.
   const restarted = await buildApp(service.testDatabase.config, service.database)
-  const pixels = await restarted.inject({
-    method: 'POST',
-    url: '/advisory/isfm',
-    headers: service.person.headers,
-    payload: request,
-  })
+  const pixels = await askWithin(restarted, service.person, 'isfm', request)
   await restarted.close()
-  expect(pixels.json().isfm_data).toEqual(expected.isfm_data)
+  expect(pixels.body.isfm_data).toEqual(expected.isfm_data)
   expect(await summariseCoverages(service.database)).toBeGreaterThan(5)
   expect(await summaries()).toEqual(stored)
   expect(await summariseCoverages(service.database)).toBe(0)

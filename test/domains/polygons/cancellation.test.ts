@@ -5,11 +5,12 @@ import { afterAll, beforeAll, expect, type MockInstance, test, vi } from 'vitest
 import { askUntil } from '#src/database/cancellable.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { askWithin } from './ask.ts'
 
 /** The embedded database cannot be interrupted: a statement there is waited for. */
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
 
-const FIELD = JSON.stringify({
+const FIELD = {
   geometry: {
     type: 'Polygon',
     coordinates: [
@@ -21,7 +22,7 @@ const FIELD = JSON.stringify({
       ],
     ],
   },
-})
+}
 
 /** The level as the log has it. */
 const INFO = 30
@@ -81,15 +82,10 @@ test.skipIf(EMBEDDED)(
   'a request that takes too long is answered 503, and lets go of the database',
   async () => {
     await whileLocked(async () => {
-      const response = await service.app.inject({
-        method: 'POST',
-        url: '/advisory/yield',
-        headers: { ...service.person.headers, 'content-type': 'application/json' },
-        payload: FIELD,
-      })
-      expect(response.statusCode).toBe(503)
-      expect(response.json().code).toBe('QUERY_TIMEOUT')
-      expect(response.headers['retry-after']).toBe('1')
+      const { status, headers, body } = await askWithin(service.app, service.person, 'yield', FIELD)
+      expect(status).toBe(503)
+      expect(body.code).toBe('QUERY_TIMEOUT')
+      expect(headers['retry-after']).toBe('1')
       await vi.waitUntil(async () => (await running('raster_tile')) === 0, PATIENCE)
     })
   },
@@ -99,11 +95,12 @@ test.skipIf(EMBEDDED)(
   'a request whose client goes away lets go of the database before its time is up, and is no failure',
   async () => {
     const started = vi.fn()
+    const body = JSON.stringify(FIELD)
     await whileLocked(async () => {
       const socket = connect((service.app.server.address() as AddressInfo).port)
       socket.write(
         'POST /advisory/yield HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n' +
-          `Authorization: ${service.person.headers.authorization}\r\nContent-Length: ${FIELD.length}\r\n\r\n${FIELD}`,
+          `Authorization: ${service.person.headers.authorization}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
       )
       await vi.waitUntil(async () => (await running('raster_tile')) === 1, { ...PATIENCE, interval: 5 })
       started()
@@ -128,11 +125,6 @@ function logStream(): { write(line: string): boolean } {
 }
 
 test('the next request is answered', async () => {
-  const response = await service.app.inject({
-    method: 'POST',
-    url: '/advisory/yield',
-    headers: { ...service.person.headers, 'content-type': 'application/json' },
-    payload: FIELD,
-  })
-  expect(response.statusCode).toBe(200)
+  const { status } = await askWithin(service.app, service.person, 'yield', FIELD)
+  expect(status).toBe(200)
 })

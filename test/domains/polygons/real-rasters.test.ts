@@ -3,9 +3,9 @@ import { join, resolve } from 'node:path'
 import { fromFile } from 'geotiff'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#src/database/client.ts'
-import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { newPerson, type Person } from '#test/setup/people.ts'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { ingestManifest, manifestText, temporaryFolder, writeManifest } from '../../ingest/fixtures.ts'
+import { askWithin } from './ask.ts'
 import { ellipsoidArea, type PixelGrid, type Polygons, statisticsOf, weightsOf } from './brute-force.ts'
 import { randomNumbers, randomPolygons } from './shapes.ts'
 
@@ -69,21 +69,15 @@ async function ingestAll(database: Database): Promise<void> {
 describe.skipIf(!THERE)(
   'polygons on real rasters have the mean, extremes and cover of all their pixels',
   () => {
-    let service: TestApp
-    let person: Person
+    let service: TestAppWithPerson
     beforeAll(async () => {
-      service = await createTestApp({ template: 'empty', prepare: ingestAll })
-      person = await newPerson(service.app)
+      service = await createTestAppWithPerson({ template: 'empty', prepare: ingestAll })
     }, 300_000)
     afterAll(() => service.close())
 
     function ask(product: string, polygons: Polygons) {
-      return service.app.inject({
-        method: 'POST',
-        url: `/advisory/${product}`,
-        headers: person.headers,
-        payload: { geometry: { type: 'MultiPolygon', coordinates: polygons } },
-      })
+      const geometry = { type: 'MultiPolygon', coordinates: polygons }
+      return askWithin(service.app, service.person, product, { geometry })
     }
 
     test.each(RASTERS)('$file', async ({ product, file, entries, value, largest }) => {
@@ -106,17 +100,13 @@ describe.skipIf(!THERE)(
           const pixel = pixels[row * grid.width + column] as number
           return pixel === nodata || Number.isNaN(pixel) ? null : pixel
         })
-        const response = await ask(product, polygons)
-        const body = response.json()
+        const { status, body } = await ask(product, polygons)
         if (!expected) {
-          expect([response.statusCode, ['NO_DATA', 'OUTSIDE_COUNTRY'].includes(body.code)]).toEqual([
-            404,
-            true,
-          ])
+          expect([status, ['NO_DATA', 'OUTSIDE_COUNTRY'].includes(body.code)]).toEqual([404, true])
           continue
         }
         compared++
-        expect(response.statusCode).toBe(200)
+        expect(status).toBe(200)
         const [entry] = body[entries]
         expect(Math.abs(entry[value] / expected.mean - 1)).toBeLessThan(1e-6)
         expect(Math.abs(entry.covered_percent / 100 / expected.covered - 1)).toBeLessThan(1e-6)
