@@ -5,31 +5,25 @@ import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
-import { type Cluster, type Database, openCluster } from '#src/database/client.ts'
+import { type Database, openCluster } from '#src/database/client.ts'
 import { migrate } from '#src/database/migrate.ts'
 import { OperatorError } from '#src/errors.ts'
-import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
 import { databaseUrl, executeOnServer } from '#test/setup/server.ts'
 
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
 
-let testDatabase: TestDatabase
-let cluster: Cluster
+let opened: OpenTestDatabase
 let database: Database
 /** A copy of the scripts, for tests to add to. */
 let folder: string
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase('empty')
-  cluster = await openCluster(testDatabase.config)
-  database = cluster.connectForMaintenance()
+  opened = await openTestDatabase('empty')
+  database = opened.database
 })
 
-afterAll(async () => {
-  await database.close()
-  await cluster.close()
-  await testDatabase.drop()
-})
+afterAll(() => opened.close())
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'agro-sql-'))

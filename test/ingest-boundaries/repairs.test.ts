@@ -1,24 +1,18 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Cluster, type Database, openCluster } from '#src/database/client.ts'
+import type { Database } from '#src/database/client.ts'
 import { seedAreas } from '#src/ingest/demo/areas.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
-import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
 
-let testDatabase: TestDatabase
-let cluster: Cluster
+let opened: OpenTestDatabase
 let database: Database
 
 beforeEach(async () => {
-  testDatabase = await createTestDatabase('empty')
-  cluster = await openCluster(testDatabase.config)
-  database = cluster.connectForMaintenance()
+  opened = await openTestDatabase('empty')
+  database = opened.database
 })
-afterEach(async () => {
-  await database.close()
-  await cluster.close()
-  await testDatabase.drop()
-})
+afterEach(() => opened.close())
 
 const polygon = (...rings: number[][][]) => ({ type: 'Polygon', coordinates: rings })
 const area = (code: string, geometry: unknown, more: object = {}) =>

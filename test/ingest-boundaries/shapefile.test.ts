@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Cluster, type Database, openCluster } from '#src/database/client.ts'
+import type { Database } from '#src/database/client.ts'
 import { boundaryFile, loadFile } from '#test/setup/boundaries.ts'
-import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
 import { type ShapeRecord, shapefileParts, writeShapefile, zipOf } from '#test/setup/shapefile.ts'
 
 function square(west: number, south: number): [number, number][] {
@@ -24,20 +24,14 @@ const ZONES: ShapeRecord[] = [
 ]
 
 describe('a shapefile', () => {
-  let testDatabase: TestDatabase
-  let cluster: Cluster
+  let opened: OpenTestDatabase
   let database: Database
 
   beforeAll(async () => {
-    testDatabase = await createTestDatabase('empty')
-    cluster = await openCluster(testDatabase.config)
-    database = cluster.connectForMaintenance()
+    opened = await openTestDatabase('empty')
+    database = opened.database
   })
-  afterAll(async () => {
-    await database.close()
-    await cluster.close()
-    await testDatabase.drop()
-  })
+  afterAll(() => opened.close())
 
   test('is loaded with the files beside it', async () => {
     const report = await loadFile(database, await writeShapefile(shapefileParts(REGIONS)), 'eth', 1)

@@ -3,7 +3,7 @@ import type { FeatureCollection, MultiPolygon, Polygon } from 'geojson'
 import { sql } from 'kysely'
 import pointInPolygon from 'point-in-polygon-hao'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Cluster, type Database, openCluster } from '#src/database/client.ts'
+import type { Database } from '#src/database/client.ts'
 import {
   hasSharedBoundaries,
   loadFile,
@@ -11,26 +11,20 @@ import {
   SHARED_FILES,
   sharedFile,
 } from '#test/setup/boundaries.ts'
-import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
 
 const POINTS = 10_000
 
 describe.skipIf(!hasSharedBoundaries)('real boundaries', () => {
-  let testDatabase: TestDatabase
-  let cluster: Cluster
+  let opened: OpenTestDatabase
   let database: Database
 
   beforeAll(async () => {
-    testDatabase = await createTestDatabase('empty')
-    cluster = await openCluster(testDatabase.config)
-    database = cluster.connectForMaintenance()
+    opened = await openTestDatabase('empty')
+    database = opened.database
     await loadSharedBoundaries(database)
   })
-  afterAll(async () => {
-    await database.close()
-    await cluster.close()
-    await testDatabase.drop()
-  })
+  afterAll(() => opened.close())
 
   test.each(SHARED_FILES)(
     '%s level %i has %i areas, and each has its parent',

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 import { type Config, loadConfig } from '#src/config.ts'
+import { type Database, openCluster } from '#src/database/client.ts'
 import { databaseUrl, executeOnServer } from './server.ts'
 import type { Template } from './templates.ts'
 
@@ -25,6 +26,28 @@ export async function createTestDatabase(
   const { variable, drop } = kind === 'embedded' ? await copyFolder(template) : await copyDatabase(template)
   const environment = { ...variable, DEMO_DATA: 'false', LOG_LEVEL: 'silent', ...settings }
   return { kind, environment, config: loadConfig(environment), drop }
+}
+
+/** A database that a test file has to itself, and has open. */
+export interface OpenTestDatabase {
+  database: Database
+  /** Closes and drops the database. */
+  close(): Promise<void>
+}
+
+/** Makes a database and opens it as an operator's commands do: statements may take as long as they need. */
+export async function openTestDatabase(template: Template): Promise<OpenTestDatabase> {
+  const testDatabase = await createTestDatabase(template)
+  const cluster = await openCluster(testDatabase.config)
+  const database = cluster.connectForMaintenance()
+  return {
+    database,
+    async close() {
+      await database.close()
+      await cluster.close()
+      await testDatabase.drop()
+    },
+  }
 }
 
 interface Copy {
