@@ -1,11 +1,10 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Cluster, type Database, openCluster } from '#src/database/client.ts'
+import type { Database } from '#src/database/client.ts'
 import { OperatorError } from '#src/errors.ts'
 import type { LoadRequest } from '#src/ingest/boundaries/load.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
-import { runAgro } from '#test/setup/cli.ts'
-import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
 
 const WEST = rectangle(37, 8, 38, 9)
 const EAST = rectangle(38, 8, 39, 9)
@@ -241,24 +240,18 @@ const CASES: Case[] = [
 ]
 
 describe('a file that cannot be loaded is refused in one sentence, and nothing changes', () => {
-  let testDatabase: TestDatabase
-  let cluster: Cluster
+  let opened: OpenTestDatabase
   let database: Database
   let before: unknown
 
   beforeAll(async () => {
-    testDatabase = await createTestDatabase('empty')
-    cluster = await openCluster(testDatabase.config)
-    database = cluster.connectForMaintenance()
+    opened = await openTestDatabase('empty')
+    database = opened.database
     const loaded = [region('OLD1'), region('OLD2', EAST)]
     await loadFile(database, await boundaryFile(loaded), 'eth', 1)
     before = await snapshot()
   })
-  afterAll(async () => {
-    await database.close()
-    await cluster.close()
-    await testDatabase.drop()
-  })
+  afterAll(() => opened.close())
 
   async function snapshot(): Promise<unknown> {
     const { rows } = await sql`
@@ -293,43 +286,4 @@ describe('a file that cannot be loaded is refused in one sentence, and nothing c
       'areas.kml is neither GeoJSON (.geojson, .json) nor a shapefile (.shp, .zip).',
     )
   })
-})
-
-test('the command line prints the sentence alone, and fails', async () => {
-  const testDatabase = await createTestDatabase('empty')
-  const path = await boundaryFile([region('A', SWAPPED)])
-  const load = (file: string, level: string) =>
-    runAgro(testDatabase, 'boundaries', file, '--country', 'eth', '--level', level)
-  const swapped = await load(path, '1')
-  const missing = await load(`${path}.geojson`, '1')
-  const wrongLevel = await load(path, '4')
-  await testDatabase.drop()
-  expect([swapped.code, swapped.stdout]).toEqual([1, ''])
-  expect(swapped.stderr).toMatch(
-    /^A \(feature 1 of areas\.geojson\) begins at 8, 37, .*did you mean lng, lat\?\n$/,
-  )
-  expect([missing.code, missing.stderr]).toEqual([1, `${path}.geojson does not exist.\n`])
-  expect([wrongLevel.code, wrongLevel.stderr]).toEqual([
-    1,
-    expect.stringContaining('It must be 0, 1, 2 or 3.'),
-  ])
-})
-
-test('the command line says what was loaded, and that the same file changes nothing, named or not', async () => {
-  const testDatabase = await createTestDatabase('empty')
-  const path = await boundaryFile([region('A')])
-  const load = (...more: string[]) =>
-    runAgro(testDatabase, 'boundaries', path, '--country', 'Ethiopia', '--level', '1', ...more)
-  const first = await load('--source', 'OCHA', '--licence', 'CC BY-IGO')
-  const second = await load('--source', 'OCHA', '--licence', 'CC BY-IGO')
-  // Without them, what is known of the file stays: its licence may ask for that.
-  const third = await load()
-  await testDatabase.drop()
-  const nothing = 'The same files are loaded as level 1 of Ethiopia: nothing to do.\n'
-  expect([first.code, first.stdout]).toEqual([
-    0,
-    'Now level 1 of Ethiopia has 1 area: 1 new, 0 with a code that was there, 0 removed.\n',
-  ])
-  expect([second.code, second.stdout]).toEqual([0, nothing])
-  expect([third.code, third.stdout]).toEqual([0, nothing])
 })
