@@ -2,13 +2,12 @@ import type { Worker } from 'node:worker_threads'
 import type { LightMyRequestResponse } from 'fastify'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
-import { buildApp } from '#src/app.ts'
-import { loadConfig } from '#src/config.ts'
-import { type Cluster, type Database, openCluster } from '#src/database/client.ts'
+import type { Database } from '#src/database/client.ts'
 import type { App } from '#src/plugins/app.ts'
-import { startTcpProxy, type TcpProxy } from '#test/database/tcp-proxy.ts'
+import type { TcpProxy } from '#test/database/tcp-proxy.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { createTestDatabase } from '#test/setup/database.ts'
+import { createProxiedApp, type ProxiedApp } from '#test/setup/proxied-app.ts'
 
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
 
@@ -55,37 +54,21 @@ function publicationsThat(condition: string) {
 }
 
 describe.skipIf(EMBEDDED)('a database server that goes away', () => {
-  let testDatabase: TestDatabase
-  let proxy: TcpProxy
-  let cluster: Cluster
-  let database: Database
+  let service: ProxiedApp
   let app: App
-
+  let proxy: TcpProxy
   beforeAll(async () => {
-    testDatabase = await createTestDatabase('demo')
-    proxy = await startTcpProxy(testDatabase.config.DATABASE_URL as string)
-    const config = loadConfig({
-      ...testDatabase.environment,
-      DATABASE_URL: proxy.url,
+    service = await createProxiedApp({
       // The first query of a new connection takes its time: it loads PostGIS.
       STATEMENT_TIMEOUT_MS: '2000',
       // So that every answer needs the database.
       RELEASE_MAX_AGE_MS: '0',
     })
-    cluster = await openCluster(config)
-    database = cluster.connect()
-    app = await buildApp(config, database)
+    app = service.app
+    proxy = service.proxy
   })
-
   afterEach(() => proxy.mend())
-
-  afterAll(async () => {
-    await app.close()
-    await database.close()
-    await cluster.close()
-    await proxy.close()
-    await testDatabase.drop()
-  })
+  afterAll(() => service.close())
 
   test.each([
     ['has ended', () => proxy.cut()],

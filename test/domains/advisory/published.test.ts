@@ -1,18 +1,15 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { buildApp } from '#src/app.ts'
-import { loadConfig } from '#src/config.ts'
-import { type Cluster, type Database, openCluster } from '#src/database/client.ts'
 import { createPublished } from '#src/domains/advisory/published.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import type { ReleaseSource } from '#src/ingest/source.ts'
 import type { App } from '#src/plugins/app.ts'
-import { startTcpProxy, type TcpProxy } from '#test/database/tcp-proxy.ts'
+import type { TcpProxy } from '#test/database/tcp-proxy.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
-import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { newPerson } from '#test/setup/people.ts'
+import { createProxiedApp, type ProxiedApp } from '#test/setup/proxied-app.ts'
 import { askFertilizer, layerOf, operatorOf, releaseDescription } from '#test/setup/releases.ts'
 
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
@@ -210,27 +207,16 @@ describe('what is kept in memory', () => {
 })
 
 describe.skipIf(EMBEDDED)('a database that goes away', () => {
-  let testDatabase: TestDatabase
-  let proxy: TcpProxy
-  let cluster: Cluster
-  let database: Database
+  let service: ProxiedApp
   let app: App
+  let proxy: TcpProxy
   beforeAll(async () => {
-    testDatabase = await createTestDatabase('demo')
-    proxy = await startTcpProxy(testDatabase.config.DATABASE_URL as string)
-    const config = loadConfig({ ...testDatabase.environment, DATABASE_URL: proxy.url })
-    cluster = await openCluster(config)
-    database = cluster.connect()
-    app = await buildApp(config, database)
+    service = await createProxiedApp()
+    app = service.app
+    proxy = service.proxy
   })
   afterEach(() => proxy.mend())
-  afterAll(async () => {
-    await app.close()
-    await database.close()
-    await cluster.close()
-    await proxy.close()
-    await testDatabase.drop()
-  })
+  afterAll(() => service.close())
 
   test('is not missed for two seconds where the tiles are in memory, and no longer', async () => {
     const place = { lat: 9.5, lng: 38.5 }
