@@ -5,6 +5,7 @@ import { type Cluster, type Database, openCluster } from '#src/database/client.t
 import { isDatabaseUnavailable } from '#src/database/failures.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
+import { failureOf } from './failure.ts'
 
 /** An overlay of a geometry that is not valid: it unwinds the WASM code in the middle. */
 const CRASHING = `select st_intersection(
@@ -35,15 +36,6 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'embedded')('the embedded dat
 
   async function query(statement: string, values?: unknown[]): Promise<Record<string, unknown>[]> {
     return (await database.pool.query(statement, values)).rows
-  }
-
-  async function failureOf(promise: Promise<unknown>): Promise<Error> {
-    const error = await promise.then(
-      () => undefined,
-      (reason) => reason,
-    )
-    expect(error).toBeInstanceOf(Error)
-    return error
   }
 
   /** Does something and measures how long the main thread was held up meanwhile, in milliseconds. */

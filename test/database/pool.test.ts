@@ -7,6 +7,7 @@ import { isDatabaseUnavailable } from '#src/database/failures.ts'
 import { createPool } from '#src/database/pool.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
+import { failureOf } from './failure.ts'
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
@@ -26,15 +27,6 @@ afterAll(async () => {
   await cluster.close()
   await testDatabase.drop()
 })
-
-async function failureOf(promise: Promise<unknown>): Promise<Error> {
-  const error = await promise.then(
-    () => undefined,
-    (reason) => reason,
-  )
-  expect(error).toBeInstanceOf(Error)
-  return error
-}
 
 /** Runs a statement as a request would: on a connection taken from the pool and given back. */
 async function run(pool: pg.Pool, statement: string): Promise<unknown[]> {
