@@ -4,21 +4,19 @@ import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openCluster } from '#src/database/client.ts'
-import { fixture, manifestText, temporaryFolder, writeManifest } from '#test/ingest/fixtures.ts'
+import { fixture, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { writeTiff } from '#test/ingest/tiff.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { newFolder } from '#test/setup/folders.ts'
 
 let testDatabase: TestDatabase
-let folder: Awaited<ReturnType<typeof temporaryFolder>>
+let folder: string
 beforeAll(async () => {
-  folder = await temporaryFolder()
+  folder = await newFolder()
   testDatabase = await createTestDatabase('empty')
 })
-afterAll(async () => {
-  await testDatabase.drop()
-  await folder.remove()
-})
+afterAll(() => testDatabase.drop())
 
 const agro = (...parameters: string[]) => runAgro(testDatabase, ...parameters)
 
@@ -54,7 +52,7 @@ async function rows(): Promise<Record<string, number>> {
 
 /** Manifests and rasters as an operator would lay them out. */
 async function manifest(name: string, layers: Parameters<typeof manifestText>[0], settings = {}) {
-  return writeManifest(folder.path, manifestText(layers, settings), name)
+  return writeManifest(folder, manifestText(layers, settings), name)
 }
 
 describe.sequential('agro, from an empty database on', () => {
@@ -68,8 +66,8 @@ describe.sequential('agro, from an empty database on', () => {
   })
 
   test('ingest finds files beside the manifest, publishes, and shows plain lines', async () => {
-    await mkdir(join(folder.path, 'rasters'))
-    await copyFile(fixture('bands-nodata.tif'), join(folder.path, 'rasters/season.tif'))
+    await mkdir(join(folder, 'rasters'))
+    await copyFile(fixture('bands-nodata.tif'), join(folder, 'rasters/season.tif'))
     const path = await manifest('season.yaml', [
       { file: 'rasters/season.tif', band: 1, scenario: 'Normal' },
       { file: './rasters/season.tif', band: 2, scenario: 'Dominant' },
@@ -81,7 +79,7 @@ describe.sequential('agro, from an empty database on', () => {
   })
 
   test('ingest of the same data does nothing, unless it is told to', async () => {
-    const path = join(folder.path, 'season.yaml')
+    const path = join(folder, 'season.yaml')
     expect(await agro('ingest', path)).toEqual({
       code: 0,
       stdout:
@@ -159,16 +157,16 @@ describe.sequential('agro, from an empty database on', () => {
     expect(await agro('ingest', wrong)).toEqual({
       code: 1,
       stdout: '',
-      stderr: `${join(folder.path, 'rasters/none.tif')} does not exist.\n`,
+      stderr: `${join(folder, 'rasters/none.tif')} does not exist.\n`,
     })
     await writeFile(wrong, 'product: yield\n')
     const { code, stdout, stderr } = await agro('ingest', wrong)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr.split('\n')[0]).toBe(`${wrong}:1: country_code is missing`)
-    expect(await agro('ingest', '--dry-run', join(folder.path, 'none.yaml'))).toEqual({
+    expect(await agro('ingest', '--dry-run', join(folder, 'none.yaml'))).toEqual({
       code: 1,
       stdout: '',
-      stderr: `${join(folder.path, 'none.yaml')} does not exist.\n`,
+      stderr: `${join(folder, 'none.yaml')} does not exist.\n`,
     })
   })
 
@@ -196,7 +194,7 @@ describe.sequential('an ingest that is killed half-way', () => {
   /** A raster that is large enough to be killed over, made of noise. */
   async function killHalfWay(): Promise<void> {
     const row = Float32Array.from({ length: 3000 }, (_, column) => Math.sin(column) * 1000 + 2000)
-    await writeTiff(join(folder.path, 'large.tif'), { width: 3000, height: 3000, row: () => row })
+    await writeTiff(join(folder, 'large.tif'), { width: 3000, height: 3000, row: () => row })
     const path = await manifest('large.yaml', [{ file: 'large.tif' }], { forecast_period: '2026-01' })
     const child = spawn(process.execPath, ['bin/run.mjs', 'src/cli/agro.ts', 'ingest', path], {
       env: { ...process.env, ...testDatabase.environment },
@@ -233,7 +231,7 @@ describe.sequential('an ingest that is killed half-way', () => {
   })
 
   test('can be run again, and loads everything', async () => {
-    const { code, stdout, stderr } = await agro('ingest', join(folder.path, 'large.yaml'))
+    const { code, stdout, stderr } = await agro('ingest', join(folder, 'large.yaml'))
     expect(code).toBe(0)
     expect(stdout).toMatch(
       new RegExp(

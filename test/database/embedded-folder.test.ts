@@ -1,19 +1,19 @@
 import { existsSync } from 'node:fs'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { hostname, tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { openCluster } from '#src/database/client.ts'
 import { startProcess, startService } from '#test/server/service-process.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { newFolder } from '#test/setup/folders.ts'
 
 describe.skipIf(process.env.TEST_DATABASE_KIND !== 'embedded')('the folder of the embedded database', () => {
   let scratch: string
   beforeAll(async () => {
-    scratch = await mkdtemp(join(tmpdir(), 'agro-folder-'))
+    scratch = await newFolder()
   })
-  afterAll(() => rm(scratch, { recursive: true }))
 
   async function ask(folder: string, statement: string): Promise<unknown[]> {
     const cluster = await openCluster(loadConfig({ DATA_DIR: folder }))

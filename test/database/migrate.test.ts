@@ -1,5 +1,4 @@
-import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'
@@ -9,6 +8,7 @@ import { type Database, openCluster } from '#src/database/client.ts'
 import { migrate } from '#src/database/migrate.ts'
 import { OperatorError } from '#src/errors.ts'
 import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
+import { newFolder } from '#test/setup/folders.ts'
 import { databaseUrl, executeOnServer } from '#test/setup/server.ts'
 
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
@@ -26,13 +26,12 @@ beforeAll(async () => {
 afterAll(() => opened.close())
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'agro-sql-'))
+  folder = await newFolder()
   await cp('sql', folder, { recursive: true })
 })
 
 /** Takes back what a test has migrated. */
 afterEach(async () => {
-  await rm(folder, { recursive: true })
   await sql`delete from applied_script where name like '9%' or name like 'test%'`.execute(database.writer)
   await sql`drop table if exists first, second, third`.execute(database.writer)
   await sql`drop function if exists test_answer`.execute(database.writer)

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { stringify } from 'yaml'
@@ -12,12 +11,6 @@ import { refuseUnknownSeries } from '#src/ingest/queries.ts'
 /** The path of a GeoTIFF that test/fixtures/make-rasters.py has made. */
 export function fixture(name: string): string {
   return fileURLToPath(new URL(`../fixtures/rasters/${name}`, import.meta.url))
-}
-
-/** A folder that is there until `remove` is called. */
-export async function temporaryFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
-  const path = await mkdtemp(join(tmpdir(), 'agro-ingest-'))
-  return { path, remove: () => rm(path, { recursive: true, force: true }) }
 }
 
 /** What a test says of a layer; the unit is kg/ha. */

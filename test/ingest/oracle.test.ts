@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#src/database/client.ts'
 import { PRODUCT_RULES } from '#src/products.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { ingestManifest, manifestText, temporaryFolder, writeManifest } from './fixtures.ts'
+import { newFolder } from '#test/setup/folders.ts'
+import { ingestManifest, manifestText, writeManifest } from './fixtures.ts'
 
 /** Real rasters that may not be published: they lie beside the repository, where they are at all. */
 const FOLDER = resolve(import.meta.dirname, '../../../shared/data/rasters')
@@ -74,7 +75,7 @@ const ENTRIES: Record<string, string> = {
 }
 
 async function ingestAll(database: Database): Promise<void> {
-  const folder = await temporaryFolder()
+  const folder = await newFolder()
   const series = new Set(RASTERS.map(({ product, period }) => `${product} ${period}`))
   for (const name of series) {
     const rasters = RASTERS.filter((raster) => `${raster.product} ${raster.period}` === name)
@@ -87,9 +88,8 @@ async function ingestAll(database: Database): Promise<void> {
       ...(decimals && { decimals }),
     }))
     const settings = { product, forecast_period: period, ...(product === 'forage' && { crop: undefined }) }
-    await ingestManifest(database, await writeManifest(folder.path, manifestText(layers, settings)))
+    await ingestManifest(database, await writeManifest(folder, manifestText(layers, settings)))
   }
-  await folder.remove()
 }
 
 describe.skipIf(!THERE)('the real rasters answer as GDAL does', () => {

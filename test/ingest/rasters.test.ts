@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#src/database/client.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { fixture, ingestManifest, manifestText, temporaryFolder, writeManifest } from './fixtures.ts'
+import { newFolder } from '#test/setup/folders.ts'
+import { fixture, ingestManifest, manifestText, writeManifest } from './fixtures.ts'
 
 /** GDAL's answers; test/fixtures/make-rasters.py says how they were asked for. */
 interface Answer {
@@ -40,7 +41,7 @@ function monthOf(file: string): string {
 }
 
 async function ingestAll(database: Database): Promise<void> {
-  const folder = await temporaryFolder()
+  const folder = await newFolder()
   for (const file of FILES) {
     const bands = Math.max(...ANSWERS.filter((answer) => answer.file === file).map(({ band }) => band))
     const layers = Array.from({ length: bands }, (_, index) => ({
@@ -50,14 +51,13 @@ async function ingestAll(database: Database): Promise<void> {
       decimals: 10,
     }))
     const settings = { product: 'fertilizer', forecast_period: monthOf(file) }
-    const manifest = await writeManifest(folder.path, manifestText(layers, settings))
+    const manifest = await writeManifest(folder, manifestText(layers, settings))
     // One file that cannot be read must not hide the others.
     await ingestManifest(database, manifest).then(
       (loaded) => notes.set(file, loaded.notes),
       (error) => failures.set(file, error),
     )
   }
-  await folder.remove()
 }
 
 /** What the service answers for a band at a point: its value, or the code of the error. */

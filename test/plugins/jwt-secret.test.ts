@@ -1,16 +1,15 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
 import { loadSecrets } from '#src/plugins/jwt-secret.ts'
+import { newFolder } from '#test/setup/folders.ts'
 
 let folder: string
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'agro-secret-'))
+  folder = await newFolder()
 })
-afterAll(() => rm(folder, { recursive: true }))
 
 const LONG = 'x'.repeat(32)
 

@@ -3,8 +3,9 @@ import { join, resolve } from 'node:path'
 import { fromFile } from 'geotiff'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#src/database/client.ts'
+import { newFolder } from '#test/setup/folders.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
-import { ingestManifest, manifestText, temporaryFolder, writeManifest } from '../../ingest/fixtures.ts'
+import { ingestManifest, manifestText, writeManifest } from '../../ingest/fixtures.ts'
 import { askWithin } from './ask.ts'
 import { ellipsoidArea, type PixelGrid, type Polygons, statisticsOf, weightsOf } from './brute-force.ts'
 import { randomNumbers, randomPolygons } from './shapes.ts'
@@ -54,16 +55,15 @@ async function readRaster(file: string): Promise<{ grid: PixelGrid; pixels: Floa
 }
 
 async function ingestAll(database: Database): Promise<void> {
-  const folder = await temporaryFolder()
+  const folder = await newFolder()
   for (const { product, file, labels } of RASTERS) {
     const seasonless = product === 'forage' && { crop: undefined, forecast_period: undefined }
     const text = manifestText([{ file: join(FOLDER, file), decimals: DECIMALS, ...labels }], {
       product,
       ...seasonless,
     })
-    await ingestManifest(database, await writeManifest(folder.path, text))
+    await ingestManifest(database, await writeManifest(folder, text))
   }
-  await folder.remove()
 }
 
 describe.skipIf(!THERE)(
