@@ -52,6 +52,7 @@ export function startBare({ cleanup, data, places }: Bench): Promise<Server> {
  */
 export async function measurePoints(bench: Bench, url: string, targets: Targets): Promise<PointsResult> {
   for (const { port } of Object.values(targets)) await warmUp(bench, port)
+  for (const target of ['memory', 'no-cache'] as const) await warmUpAnywhere(bench, targets[target].port)
   const names = Object.keys(targets) as Target[]
   const cells = new Map<string, Cell>()
   for (let round = 0; round < bench.effort.roundsOfLimits; round++) {
@@ -89,6 +90,12 @@ export async function measurePoints(bench: Bench, url: string, targets: Targets)
     }),
     cold: await measureCold(bench, url),
   }
+}
+
+/** Which tiles are not there, and why points have no value, is kept in memory as well. */
+async function warmUpAnywhere(bench: Bench, port: number): Promise<void> {
+  const task = { list: 'anywhere', order: 'once', connections: LIMITED, round: 0 } as const
+  await load(bench, port, task, [200, 404])
 }
 
 function everyLoad(): { spread: Spread; connections: number }[] {
