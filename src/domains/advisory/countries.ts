@@ -42,8 +42,10 @@ export function createCountryFinder(
   concurrency: number,
   keptCells = KEPT_CELLS,
 ): FindCountries {
-  /** Null for cells that are not known to be the same throughout. The oldest come first. */
+  /** Null for cells that are not known to be the same throughout. */
   const cells = new Map<number, string[] | null>()
+  /** Goes through the cells from the oldest on. Another one would pass all that are gone each time. */
+  let oldest = cells.keys()
   /** The same few lists, over and over. */
   const lists = new Map<string, string[]>()
   let current = ''
@@ -64,7 +66,7 @@ export function createCountryFinder(
   }
 
   function keep(cell: number, countries: string[] | null): void {
-    if (cells.size >= keptCells) cells.delete(cells.keys().next().value as number)
+    if (cells.size >= keptCells) cells.delete(oldest.next().value as number)
     cells.set(cell, countries)
   }
 
@@ -79,6 +81,7 @@ export function createCountryFinder(
   return (position, boundaries) => {
     if (boundaries !== current) {
       cells.clear()
+      oldest = cells.keys()
       current = boundaries
     }
     for (let grid = 0; grid < GRIDS.length; grid++) {

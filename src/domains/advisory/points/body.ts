@@ -79,8 +79,8 @@ const SHORT_BODY_BYTES = 131_072
 const BODIES_IN_WORK = 4
 
 /**
- * Bounds the bytes of all long bodies of callers with a token that are worked on at the same time, from their arrival until their
- * answers have been sent. One alone always has room.
+ * Bounds the bytes of all long bodies of callers with a token that are worked on at the same time, from their
+ * arrival until their answers have been sent. One alone always has room.
  */
 function createAdmission(limit: number) {
   let taken = 0
