@@ -10,7 +10,7 @@ const PRODUCT_NAMES: Record<Product, string> = {
   yield: 'yield predictions',
   fertilizer: 'fertilizer recommendations',
   isfm: 'ISFM recommendations',
-  forage: 'forage suitability',
+  forage: 'forage suitability scores',
 }
 
 /** What a request is about, as sentences name it; of a polygon they give the position of a point inside. */
