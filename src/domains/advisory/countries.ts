@@ -36,6 +36,7 @@ interface Cell extends CellToFind {
  * be the same for all of a cell. What lies in none of these is asked for each time.
  *
  * @param concurrency queries that may be under way at the same time
+ * @param keptCells so many cells are kept, of all grids; then the oldest make room
  */
 export function createCountryFinder(
   db: Kysely<Tables>,

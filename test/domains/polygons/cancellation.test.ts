@@ -108,11 +108,10 @@ test.skipIf(EMBEDDED)(
       await vi.waitUntil(async () => (await running('raster_tile')) === 0, { interval: 5, timeout: 2000 })
     })
     expect(started).toHaveBeenCalled()
-    const line = await vi.waitFor(() => {
-      const [found] = logged.mock.calls.flat().filter((text) => text.includes('The client has gone away.'))
-      expect(found).toBeDefined()
-      return found as string
-    }, PATIENCE)
+    const line = await vi.waitUntil(
+      () => logged.mock.calls.flat().find((text) => text.includes('The client has gone away.')),
+      PATIENCE,
+    )
     expect(JSON.parse(line)).toMatchObject({ level: INFO, msg: 'The client has gone away.' })
   },
 )
