@@ -222,6 +222,11 @@ export const ForageResponse = Type.Object(
   },
 )
 
+export const ReleaseHeader = Type.String({
+  description:
+    'The release that the answer was computed from, as in `GET /catalog`; several are separated by commas. One that begins with `synthetic-` is demonstration data, made by a formula.',
+})
+
 export const advisorySchemas = [
   PointRequest,
   ForagePointRequest,

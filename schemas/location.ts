@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { AdminReference } from './admin.ts'
+import { AdminReference } from './areas.ts'
 import { Latitude, Longitude, oneOf, ref } from './common.ts'
 
 export const LocationRequest = Type.Object(

@@ -6,7 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { serverCluster } from '#src/database/client.ts'
-import { openapiYaml } from '#src/plugins/openapi.ts'
+import { openapiYaml } from '#src/http/plugins/openapi.ts'
 
 const FILE = new URL('../openapi.yaml', import.meta.url)
 

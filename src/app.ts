@@ -1,29 +1,29 @@
 import Fastify, { LogController } from 'fastify'
+import { admin } from '#src/domains/areas/index.ts'
+import { createHistoryRecorder } from '#src/domains/history/recorder.ts'
+import type { App } from '#src/http/app.ts'
+import { authentication } from '#src/http/plugins/authentication.ts'
+import { bodyParser } from '#src/http/plugins/body-parser.ts'
+import { clientErrorHandler, errorHandler, frameworkErrors } from '#src/http/plugins/error-handler.ts'
+import { openapi } from '#src/http/plugins/openapi.ts'
+import { overload } from '#src/http/plugins/overload.ts'
+import { requestCounts } from '#src/http/plugins/request-counts.ts'
+import { securityHeaders } from '#src/http/plugins/security-headers.ts'
+import { AJV_OPTIONS } from '#src/http/validation.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database/client.ts'
-import { admin } from './domains/admin/index.ts'
 import { advisory } from './domains/advisory/index.ts'
 import { createAccounts } from './domains/auth/callers.ts'
 import { auth } from './domains/auth/index.ts'
 import { catalog } from './domains/catalog/index.ts'
 import { feedback } from './domains/feedback/index.ts'
 import { history } from './domains/history/index.ts'
-import { createHistoryKeeper } from './domains/history/keeper.ts'
 import { keys } from './domains/keys/index.ts'
 import { location } from './domains/location/index.ts'
 import { service } from './domains/service/index.ts'
 import { stats } from './domains/stats/index.ts'
 import { addRequestCounts } from './domains/stats/queries.ts'
 import { user } from './domains/user/index.ts'
-import type { App } from './plugins/app.ts'
-import { authentication } from './plugins/authentication.ts'
-import { bodyParser } from './plugins/body-parser.ts'
-import { clientErrorHandler, errorHandler, frameworkErrors } from './plugins/error-handler.ts'
-import { openapi } from './plugins/openapi.ts'
-import { overload } from './plugins/overload.ts'
-import { requestCounts } from './plugins/request-counts.ts'
-import { securityHeaders } from './plugins/security-headers.ts'
-import { AJV_OPTIONS } from './plugins/validation.ts'
 
 /** How long a client may take to send a request. */
 const REQUEST_TIMEOUT_MS = 30_000
@@ -68,7 +68,7 @@ export async function buildApp(config: Config, database: Database): Promise<App>
       await guarded.register(keys, { prefix: '/auth' })
       await guarded.register(user, { prefix: '/user' })
       await guarded.register(catalog)
-      await guarded.register(advisory, { prefix: '/advisory', keep: createHistoryKeeper(database.writer) })
+      await guarded.register(advisory, { prefix: '/advisory', keep: createHistoryRecorder(database.writer) })
       await guarded.register(feedback, { prefix: '/history' })
       await guarded.register(history, { prefix: '/history' })
       await guarded.register(stats)

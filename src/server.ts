@@ -1,5 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
+import type { App } from '#src/http/app.ts'
+import { refuseMissingSecret } from '#src/http/jwt-secret.ts'
 import { buildApp } from './app.ts'
 import { type Config, loadConfig } from './config.ts'
 import { type Cluster, type Database, openCluster } from './database/client.ts'
@@ -9,8 +11,6 @@ import { listReleases } from './domains/releases/queries.ts'
 import { OperatorError } from './errors.ts'
 import { seedDemo } from './ingest/demo/seed.ts'
 import { summariseCoverages } from './ingest/summarise.ts'
-import type { App } from './plugins/app.ts'
-import { refuseMissingSecret } from './plugins/jwt-secret.ts'
 
 /** A close that takes longer than this is given up. */
 const CLOSE_TIMEOUT_MS = 10_000

@@ -4,19 +4,33 @@ import { describe, expect, test } from 'vitest'
 
 const ROOT = resolve(import.meta.dirname, '..')
 
-/** What a file may import: things of a lower layer, and of its own folder. */
-const LAYERS: [string, number][] = [
-  ['src/server.ts', 7],
-  ['src/cli/', 7],
-  ['src/app.ts', 6],
-  ['src/ingest/', 5],
-  ['src/domains/', 4],
-  ['src/plugins/', 3],
-  ['src/database/', 2],
-  ['src/config.ts', 1],
-  ['src/errors.ts', 1],
-  ['src/products.ts', 1],
+/**
+ * What a file may import: things of a lower layer, and of its own. What stands side by side, such as the
+ * rasters and the database, knows nothing of each other.
+ */
+const LAYERS: [path: string, layer: number][] = [
+  ['src/server.ts', 8],
+  ['src/cli/', 8],
+  ['src/app.ts', 7],
+  ['src/ingest/', 6],
+  ['src/domains/', 5],
+  ['src/http/', 4],
+  ['src/database/', 3],
+  ['src/raster/', 3],
+  ['src/config.ts', 2],
+  ['src/errors.ts', 2],
+  ['src/products/', 2],
+  ['src/lib/', 1],
   ['schemas/', 0],
+]
+
+/** Layers that stand side by side. */
+const APART: [string, string][] = [
+  ['src/raster/', 'src/database/'],
+  ['src/raster/', 'src/config.ts'],
+  ['src/raster/', 'src/products/'],
+  ['src/raster/', 'schemas/'],
+  ['src/lib/', 'schemas/'],
 ]
 
 function sourceFiles(folder: string): string[] {
@@ -42,6 +56,11 @@ function domainOf(file: string): string | undefined {
   return /^src\/domains\/([^/]+)\//.exec(file)?.[1]
 }
 
+/** The room of the advisory domain that a file is in. */
+function roomOf(file: string): string | undefined {
+  return /^src\/domains\/advisory\/([^/]+)\//.exec(file)?.[1]
+}
+
 const files = [...sourceFiles('src'), ...sourceFiles('schemas')]
 const imports = files.flatMap((file) => importsOf(file).map((target) => ({ file, target })))
 const internal = imports.filter(({ target }) => !target.startsWith('package:'))
@@ -63,6 +82,26 @@ describe('the source', () => {
     const breaches = internal.filter(({ file, target }) => {
       const other = domainOf(target)
       return domainOf(file) && other && other !== domainOf(file) && !target.endsWith('/queries.ts')
+    })
+    expect(breaches).toEqual([])
+  })
+
+  test('what stands side by side knows nothing of each other', () => {
+    const breaches = internal.filter(({ file, target }) =>
+      APART.some(
+        ([one, other]) =>
+          (file.startsWith(one) && target.startsWith(other)) ||
+          (file.startsWith(other) && target.startsWith(one)),
+      ),
+    )
+    expect(breaches.filter(({ file }) => layerOf(file) !== undefined)).toEqual([])
+  })
+
+  test('the rooms of advisory know the lookup and not each other', () => {
+    const breaches = internal.filter(({ file, target }) => {
+      const room = roomOf(file)
+      const other = roomOf(target)
+      return room && other && other !== room && other !== 'lookup'
     })
     expect(breaches).toEqual([])
   })

@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
 import { advisorySchemas, FertilizerResponse, PointRequest } from '#schemas/advisory.ts'
 import { ErrorBody, ErrorDetail, ref } from '#schemas/common.ts'
-import { AJV_OPTIONS } from '#src/plugins/validation.ts'
+import { AJV_OPTIONS } from '#src/http/validation.ts'
 
 export const PATH = '/advisory/fertilizer/point'
 

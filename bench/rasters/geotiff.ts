@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises'
-import type { Grid } from '#src/ingest/grid.ts'
+import type { Grid } from '#src/raster/grid.ts'
 
 export interface RasterToWrite {
   grid: Omit<Grid, 'srid'>

@@ -1,6 +1,6 @@
 import { openRaster } from '#src/ingest/geotiff/file.ts'
-import type { Pixels } from '#src/ingest/pixels.ts'
-import { TILE_SIZE } from '#src/ingest/tiles.ts'
+import type { Pixels } from '#src/raster/pixels.ts'
+import { TILE_SIZE } from '#src/raster/tiles.ts'
 import { randomNumbers } from '../load/random.ts'
 
 export interface Point {

@@ -1,8 +1,9 @@
 import type { Database } from '#src/database/client.ts'
 import { deleteRelease, insertRelease, markReady, publishRelease } from '#src/domains/releases/queries.ts'
 import { OperatorError } from '#src/errors.ts'
-import type { Pixels } from './pixels.ts'
-import { SummaryPyramid } from './pyramid.ts'
+import type { Pixels } from '#src/raster/pixels.ts'
+import { SummaryPyramid } from '#src/raster/pyramid.ts'
+import { tilesOf } from '#src/raster/tiles.ts'
 import {
   type Extent,
   extentOf,
@@ -14,7 +15,6 @@ import {
 import { type CoverageSource, compareLayers, type LayerSource, type ReleaseSource } from './source.ts'
 import { type Statistics, StatisticsCollector, suspicionOf } from './statistics.ts'
 import { writingSummaries, writingTiles } from './tile-writer.ts'
-import { tilesOf } from './tiles.ts'
 
 /** Told how much of a release is done, from 0 to 1. */
 export type Progress = (done: number) => void

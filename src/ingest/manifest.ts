@@ -5,7 +5,7 @@ import { type Static, Type } from 'typebox'
 import { LineCounter, parseDocument } from 'yaml'
 import { ProductSchema } from '#schemas/common.ts'
 import { OperatorError } from '#src/errors.ts'
-import { PRODUCT_RULES } from '#src/products.ts'
+import { PRODUCT_RULES } from '#src/products/rules.ts'
 
 const Label = Type.String({ minLength: 1, maxLength: 100, pattern: '^\\S(.*\\S)?$' })
 

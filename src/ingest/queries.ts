@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import { type Grid, outline } from './grid.ts'
+import { type Grid, outline } from '#src/raster/grid.ts'
+import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { Manifest } from './manifest.ts'
 import type { CoverageSource, LayerSource } from './source.ts'
 import type { Statistics } from './statistics.ts'
-import { TILE_SIZE } from './tiles.ts'
 
 /** The extent of a grid in longitude and latitude, decimal degrees. */
 export interface Extent {

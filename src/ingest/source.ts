@@ -1,15 +1,10 @@
-import type { Product } from '#schemas/common.ts'
-import type { Grid, Window } from './grid.ts'
-import type { Pixels } from './pixels.ts'
-import type { StoredBand } from './tiles.ts'
+import type { Series } from '#src/products/series.ts'
+import type { Grid, Window } from '#src/raster/grid.ts'
+import type { Pixels } from '#src/raster/pixels.ts'
+import type { StoredBand } from '#src/raster/tiles.ts'
 
 /** What a release is of and where it comes from. */
-export interface ReleaseDescription {
-  product: Product
-  countryCode: string
-  cropCode: string | null
-  /** ISO date of the first day of the month; null for forage. */
-  forecastPeriod: string | null
+export interface ReleaseDescription extends Series {
   synthetic: boolean
   source: string
   licence: string

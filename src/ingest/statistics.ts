@@ -1,4 +1,4 @@
-import type { Pixels } from './pixels.ts'
+import type { Pixels } from '#src/raster/pixels.ts'
 
 /** Statistics of a layer's valid pixels, in the layer's unit; null where there is none. */
 export interface Statistics {

@@ -1,7 +1,8 @@
 import type { Database } from '#src/database/client.ts'
-import { decodeTile } from '#src/domains/advisory/tiles/decode.ts'
+import { SummaryPyramid } from '#src/raster/pyramid.ts'
+import { decodeTile } from '#src/raster/raster-wkb.ts'
+import { TILE_SIZE } from '#src/raster/tiles.ts'
 import { lockWork } from './lock.ts'
-import { SummaryPyramid } from './pyramid.ts'
 import {
   clearSummaries,
   isGeographic,
@@ -11,7 +12,6 @@ import {
   tilesAfter,
 } from './queries.ts'
 import { writingSummaries } from './tile-writer.ts'
-import { TILE_SIZE } from './tiles.ts'
 
 /** Any constant will do, as long as every process that summarises uses the same. */
 const SUMMARISE_LOCK = 7_239_443

@@ -4,8 +4,8 @@ import { type Kysely, sql } from 'kysely'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Database } from '#src/database/client.ts'
 import type { Tables } from '#src/database/tables.ts'
-import type { BlockSummary } from './pyramid.ts'
-import type { Tile } from './tiles.ts'
+import type { BlockSummary } from '#src/raster/pyramid.ts'
+import type { Tile } from '#src/raster/tiles.ts'
 
 /** Takes one more row of a coverage. Rows are sent many at a time: it may be stored only later. */
 export type Write<Row> = (row: Row) => Promise<void>

@@ -50,7 +50,7 @@ describe('files that cannot be opened', () => {
     ['empty.tif', ''],
     ['text.tif', 'Dear operator, this is not a raster.'],
     ['short.tif', 'II'],
-    ['picture.tif', '\x89PNG\r\n\x1a\n'],
+    ['snapshot.tif', '\x89PNG\r\n\x1a\n'],
   ])('%s, which is no TIFF', async (name, content) => {
     await writeFile(join(ingest.folder, name), content, 'latin1')
     expect(await ingest.refusalOfFile(name)).toBe(`${name} is not a TIFF file.`)

@@ -59,7 +59,7 @@ describe('grids that cannot be used', () => {
   })
 
   test('without a georeference', async () => {
-    const file = await raster('picture.tif', {
+    const file = await raster('snapshot.tif', {
       tags: {
         [TAGS.pixelScale]: ['double', []],
         [TAGS.tiepoints]: ['double', []],
@@ -67,7 +67,7 @@ describe('grids that cannot be used', () => {
       },
     })
     expect(await ingest.refusalOfFile(file)).toBe(
-      'picture.tif has no geotransform: it is a picture without a place on the Earth.',
+      'snapshot.tif has no geotransform: it is a snapshot without a place on the Earth.',
     )
   })
 })

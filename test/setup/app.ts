@@ -1,6 +1,6 @@
 import { buildApp } from '#src/app.ts'
 import { type Cluster, type Database, openCluster } from '#src/database/client.ts'
-import type { App } from '#src/plugins/app.ts'
+import type { App } from '#src/http/app.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import type { Template } from './templates.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { LightMyRequestResponse } from 'fastify'
 import type { Tokens } from '#schemas/auth.ts'
-import type { App } from '#src/plugins/app.ts'
+import type { App } from '#src/http/app.ts'
 import { createTestApp, type TestApp, type TestAppOptions } from './app.ts'
 
 /** Somebody with an account who has logged in. */

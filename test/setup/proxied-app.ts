@@ -1,7 +1,7 @@
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { openCluster } from '#src/database/client.ts'
-import type { App } from '#src/plugins/app.ts'
+import type { App } from '#src/http/app.ts'
 import { startTcpProxy, type TcpProxy } from '#test/database/tcp-proxy.ts'
 import { createTestDatabase } from './database.ts'
 

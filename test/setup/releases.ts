@@ -1,7 +1,7 @@
 import type { Database } from '#src/database/client.ts'
 import { deleteRelease, publishRelease, rollbackRelease } from '#src/domains/releases/queries.ts'
+import type { App } from '#src/http/app.ts'
 import type { LayerSource, ReleaseDescription, ReleaseSource } from '#src/ingest/source.ts'
-import type { App } from '#src/plugins/app.ts'
 
 /** A release of fertilizers for Ethiopia's wheat, but for what is said of it. */
 export function releaseDescription(changes: Partial<ReleaseDescription> = {}): ReleaseDescription {

@@ -1,26 +1,26 @@
 import { advisorySchemas } from '#schemas/advisory.ts'
-import { everythingSchemas } from '#schemas/everything.ts'
-import { pointsSchemas } from '#schemas/points.ts'
+import { allProductsSchemas } from '#schemas/all-products.ts'
+import { batchSchemas } from '#schemas/batch.ts'
 import { polygonSchemas } from '#schemas/polygon.ts'
-import type { KeepAdvisory } from '#src/domains/history/queries.ts'
-import type { App } from '#src/plugins/app.ts'
-import { createPointAdvisor } from './point.ts'
-import { pointsRoutes } from './points/routes.ts'
-import { polygonRoutes } from './polygons/routes.ts'
-import { pointRoutes } from './routes.ts'
+import type { RecordAdvisory } from '#src/domains/history/queries.ts'
+import type { App } from '#src/http/app.ts'
+import { batchRoutes } from './batch/routes.ts'
+import { createPointAdvisor } from './lookup/advisor.ts'
+import { pointRoutes } from './point/routes.ts'
+import { polygonRoutes } from './polygon/routes.ts'
 
 export interface AdvisoryOptions {
   /** Where what callers with a token are answered is kept. */
-  keep: KeepAdvisory
+  keep: RecordAdvisory
 }
 
 /** The advisory endpoints: what the published releases say about a place. */
 export async function advisory(app: App, { keep }: AdvisoryOptions): Promise<void> {
-  for (const schema of [...advisorySchemas, ...everythingSchemas, ...pointsSchemas, ...polygonSchemas]) {
+  for (const schema of [...advisorySchemas, ...allProductsSchemas, ...batchSchemas, ...polygonSchemas]) {
     app.addSchema(schema)
   }
   const advisor = createPointAdvisor(app.database, app.config)
   pointRoutes(app, advisor, keep)
-  await app.register(pointsRoutes, { advisor })
+  await app.register(batchRoutes, { advisor })
   polygonRoutes(app, advisor.reasons, keep)
 }

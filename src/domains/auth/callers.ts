@@ -3,7 +3,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { findKeyUser, touchKey } from '#src/domains/keys/queries.ts'
-import type { Accounts } from '#src/plugins/authentication.ts'
+import type { Accounts } from '#src/http/plugins/authentication.ts'
 import { findSessionUser } from './queries.ts'
 
 /**

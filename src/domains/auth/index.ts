@@ -1,5 +1,5 @@
 import { authSchemas } from '#schemas/auth.ts'
-import type { App } from '#src/plugins/app.ts'
+import type { App } from '#src/http/app.ts'
 import { authRoutes } from './routes.ts'
 
 /** Accounts: registration, login and the tokens that come of it. */

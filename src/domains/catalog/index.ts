@@ -1,5 +1,5 @@
 import { catalogSchemas } from '#schemas/catalog.ts'
-import type { App } from '#src/plugins/app.ts'
+import type { App } from '#src/http/app.ts'
 import { catalogRoutes } from './routes.ts'
 
 /** The catalog: what the service offers, and what is published at the moment. */

@@ -1,9 +1,9 @@
 import { Catalog } from '#schemas/catalog.ts'
 import { PRODUCTS, ref } from '#schemas/common.ts'
-import { listCountries } from '#src/domains/advisory/queries.ts'
+import { listCountries } from '#src/domains/advisory/lookup/queries.ts'
 import { errorResponses } from '#src/errors.ts'
-import type { App } from '#src/plugins/app.ts'
-import { PRODUCT_RULES } from '#src/products.ts'
+import type { App } from '#src/http/app.ts'
+import { PRODUCT_RULES } from '#src/products/rules.ts'
 import { listBoundaries, listCrops, listPublishedReleases } from './queries.ts'
 
 export function catalogRoutes(app: App): void {

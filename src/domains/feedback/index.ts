@@ -1,5 +1,5 @@
 import { feedbackSchemas } from '#schemas/feedback.ts'
-import type { App } from '#src/plugins/app.ts'
+import type { App } from '#src/http/app.ts'
 import { feedbackRoutes } from './routes.ts'
 
 /** What callers say of the advisories that they were given. */

@@ -3,8 +3,8 @@ import { Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import { Feedback, FeedbackRequest } from '#schemas/feedback.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
-import type { App } from '#src/plugins/app.ts'
-import { callerOf } from '#src/plugins/authentication.ts'
+import type { App } from '#src/http/app.ts'
+import { callerOf } from '#src/http/plugins/authentication.ts'
 import { putFeedback } from './queries.ts'
 
 export function feedbackRoutes(app: App): void {

@@ -1,5 +1,5 @@
 import type { HistoryItem } from '#schemas/history.ts'
-import { csvRow } from '#src/plugins/csv.ts'
+import { csvRow } from '#src/http/csv.ts'
 import { type Entry, entriesOf } from './entries.ts'
 import type { HistoryRow } from './queries.ts'
 

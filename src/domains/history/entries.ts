@@ -1,5 +1,5 @@
 import { PRODUCTS, type Product } from '#schemas/common.ts'
-import { PRODUCT_RULES } from '#src/products.ts'
+import { PRODUCT_RULES } from '#src/products/rules.ts'
 
 /** How the entries of a product read in the answers that were kept. */
 interface EntryKeys {

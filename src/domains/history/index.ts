@@ -1,5 +1,5 @@
 import { historySchemas } from '#schemas/history.ts'
-import type { App } from '#src/plugins/app.ts'
+import type { App } from '#src/http/app.ts'
 import { historyRoutes } from './routes.ts'
 
 /** What callers with a token were answered. */

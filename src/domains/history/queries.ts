@@ -28,7 +28,7 @@ export interface AdvisoryRecord {
  * @throws {ApiError} UNAUTHORIZED where the caller has been deleted meanwhile, OVERLOADED where too many
  * advisories wait to be kept; otherwise what the database throws
  */
-export type KeepAdvisory = (record: AdvisoryRecord) => Promise<string>
+export type RecordAdvisory = (record: AdvisoryRecord) => Promise<string>
 
 /** An advisory as it is written, with its request and answer as JSON. */
 export interface HistoryEntry extends Omit<AdvisoryRecord, 'request' | 'answer'> {

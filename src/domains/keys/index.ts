@@ -1,5 +1,5 @@
 import { keySchemas } from '#schemas/keys.ts'
-import type { App } from '#src/plugins/app.ts'
+import type { App } from '#src/http/app.ts'
 import { keyRoutes } from './routes.ts'
 
 /** Keys for servers, which nobody can ask for a password. */

@@ -4,8 +4,8 @@ import { Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import { ApiKeyList, ApiKeyRequest, NewApiKey } from '#schemas/keys.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
-import type { App } from '#src/plugins/app.ts'
-import { callerOf, KEY_PREFIX } from '#src/plugins/authentication.ts'
+import type { App } from '#src/http/app.ts'
+import { callerOf, KEY_PREFIX } from '#src/http/plugins/authentication.ts'
 import { deleteKey, insertKey, listKeys } from './queries.ts'
 
 const KEYS_PER_USER = 20

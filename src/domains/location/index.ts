@@ -1,5 +1,5 @@
 import { locationSchemas } from '#schemas/location.ts'
-import type { App } from '#src/plugins/app.ts'
+import type { App } from '#src/http/app.ts'
 import { locationRoutes } from './routes.ts'
 
 /** Where a point lies, and what is known about it. */

@@ -1,6 +1,6 @@
 import { PRODUCTS, type Product } from '#schemas/common.ts'
 import type { ProductAvailability, UnavailableReason } from '#schemas/location.ts'
-import { PRODUCT_RULES } from '#src/products.ts'
+import { PRODUCT_RULES } from '#src/products/rules.ts'
 import type { OfferAtPoint } from './queries.ts'
 
 /** What each product has at a point of a country, in the words of the point endpoints' errors. */

@@ -1,4 +1,4 @@
-import type { AdminReference } from '#schemas/admin.ts'
+import type { AdminReference } from '#schemas/areas.ts'
 import type { AreaAtPoint } from './queries.ts'
 
 /** The country a point lies in, and its areas there. */

@@ -1,16 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import type { Product } from '#schemas/common.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-
-/** What a release answers for. At most one release is published for each. */
-export interface Series {
-  product: Product
-  countryCode: string
-  cropCode: string | null
-  /** ISO date of the first day of the month; null for forage. */
-  forecastPeriod: string | null
-}
+import type { Series } from '#src/products/series.ts'
 
 export interface ReleaseRow extends Series {
   id: number

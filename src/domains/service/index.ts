@@ -1,5 +1,5 @@
 import { serviceSchemas } from '#schemas/service.ts'
-import type { App } from '#src/plugins/app.ts'
+import type { App } from '#src/http/app.ts'
 import { serviceRoutes } from './routes.ts'
 
 /** The service itself: where to find what, and whether it is well. */

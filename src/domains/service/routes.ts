@@ -1,7 +1,7 @@
 import { ref } from '#schemas/common.ts'
 import { Health, ServiceLinks } from '#schemas/service.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
-import type { App } from '#src/plugins/app.ts'
+import type { App } from '#src/http/app.ts'
 import { ping } from './queries.ts'
 
 export function serviceRoutes(app: App): void {

@@ -1,5 +1,5 @@
 import type { AdvisoryCounts, ServiceStats } from '#schemas/stats.ts'
-import { quantile } from '#src/plugins/latency.ts'
+import { quantile } from '#src/lib/histogram.ts'
 import { type Days, daysOf } from './period.ts'
 import type { TrafficRow, UsageRow } from './queries.ts'
 

@@ -1,5 +1,5 @@
 import { statsSchemas } from '#schemas/stats.ts'
-import type { App } from '#src/plugins/app.ts'
+import type { App } from '#src/http/app.ts'
 import { statsRoutes } from './routes.ts'
 
 /** How much is asked, by whom it may be known, and how it goes. */

@@ -1,5 +1,5 @@
 import { userSchemas } from '#schemas/user.ts'
-import type { App } from '#src/plugins/app.ts'
+import type { App } from '#src/http/app.ts'
 import { userRoutes } from './routes.ts'
 
 /** What is kept of a person, to be read, changed and deleted by that person. */

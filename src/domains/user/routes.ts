@@ -2,8 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import { ref } from '#schemas/common.ts'
 import { DeletionReport, ProfileChanges, UserProfile } from '#schemas/user.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
-import type { App } from '#src/plugins/app.ts'
-import { callerOf } from '#src/plugins/authentication.ts'
+import type { App } from '#src/http/app.ts'
+import { callerOf } from '#src/http/plugins/authentication.ts'
 import { deleteUser, findUser, updateUser } from './queries.ts'
 
 export function userRoutes(app: App): void {

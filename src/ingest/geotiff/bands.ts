@@ -1,6 +1,6 @@
 import type { GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
-import type { PixelType } from '../pixels.ts'
+import type { PixelType } from '#src/raster/pixels.ts'
 import type { SampleLayout } from './samples.ts'
 
 /** What a GeoTIFF says of one of its bands. */

@@ -1,6 +1,6 @@
 import type { GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
-import type { Grid } from '../grid.ts'
+import type { Grid } from '#src/raster/grid.ts'
 
 /** GTRasterTypeGeoKey: the tie point is the centre of the first pixel, not its outer corner. */
 const PIXEL_IS_POINT = 2
@@ -64,6 +64,6 @@ function affineOf(image: GeoTIFFImage, path: string): [number, number, number, n
   throw new OperatorError(
     tie && tie.length > 6
       ? `${path} is placed by ground control points; warp it to a north-up grid first.`
-      : `${path} has no geotransform: it is a picture without a place on the Earth.`,
+      : `${path} has no geotransform: it is a snapshot without a place on the Earth.`,
   )
 }

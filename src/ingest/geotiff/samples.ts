@@ -1,4 +1,4 @@
-import { asPixels, type Pixels, type PixelType } from '../pixels.ts'
+import { asPixels, type Pixels, type PixelType } from '#src/raster/pixels.ts'
 
 /** How the samples of an image are written down. */
 export interface SampleLayout {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { HistoryItem, HistoryList } from '#schemas/history.ts'
-import { createHistoryKeeper } from '#src/domains/history/keeper.ts'
 import type { AdvisoryRecord } from '#src/domains/history/queries.ts'
+import { createHistoryRecorder } from '#src/domains/history/recorder.ts'
 import type { TestApp } from '#test/setup/app.ts'
 import type { Person } from '#test/setup/people.ts'
 
@@ -27,7 +27,7 @@ export function recordOf(person: Person, changes: Partial<AdvisoryRecord> = {}):
 /** Keeps advisories, as if they had been given at some times. */
 export async function keepAt(service: TestApp, records: [AdvisoryRecord, time: Date][]): Promise<string[]> {
   const db = service.database.writer
-  const keep = createHistoryKeeper(db)
+  const keep = createHistoryRecorder(db)
   const ids = await Promise.all(records.map(([record]) => keep(record)))
   const times = records.map(([, time]) => time.toISOString())
   await sql`

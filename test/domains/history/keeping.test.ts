@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { createHistoryKeeper } from '#src/domains/history/keeper.ts'
 import type { AdvisoryRecord } from '#src/domains/history/queries.ts'
+import { createHistoryRecorder } from '#src/domains/history/recorder.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 
@@ -124,7 +124,7 @@ describe('the keeper', () => {
         cropCode: index % 2 === 0 ? 'wheat' : null,
       }),
     )
-    const keep = createHistoryKeeper(service.database.writer)
+    const keep = createHistoryRecorder(service.database.writer)
     const ids = await Promise.all(asked.map(keep))
     expect(statements.mock.calls.length).toBeLessThanOrEqual(4)
     statements.mockRestore()
@@ -150,7 +150,7 @@ describe('the keeper', () => {
   test('keeps the bytes of request and answer, whatever is in them', async () => {
     const person = await newPerson(service.app)
     const asked = record(person)
-    await createHistoryKeeper(service.database.writer)(asked)
+    await createHistoryRecorder(service.database.writer)(asked)
     const [row] = await kept(person)
     expect(JSON.stringify(row?.request)).toBe(JSON.stringify(asked.request))
     expect(JSON.stringify(row?.answer)).toBe(JSON.stringify(asked.answer))
@@ -161,7 +161,7 @@ describe('the keeper', () => {
   test('keeps the neighbours of what the database refuses, and of those whose account is gone', async () => {
     const [person, leaving] = [await newPerson(service.app), await newPerson(service.app)]
     await service.app.inject({ method: 'DELETE', url: '/user/profile', headers: leaving.headers })
-    const keep = createHistoryKeeper(service.database.writer)
+    const keep = createHistoryRecorder(service.database.writer)
     const results = await Promise.allSettled([
       keep(record(person)),
       ...Array.from({ length: 20 }, (_, index) => {
@@ -185,7 +185,7 @@ describe('the keeper', () => {
 
   test('turns away what would make too many wait, and goes on', async () => {
     const person = await newPerson(service.app)
-    const keep = createHistoryKeeper(service.database.writer)
+    const keep = createHistoryRecorder(service.database.writer)
     const large = record(person, { request: { text: 'x'.repeat(8_000_000) } })
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => keep(large)))
     const refused = results.filter(
@@ -200,7 +200,7 @@ describe('the keeper', () => {
     'waits for no account that is just being deleted',
     async () => {
       const [person, leaving] = [await newPerson(service.app), await newPerson(service.app)]
-      const keep = createHistoryKeeper(service.database.writer)
+      const keep = createHistoryRecorder(service.database.writer)
       await service.database.writer.transaction().execute(async (trx) => {
         await trx.selectFrom('app_user').select('id').where('id', '=', leaving.user.id).forUpdate().execute()
         const first = keep(record(person))

@@ -1,0 +1,138 @@
+import type { ServerResponse } from 'node:http'
+import type { FastifyRequest } from 'fastify'
+import { BATCH_LIMITS } from '#schemas/batch.ts'
+import { ApiError } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { overloaded } from '#src/http/plugins/overload.ts'
+import { FORMS, readBatch, type SentBatch } from './sent.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether there is room for so many bytes of its body; null for calls with one point. */
+    hasRoomFor: ((bytes: number) => boolean) | null
+  }
+}
+
+/** How to have more points answered. */
+function hint({ user }: FastifyRequest): string {
+  return user === null
+    ? `Without a token a call may have ${BATCH_LIMITS.anonymous} points, with one (\`Authorization: Bearer ...\`) ${BATCH_LIMITS.withToken}.`
+    : `A call may have ${BATCH_LIMITS.withToken} points: send several.`
+}
+
+/**
+ * Makes a scope read bodies in all forms in which many points are sent. How long they may be depends on
+ * whether the caller has a token, so they are collected here and not by Fastify.
+ */
+export function readBatchBodies(app: App): void {
+  const { BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES } = app.config
+  const jsonParser = app.getDefaultJsonParser('error', 'error')
+
+  const limitOf = ({ user }: FastifyRequest) =>
+    user === null ? BODY_LIMIT_BYTES : Math.max(BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES)
+
+  const admit = createAdmission(BODIES_IN_WORK * BATCH_BODY_LIMIT_BYTES)
+  app.decorateRequest('hasRoomFor', null)
+  app.addHook('onRequest', async (request, reply) => {
+    request.hasRoomFor = admit(reply.raw)
+  })
+
+  app.removeAllContentTypeParsers()
+  for (const form of FORMS) {
+    app.addContentTypeParser(form, async (request: FastifyRequest, stream: NodeJS.ReadableStream) => {
+      const text = textOf(await collect(request, stream, limitOf(request)))
+      if (text.trim() === '') return undefined
+      return readBatch(form, text, (json) => parseJson(request, json))
+    })
+  }
+  app.addContentTypeParser('*', async (request: FastifyRequest, stream: NodeJS.ReadableStream) => {
+    const body = await collect(request, stream, limitOf(request))
+    if (body.length === 0) return undefined
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `Send the body as one of ${FORMS.join(', ')}.`)
+  })
+
+  function parseJson(request: FastifyRequest, json: string): unknown {
+    let parsed: unknown
+    // The parser calls back before it returns.
+    void jsonParser(request, json, (error, body) => {
+      if (error) throw error
+      parsed = body
+    })
+    return parsed
+  }
+}
+
+/**
+ * @throws {ApiError} TOO_MANY_POINTS, where the call has more than its caller may send
+ */
+export function refuseTooMany(request: FastifyRequest, { points }: SentBatch): void {
+  const limit = request.user === null ? BATCH_LIMITS.anonymous : BATCH_LIMITS.withToken
+  if (points.count <= limit) return
+  const count = points.count > BATCH_LIMITS.withToken ? `more than ${BATCH_LIMITS.withToken}` : points.count
+  throw new ApiError('TOO_MANY_POINTS', `The call has ${count} points. ${hint(request)}`)
+}
+
+/** Some 1,000 points: as with calls without a token, which may not have more, there is always room for them. */
+const SHORT_BODY_BYTES = 131_072
+
+/** So many bodies of full length are worked on at a time; an answer takes a few times the memory of its body. */
+const BODIES_IN_WORK = 4
+
+/**
+ * Bounds the bytes of all long bodies of callers with a token that are worked on at the same time, from their
+ * arrival until their answers have been sent. One alone always has room.
+ */
+function createAdmission(limit: number) {
+  let taken = 0
+  return (response: ServerResponse): ((bytes: number) => boolean) => {
+    let own = 0
+    response.once('close', () => {
+      taken -= own
+    })
+    return (bytes) => {
+      if (bytes <= SHORT_BODY_BYTES) return true
+      const others = taken - own
+      if (others > 0 && others + bytes > limit) return false
+      taken = others + bytes
+      own = bytes
+      return true
+    }
+  }
+}
+
+/** The bytes of a body, not more than the limit of them. */
+function collect(request: FastifyRequest, stream: NodeJS.ReadableStream, limit: number): Promise<Buffer> {
+  const tooLarge = () =>
+    new ApiError('BODY_TOO_LARGE', `The body is larger than ${limit} bytes. ${hint(request)}`)
+  if (Number(request.headers['content-length']) > limit) return Promise.reject(tooLarge())
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let length = 0
+    stream.on('data', (chunk: Buffer) => {
+      length += chunk.length
+      if (length <= limit && (request.user === null || request.hasRoomFor?.(length))) {
+        chunks.push(chunk)
+      } else {
+        // What else comes is read by nobody, and thrown away by Node.
+        stream.removeAllListeners('data')
+        reject(length > limit ? tooLarge() : overloaded())
+      }
+    })
+    stream.on('end', () => resolve(Buffer.concat(chunks, length)))
+    stream.on('error', reject)
+  })
+}
+
+const UTF_8 = new TextDecoder('utf-8', { fatal: true })
+
+/** The text of a body, without a byte order mark. */
+function textOf(body: Buffer): string {
+  let text: string
+  try {
+    text = UTF_8.decode(body)
+  } catch {
+    throw new ApiError('MALFORMED_BODY', 'The body is not valid UTF-8.')
+  }
+  if (text.includes('\0')) throw new ApiError('MALFORMED_BODY', 'The body contains NUL characters.')
+  return text
+}

@@ -1,0 +1,113 @@
+import { ApiError } from '#src/errors.ts'
+import { readNumber } from '#src/http/parameters.ts'
+import { RefusedPoint } from './items.ts'
+
+/** More columns than anybody's table has: a line without end is not read to its end. */
+const MOST_COLUMNS = 1000
+
+const CELL = /[^,\r\n]*/y
+const LINE_END = /\r\n|[\r\n]/y
+const BLANK_LINES = /[\r\n]*/y
+
+/** What columns may be called, in any case. Others are ignored. */
+const COLUMNS = new Map<string, 'id' | 'lat' | 'lng' | 'name'>([
+  ['id', 'id'],
+  ['name', 'name'],
+  ['lat', 'lat'],
+  ['latitude', 'lat'],
+  ['lng', 'lng'],
+  ['lon', 'lng'],
+  ['long', 'lng'],
+  ['longitude', 'lng'],
+])
+
+/**
+ * The records of a table as RFC 4180 has it, blank lines left out; lines may end in CRLF, LF or CR.
+ *
+ * @throws {ApiError} MALFORMED_BODY, where quotes leave it open what belongs to which cell
+ */
+export function* csvRecords(text: string): Generator<string[]> {
+  let at = 0
+  let record: string[] = []
+  while (at < text.length) {
+    // Many at once: a body of nothing else would otherwise keep everyone waiting for a second.
+    if (record.length === 0) {
+      BLANK_LINES.lastIndex = at
+      BLANK_LINES.test(text)
+      at = BLANK_LINES.lastIndex
+      if (at === text.length) return
+    }
+    if (text[at] === '"') {
+      const start = at
+      let escaped = false
+      for (;;) {
+        const quote = text.indexOf('"', at + 1)
+        if (quote === -1) throw malformed(text, start, 'a quote is opened and never closed')
+        at = quote + 1
+        if (text[at] !== '"') break
+        escaped = true
+      }
+      const cell = text.slice(start + 1, at - 1)
+      record.push(escaped ? cell.replaceAll('""', '"') : cell)
+    } else {
+      CELL.lastIndex = at
+      record.push((CELL.exec(text) as RegExpExecArray)[0])
+      at = CELL.lastIndex
+    }
+    if (record.length > MOST_COLUMNS) throw malformed(text, at, `there are more than ${MOST_COLUMNS} cells`)
+
+    if (text[at] === ',') {
+      at++
+      // A comma at the very end has an empty cell behind it.
+      if (at < text.length) continue
+      record.push('')
+    } else {
+      LINE_END.lastIndex = at
+      if (LINE_END.test(text)) at = LINE_END.lastIndex
+      else if (at < text.length) throw malformed(text, at, 'text follows a closing quote')
+    }
+    yield record
+    record = []
+  }
+}
+
+function malformed(text: string, at: number, what: string): ApiError {
+  const line = text.slice(0, at).split(/\r\n|[\r\n]/).length
+  return new ApiError('MALFORMED_BODY', `The body is not valid CSV: on line ${line} ${what}.`)
+}
+
+/**
+ * What turns a record into a point as JSON would have it. Empty cells count as left out.
+ *
+ * @throws {ApiError} MALFORMED_BODY, where the header does not say which columns are which
+ */
+export function csvPointReader(header: string[]): (record: string[]) => unknown {
+  const columns = header.map((name) => COLUMNS.get(name.trim().toLowerCase()))
+  for (const name of ['lat', 'lng'] as const) {
+    if (columns.includes(name)) continue
+    const hint =
+      header.length === 1 && /[;\t]/.test(header[0] as string) ? ' Cells are separated by commas.' : ''
+    throw new ApiError(
+      'MALFORMED_BODY',
+      `The first line must name the columns, lat and lng among them.${hint}`,
+    )
+  }
+  const twice = columns.find((name, index) => name && columns.indexOf(name) !== index)
+  if (twice) throw new ApiError('MALFORMED_BODY', `The first line names more than one column for ${twice}.`)
+
+  return (record) => {
+    const point: Record<string, unknown> = {}
+    for (const [index, name] of columns.entries()) {
+      const cell = record[index]
+      if (!name || !cell) continue
+      if (name === 'id' || name === 'name') point[name] = cell
+      else if (cell.trim() !== '') point[name] = readNumber(cell.trim())
+    }
+    if (record.length <= header.length) return point
+    const rule = `row has ${record.length} cells, and the first line names ${header.length}`
+    return new RefusedPoint(
+      new ApiError('INVALID_PARAMETERS', `The ${rule}.`, [{ field: 'row', message: `the ${rule}` }]),
+      point.id,
+    )
+  }
+}

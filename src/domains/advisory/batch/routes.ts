@@ -1,0 +1,143 @@
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { asQuery, ReleaseHeader } from '#schemas/advisory.ts'
+import {
+  AnswerCollection,
+  AnswerLines,
+  AnswerTable,
+  BATCH_LIMITS,
+  BATCH_RESPONSES,
+  BatchParameters,
+  BatchPoint,
+  ForageBatchParameters,
+  ForagePointsRequest,
+  PointCollection,
+  PointLines,
+  PointsRequest,
+  PointTable,
+} from '#schemas/batch.ts'
+import { PRODUCTS, type Product, ref } from '#schemas/common.ts'
+import { ApiError, errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { negotiate } from '#src/http/negotiation.ts'
+import { queryMerger } from '#src/http/parameters.ts'
+import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
+import type { PointAdvisor } from '../lookup/advisor.ts'
+import { seriesOf } from '../lookup/series.ts'
+import { adviseBatch, writeAnswer } from './answer.ts'
+import { readBatchBodies, refuseTooMany } from './body.ts'
+import { readPoint, type Validator } from './items.ts'
+import { FORMS, type Form, type SentBatch } from './sent.ts'
+import { createWriter } from './writers.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The points of a call with many, as they were sent. */
+    batch: SentBatch | null
+  }
+}
+
+const RULES = `
+One call may have ${BATCH_LIMITS.anonymous} points, and ${BATCH_LIMITS.withToken} with a valid token. They are all answered by one release, in their order, each by what the point endpoint would answer or by its own \`error\` and \`code\`: one that is not valid or has no value spoils nothing for the others.
+
+Points are sent as JSON, as NDJSON (a point a line), as CSV or as GeoJSON. \`Accept\` chooses among the same forms for the answer; without it, the answer has the form of the request. What applies to all points comes in the query; a JSON body may have it as well, and wins.
+
+Long answers are streamed. If the service fails midway, the connection is cut: an answer is whole when its transfer ends properly. While many long calls are worked on, others are answered 503 \`OVERLOADED\`. Calls with many points are not kept in the caller's history.`
+
+const TITLES: Record<Product, string> = {
+  yield: 'Predicted yields',
+  fertilizer: 'Fertilizer rates',
+  isfm: 'Organic inputs (ISFM)',
+  forage: 'Forage suitability',
+}
+
+/** What is closest to the form of the request comes first: it is the answer where `Accept` does not say. */
+const OFFERS = Object.fromEntries(
+  FORMS.map((form) => [form, [form, ...FORMS.filter((other) => other !== form)]]),
+) as Record<Form, [Form, ...Form[]]>
+
+/** The endpoints that answer for many points in one call. Their bodies are read here, not by the app. */
+export async function batchRoutes(app: App, { advisor }: { advisor: PointAdvisor }): Promise<void> {
+  app.decorateRequest('batch', null)
+  readBatchBodies(app)
+
+  for (const product of PRODUCTS) {
+    const parameters = product === 'forage' ? ForageBatchParameters : BatchParameters
+    const merge = queryMerger(parameters)
+    app.route({
+      method: 'POST',
+      url: `/${product}/points`,
+      config: { public: true },
+      schema: {
+        operationId: `${product}AtPoints`,
+        summary: `${TITLES[product]} at many points`,
+        description: RULES.trim(),
+        tags: ['advisory'],
+        security: OPTIONAL_TOKEN,
+        queryAlternative: asQuery(parameters),
+        body: parameters,
+        bodyForms: {
+          'application/json': ref(product === 'forage' ? ForagePointsRequest : PointsRequest),
+          'application/x-ndjson': ref(PointLines),
+          'text/csv': ref(PointTable),
+          'application/geo+json': ref(PointCollection),
+        },
+        response: {
+          200: {
+            description: 'An answer for each point.',
+            headers: { 'Advisory-Release': ReleaseHeader },
+            content: {
+              'application/json': { schema: ref(BATCH_RESPONSES[product]) },
+              'application/x-ndjson': { schema: ref(AnswerLines) },
+              'text/csv': { schema: ref(AnswerTable) },
+              'application/geo+json': { schema: ref(AnswerCollection) },
+            },
+          },
+          ...errorResponses(
+            'INVALID_PARAMETERS',
+            'MALFORMED_JSON',
+            'MALFORMED_BODY',
+            ...(product === 'forage' ? [] : (['CROP_NOT_AVAILABLE'] as const)),
+            'NO_RELEASE',
+            'NOT_ACCEPTABLE',
+            'TOO_MANY_POINTS',
+            'BODY_TOO_LARGE',
+            'UNSUPPORTED_MEDIA_TYPE',
+          ),
+        },
+      },
+      preValidation: async (request) => {
+        const batch = request.body as SentBatch | undefined
+        if (!batch || batch.points.count === 0) throw noPoints()
+        refuseTooMany(request, batch)
+        request.batch = batch
+        request.body = batch.parameters
+        merge(request)
+      },
+      handler: async (request: FastifyRequest<{ Body: BatchParameters }>, reply: FastifyReply) => {
+        const { form, points } = request.batch as SentBatch
+        const answerForm = negotiate(request, reply, OFFERS[form])
+        const validate = request.compileValidationSchema(BatchPoint) as Validator
+        const series = seriesOf(product, request.body)
+        const advice = await adviseBatch(advisor, series, points.count, (index) =>
+          readPoint(points.at(index), validate),
+        )
+        reply.header('advisory-release', advice.release.code).type(mediaTypeOf(answerForm))
+        const writer = createWriter(answerForm, product, advice.release)
+        const long = advice.slices.length > 1
+        const pieces = writeAnswer(advisor.reasons, series, advice, writer)
+        return reply.send(long ? Readable.from(pieces) : (await pieces.next()).value)
+      },
+    })
+  }
+}
+
+function mediaTypeOf(form: Form): string {
+  if (form === 'text/csv') return 'text/csv; charset=utf-8; header=present'
+  return form === 'application/json' ? 'application/json; charset=utf-8' : form
+}
+
+function noPoints(): ApiError {
+  const message = 'points must not be empty'
+  return new ApiError('INVALID_PARAMETERS', 'The call has no points.', [{ field: 'points', message }])
+}

@@ -1,0 +1,102 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '#src/database/tables.ts'
+import { createBatcher } from '#src/lib/batcher.ts'
+import { type CellToFind, findCountries, type PlaceToFind, type Position } from './queries.ts'
+
+/**
+ * Finds the codes of the countries that a position lies in, borders included, in order: at once where that
+ * is known from memory. Otherwise the database is asked, for all who ask meanwhile in one query.
+ *
+ * @param boundaries which are loaded: what was found with others is forgotten
+ */
+export type FindCountries = (position: Position, boundaries: string) => string[] | Promise<string[]>
+
+/**
+ * Cells a degree, of longitude and of latitude, in each of the grids. The first are about 7 km wide: a
+ * country is soon known by them. Those that a border goes through are told apart by cells of 0.9 km.
+ */
+const GRIDS = [16, 128]
+
+/** The rows of cells are so far apart in their numbers. */
+const COLUMNS = 360 * Math.max(...GRIDS) + 1
+
+/** Some megabytes; the first grid has 46,000 in Ethiopia and around it. */
+const KEPT_CELLS = 100_000
+
+/** Places a query: some tens of microseconds each. */
+const PLACES_PER_QUERY = 200
+
+/** A cell by its number, its south-western corner and its size in degrees. */
+interface Cell extends CellToFind {
+  number: number
+}
+
+/**
+ * Makes the finder of a database. It keeps which countries cells of two grids lie in, where that is known to
+ * be the same for all of a cell. What lies in none of these is asked for each time.
+ *
+ * @param concurrency queries that may be under way at the same time
+ * @param keptCells so many cells are kept, of all grids; then the oldest make room
+ */
+export function createCountryFinder(
+  db: Kysely<Tables>,
+  concurrency: number,
+  keptCells = KEPT_CELLS,
+): FindCountries {
+  /** Null for cells that are not known to be the same throughout. */
+  const cells = new Map<number, string[] | null>()
+  /** Goes through the cells from the oldest on. Another one would pass all that are gone each time. */
+  let oldest = cells.keys()
+  /** The same few lists, over and over. */
+  const lists = new Map<string, string[]>()
+  let current = ''
+
+  const ask = createBatcher({
+    run: (places: PlaceToFind[]) => findCountries(db, places),
+    concurrency,
+    batch: PLACES_PER_QUERY,
+    // No place makes a query fail: asking again for fewer would not help.
+    failsAll: () => true,
+  })
+
+  async function askFor(position: Position, cell: Cell | null): Promise<string[]> {
+    const { containing, throughout, boundaries } = await ask({ ...position, cell })
+    // Asked before other boundaries were loaded, or after: it must not be taken for what those say.
+    if (cell && boundaries === current) keep(cell.number, throughout ? listOf(containing) : null)
+    return containing
+  }
+
+  function keep(cell: number, countries: string[] | null): void {
+    if (cells.size >= keptCells) cells.delete(oldest.next().value as number)
+    cells.set(cell, countries)
+  }
+
+  function listOf(countries: string[]): string[] {
+    const key = countries.join()
+    const known = lists.get(key)
+    if (known) return known
+    lists.set(key, countries)
+    return countries
+  }
+
+  return (position, boundaries) => {
+    if (boundaries !== current) {
+      cells.clear()
+      oldest = cells.keys()
+      current = boundaries
+    }
+    for (let grid = 0; grid < GRIDS.length; grid++) {
+      const perDegree = GRIDS[grid] as number
+      const column = Math.floor(position.longitude * perDegree)
+      const row = Math.floor(position.latitude * perDegree)
+      const number = (row * COLUMNS + column) * GRIDS.length + grid
+      const known = cells.get(number)
+      if (known) return known
+      if (known === undefined) {
+        const corner = { west: column / perDegree, south: row / perDegree }
+        return askFor(position, { number, ...corner, degrees: 1 / perDegree })
+      }
+    }
+    return askFor(position, null)
+  }
+}

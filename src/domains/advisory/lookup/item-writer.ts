@@ -1,0 +1,65 @@
+import { POINT_DEFAULTS } from '#schemas/advisory.ts'
+import type { BatchPoint } from '#schemas/batch.ts'
+import type { ErrorBody, Product } from '#schemas/common.ts'
+import type { LayerValues } from './advisor.ts'
+import { monthAndYear, PRODUCT_ANSWERS } from './products.ts'
+import type { ReleaseLabels } from './queries.ts'
+
+/** A point that cannot be answered for, and why. */
+export interface UnansweredPoint {
+  id: string | number | undefined
+  reason: ErrorBody
+}
+
+/** Writes the answer to a point of a release: with values, without any, or to what is no point at all. */
+export interface ItemWriter {
+  answered(point: BatchPoint, values: LayerValues): string
+  without(point: BatchPoint, reason: ErrorBody): string
+  refused(point: UnansweredPoint): string
+}
+
+/** How the answer to a point begins that has neither an id nor a name. */
+const PLAIN_START = `{"location":{"name":${JSON.stringify(POINT_DEFAULTS.name)},"lat":`
+
+/** Items are what the point endpoint answers, behind their id where they have one. */
+export function itemWriter(product: Product, release: ReleaseLabels): ItemWriter {
+  const { entries, value, labels } = PRODUCT_ANSWERS[product]
+  // The fewer pieces a text is put together from, the faster it goes.
+  const first = release.layers.map((layer) => beforeValue({ ...labels(layer), [value]: 0 }))
+  const further = first.map((fragment) => `},${fragment}`)
+  const period = release.forecastPeriod
+    ? `"forecast_period":${JSON.stringify(monthAndYear(release.forecastPeriod))},`
+    : ''
+  const afterLng = `,"type":"point"},${period}"${entries}":`
+  const afterLngWithValues = `${afterLng}[`
+  const start = ({ id, name, lat, lng }: BatchPoint, after: string) =>
+    `${id === undefined && name === undefined ? PLAIN_START : namedStart(id, name)}${lat},"lng":${lng}${after}`
+  return {
+    answered(point, values) {
+      let text = start(point, afterLngWithValues)
+      let fragments = first
+      for (let index = 0; index < values.length; index++) {
+        const found = values[index] as number
+        if (Number.isNaN(found)) continue
+        text += `${fragments[index]}${found}`
+        fragments = further
+      }
+      return `${text}}]}`
+    },
+    without: (point, reason) => `${start(point, afterLng)}null,${JSON.stringify(reason).slice(1)}`,
+    refused: ({ id, reason }) => `{${idMember(id)}${JSON.stringify(reason).slice(1)}`,
+  }
+}
+
+function namedStart(id: string | number | undefined, name: string = POINT_DEFAULTS.name): string {
+  return `{${idMember(id)}"location":{"name":${JSON.stringify(name)},"lat":`
+}
+
+/** The text of an object up to the number that ends it. */
+function beforeValue(entry: object): string {
+  return JSON.stringify(entry).slice(0, -2)
+}
+
+export function idMember(id: string | number | undefined): string {
+  return id === undefined ? '' : `"id":${JSON.stringify(id)},`
+}

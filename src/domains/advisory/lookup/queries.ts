@@ -1,0 +1,231 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from '#src/database/tables.ts'
+import type { Series } from '#src/products/series.ts'
+
+/** Decimal degrees, WGS 84. */
+export interface Position {
+  longitude: number
+  latitude: number
+}
+
+/** What a point request asks for. */
+export type PointQuery = Series & Position
+
+/** The layer of an entry of an answer. */
+export interface LayerLabel {
+  input: string | null
+  scenario: string | null
+  decimals: number
+}
+
+/** What an answer says of the release it was computed from. */
+export interface ReleaseLabels {
+  code: string
+  /** ISO date of the first day of the month; null for forage. */
+  forecastPeriod: string | null
+  layers: LayerLabel[]
+}
+
+/** One grid of a release. */
+export interface Coverage {
+  id: number
+  srid: number
+  originX: number
+  originY: number
+  pixelWidth: number
+  pixelHeight: number
+  width: number
+  height: number
+  tileSize: number
+}
+
+/** Where the values of a layer are: value = pixel * scale + offset. */
+export interface Layer extends LayerLabel {
+  coverageId: number
+  /** From 1. */
+  band: number
+  scale: number
+  offset: number
+}
+
+export interface Release extends ReleaseLabels, Series {
+  id: number
+  synthetic: boolean
+  layers: Layer[]
+  coverages: Coverage[]
+}
+
+/** What of the database tells whether anything that answers come from has changed. */
+export interface PublishedState {
+  /** The ids of the published releases, in order. */
+  ids: number[]
+  /** Which boundaries are loaded. */
+  boundaries: string
+}
+
+export async function findPublishedState(db: Kysely<Tables>): Promise<PublishedState> {
+  const { rows } = await sql<PublishedState>`
+    select
+      coalesce((select json_agg(release_id order by release_id) from publication), '[]') as ids,
+      boundaries_version() as boundaries`.execute(db)
+  return rows[0] as PublishedState
+}
+
+/** Complete releases by their ids, those that have been deleted left out. */
+export async function findReleases(db: Kysely<Tables>, ids: number[]): Promise<Release[]> {
+  if (ids.length === 0) return []
+  const { rows } = await sql<Release>`
+    select
+      id,
+      code,
+      product,
+      country_code as "countryCode",
+      crop_code as "cropCode",
+      forecast_period as "forecastPeriod",
+      synthetic,
+      layers,
+      coverages
+    from release
+    cross join lateral (
+      select json_agg(
+        json_build_object(
+          'coverageId', coverage_id, 'band', band, 'scale', scale, 'offset', "offset",
+          'input', input, 'scenario', scenario, 'decimals', decimals
+        ) order by ordinal
+      ) as layers
+      from layer
+      where layer.release_id = release.id
+    ) as layer
+    cross join lateral (
+      select json_agg(
+        json_build_object(
+          'id', id, 'srid', srid, 'originX', origin_x, 'originY', origin_y, 'pixelWidth', pixel_width,
+          'pixelHeight', pixel_height, 'width', width, 'height', height, 'tileSize', tile_size
+        ) order by id
+      ) as coverages
+      from coverage
+      where coverage.release_id = release.id
+    ) as coverage
+    where id = any(${ids}::bigint[]) and status = 'ready'`.execute(db)
+  return rows
+}
+
+/** The pixel of a coverage that a place lies in, or a tile: what is looked up in bulk. */
+export interface PixelAddress extends Position {
+  coverageId: number
+}
+
+export interface TileAddress {
+  coverageId: number
+  row: number
+  column: number
+}
+
+/**
+ * The pixels at some places: the values of all bands as they are stored, NaN for none. No bands where
+ * there is no tile; null where the coverage has been deleted.
+ */
+export async function findPixels(db: Kysely<Tables>, pixels: PixelAddress[]): Promise<(number[] | null)[]> {
+  const { rows } = await sql<{ bands: string | null }>`
+    select pixel_values(
+      ${arrayOf(pixels.map(({ coverageId }) => coverageId))}::bigint[],
+      ${arrayOf(pixels.map(({ longitude }) => longitude))}::float8[],
+      ${arrayOf(pixels.map(({ latitude }) => latitude))}::float8[]
+    )::text as bands`.execute(db)
+  return rows.map(({ bands }) => (bands === null ? null : numbersOf(bands)))
+}
+
+/**
+ * Numbers as the text of a PostgreSQL array, null for NULL. The driver makes and reads arrays as well,
+ * with an eye to quotes and nesting, which takes several times as long.
+ */
+function arrayOf(numbers: (number | null)[]): string {
+  return `{${numbers.map(String).join()}}`
+}
+
+/** The numbers of a PostgreSQL array in its text form, `{1.5,NULL,2}`; NaN for NULL. */
+function numbersOf(array: string): number[] {
+  return array === '{}' ? [] : array.slice(1, -1).split(',').map(Number)
+}
+
+/** Tiles as well-known binary; empty where there is none, null where the coverage has been deleted. */
+export async function findTiles(db: Kysely<Tables>, tiles: TileAddress[]): Promise<(Buffer | null)[]> {
+  const { rows } = await sql<{ tile: Buffer | null }>`
+    select tiles_of(
+      ${arrayOf(tiles.map(({ coverageId }) => coverageId))}::bigint[],
+      ${arrayOf(tiles.map(({ row }) => row))}::integer[],
+      ${arrayOf(tiles.map(({ column }) => column))}::integer[]
+    ) as tile`.execute(db)
+  return rows.map(({ tile }) => tile)
+}
+
+export interface Country {
+  code: string
+  name: string
+  /** The crops it offers. */
+  crops: string[]
+}
+
+export async function listCountries(db: Kysely<Tables>): Promise<Country[]> {
+  const { rows } = await sql<Country>`
+    select
+      country.code,
+      country.name,
+      array_remove(array_agg(country_crop.crop_code order by country_crop.crop_code), null) as crops
+    from country
+    left join country_crop on country_crop.country_code = country.code
+    group by country.code
+    order by country.code`.execute(db)
+  return rows
+}
+
+/** The codes of the countries of which any boundaries are loaded. */
+export async function listBoundedCountries(db: Kysely<Tables>): Promise<string[]> {
+  const rows = await db.selectFrom('boundary_set').select('country_code as code').distinct().execute()
+  return rows.map(({ code }) => code)
+}
+
+/** A square by its south-western corner and the length of its sides, in degrees. */
+export interface CellToFind {
+  west: number
+  south: number
+  degrees: number
+}
+
+/** A place whose countries are looked for, and a cell that it lies in, where that is as well. */
+export interface PlaceToFind extends Position {
+  cell: CellToFind | null
+}
+
+export interface FoundCountries {
+  /** The codes of the countries that the place lies in, borders included, in order. */
+  containing: string[]
+  /** Whether they are known to be the same for all of the cell. */
+  throughout: boolean
+  /** Which boundaries were asked. */
+  boundaries: string
+}
+
+/** The countries of places, in their order. */
+export async function findCountries(db: Kysely<Tables>, places: PlaceToFind[]): Promise<FoundCountries[]> {
+  const { rows } = await sql<FoundCountries>`
+    with boundaries as materialized (select boundaries_version() as version)
+    select
+      coalesce(cell.countries, countries_at(longitude, latitude)) as containing,
+      cell.countries is not null as throughout,
+      boundaries.version as boundaries
+    from boundaries
+    cross join unnest(
+      ${arrayOf(places.map(({ longitude }) => longitude))}::float8[],
+      ${arrayOf(places.map(({ latitude }) => latitude))}::float8[],
+      ${arrayOf(places.map(({ cell }) => cell?.west ?? null))}::float8[],
+      ${arrayOf(places.map(({ cell }) => cell?.south ?? null))}::float8[],
+      ${arrayOf(places.map(({ cell }) => cell?.degrees ?? null))}::float8[]
+    ) with ordinality as place (longitude, latitude, west, south, degrees, ordinal)
+    cross join lateral (
+      select countries_throughout(west, south, west + degrees, south + degrees) as countries
+      offset 0
+    ) as cell
+    order by ordinal`.execute(db)
+  return rows
+}

@@ -1,0 +1,133 @@
+import type { InterleavedTile } from '#src/raster/interleave.ts'
+
+/**
+ * What an entry takes beside its bytes: the object, its places in the map and in its segment, and the
+ * garbage of these that the heap holds until it is collected.
+ */
+export const ENTRY_BYTES = 256
+
+/**
+ * Tiles lie side by side in buffers of this size: a buffer for each would take hundreds of bytes more,
+ * and what tiles of other sizes leave behind could not be used again. One that is not filled takes no
+ * memory, as long as the system gives it by the page.
+ */
+const SEGMENT_BYTES = 1024 * 1024
+
+/** Tiles start at multiples of so many bytes: the size of the larger numbers. */
+const ALIGNMENT = Float64Array.BYTES_PER_ELEMENT
+
+const NO_TILE: InterleavedTile = { width: 0, bands: 0, start: 0, pixels: new Float32Array(0), length: 0 }
+
+interface Entry extends InterleavedTile {
+  key: number
+  /** Bytes that it takes in its segment. */
+  room: number
+  /** The tile is known not to be there. */
+  missing: boolean
+  /** Whether it has been asked for since its segment was last cleared. */
+  used: boolean
+}
+
+interface Segment {
+  bytes: Uint8Array
+  /** The same bytes as numbers. */
+  floats: Float32Array
+  doubles: Float64Array
+  entries: Entry[]
+  /** Where the next tile goes. */
+  end: number
+}
+
+/** Tiles by their number, bounded in bytes. */
+export interface TileCache {
+  /**
+   * Null for a tile that is known not to be there, undefined for one that is not known. The pixels are the
+   * cache's own, and another tile's after the next `set`.
+   */
+  get(key: number): InterleavedTile | null | undefined
+  /** Keeps a copy. */
+  set(key: number, tile: InterleavedTile | null): void
+}
+
+/**
+ * Makes a cache of so many bytes, in whole segments. When it is full, the oldest segment is cleared of
+ * the tiles that nobody has asked for since it was last (CLOCK): nearly as good as least recently used,
+ * and a hit costs no more than a flag.
+ */
+export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES): TileCache {
+  const entries = new Map<number, Entry>()
+  const segments: Segment[] = []
+  const most = Math.floor(limit / segmentBytes)
+  let current = -1
+
+  function segmentWith(room: number): Segment {
+    for (;;) {
+      const segment = segments[current]
+      if (segment && takenOf(segment) + room <= segmentBytes) return segment
+      if (segments.length < most) {
+        current = segments.push(newSegment(segmentBytes)) - 1
+      } else {
+        current = (current + 1) % segments.length
+        clear(segments[current] as Segment)
+      }
+    }
+  }
+
+  /** Moves what has been used to the front, and gives up the rest. Done twice in a row, it gives up all. */
+  function clear(segment: Segment): void {
+    const before = segment.entries
+    segment.entries = []
+    segment.end = 0
+    for (const entry of before) {
+      if (!entry.used) {
+        entries.delete(entry.key)
+        continue
+      }
+      const { room, start, pixels } = entry
+      const from = start * pixels.BYTES_PER_ELEMENT
+      segment.bytes.copyWithin(segment.end, from, from + room)
+      entry.start = segment.end / pixels.BYTES_PER_ELEMENT
+      entry.used = false
+      segment.end += room
+      segment.entries.push(entry)
+    }
+  }
+
+  return {
+    get(key) {
+      const entry = entries.get(key)
+      if (entry === undefined) return undefined
+      entry.used = true
+      return entry.missing ? null : entry
+    },
+    set(key, tile) {
+      const { width, bands, length, start: first, pixels: from } = tile ?? NO_TILE
+      const room = Math.ceil((length * from.BYTES_PER_ELEMENT) / ALIGNMENT) * ALIGNMENT
+      if (most === 0 || ENTRY_BYTES + room > segmentBytes || entries.has(key)) return
+      const segment = segmentWith(ENTRY_BYTES + room)
+      const pixels = from instanceof Float64Array ? segment.doubles : segment.floats
+      const start = segment.end / pixels.BYTES_PER_ELEMENT
+      pixels.set(from.subarray(first, first + length), start)
+      const entry = { key, width, bands, start, pixels, length, room, missing: tile === null, used: false }
+      segment.end += room
+      segment.entries.push(entry)
+      entries.set(key, entry)
+    },
+  }
+}
+
+function newSegment(bytes: number): Segment {
+  // Whole numbers of either size.
+  const buffer = new ArrayBuffer(Math.floor(bytes / ALIGNMENT) * ALIGNMENT)
+  return {
+    bytes: new Uint8Array(buffer),
+    floats: new Float32Array(buffer),
+    doubles: new Float64Array(buffer),
+    entries: [],
+    end: 0,
+  }
+}
+
+function takenOf({ end, entries }: Segment): number {
+  return end + entries.length * ENTRY_BYTES
+}

@@ -1,0 +1,27 @@
+import type { FastifyRequest } from 'fastify'
+import type { AdvisoryRecord, RecordAdvisory } from '#src/domains/history/queries.ts'
+import type { PointAnswer } from './endpoints.ts'
+
+/** What a call was about. */
+export type RecordedCall = Pick<AdvisoryRecord, 'product' | 'countryCode' | 'cropCode' | 'request'>
+
+/**
+ * Keeps the answer of a public endpoint for a caller with a token, and says in it under which id. Where
+ * it cannot be kept, the answer goes out as it would to anybody: the advice is what was asked for. HEAD
+ * asks for no advice, and nothing is kept of it.
+ */
+export async function recordForCaller(
+  keep: RecordAdvisory,
+  { user, method, log }: FastifyRequest,
+  call: RecordedCall,
+  { releases, body }: PointAnswer,
+): Promise<Record<string, unknown>> {
+  if (user === null || method === 'HEAD') return body
+  try {
+    const historyId = await keep({ ...call, userId: user.id, kind: 'point', releases, answer: body })
+    return { ...body, history_id: historyId }
+  } catch (error) {
+    log.warn({ err: error }, 'an advisory could not be kept')
+    return body
+  }
+}

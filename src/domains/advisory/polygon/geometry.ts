@@ -1,0 +1,158 @@
+import { ApiError } from '#src/errors.ts'
+import type { Rings } from '#src/raster/geometry-wkb.ts'
+
+/** Vertices of all rings together, the closing ones included. */
+export const MAX_VERTICES = 10_000
+
+/** A ring that is closed has at least so many positions. */
+const SMALLEST_RING = 4
+
+/** Longitude and latitude, and a height, which is ignored; some writers add a measure. */
+const LONGEST_POSITION = 4
+
+/** What is shown of a value that is not what it should be. */
+const SHOWN_CHARACTERS = 60
+
+/**
+ * The polygons in a GeoJSON Polygon or MultiPolygon, or in a Feature of one. Heights are left out; nothing
+ * else is changed, least of all repaired. What only a comparison of all edges tells is not looked at.
+ *
+ * @throws {ApiError} names the place in the body and what is wrong with it
+ */
+export function readGeoJson(value: unknown): Rings[] {
+  const feature = asObject(value, 'geometry')
+  refuseCrs(feature, 'geometry')
+  if (feature.type !== 'Feature') return readGeometry(feature, 'geometry')
+  if (feature.geometry === null) throw invalid('geometry.geometry', 'is null: the Feature has no shape')
+  const geometry = asObject(feature.geometry, 'geometry.geometry')
+  refuseCrs(geometry, 'geometry.geometry')
+  return readGeometry(geometry, 'geometry.geometry')
+}
+
+/** A 400 for a place in the body. */
+export function invalid(field: string, rule: string): ApiError {
+  const message = `${field} ${rule}`
+  return new ApiError('INVALID_GEOMETRY', `${message}.`, [{ field, message }])
+}
+
+function readGeometry({ type, coordinates }: Record<string, unknown>, field: string): Rings[] {
+  const at = `${field}.coordinates`
+  const budget = { left: MAX_VERTICES }
+  switch (type) {
+    case 'Polygon':
+      return [readPolygon(coordinates, at, budget)]
+    case 'MultiPolygon': {
+      const polygons = asArray(coordinates, at, 'a list of polygons')
+      if (polygons.length === 0) throw invalid(at, 'is empty: there is no polygon')
+      return polygons.map((polygon, index) => readPolygon(polygon, `${at}[${index}]`, budget))
+    }
+    case 'FeatureCollection':
+      throw invalid(`${field}.type`, 'must not be FeatureCollection: ask for one Feature at a time')
+    default:
+      throw invalid(
+        `${field}.type`,
+        `must be Polygon or MultiPolygon, or Feature around one of them, not ${shown(type)}`,
+      )
+  }
+}
+
+function readPolygon(value: unknown, at: string, budget: { left: number }): Rings {
+  const rings = asArray(value, at, 'a list of rings')
+  if (rings.length === 0) throw invalid(at, 'is empty: a polygon needs an outer ring')
+  return rings.map((ring, index) => readRing(ring, `${at}[${index}]`, budget))
+}
+
+function readRing(value: unknown, at: string, budget: { left: number }): Float64Array {
+  const positions = asArray(value, at, 'a list of positions')
+  budget.left -= positions.length
+  if (budget.left < 0) {
+    throw invalid('geometry', `must have at most ${MAX_VERTICES} vertices; simplify it, or ask in parts`)
+  }
+  if (positions.length < SMALLEST_RING) {
+    throw invalid(
+      at,
+      `has ${positions.length} positions; a ring needs at least four, the last the same as the first`,
+    )
+  }
+  const ring = new Float64Array(2 * positions.length)
+  positions.forEach((position, index) => {
+    const [longitude, latitude] = readPosition(position, `${at}[${index}]`)
+    ring[2 * index] = longitude
+    ring[2 * index + 1] = latitude
+  })
+  const last = ring.length - 2
+  if (ring[0] !== ring[last] || ring[1] !== ring[last + 1]) {
+    throw invalid(at, 'is not closed: its last position must be the same as its first')
+  }
+  if (isFlat(ring)) throw invalid(at, 'has no area: its positions lie on one line or point')
+  return ring
+}
+
+function readPosition(value: unknown, at: string): [longitude: number, latitude: number] {
+  if (!Array.isArray(value) || value.length < 2 || value.length > LONGEST_POSITION) {
+    throw invalid(at, `must be [longitude, latitude], not ${shown(value)}`)
+  }
+  if (!value.every((number) => Number.isFinite(number))) {
+    throw invalid(at, `must be [longitude, latitude] in numbers, not ${shown(value)}`)
+  }
+  const [longitude, latitude] = value as [number, number]
+  if (Math.abs(longitude) > 180 || Math.abs(latitude) > 90) {
+    const swapped = Math.abs(latitude) <= 180 && Math.abs(longitude) <= 90
+    throw invalid(
+      at,
+      swapped
+        ? `has the latitude ${latitude}: did you mean lng, lat? GeoJSON has the longitude first`
+        : 'must have a longitude from -180 to 180 and a latitude from -90 to 90',
+    )
+  }
+  return [longitude, latitude]
+}
+
+/** Below this part of the square of its extent, the area of a triangle is the noise of rounding. */
+const FLAT = 2 ** -40
+
+/** Whether all positions lie on one line. Rings that cross themselves may have no area either: not those. */
+function isFlat(ring: Float64Array): boolean {
+  const x = ring[0] as number
+  const y = ring[1] as number
+  let farX = 0
+  let farY = 0
+  for (let at = 2; at < ring.length; at += 2) {
+    const dx = (ring[at] as number) - x
+    const dy = (ring[at + 1] as number) - y
+    if (dx * dx + dy * dy > farX * farX + farY * farY) [farX, farY] = [dx, dy]
+  }
+  const extent = farX * farX + farY * farY
+  for (let at = 2; at < ring.length; at += 2) {
+    const twice = ((ring[at] as number) - x) * farY - ((ring[at + 1] as number) - y) * farX
+    if (Math.abs(twice) > extent * FLAT) return false
+  }
+  return true
+}
+
+/** GeoJSON is WGS 84 (RFC 7946, section 4): what claims to be in something else would be misplaced. */
+function refuseCrs(object: Record<string, unknown>, field: string): void {
+  if (!Object.hasOwn(object, 'crs')) return
+  throw invalid(
+    `${field}.crs`,
+    'is not supported: coordinates are longitude and latitude (WGS 84); leave crs out',
+  )
+}
+
+function asObject(value: unknown, field: string): Record<string, unknown> {
+  if (value !== null && typeof value === 'object' && !Array.isArray(value)) {
+    return value as Record<string, unknown>
+  }
+  throw invalid(field, `must be a GeoJSON object, not ${shown(value)}`)
+}
+
+function asArray(value: unknown, field: string, what: string): unknown[] {
+  if (Array.isArray(value)) return value
+  throw invalid(field, `must be ${what}, not ${shown(value)}`)
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return 'missing'
+  const text = JSON.stringify(value)
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}...` : text
+}

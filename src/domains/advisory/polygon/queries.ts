@@ -1,0 +1,148 @@
+import { type Kysely, sql } from 'kysely'
+import type { Ask } from '#src/database/cancellable.ts'
+import type { Tables } from '#src/database/tables.ts'
+import type { Series } from '#src/products/series.ts'
+import type { Position } from '../lookup/queries.ts'
+
+/** Where a country lies, roughly. */
+export interface CountryBounds {
+  code: string
+  name: string
+  west: number
+  south: number
+  east: number
+  north: number
+}
+
+export async function listCountryBounds(db: Kysely<Tables>): Promise<CountryBounds[]> {
+  return db.selectFrom('country').selectAll().orderBy('code').execute()
+}
+
+/** What PostGIS says of a polygon. */
+export interface PolygonExamination {
+  /** Why it is not valid, in PostGIS's words; null where it is. */
+  reason: string | null
+  /** Where it is not valid, or a position inside. */
+  longitude: number | null
+  latitude: number | null
+  /** The release that answers for the series; null where nothing is published. */
+  releaseId: number | null
+}
+
+/** @param wkb a MultiPolygon whose rings are closed, with at least four positions */
+export async function examinePolygon(
+  ask: Ask,
+  { product, countryCode, cropCode, forecastPeriod }: Series,
+  wkb: Buffer,
+): Promise<PolygonExamination> {
+  const [row] = await ask<PolygonExamination>(sql`
+    with polygon as materialized (select st_geomfromwkb(${wkb}::bytea, 4326) as geom),
+    examined as materialized (
+      -- In the select list its columns would be computed one by one, each from the start.
+      select geom, valid, reason, location from polygon cross join lateral st_isvaliddetail(geom)
+    ),
+    place as materialized (
+      select reason, case when valid then st_pointonsurface(geom) else location end as point from examined
+    )
+    select
+      reason,
+      st_x(point) as longitude,
+      st_y(point) as latitude,
+      published_release(${product}, ${countryCode}, ${cropCode}, ${forecastPeriod}::date) as "releaseId"
+    from place`)
+  return row as PolygonExamination
+}
+
+/** An administrative area, and what is known of it for a series. */
+export interface AreaForSeries {
+  id: number
+  name: string
+  countryCode: string
+  /** Which boundaries it is of, and what else is asked for has to be of. */
+  version: string
+  releaseId: number | null
+  /** What was computed with these boundaries from the release that answers now; null if nothing was. */
+  statistics: object | null
+}
+
+export interface AreaReference {
+  countryCode: string
+  code: string
+  /** Null for the highest level that has the code. */
+  level: number | null
+}
+
+/** Finds an administrative area, the release that answers for it, and its kept result. */
+export async function findArea(
+  ask: Ask,
+  { product, cropCode, forecastPeriod }: Series,
+  { countryCode, code, level }: AreaReference,
+): Promise<AreaForSeries | undefined> {
+  const [row] = await ask<AreaForSeries>(sql`
+    select
+      area.id,
+      area.name,
+      area.country_code as "countryCode",
+      boundary_set.loaded_at::text as version,
+      published.release_id as "releaseId",
+      (
+        select statistics from area_result
+        where area_result.release_id = published.release_id
+          and admin_area_id = area.id
+          and boundaries_loaded_at = boundary_set.loaded_at
+      ) as statistics
+    from (
+      select id, name, country_code, level from admin_area
+      where country_code = ${countryCode} and code = ${code}
+        and level = coalesce(${level}::integer, level)
+      order by level
+      limit 1
+    ) as area
+    join boundary_set using (country_code, level)
+    cross join lateral published_release(
+      ${product}, area.country_code, ${cropCode}, ${forecastPeriod}::date
+    ) as published (release_id)`)
+  return row
+}
+
+/** The shape of an area as well-known binary, and a position inside; undefined where it is no more. */
+export async function readArea(
+  ask: Ask,
+  areaId: number,
+): Promise<({ wkb: Buffer; version: string } & Position) | undefined> {
+  const [row] = await ask<{ wkb: Buffer; version: string } & Position>(sql`
+    select
+      st_asbinary(geom, 'NDR') as wkb,
+      version,
+      st_x(inside) as longitude,
+      st_y(inside) as latitude
+    from (
+      select geom, boundary_set.loaded_at::text as version, st_pointonsurface(geom) as inside
+      from admin_area
+      join boundary_set using (country_code, level)
+      where admin_area.id = ${areaId}
+      offset 0
+    ) as area`)
+  return row
+}
+
+/**
+ * Keeps what a release comes to in an area. Whoever computes the same meanwhile keeps the same; nothing
+ * is kept of a release or boundaries that are no more.
+ */
+export async function persistAreaResult(
+  db: Kysely<Tables>,
+  { areaId, releaseId, version }: { areaId: number; releaseId: number; version: string },
+  statistics: object,
+): Promise<void> {
+  await sql`
+    insert into area_result (release_id, admin_area_id, boundaries_loaded_at, statistics)
+    select release.id, area.id, boundary_set.loaded_at, ${JSON.stringify(statistics)}::jsonb
+    from admin_area as area
+    join boundary_set using (country_code, level)
+    join release on release.id = ${releaseId} and release.status = 'ready'
+    where area.id = ${areaId} and boundary_set.loaded_at = ${version}::timestamptz
+    on conflict (release_id, admin_area_id) do update set
+      boundaries_loaded_at = excluded.boundaries_loaded_at,
+      statistics = excluded.statistics`.execute(db)
+}

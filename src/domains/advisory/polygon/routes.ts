@@ -1,0 +1,182 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { TObject } from 'typebox'
+import { ReleaseHeader } from '#schemas/advisory.ts'
+import { type Product, ref } from '#schemas/common.ts'
+import {
+  ForagePolygonRequest,
+  PolygonFertilizerResponse,
+  PolygonForageResponse,
+  PolygonIsfmResponse,
+  PolygonRequest,
+  PolygonYieldResponse,
+} from '#schemas/polygon.ts'
+import type { RecordAdvisory } from '#src/domains/history/queries.ts'
+import { ApiError, errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { deadlineOf } from '#src/http/deadline.ts'
+import { mergeQueryIntoBody } from '#src/http/parameters.ts'
+import { callerOf } from '#src/http/plugins/authentication.ts'
+import { monthAndYear, PRODUCT_ANSWERS } from '../lookup/products.ts'
+import type { Reasons } from '../lookup/reasons.ts'
+import { seriesOf } from '../lookup/series.ts'
+import { type AreaAdvice, createPolygonAdvisor, type PolygonAdvice } from './advise.ts'
+import { entriesOf, precise } from './entries.ts'
+import { readGeoJson } from './geometry.ts'
+
+type Body = PolygonRequest | ForagePolygonRequest
+
+const ENDPOINTS: {
+  product: Product
+  request: typeof PolygonRequest | typeof ForagePolygonRequest
+  response: TObject
+  summary: string
+  description: string
+}[] = [
+  {
+    product: 'yield',
+    request: PolygonRequest,
+    response: PolygonYieldResponse,
+    summary: 'Predicted yield in a polygon',
+    description: 'The yield that the newest forecast predicts for a field or a district.',
+  },
+  {
+    product: 'fertilizer',
+    request: PolygonRequest,
+    response: PolygonFertilizerResponse,
+    summary: 'Fertilizer rates in a polygon',
+    description: 'The recommended rates of inorganic fertilizers in a field or a district, and their totals.',
+  },
+  {
+    product: 'isfm',
+    request: PolygonRequest,
+    response: PolygonIsfmResponse,
+    summary: 'Organic inputs (ISFM) in a polygon',
+    description: 'The recommended organic inputs in a field or a district, and their totals.',
+  },
+  {
+    product: 'forage',
+    request: ForagePolygonRequest,
+    response: PolygonForageResponse,
+    summary: 'Forage suitability in a polygon',
+    description: 'How well forage species suit a field or a district. Needs no crop.',
+  },
+]
+
+const RULES = `
+
+Send \`geometry\`, a GeoJSON Polygon, MultiPolygon or Feature of one, or \`admin\`, an administrative area of \`GET /admin\`: one of the two. The other parameters may also be sent in the query; the body wins.
+
+**How it is computed.** Each pixel counts by the part of its area that lies inside: on the WGS 84 ellipsoid for rasters in degrees, in the plane of their CRS for projected ones. So fields smaller than a pixel, holes and slivers are right. The value is the mean with these weights, \`stddev\` the standard deviation of the population with the same ones; \`min\` and \`max\` are over the pixels that the polygon overlaps. \`covered_percent\` is the part of its area that has values, and totals are for that part. Layers without a value in the polygon are left out.
+
+**What is refused.** 400 \`INVALID_GEOMETRY\` says what is wrong and where: rings that are not closed or have fewer than four positions, no area, crossings, holes outside, more than 10,000 vertices, a \`crs\`, other types, coordinates that are not numbers or swapped. Nothing is repaired. Bodies over the limit are 413. What takes longer than the service's limit (5 seconds unless it is set otherwise) is given up with 503 \`QUERY_TIMEOUT\`.
+
+The answer is kept in the caller's history, under \`history_id\`.`
+
+/** The advisory endpoints for polygons and administrative areas. */
+export function polygonRoutes(app: App, reasons: Reasons, keep: RecordAdvisory): void {
+  const advisor = createPolygonAdvisor(app.database, reasons, app.log)
+
+  for (const { product, request, response, summary, description } of ENDPOINTS) {
+    app.route({
+      method: 'POST',
+      url: `/${product}`,
+      schema: {
+        operationId: `${product}InPolygon`,
+        summary,
+        description: description + RULES,
+        tags: ['advisory'],
+        body: ref(request),
+        response: {
+          200: {
+            ...ref(response),
+            description: 'The statistics of the layers in the polygon.',
+            headers: { 'Advisory-Release': ReleaseHeader },
+          },
+          ...errorResponses(
+            'UNAUTHORIZED',
+            'INVALID_PARAMETERS',
+            'INVALID_GEOMETRY',
+            'MALFORMED_JSON',
+            ...(product === 'forage' ? [] : (['CROP_NOT_AVAILABLE'] as const)),
+            'UNKNOWN_AREA',
+            'NO_RELEASE',
+            'OUTSIDE_COUNTRY',
+            'NO_DATA',
+            'BODY_TOO_LARGE',
+            'UNSUPPORTED_MEDIA_TYPE',
+            'QUERY_TIMEOUT',
+          ),
+        },
+      },
+      preValidation: mergeQueryIntoBody(request),
+      handler: async (call: FastifyRequest<{ Body: Body }>, reply: FastifyReply) => {
+        const { body } = call
+        const series = seriesOf(product, { ...body, country_code: countryOf(body) })
+        const deadline = deadlineOf(reply, app.config.STATEMENT_TIMEOUT_MS)
+        const advice = await answer(series, body, deadline.signal).finally(() => deadline.end())
+        const { release } = advice
+        reply.header('advisory-release', release.code)
+        const answered = {
+          location: locationOf(body, advice),
+          ...(release.forecastPeriod && { forecast_period: monthAndYear(release.forecastPeriod) }),
+          [PRODUCT_ANSWERS[product].entries]: entriesOf(product, release, advice.statistics),
+        }
+        const historyId = await keep({
+          userId: callerOf(call).id,
+          kind: 'polygon',
+          product,
+          countryCode: series.countryCode,
+          cropCode: series.cropCode,
+          releases: [release.code],
+          request: body,
+          answer: answered,
+        })
+        return { ...answered, history_id: historyId }
+      },
+    })
+  }
+
+  function answer(
+    series: ReturnType<typeof seriesOf>,
+    { geometry, admin }: Body,
+    signal: AbortSignal,
+  ): Promise<PolygonAdvice | AreaAdvice> {
+    if (!admin) return advisor.advise(series, readGeoJson(geometry), signal)
+    const { code, level = null } = admin
+    const area = { countryCode: series.countryCode, code: code.trim(), level }
+    return advisor.adviseArea(series, area, signal)
+  }
+}
+
+const ONE_OF_TWO = 'Send either geometry, a GeoJSON polygon, or admin, an administrative area'
+
+/**
+ * The country that a request is about: with an area it is that of the area.
+ *
+ * @throws {ApiError} where there is not one place, or two countries
+ */
+function countryOf({ geometry, admin, country_code }: Body): string | undefined {
+  if ((geometry === undefined) === (admin === undefined)) {
+    throw new ApiError('INVALID_PARAMETERS', `${ONE_OF_TWO}.`, [
+      { field: 'geometry', message: 'exactly one of geometry and admin must be sent' },
+    ])
+  }
+  if (!admin) return country_code
+  const normal = (code: string) => code.trim().toLowerCase()
+  if (country_code !== undefined && normal(country_code) !== normal(admin.country_code)) {
+    const message = 'country_code must be the same as admin.country_code, or left out'
+    throw new ApiError('INVALID_PARAMETERS', `${message}.`, [{ field: 'country_code', message }])
+  }
+  return admin.country_code
+}
+
+function locationOf({ name }: Body, advice: PolygonAdvice | AreaAdvice) {
+  const { position, statistics } = advice
+  return {
+    name: name ?? ('name' in advice ? advice.name : 'Polygon'),
+    lat: position.latitude,
+    lng: position.longitude,
+    type: 'polygon',
+    area_ha: precise(statistics.areaHa),
+  }
+}

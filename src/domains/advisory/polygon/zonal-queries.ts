@@ -1,0 +1,128 @@
+import { type Kysely, sql } from 'kysely'
+import type { Ask } from '#src/database/cancellable.ts'
+import type { Tables } from '#src/database/tables.ts'
+import type { BlockRun } from '#src/raster/blocks.ts'
+import type { GridPlacement } from '#src/raster/pixel-area.ts'
+
+/** A grid of a release with the bands in it. */
+export interface ZonalCoverage extends GridPlacement {
+  id: number
+  srid: number
+  /** Whether its CRS has degrees. */
+  geographic: boolean
+  width: number
+  height: number
+  tileSize: number
+  /** Whether its blocks have been summarised. */
+  summarised: boolean
+  west: number
+  south: number
+  east: number
+  north: number
+  bands: ZonalBand[]
+}
+
+/** A band, and the layer of the release that it is. */
+export interface ZonalBand {
+  band: number
+  /** Place of the layer in the answers, from 0. */
+  index: number
+  scale: number
+  offset: number
+}
+
+/** The grids of a release, each with its bands. */
+export async function listCoverages(db: Kysely<Tables>, releaseId: number): Promise<ZonalCoverage[]> {
+  const { rows } = await sql<ZonalCoverage>`
+    select
+      coverage.id,
+      coverage.srid,
+      (select proj4text like '%+proj=longlat%' from spatial_ref_sys where srid = coverage.srid) as geographic,
+      origin_x as "originX",
+      origin_y as "originY",
+      pixel_width as "pixelWidth",
+      pixel_height as "pixelHeight",
+      width,
+      height,
+      tile_size as "tileSize",
+      summarised,
+      west,
+      south,
+      east,
+      north,
+      jsonb_agg(
+        jsonb_build_object('band', band, 'index', ordinal - 1, 'scale', scale, 'offset', "offset")
+        order by ordinal
+      ) as bands
+    from coverage
+    join layer on layer.coverage_id = coverage.id
+    where coverage.release_id = ${releaseId}
+    group by coverage.id
+    order by coverage.id`.execute(db)
+  return rows
+}
+
+/**
+ * Transforms polygons into the CRS of a grid.
+ *
+ * @param wkb a MultiPolygon in longitude and latitude
+ * @param step degrees: longer edges are divided, since a line that is straight there is a curve in the grid
+ */
+export async function transformPolygons(ask: Ask, wkb: Buffer, srid: number, step: number): Promise<Buffer> {
+  const [row] = await ask<{ wkb: Buffer }>(sql`
+    select st_asbinary(
+      st_transform(st_segmentize(st_geomfromwkb(${wkb}::bytea, 4326), ${step}::float8), ${srid}::integer),
+      'NDR'
+    ) as wkb`)
+  return (row as { wkb: Buffer }).wkb
+}
+
+export interface RasterTileRow {
+  row: number
+  column: number
+  wkb: Buffer
+}
+
+/** Tiles of a coverage; those without any value are not there. */
+export async function readTiles(
+  ask: Ask,
+  coverageId: number,
+  tiles: { row: number; column: number }[],
+): Promise<RasterTileRow[]> {
+  return ask<RasterTileRow>(sql`
+    select tile.tile_row as row, tile.tile_column as column, tile.rast::bytea as wkb
+    from unnest(
+      ${tiles.map(({ row }) => row)}::integer[],
+      ${tiles.map(({ column }) => column)}::integer[]
+    ) as wanted (tile_row, tile_column)
+    -- One look-up a tile, whatever the planner believes of the table.
+    cross join lateral (
+      select tile_row, tile_column, rast from raster_tile
+      where coverage_id = ${coverageId}
+        and raster_tile.tile_row = wanted.tile_row
+        and raster_tile.tile_column = wanted.tile_column
+      offset 0
+    ) as tile`)
+}
+
+/** The stored summaries of runs of blocks, as `summary.ts` reads them. */
+export async function readSummaries(ask: Ask, coverageId: number, runs: BlockRun[]): Promise<Buffer[]> {
+  const rows = await ask<{ bands: Buffer }>(sql`
+    select summary.bands
+    from unnest(
+      ${runs.map(({ level }) => level)}::integer[],
+      ${runs.map(({ row }) => row)}::integer[],
+      ${runs.map(({ start }) => start)}::integer[],
+      ${runs.map(({ end }) => end)}::integer[]
+    ) as run (level, block_row, first_column, end_column)
+    cross join lateral (
+      select bands from tile_summary
+      where coverage_id = ${coverageId}
+        and tile_summary.level = run.level
+        and tile_summary.block_row = run.block_row
+        and block_column >= run.first_column
+        and block_column < run.end_column
+      offset 0
+    ) as summary`)
+  return rows.map(({ bands }) => bands)
+}

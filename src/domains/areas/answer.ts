@@ -1,0 +1,78 @@
+import type { AdminArea, AdminAreaList, AdminFeatureCollection, AdminReference } from '#schemas/areas.ts'
+import type { AreaRow } from './queries.ts'
+
+/** Decimals of square kilometres, and of degrees in extents and centres (10 cm). */
+const AREA_DECIMALS = 2
+const DEGREE_DECIMALS = 6
+
+/** A page of areas as the plain answer. */
+export function areaList(countryCode: string, rows: AreaRow[], next: string | null): AdminAreaList {
+  return {
+    items: rows.map(
+      (row): AdminArea => ({
+        code: row.code,
+        name: row.name,
+        level: row.level,
+        country_code: countryCode,
+        parents: parentsOf(row),
+        area_km2: round(row.area_km2, AREA_DECIMALS),
+        bbox: bboxOf(row),
+        centroid: { lat: round(row.centroid_lat), lng: round(row.centroid_lng) },
+        ...(row.geometry && { geometry: row.geometry }),
+      }),
+    ),
+    next_cursor: next,
+  }
+}
+
+/** A page of areas as GeoJSON. Map programs show the members of objects and lists badly: all is flat. */
+export function featureCollection(
+  countryCode: string,
+  rows: AreaRow[],
+  next: string | null,
+): AdminFeatureCollection {
+  return {
+    type: 'FeatureCollection',
+    features: rows.map((row) => ({
+      type: 'Feature',
+      id: row.code,
+      bbox: bboxOf(row),
+      geometry: row.geometry,
+      properties: {
+        code: row.code,
+        name: row.name,
+        level: row.level,
+        country_code: countryCode,
+        area_km2: round(row.area_km2, AREA_DECIMALS),
+        centroid_lat: round(row.centroid_lat),
+        centroid_lng: round(row.centroid_lng),
+        ...Object.fromEntries(
+          parentsOf(row).flatMap(({ level, code, name }) => [
+            [`adm${level}_code`, code],
+            [`adm${level}_name`, name],
+          ]),
+        ),
+      },
+    })),
+    next_cursor: next,
+  }
+}
+
+function parentsOf(row: AreaRow): AdminReference[] {
+  const parents = [
+    [row.parent_code_3, row.parent_name_3],
+    [row.parent_code_2, row.parent_name_2],
+    [row.parent_code_1, row.parent_name_1],
+  ]
+  return parents.flatMap(([code, name], index) =>
+    code && name ? [{ level: row.level - parents.length + index, code, name }] : [],
+  )
+}
+
+function bboxOf({ west, south, east, north }: AreaRow): number[] {
+  return [west, south, east, north].map((degrees) => round(degrees))
+}
+
+function round(value: number, decimals = DEGREE_DECIMALS): number {
+  return Number(value.toFixed(decimals))
+}

@@ -1,0 +1,164 @@
+import { type Kysely, sql } from 'kysely'
+import type { AdminQuery } from '#schemas/areas.ts'
+import type { Tables } from '#src/database/tables.ts'
+
+/** Reads what countries may be called by; the function returned finds a country's code by any of it. */
+export async function findCountryCodes(db: Kysely<Tables>): Promise<(name: string) => string | undefined> {
+  const rows = await db.selectFrom('country_alias').select(['alias', 'country_code']).execute()
+  const codes = new Map(rows.map(({ alias, country_code }) => [alias, country_code]))
+  return (name) => codes.get(aliasOf(name))
+}
+
+/** A name as aliases are kept: in lower case, without accents and outer spaces. */
+function aliasOf(name: string): string {
+  return name
+    .normalize('NFD')
+    .replace(/\p{Mark}/gu, '')
+    .trim()
+    .replace(/\s+/g, ' ')
+    .toLowerCase()
+}
+
+export interface AdminCountry {
+  code: string
+  name: string
+  /** The levels that are loaded, ascending. */
+  levels: number[]
+  /** Changes with the areas of the level, or of one above. */
+  version: string
+}
+
+/** The country that a code or name is of, with what is loaded of it. */
+export async function findAdminCountry(
+  db: Kysely<Tables>,
+  name: string,
+  level: number,
+): Promise<AdminCountry | undefined> {
+  const { rows } = await sql<AdminCountry>`
+    select
+      country.code,
+      country.name,
+      array_remove(array_agg(boundary_set.level order by boundary_set.level), null) as levels,
+      coalesce(
+        string_agg(boundary_set.checksum, ' ' order by boundary_set.level)
+          filter (where boundary_set.level <= ${level}),
+        ''
+      ) as version
+    from country_alias
+    join country on country.code = country_alias.country_code
+    left join boundary_set on boundary_set.country_code = country.code
+    where country_alias.alias = ${aliasOf(name)}
+    group by country.code`.execute(db)
+  return rows[0]
+}
+
+export async function listCountryCodes(db: Kysely<Tables>): Promise<string[]> {
+  const rows = await db.selectFrom('country').select('code').orderBy('code').execute()
+  return rows.map(({ code }) => code)
+}
+
+export interface AreaFilter {
+  countryCode: string
+  level: number
+  /** Code of an area above, or null for all. */
+  parent: string | null
+  /** The code after which to go on, or null for the beginning. */
+  after: string | null
+  limit: number
+  geometry: NonNullable<AdminQuery['geometry']>
+}
+
+export interface AreaRow {
+  code: string
+  name: string
+  level: number
+  area_km2: number
+  west: number
+  south: number
+  east: number
+  north: number
+  centroid_lng: number
+  centroid_lat: number
+  /** The areas above, nearest first; null where there is none. */
+  parent_code_1: string | null
+  parent_name_1: string | null
+  parent_code_2: string | null
+  parent_name_2: string | null
+  parent_code_3: string | null
+  parent_name_3: string | null
+  geometry: object | null
+  /** Whether another area comes after it. */
+  more: boolean
+}
+
+/** Vertices in a page of full shapes, after which it ends: about 20 bytes each in the answer. */
+const PAGE_POSITIONS = 500_000
+
+/** Decimals of degrees in shapes: 0.1 m. */
+const GEOMETRY_DECIMALS = 6
+
+/** A page of the areas of a level, in the order of their codes. */
+export async function listAreas(db: Kysely<Tables>, filter: AreaFilter): Promise<AreaRow[]> {
+  const { countryCode, level, parent, after, limit, geometry } = filter
+  const shape = {
+    none: sql`null::json`,
+    simplified: sql`st_asgeojson(area.simplified, ${sql.lit(GEOMETRY_DECIMALS)})::json`,
+    full: sql`st_asgeojson(area.geom, ${sql.lit(GEOMETRY_DECIMALS)})::json`,
+  }[geometry]
+  const { rows } = await sql<AreaRow>`
+    with matching as (
+      select
+        area.id, area.code, area.positions,
+        parent_1.code as parent_code_1, parent_1.name as parent_name_1,
+        parent_2.code as parent_code_2, parent_2.name as parent_name_2,
+        parent_3.code as parent_code_3, parent_3.name as parent_name_3
+      from admin_area as area
+      left join admin_area as parent_1 on parent_1.id = area.parent_id
+      left join admin_area as parent_2 on parent_2.id = parent_1.parent_id
+      left join admin_area as parent_3 on parent_3.id = parent_2.parent_id
+      where area.country_code = ${countryCode}
+        and area.level = ${level}
+        and (${parent}::text is null or ${parent} in (parent_1.code, parent_2.code, parent_3.code))
+        and (${after}::text is null or area.code > ${after})
+      order by area.code
+      limit ${limit + 1}
+    ),
+    numbered as (
+      select
+        *,
+        row_number() over by_code as place,
+        sum(positions) over by_code - positions as positions_before,
+        lead(code) over by_code is not null as more
+      from matching
+      window by_code as (order by code)
+    )
+    select
+      area.code, area.name, area.level, area.area_km2,
+      area.west, area.south, area.east, area.north, area.centroid_lng, area.centroid_lat,
+      parent_code_1, parent_name_1, parent_code_2, parent_name_2, parent_code_3, parent_name_3,
+      ${shape} as geometry,
+      more
+    from numbered
+    join admin_area as area on area.id = numbered.id
+    where place <= ${limit} and (${geometry !== 'full'} or positions_before < ${sql.lit(PAGE_POSITIONS)})
+    order by area.code`.execute(db)
+  return rows
+}
+
+/** Whether a country has an area with a code above a level. */
+export async function hasAreaAbove(
+  db: Kysely<Tables>,
+  countryCode: string,
+  level: number,
+  code: string,
+): Promise<boolean> {
+  const area = await db
+    .selectFrom('admin_area')
+    .select('id')
+    .where('country_code', '=', countryCode)
+    .where('level', '<', level)
+    .where('code', '=', code)
+    .limit(1)
+    .executeTakeFirst()
+  return area !== undefined
+}

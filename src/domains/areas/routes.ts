@@ -1,0 +1,101 @@
+import type { FastifyRequest } from 'fastify'
+import { ADMIN_DEFAULTS, AdminAreaList, AdminFeatureCollection, AdminQuery } from '#schemas/areas.ts'
+import { ref } from '#schemas/common.ts'
+import { ApiError, errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { entityTag, isCurrent } from '#src/http/caching.ts'
+import { cursorAfter, placeOf } from '#src/http/cursor.ts'
+import { readQuery } from '#src/http/parameters.ts'
+import { areaList, featureCollection } from './answer.ts'
+import { type AdminCountry, findAdminCountry, hasAreaAbove, listAreas, listCountryCodes } from './queries.ts'
+
+const GEOJSON = 'application/geo+json'
+
+/** What a page can begin after. */
+const AREA_CODE = /^[^\0]+$/
+
+const DESCRIPTION = `
+The areas of one level of a country in the order of their codes: code, name, the areas above, size, extent and centre, and their shapes on request.
+
+Send the \`ETag\` of an answer as \`If-None-Match\`: as long as the boundaries are the same, the answer is a 304 without a body. In the demo, areas of level 1 to 3 are approximate; \`GET /catalog\` says which ones.`
+
+export function adminRoutes(app: App): void {
+  const db = app.database.reader
+
+  app.get(
+    '/admin',
+    {
+      schema: {
+        operationId: 'listAdminAreas',
+        summary: 'Administrative areas of a country',
+        description: DESCRIPTION.trim(),
+        tags: ['places'],
+        querystring: AdminQuery,
+        response: {
+          200: {
+            description: 'A page of areas.',
+            headers: { ETag: { type: 'string', description: 'Names the state of the boundaries.' } },
+            content: {
+              'application/json': { schema: ref(AdminAreaList) },
+              [GEOJSON]: { schema: ref(AdminFeatureCollection) },
+            },
+          },
+          304: { type: 'null', description: 'The boundaries are those that `If-None-Match` names.' },
+          ...errorResponses('UNAUTHORIZED', 'INVALID_PARAMETERS', 'UNKNOWN_COUNTRY', 'NO_AREAS'),
+        },
+      },
+      preValidation: readQuery(AdminQuery),
+    },
+    async (request: FastifyRequest<{ Querystring: AdminQuery }>, reply) => {
+      const { admin0, level, parent, geometry = ADMIN_DEFAULTS.geometry, limit, cursor } = request.query
+      const country = await findAdminCountry(db, admin0, level)
+      if (!country) throw unknownCountry(await listCountryCodes(db))
+      if (!country.levels.includes(level)) throw noAreas(country, level)
+
+      const asGeoJson = wantsGeoJson(request)
+      const tag = entityTag(country.version, asGeoJson ? 'geojson' : 'json')
+      const vary = [reply.getHeader('vary') ?? [], 'Accept'].flat().join(', ')
+      reply.headers({ etag: tag, vary, 'cache-control': 'private, no-cache' })
+      if (isCurrent(request.headers['if-none-match'], tag)) return reply.code(304).send()
+
+      const filters = [country.code, level, parent?.trim() ?? null]
+      const rows = await listAreas(db, {
+        countryCode: country.code,
+        level,
+        parent: parent?.trim() ?? null,
+        after: cursor === undefined ? null : placeOf(cursor, filters, AREA_CODE)[0],
+        limit: limit ?? ADMIN_DEFAULTS.limit,
+        geometry,
+      })
+      if (rows.length === 0 && parent !== undefined) await refuseUnknownParent(country, level, parent.trim())
+      const last = rows.at(-1)
+      const next = last?.more ? cursorAfter(last.code, filters) : null
+      if (!asGeoJson) return areaList(country.code, rows, next)
+      return reply.type(GEOJSON).send(featureCollection(country.code, rows, next))
+    },
+  )
+
+  async function refuseUnknownParent(country: AdminCountry, level: number, parent: string): Promise<void> {
+    if (await hasAreaAbove(db, country.code, level, parent)) return
+    const message = `parent must be the code of an area of ${country.name} above level ${level}`
+    throw new ApiError('INVALID_PARAMETERS', `${message}.`, [{ field: 'parent', message }])
+  }
+}
+
+/** The parameter decides; without it, the media type that the client would rather have. */
+function wantsGeoJson({ query, headers }: FastifyRequest<{ Querystring: AdminQuery }>): boolean {
+  if (query.format !== undefined) return query.format === 'geojson'
+  return (headers.accept ?? '').toLowerCase().includes(GEOJSON)
+}
+
+function unknownCountry(allowed: string[]): ApiError {
+  return new ApiError('UNKNOWN_COUNTRY', 'Invalid admin0 parameter: country not found in the database', [
+    { field: 'admin0', message: 'admin0 must be the code or the name of a country', allowed },
+  ])
+}
+
+function noAreas({ name, levels }: AdminCountry, level: number): ApiError {
+  const others = levels.filter((other) => other > 0)
+  const loaded = others.length > 0 ? `; there are some of level ${others.join(' and ')}` : ''
+  return new ApiError('NO_AREAS', `No areas of level ${level} are loaded for ${name}${loaded}.`)
+}

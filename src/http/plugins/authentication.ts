@@ -1,0 +1,143 @@
+import type { FastifyContextConfig, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Role } from '#schemas/user.ts'
+import { ApiError } from '#src/errors.ts'
+import { type AccessTokens, createAccessTokens } from '../access-tokens.ts'
+import type { App } from '../app.ts'
+import { createCallerCache } from '../caller-cache.ts'
+import { loadSecrets } from '../jwt-secret.ts'
+import { refuseOverload } from './overload.ts'
+
+/** Who a request comes from. */
+export interface Caller {
+  /** The user's id. */
+  id: string
+  role: Role
+  /** The login that the access token belongs to; null for a key. */
+  sessionId: string | null
+  /** The key that was sent in the place of an access token; null for a session. */
+  keyId: string | null
+}
+
+/** Where callers are looked up: undefined where the session, the key or the user has ended. */
+export interface Accounts {
+  callerOfSession(sessionId: string, userId: string): Promise<Caller | undefined>
+  callerOfKey(key: string): Promise<Caller | undefined>
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    accessTokens: AccessTokens
+    /** Makes this process ask anew for callers that meet a condition. Others do so within seconds. */
+    forgetCallers(condition: (caller: Caller) => boolean): void
+  }
+  interface FastifyRequest {
+    /** Null on public routes where no valid token was sent. */
+    user: Caller | null
+  }
+  interface FastifyContextConfig {
+    /** The route needs no token. Where a valid one is sent, the caller is known all the same. */
+    public?: boolean
+    /** The route is for callers with this role alone. */
+    role?: Role
+  }
+}
+
+/** For so long an ended session may still be taken for a living one, by another process. */
+const CACHE_MS = 5000
+
+export const KEY_PREFIX = 'agro_'
+
+/** RFC 6750: one space, and the characters of a token. The scheme's case does not matter (RFC 9110). */
+const BEARER = /^Bearer ([A-Za-z0-9\-._~+/]+=*)$/i
+
+/**
+ * Every route needs an access token or a key, unless its config says `public: true`: a route that
+ * somebody forgets to think about is closed, not open. Unknown paths stay 404 for everybody.
+ */
+export const authentication = fp(
+  async (app: App, { accounts }: { accounts: Accounts }) => {
+    const tokens = await createAccessTokens(
+      await loadSecrets(app.config),
+      app.config.ACCESS_TOKEN_MINUTES * 60,
+    )
+    const cache = createCallerCache<Caller>()
+    app.decorate('accessTokens', tokens)
+    app.decorate('forgetCallers', cache.forget)
+    app.decorateRequest('user', null)
+
+    async function callerOf(token: string): Promise<Caller | undefined> {
+      const known = cache.get(token)
+      if (known) return known
+      // Tokens that nobody was given are looked up as well: they must not fill the queue.
+      refuseOverload(app)
+      const asked = performance.now()
+      if (token.startsWith(KEY_PREFIX)) {
+        const caller = await accounts.callerOfKey(token)
+        if (caller) cache.set(token, caller, asked, CACHE_MS)
+        return caller
+      }
+      const claims = await tokens.verify(token)
+      const caller = claims && (await accounts.callerOfSession(claims.sessionId, claims.userId))
+      if (caller) cache.set(token, caller, asked, Math.min(CACHE_MS, claims.expiresAt * 1000 - Date.now()))
+      return caller
+    }
+
+    async function identify(request: FastifyRequest, { public: open, role }: FastifyContextConfig) {
+      const token = tokenOf(request)
+      const caller =
+        token &&
+        (await callerOf(token).catch((error) => {
+          if (!open) throw error
+          // Whatever public routes can say without the database they say to everybody.
+          request.log.warn({ err: error }, 'a caller could not be looked up')
+        }))
+      request.user = caller || null
+      if (open) return
+      if (request.user === null) throw unauthorized(request)
+      if (role && request.user.role !== role) {
+        throw new ApiError('FORBIDDEN', `This is for callers with the role ${role}.`)
+      }
+    }
+
+    app.addHook('onRoute', (route) => {
+      const guard = (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
+        // Plugins that come later may still mark the route.
+        const { config = {} } = route
+        // Most requests are anonymous and for public routes: those wait for nothing.
+        if (config.public && request.headers.authorization === undefined) done()
+        else identify(request, config).then(() => done(), done)
+      }
+      route.onRequest = [guard, ...[route.onRequest ?? []].flat()]
+    })
+  },
+  { name: 'authentication', dependencies: ['error-handler'] },
+)
+
+/** The caller of a route that is not public. */
+export function callerOf({ user }: FastifyRequest): Caller {
+  if (user === null) throw new Error('a public route does not know its caller')
+  return user
+}
+
+/** The token of the one Authorization header; undefined where there is none, or more than one. */
+function tokenOf({ headers, raw }: FastifyRequest): string | undefined {
+  const token = BEARER.exec(headers.authorization ?? '')?.[1]
+  if (token === undefined) return undefined
+  // Node keeps the first of several headers and says nothing.
+  const names = raw.rawHeaders.filter((text, index) => index % 2 === 0 && /^authorization$/i.test(text))
+  return names.length > 1 ? undefined : token
+}
+
+function unauthorized({ headers }: FastifyRequest): ApiError {
+  if (headers.authorization === undefined) {
+    return new ApiError(
+      'UNAUTHORIZED',
+      'This needs a token: log in with POST /auth/login and send `Authorization: Bearer <access_token>`.',
+    )
+  }
+  return new ApiError(
+    'UNAUTHORIZED',
+    'The token is not valid, has expired or has ended: refresh it, or log in again.',
+  ).withHeader('www-authenticate', 'Bearer realm="agro-advisory", error="invalid_token"')
+}

@@ -1,0 +1,142 @@
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { isDatabaseUnavailable } from '#src/database/failures.ts'
+import { ApiError, ERRORS, type ErrorCode } from '#src/errors.ts'
+import type { App } from '../app.ts'
+import { validationError } from '../validation.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The error that the request is answered with; null for a success. */
+    errorCode: ErrorCode | null
+  }
+}
+
+/** Seconds after which a client may try again that was turned away. */
+const RETRY_AFTER_SECONDS = '1'
+
+/** How to authenticate, for clients that read it (RFC 6750). */
+const CHALLENGE = 'Bearer realm="agro-advisory"'
+
+/** What somebody who looks for intruders wants to read: who was not let in, and where. */
+const REFUSALS = new Set([401, 403, 429])
+
+/** What Fastify's own errors are in our catalogue, and the sentence they are explained with. */
+const FASTIFY_ERRORS: Record<string, [ErrorCode, string]> = {
+  FST_ERR_CTP_INVALID_JSON_BODY: ['MALFORMED_JSON', 'The body is not valid JSON.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    'MALFORMED_REQUEST',
+    'The body is not as long as Content-Length says.',
+  ],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['BODY_TOO_LARGE', 'The body is too large.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json.'],
+  FST_ERR_BAD_URL: [
+    'MALFORMED_REQUEST',
+    'The URL is not valid: a % must be followed by two hexadecimal digits.',
+  ],
+  FST_ERR_MAX_PARAM_LENGTH: ['NOT_FOUND', 'There is no such path.'],
+}
+
+/** Every error, from wherever it comes, leaves as JSON with the status of the catalogue. */
+export const errorHandler = fp(
+  async (app: App) => {
+    app.decorateRequest('errorCode', null)
+    app.setErrorHandler((error: FastifyError, request, reply) => {
+      const known = toApiError(error)
+      // Work is given up when its client has gone away: nothing is wrong with the service then.
+      if (known.code === 'QUERY_TIMEOUT' && reply.raw.destroyed) request.log.info(known.message)
+      else if (known.status >= 500) request.log.error({ err: error }, known.message)
+      else if (REFUSALS.has(known.status)) {
+        request.log.info({ code: known.code, path: request.routeOptions.url, ip: request.ip }, 'refused')
+      }
+      return send(known, reply)
+    })
+    app.setNotFoundHandler((request, reply) => send(notFound(app, request), reply))
+    app.server.on('checkExpectation', (_request, response) => {
+      const error = new ApiError('MALFORMED_REQUEST', 'The Expect header asks for something unknown.')
+      const body = JSON.stringify(error.body)
+      response.writeHead(error.status, {
+        'content-type': 'application/json; charset=utf-8',
+        'content-length': Buffer.byteLength(body),
+      })
+      response.end(body)
+    })
+  },
+  { name: 'error-handler' },
+)
+
+function send(error: ApiError, reply: FastifyReply): FastifyReply {
+  reply.request.errorCode = error.code
+  if (error.status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS)
+  if (error.status === 401) reply.header('www-authenticate', CHALLENGE)
+  return reply
+    .headers(error.headers)
+    .code(error.status)
+    .type('application/json; charset=utf-8')
+    .serializer(JSON.stringify)
+    .send(error.body)
+}
+
+/** For errors that Fastify meets before it has found a route. */
+export function frameworkErrors(error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void {
+  send(toApiError(error), reply)
+}
+
+function toApiError(error: FastifyError): ApiError {
+  if (error instanceof ApiError) return error
+  if (error.validation) return validationError(error.validation)
+  const known = FASTIFY_ERRORS[error.code]
+  if (known) return new ApiError(...known)
+  // Files beside the documentation that may not be seen, or are not there.
+  if (error.statusCode === 403 || error.statusCode === 404) {
+    return new ApiError('NOT_FOUND', 'There is no such path.')
+  }
+  // The JSON parser throws syntax errors and refuses __proto__ with a bare 400.
+  if (error.statusCode === 400) return new ApiError('MALFORMED_JSON', 'The body is not valid JSON.')
+  if (isDatabaseUnavailable(error)) {
+    return new ApiError('DATABASE_UNAVAILABLE', 'The database does not answer; try again later.')
+  }
+  return new ApiError('INTERNAL', 'The service failed to answer; the request may well be right.')
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+
+function notFound(app: App, { method, url }: FastifyRequest): ApiError {
+  const path = url.split('?')[0] as string
+  // hasRoute reads patterns: what looks like one is not a path of ours.
+  const others = /[:*(]/.test(path)
+    ? []
+    : METHODS.filter((other) => other !== method && app.hasRoute({ method: other, url: path }))
+  const hint = others.length > 0 ? ` This path takes ${others.join(', ')}.` : ' GET /docs lists all paths.'
+  return new ApiError('NOT_FOUND', `There is no ${method} ${path}.${hint}`)
+}
+
+/** Errors of the HTTP parser, before there is a request. */
+export function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket): void {
+  // What came before in the same packet is answered at the end of this turn, and before this.
+  setImmediate(() => refuse(error, socket))
+}
+
+/** All that is left is to write on the socket. */
+function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const [code, message] = parserError(error.code)
+  const { status } = ERRORS[code]
+  const body = JSON.stringify(new ApiError(code, message).body)
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
+      'Content-Type: application/json; charset=utf-8\r\n' +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  )
+}
+
+function parserError(code: string | undefined): [ErrorCode, string] {
+  if (code === 'HPE_HEADER_OVERFLOW') return ['HEADERS_TOO_LARGE', 'The URL or the headers are too long.']
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return ['REQUEST_TIMEOUT', 'The request took too long to arrive.']
+  return ['MALFORMED_REQUEST', 'The request is not valid HTTP.']
+}

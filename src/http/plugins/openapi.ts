@@ -1,0 +1,137 @@
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import fp from 'fastify-plugin'
+import type { OpenAPIV3_1 } from 'openapi-types'
+import { stringify } from 'yaml'
+import { ErrorBody, ErrorDetail } from '#schemas/common.ts'
+import { Feedback, Observed } from '#schemas/feedback.ts'
+import { UserProfile } from '#schemas/user.ts'
+import type { App } from '../app.ts'
+
+const DESCRIPTION = `
+What the season's science says about a place in Ethiopia, Rwanda, Kenya or Ghana: yield predictions, fertilizer rates, organic inputs (ISFM) and forage suitability, from the rasters that agronomists publish.
+
+Errors are JSON with an \`error\` sentence for people and a stable \`code\` for programs. New fields may be added to answers; fields are never removed or changed in meaning.`
+
+const BEARER = 'bearerAuth'
+
+/** For public operations that make use of a token where one is sent. */
+export const OPTIONAL_TOKEN: Record<string, string[]>[] = [{}, { [BEARER]: [] }]
+
+/** What Swagger UI's page may load and do; its styles are partly written in place. */
+const UI_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** The OpenAPI document made of the routes' schemas, and Swagger UI to try it in. */
+export const openapi = fp(
+  async (app: App) => {
+    // What several domains speak of.
+    for (const schema of [ErrorDetail, ErrorBody, UserProfile, Observed, Feedback]) app.addSchema(schema)
+
+    await app.register(swagger, {
+      openapi: {
+        openapi: '3.1.0',
+        info: {
+          title: 'Agricultural advisory service',
+          version: '0.1.0',
+          description: DESCRIPTION.trim(),
+          license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+        },
+        servers: [{ url: app.config.BASE_PATH || '/' }],
+        components: {
+          securitySchemes: {
+            [BEARER]: {
+              type: 'http',
+              scheme: 'bearer',
+              description: 'The `access_token` of `POST /auth/login`, or a key of `POST /auth/keys`.',
+            },
+          },
+        },
+        // Each operation says itself whether it needs a token.
+        security: [],
+        tags: [
+          { name: 'auth', description: 'Accounts: who calls, and how they prove it.' },
+          { name: 'user', description: 'What is kept of a person.' },
+          { name: 'advisory', description: 'What the published releases say about a place.' },
+          {
+            name: 'history',
+            description: 'What callers with a token were answered, and what they say of it.',
+          },
+          { name: 'places', description: 'Administrative areas, and which of them a point lies in.' },
+          { name: 'catalog', description: 'What is published.' },
+          { name: 'service', description: 'The service itself: its links and its health.' },
+        ],
+      },
+      refResolver: {
+        buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `schema${index}`),
+      },
+      transform: ({ schema, url, route }) => {
+        const { queryAlternative, bodyForms, ...rest } = schema ?? {}
+        const operation = { security: route.config?.public ? [] : [{ [BEARER]: [] }], ...rest }
+        if (!queryAlternative) return { schema: operation, url }
+        const body = bodyForms ? { body: { content: mediaOf(bodyForms) } } : { [OPTIONAL_BODY]: true }
+        return { schema: { ...operation, ...body, querystring: queryAlternative }, url }
+      },
+      transformObject: (document) =>
+        'openapiObject' in document ? withOptionalBodies(document.openapiObject as OpenAPIV3_1.Document) : {},
+    })
+
+    await app.register(async (open) => {
+      open.addHook('onRoute', (route) => {
+        route.config = { ...route.config, public: true }
+      })
+      await open.register(swaggerUi, {
+        routePrefix: `${app.config.BASE_PATH}/docs`,
+        uiConfig: { deepLinking: true, tryItOutEnabled: true, displayRequestDuration: true },
+        theme: { title: 'Agricultural advisory service' },
+        staticCSP: UI_POLICY,
+      })
+    })
+
+    let json: string | undefined
+    let yaml: string | undefined
+    const hidden = { schema: { hide: true }, config: { public: true } }
+    app.get(`${app.config.BASE_PATH}/openapi.json`, hidden, async (_request, reply) => {
+      json ??= JSON.stringify(app.swagger())
+      return reply.type('application/json; charset=utf-8').send(json)
+    })
+    app.get(`${app.config.BASE_PATH}/openapi.yaml`, hidden, async (_request, reply) => {
+      yaml ??= openapiYaml(app)
+      return reply.type('application/yaml; charset=utf-8').send(yaml)
+    })
+  },
+  { name: 'openapi' },
+)
+
+/** The document as it is served and checked in. The app must be ready. */
+export function openapiYaml(app: App): string {
+  return stringify(app.swagger(), { lineWidth: 110, aliasDuplicateObjects: false })
+}
+
+function mediaOf(forms: Record<string, unknown>): Record<string, { schema: unknown }> {
+  return Object.fromEntries(Object.entries(forms).map(([mediaType, schema]) => [mediaType, { schema }]))
+}
+
+/** Carries "the body may be left out" from a route to its operation; never seen outside. */
+const OPTIONAL_BODY = 'x-optional-body'
+
+function withOptionalBodies(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
+  for (const path of Object.values(document.paths ?? {})) {
+    for (const operation of Object.values(path ?? {}) as Record<string, unknown>[]) {
+      if (!operation[OPTIONAL_BODY]) continue
+      delete operation[OPTIONAL_BODY]
+      const body = operation.requestBody as OpenAPIV3_1.RequestBodyObject
+      body.required = false
+    }
+  }
+  return document
+}

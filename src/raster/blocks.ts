@@ -1,0 +1,211 @@
+import type { Measure } from './pixel-area.ts'
+import { type GridPolygon, type RowCoverage, scan } from './scan.ts'
+
+/** Runs of columns: the first one and the one after the last, by turns, ascending. */
+type Runs = number[]
+
+/** A row of tiles that a polygon covers something of. */
+export interface TileRow {
+  row: number
+  /** How much of the grid lies inside, in this row. */
+  area: number
+  /**
+   * The tiles that the border passes through: by their column the area of each pixel, row by row, that
+   * lies inside. Tiles are as wide here as the tile size, also at the end of a row.
+   */
+  border: Map<number, Float64Array>
+  /** The tiles that lie inside as a whole. */
+  inside: Runs
+}
+
+interface TiledGrid {
+  width: number
+  height: number
+  tileSize: number
+}
+
+/**
+ * Finds which tiles of a grid a polygon covers, and which pixels of those on its border.
+ *
+ * @yields rows of tiles, ascending; undefined now and then in between, where it can be left alone
+ */
+export function* tileRowsOf(
+  polygon: GridPolygon,
+  { width, height, tileSize }: TiledGrid,
+  measure: Measure,
+): Generator<TileRow | undefined> {
+  let rows: RowCoverage[] = []
+  let current = 0
+  for (const found of scan(polygon, width, height, measure)) {
+    if (!found) {
+      yield undefined
+      continue
+    }
+    const row = Math.floor(found.row / tileSize)
+    if (rows.length > 0 && row !== current) {
+      yield assemble(current, rows)
+      rows = []
+    }
+    current = row
+    rows.push(found)
+  }
+  if (rows.length > 0) yield assemble(current, rows)
+
+  function assemble(row: number, coverages: RowCoverage[]): TileRow {
+    const border = new Map<number, Float64Array>()
+    const tileAt = (column: number): Float64Array => {
+      const areas = border.get(column) ?? new Float64Array(tileSize * tileSize)
+      border.set(column, areas)
+      return areas
+    }
+    const full: Runs[] = []
+    let area = 0
+    for (const coverage of coverages) {
+      const line = (coverage.row % tileSize) * tileSize
+      coverage.columns.forEach((column, index) => {
+        const covered = coverage.areas[index] as number
+        tileAt(Math.floor(column / tileSize))[line + (column % tileSize)] = covered
+        area += covered
+      })
+      const ofRow: Runs = []
+      for (let at = 0; at < coverage.runs.length; at += 2) {
+        const start = coverage.runs[at] as number
+        const end = coverage.runs[at + 1] as number
+        area += (end - start) * coverage.pixelArea
+        const from = Math.ceil(start / tileSize)
+        const to = end === width ? Math.ceil(width / tileSize) : Math.floor(end / tileSize)
+        if (from * tileSize !== start) tileAt(from - 1)
+        if (to * tileSize < end) tileAt(to)
+        if (from < to) ofRow.push(from, to)
+      }
+      full.push(ofRow)
+    }
+    const tileHeight = Math.min(tileSize, height - row * tileSize)
+    const inside = coverages.length === tileHeight ? common(full) : []
+    // Whole in some rows of pixels and outside in others: an edge runs along a border of rows there.
+    for (const runs of full) for (const column of columnsIn(without(runs, inside))) tileAt(column)
+    const tiles = [...border.keys()].sort((a, b) => a - b)
+    for (const coverage of coverages) fillRuns(coverage, tiles, tileAt)
+    return { row, area, border, inside }
+  }
+
+  /** Enters the pixels of a row that lie inside as a whole into the tiles of the border. */
+  function fillRuns(
+    { row, runs, pixelArea }: RowCoverage,
+    tiles: number[],
+    tileAt: (column: number) => Float64Array,
+  ): void {
+    const line = (row % tileSize) * tileSize
+    let at = 0
+    for (const column of tiles) {
+      const start = column * tileSize
+      const end = Math.min(width, start + tileSize)
+      while (at < runs.length && (runs[at + 1] as number) <= start) at += 2
+      for (let run = at; run < runs.length && (runs[run] as number) < end; run += 2) {
+        const from = Math.max(start, runs[run] as number) - start
+        const to = Math.min(end, runs[run + 1] as number) - start
+        tileAt(column).fill(pixelArea, line + from, line + to)
+      }
+    }
+  }
+}
+
+/** How many blocks of a level make one of the next, in each direction. */
+export const BLOCK_FACTOR = 4
+
+/** A run of blocks: on level 0 they are tiles, on each further one BLOCK_FACTOR as wide and high. */
+export interface BlockRun {
+  level: number
+  row: number
+  start: number
+  end: number
+}
+
+/**
+ * Chooses the largest blocks that make up some tiles together: so their number grows with the border of
+ * what they cover, not with its area.
+ *
+ * @param inside the tiles, by their rows
+ * @param columns how many columns of tiles there are in all, and `rows` how many rows
+ */
+export function largestBlocks(inside: Map<number, Runs>, columns: number, rows: number): BlockRun[] {
+  const blocks: BlockRun[] = []
+  let lower = inside
+  for (let level = 0; lower.size > 0; level++) {
+    const upper = new Map<number, Runs>()
+    // A single block is as large as they get.
+    const last = columns === 1 && rows === 1
+    for (const row of lower.keys()) {
+      const above = Math.floor(row / BLOCK_FACTOR)
+      if (last || upper.has(above)) continue
+      const parts: Runs[] = []
+      for (let part = above * BLOCK_FACTOR; part < Math.min(rows, (above + 1) * BLOCK_FACTOR); part++) {
+        parts.push(lower.get(part) ?? [])
+      }
+      upper.set(above, whole(common(parts), columns))
+    }
+    for (const [row, runs] of lower) {
+      const covered = (upper.get(Math.floor(row / BLOCK_FACTOR)) ?? []).map((end) =>
+        Math.min(columns, end * BLOCK_FACTOR),
+      )
+      const rest = without(runs, covered)
+      for (let at = 0; at < rest.length; at += 2) {
+        blocks.push({ level, row, start: rest[at] as number, end: rest[at + 1] as number })
+      }
+    }
+    lower = new Map([...upper].filter(([, runs]) => runs.length > 0))
+    columns = Math.ceil(columns / BLOCK_FACTOR)
+    rows = Math.ceil(rows / BLOCK_FACTOR)
+  }
+  return blocks
+}
+
+/** The blocks of the next level that lie in runs as a whole. */
+function whole(runs: Runs, columns: number): Runs {
+  const result: Runs = []
+  for (let at = 0; at < runs.length; at += 2) {
+    const end = runs[at + 1] as number
+    const from = Math.ceil((runs[at] as number) / BLOCK_FACTOR)
+    const to = end === columns ? Math.ceil(end / BLOCK_FACTOR) : Math.floor(end / BLOCK_FACTOR)
+    if (from < to) result.push(from, to)
+  }
+  return result
+}
+
+/** What is in all of several lists of runs. */
+function common(lists: Runs[]): Runs {
+  return lists.reduce((a, b) => {
+    const result: Runs = []
+    for (let i = 0, j = 0; i < a.length && j < b.length; ) {
+      const end = Math.min(a[i + 1] as number, b[j + 1] as number)
+      const start = Math.max(a[i] as number, b[j] as number)
+      if (start < end) result.push(start, end)
+      if (a[i + 1] === end) i += 2
+      else j += 2
+    }
+    return result
+  })
+}
+
+/** What is in runs and not in others, all of which lie within them. */
+function without(runs: Runs, others: Runs): Runs {
+  const result: Runs = []
+  let other = 0
+  for (let at = 0; at < runs.length; at += 2) {
+    let start = runs[at] as number
+    const end = runs[at + 1] as number
+    for (; other < others.length && (others[other] as number) < end; other += 2) {
+      if ((others[other] as number) > start) result.push(start, others[other] as number)
+      start = others[other + 1] as number
+    }
+    if (start < end) result.push(start, end)
+  }
+  return result
+}
+
+/** The columns in runs, one by one. */
+export function* columnsIn(runs: Runs): Generator<number> {
+  for (let at = 0; at < runs.length; at += 2) {
+    for (let column = runs[at] as number; column < (runs[at + 1] as number); column++) yield column
+  }
+}

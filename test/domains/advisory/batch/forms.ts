@@ -1,0 +1,81 @@
+import { parse } from 'csv-parse/sync'
+import type { App } from '#src/http/app.ts'
+
+export const MEDIA_TYPES = [
+  'application/json',
+  'application/x-ndjson',
+  'text/csv',
+  'application/geo+json',
+] as const
+export type MediaType = (typeof MEDIA_TYPES)[number]
+
+/** A point as a test means it; whatever is wrong with it can be said in every form. */
+export interface TestPoint {
+  id?: string | number
+  lat?: number | string
+  lng?: number
+  name?: string
+}
+
+/** What is asked of all points. */
+export interface Series {
+  product: string
+  country_code: string
+  crop?: string
+}
+
+export function bodyIn(mediaType: MediaType, points: TestPoint[]): string {
+  switch (mediaType) {
+    case 'application/json':
+      return JSON.stringify({ points })
+    case 'application/x-ndjson':
+      return points.map((point) => JSON.stringify(point)).join('\n')
+    case 'text/csv':
+      return [
+        'id,name,lat,lng',
+        ...points.map(({ id, name, lat, lng }) =>
+          [id, name, lat, lng]
+            .map((cell) => (cell === undefined ? '' : `"${String(cell).replaceAll('"', '""')}"`))
+            .join(','),
+        ),
+      ].join('\r\n')
+    case 'application/geo+json':
+      return JSON.stringify({
+        type: 'FeatureCollection',
+        features: points.map(({ id, name, lat, lng }) => ({
+          type: 'Feature',
+          id,
+          geometry: { type: 'Point', coordinates: lat === undefined ? [lng] : [lng, lat, 1200] },
+          properties: name === undefined ? null : { name },
+        })),
+      })
+  }
+}
+
+export interface Sent {
+  payload: string | Buffer
+  type?: string
+  accept?: string
+  headers?: Record<string, string>
+  query?: string
+}
+
+export function send(app: App, product: string, { payload, type, accept, headers, query = '' }: Sent) {
+  return app.inject({
+    method: 'POST',
+    url: `/advisory/${product}/points${query}`,
+    headers: { ...headers, ...(type && { 'content-type': type }), ...(accept && { accept }) },
+    payload,
+  })
+}
+
+/** The items of an answer in JSON or NDJSON, as text. */
+export function itemTexts(mediaType: MediaType, body: string): string[] {
+  if (mediaType === 'application/x-ndjson') return body.split('\n').slice(0, -1)
+  return (JSON.parse(body).items as unknown[]).map((item) => JSON.stringify(item))
+}
+
+/** The rows of an answer in CSV, read by somebody else's parser. */
+export function rowsOf(body: string): Record<string, string>[] {
+  return parse(body, { columns: true, record_delimiter: '\r\n' })
+}

@@ -1,0 +1,190 @@
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createCountryFinder, type FindCountries } from '#src/domains/advisory/lookup/countries.ts'
+import type { Position } from '#src/domains/advisory/lookup/queries.ts'
+import { loadRelease } from '#src/ingest/load.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
+import { onePixelRelease } from '#test/setup/releases.ts'
+
+/** Of so many vertices that it is cut into pieces. */
+const CIRCLE = Array.from({ length: 501 }, (_, at) => [
+  40 + Math.cos((at / 250) * Math.PI),
+  6 + Math.sin((at / 250) * Math.PI),
+])
+
+/** Shares a border with Kenya, and reaches over it with a triangle that has a hole and a corner on a cell's. */
+const ETHIOPIA = {
+  type: 'MultiPolygon',
+  coordinates: [
+    (rectangle(37.03, 3.5, 37.6, 5.4) as { coordinates: number[][][] }).coordinates,
+    [
+      [
+        [36.5, 3.8],
+        [36.98, 4.7],
+        [36.8125, 5.0625],
+        [36.5, 3.8],
+      ],
+      [
+        [36.75, 4.5],
+        [36.8, 4.6],
+        [36.76, 4.6],
+        [36.75, 4.5],
+      ],
+    ],
+    [[...CIRCLE.slice(0, -1), CIRCLE[0]]],
+  ],
+}
+
+async function load({ database }: TestApp, country: string, level: number, shape: object): Promise<void> {
+  const properties = level === 0 ? { code: country } : { code: `${country}${level}`, parent_code: country }
+  const path = await boundaryFile([feature({ name: 'A place', ...properties }, shape)])
+  await loadFile(database, path, country, level)
+}
+
+/** Which boundaries the database has. */
+async function versionOf({ database }: TestApp): Promise<string> {
+  const { rows } = await sql<{ version: string }>`select boundaries_version() as version`.execute(
+    database.reader,
+  )
+  return rows[0]?.version as string
+}
+
+/** The countries of positions by the whole outlines of all areas, one by one. */
+async function byOutlines(
+  { database }: TestApp,
+  positions: { longitude: number; latitude: number }[],
+): Promise<string[][]> {
+  const { rows } = await sql<{ codes: string[] }>`
+    select array(
+      select distinct country_code from admin_area
+      where st_covers(geom, st_setsrid(st_makepoint(longitude, latitude), 4326))
+      order by country_code
+    ) as codes
+    from json_to_recordset(${JSON.stringify(positions)}) as position (longitude float8, latitude float8)`.execute(
+    database.reader,
+  )
+  return rows.map(({ codes }) => codes)
+}
+
+describe('the countries of positions', () => {
+  let service: TestApp
+  let find: FindCountries
+  let boundaries: string
+  let borders: [number, number][]
+  beforeAll(async () => {
+    service = await createTestApp({ template: 'empty' })
+    await load(service, 'ken', 0, rectangle(36.0001, 3.5, 37.03, 5.5))
+    await load(service, 'eth', 0, ETHIOPIA)
+    await load(service, 'eth', 1, rectangle(37.05, 3.55, 37.55, 4.5))
+    find = createCountryFinder(service.database.reader, 1)
+    boundaries = await versionOf(service)
+    const { rows } = await sql<{ x: number; y: number }>`
+      select st_x(geom) as x, st_y(geom) as y
+      from (select (st_dumppoints(geom)).geom from admin_area) as vertex`.execute(service.database.reader)
+    borders = rows.map(({ x, y }) => [x, y])
+  })
+  afterAll(() => service.close())
+
+  test('are the same from memory and from the database as by the whole outlines', async () => {
+    const near = fc.double({ min: -0.1, max: 0.1, noNaN: true })
+    const offset = fc.oneof(fc.constantFrom(0, 1e-12, -1e-12, 1 / 16, -1 / 16), near)
+    const position = fc.oneof(
+      // Anywhere, on the corners of cells, and by the corners of the areas.
+      fc.tuple(fc.double({ min: 35, max: 42, noNaN: true }), fc.double({ min: 3, max: 8, noNaN: true })),
+      fc
+        .tuple(fc.integer({ min: 575, max: 660 }), fc.integer({ min: 55, max: 115 }))
+        .map(([x, y]): [number, number] => [x / 16, y / 16]),
+      fc
+        .tuple(fc.nat(), offset, offset)
+        .map(([at, dx, dy]): [number, number] => [
+          (borders[at % borders.length]?.[0] as number) + dx,
+          (borders[at % borders.length]?.[1] as number) + dy,
+        ]),
+    )
+    let fromMemory = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(position, { minLength: 1, maxLength: 50 }), async (asked) => {
+        const positions = asked.map(([longitude, latitude]) => ({ longitude, latitude }))
+        const expected = await byOutlines(service, positions)
+        for (let again = 0; again < 4; again++) {
+          const found = positions.map((one) => find(one, boundaries))
+          fromMemory += found.filter((one) => !(one instanceof Promise)).length
+          expect(await Promise.all(found)).toEqual(expected)
+        }
+      }),
+      { numRuns: 100 },
+    )
+    expect(fromMemory).toBeGreaterThan(100)
+  })
+
+  test('are asked for once in a cell without a border, and each time by a border', async () => {
+    const fresh = createCountryFinder(service.database.reader, 1)
+    const inside = { longitude: 36.31, latitude: 3.91 }
+    expect(await fresh(inside, boundaries)).toEqual(['ken'])
+    expect(fresh({ longitude: 36.3, latitude: 3.9 }, boundaries)).toEqual(['ken'])
+    // The border lies at 37.03: in the larger cells of both, in the smaller one of the second only.
+    for (const [longitude, known] of [
+      [37.02, true],
+      [37.0295, false],
+    ] as const) {
+      const near = { longitude, latitude: 3.91 }
+      expect(await fresh(near, boundaries)).toEqual(['ken'])
+      expect(await fresh(near, boundaries)).toEqual(['ken'])
+      const again = fresh(near, boundaries)
+      expect([longitude, again instanceof Promise]).toEqual([longitude, !known])
+      expect(await again).toEqual(['ken'])
+    }
+    expect(await fresh({ longitude: 37.03, latitude: 3.91 }, boundaries)).toEqual(['eth', 'ken'])
+  })
+
+  test('are kept for so many cells, the oldest of which make room', async () => {
+    const fresh = createCountryFinder(service.database.reader, 1, 2)
+    const [a, b, c] = [36.2, 36.3, 36.4].map((longitude) => ({ longitude, latitude: 3.9 }))
+    for (const position of [a, b, c]) expect(await fresh(position as Position, boundaries)).toEqual(['ken'])
+    expect(fresh(b as Position, boundaries)).toEqual(['ken'])
+    expect(fresh(c as Position, boundaries)).toEqual(['ken'])
+    const forgotten = fresh(a as Position, boundaries)
+    expect(forgotten).toBeInstanceOf(Promise)
+    expect(await forgotten).toEqual(['ken'])
+  })
+
+  test('are not kept where other boundaries were asked than those that are known of', async () => {
+    const fresh = createCountryFinder(service.database.reader, 1)
+    const position = { longitude: 36.31, latitude: 3.91 }
+    for (const version of ['of before', 'of before', boundaries]) {
+      const found = fresh(position, version)
+      expect(found).toBeInstanceOf(Promise)
+      expect(await found).toEqual(['ken'])
+    }
+    expect(fresh(position, boundaries)).toEqual(['ken'])
+    const later = fresh(position, 'of later')
+    expect(later).toBeInstanceOf(Promise)
+    expect(await later).toEqual(['ken'])
+  })
+})
+
+test('boundaries are heeded within two seconds of their load', async () => {
+  const service = await createTestApp({ template: 'empty' })
+  onTestFinished(() => service.close())
+  await loadRelease(service.database, onePixelRelease({ Urea: 7 }))
+  const reason = async () => {
+    const url = '/advisory/fertilizer/point?lat=11.5&lng=38.5'
+    return (await service.app.inject({ method: 'POST', url })).json().code
+  }
+  expect(await reason()).toBe('NO_DATA')
+  for (const [shape, expected] of [
+    [rectangle(37, 6, 38, 8), 'OUTSIDE_COUNTRY'],
+    [rectangle(37, 6, 39, 12), 'NO_DATA'],
+    [rectangle(37, 6, 38.2, 12), 'OUTSIDE_COUNTRY'],
+  ] as const) {
+    await load(service, 'eth', 0, shape)
+    const loaded = performance.now()
+    for (let found: string | undefined; found !== expected; ) {
+      const asked = performance.now()
+      found = await reason()
+      if (asked - loaded >= 2000) expect(found).toBe(expected)
+    }
+  }
+})

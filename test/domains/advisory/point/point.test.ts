@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { DEMO_QUANTITIES, demoValue, SCENARIOS } from '#src/ingest/demo/formula.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { FIELD, postPoint } from './ask.ts'
+
+let service: TestApp
+beforeAll(async () => {
+  service = await createTestApp()
+})
+afterAll(() => service.close())
+
+/** The demo's value at the centre of the 0.05 degree pixel that FIELD lies in. */
+function expected(series: string, input: string | null, scenario: string, decimals: number): number {
+  const quantity = DEMO_QUANTITIES[series]?.find((candidate) => candidate.input === input)
+  if (!quantity) throw new Error(`no demo quantity ${series} ${input}`)
+  const value = demoValue(quantity, SCENARIOS[scenario] ?? 0, 38.525, 9.525)
+  return Number(Math.fround(value).toFixed(decimals))
+}
+
+const SEASONS = ['Above Normal', 'Normal', 'Below Normal', 'Dominant']
+
+describe('the four point endpoints answer as the interface says', () => {
+  test('yield: location, period and one entry a scenario, best season first', async () => {
+    const { status, headers, body } = await postPoint(service.app, 'yield', {
+      body: { ...FIELD, name: 'Tef & teff ፩' },
+    })
+    expect(status).toBe(200)
+    expect(headers['content-type']).toBe('application/json; charset=utf-8')
+    expect(headers['advisory-release']).toBe('synthetic-yield-eth-wheat-2026-07-v1')
+    expect(body).toEqual({
+      location: { name: 'Tef & teff ፩', ...FIELD, type: 'point' },
+      forecast_period: 'July 2026',
+      yield_data: SEASONS.map((scenario) => ({
+        scenario,
+        yield_kg_ha: expected('yield eth wheat', null, scenario, 2),
+      })),
+    })
+  })
+
+  test('fertilizer: one entry a type and scenario, types by name', async () => {
+    const { status, headers, body } = await postPoint(service.app, 'fertilizer', { body: FIELD })
+    expect(status).toBe(200)
+    expect(headers['advisory-release']).toBe('synthetic-fertilizer-eth-wheat-2026-07-v1')
+    expect(body).toEqual({
+      location: { name: 'Point', ...FIELD, type: 'point' },
+      forecast_period: 'July 2026',
+      fertilizer_data: ['DAP', 'Urea'].flatMap((type) =>
+        SEASONS.map((scenario) => ({
+          fertilizer_type: type,
+          scenario,
+          rate_kg_ha: expected('fertilizer eth wheat', type, scenario, 2),
+        })),
+      ),
+    })
+  })
+
+  test('isfm: one entry an input and scenario, in tons', async () => {
+    const { status, body } = await postPoint(service.app, 'isfm', { body: FIELD })
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      location: { name: 'Point', ...FIELD, type: 'point' },
+      forecast_period: 'July 2026',
+      isfm_data: ['Compost', 'Vermicompost'].flatMap((type) =>
+        SEASONS.map((scenario) => ({
+          isfm_type: type,
+          scenario,
+          rate_tons_ha: expected('isfm eth wheat', type, scenario, 3),
+        })),
+      ),
+    })
+  })
+
+  test('forage: one entry a species, without a period', async () => {
+    const { status, headers, body } = await postPoint(service.app, 'forage', { body: FIELD })
+    expect(status).toBe(200)
+    expect(headers['advisory-release']).toBe('synthetic-forage-eth-v1')
+    expect(body).toEqual({
+      location: { name: 'Point', ...FIELD, type: 'point' },
+      forage_data: DEMO_QUANTITIES.forage?.map(({ input }) => ({
+        forage_variety: input,
+        suitability_score: expected('forage', input, 'Normal', 4),
+      })),
+    })
+  })
+
+  test.each([
+    ['yield', 'eth', 'wheat', 9.5, 38.5],
+    ['fertilizer', 'eth', 'wheat', 9.5, 38.5],
+    ['isfm', 'eth', 'wheat', 9.5, 38.5],
+    ['yield', 'rwa', 'potato', -1.95, 30.06],
+    ['fertilizer', 'rwa', 'potato', -1.95, 30.06],
+    ['isfm', 'rwa', 'potato', -1.95, 30.06],
+    ['forage', 'eth', undefined, 9.5, 38.5],
+    ['forage', 'rwa', undefined, -1.95, 30.06],
+    ['forage', 'ken', undefined, -1, 36.5],
+    ['forage', 'gha', undefined, 7.5, -1.5],
+  ])('the demo answers %s for %s', async (product, country_code, crop, lat, lng) => {
+    const { status, headers } = await postPoint(service.app, product, {
+      body: { lat, lng, country_code, crop },
+    })
+    expect(status).toBe(200)
+    expect(headers['advisory-release']).toMatch(new RegExp(`^synthetic-${product}-${country_code}-`))
+  })
+})
+
+describe('parameters come as a body, as a query or as both', () => {
+  test('the query alone, without a body', async () => {
+    const { status, body } = await postPoint(service.app, 'yield', {
+      query: '?lat=9.52&lng=38.53&crop=wheat&country_code=eth&name=A%20b',
+    })
+    expect(status).toBe(200)
+    expect(body.location).toEqual({ name: 'A b', ...FIELD, type: 'point' })
+  })
+
+  test('field by field, and the body wins, even over a query value that is not valid', async () => {
+    const { status, body } = await postPoint(service.app, 'yield', {
+      body: { lat: 9.52, name: 'body' },
+      query: '?lat=nonsense&lng=38.53&name=query',
+    })
+    expect(status).toBe(200)
+    expect(body.location).toEqual({ name: 'body', ...FIELD, type: 'point' })
+  })
+
+  test.each(['application/json', 'application/json; charset=utf-8', 'application/x-www-form-urlencoded'])(
+    'an empty body of type %s is no body',
+    async (type) => {
+      const response = await service.app.inject({
+        method: 'POST',
+        url: '/advisory/yield/point?lat=9.52&lng=38.53',
+        headers: { 'content-type': type },
+        payload: '',
+      })
+      expect(response.statusCode).toBe(200)
+    },
+  )
+
+  test('crop and country are read without regard to case and outer spaces', async () => {
+    const { status } = await postPoint(service.app, 'yield', {
+      body: { ...FIELD, crop: '  WHEAT ', country_code: ' Eth' },
+    })
+    expect(status).toBe(200)
+  })
+
+  test('fields that an endpoint does not know are ignored, so that one body serves all four', async () => {
+    const body = { ...FIELD, crop: 'banana', forecast_period: 'whenever', extra: [1], country_code: 'eth' }
+    const { status } = await postPoint(service.app, 'forage', { body })
+    expect(status).toBe(200)
+  })
+
+  test('numbers at the bounds and in every decimal notation are read', async () => {
+    for (const query of ['?lat=90&lng=180', '?lat=-90&lng=-180']) {
+      expect((await postPoint(service.app, 'yield', { query })).body.code).toBe('OUTSIDE_COUNTRY')
+    }
+    for (const lat of ['9.52', '+9.52'.replace('+', '%2B'), '09.520', '952e-2', '.952e1', '9.52E0']) {
+      expect((await postPoint(service.app, 'yield', { query: `?lat=${lat}&lng=38.53` })).status).toBe(200)
+    }
+  })
+
+  test('forecast_period picks a month', async () => {
+    expect(
+      (await postPoint(service.app, 'yield', { body: { ...FIELD, forecast_period: '2026-07' } })).status,
+    ).toBe(200)
+    const other = await postPoint(service.app, 'yield', { body: { ...FIELD, forecast_period: '2025-07' } })
+    expect(other.status).toBe(404)
+    expect(other.body).toEqual({
+      error: 'There are no yield predictions of wheat for Ethiopia in 2025-07; published are: 2026-07.',
+      code: 'NO_RELEASE',
+    })
+  })
+})

@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { FIELD, postPoint } from './ask.ts'
+
+let service: TestApp
+beforeAll(async () => {
+  service = await createTestApp()
+})
+afterAll(() => service.close())
+
+describe('bad input gets a 400 that names the field', () => {
+  const BAD_LATITUDES = [
+    'abc',
+    '',
+    ' 9',
+    '0x10',
+    'Infinity',
+    '1e400',
+    'NaN',
+    '91',
+    '-90.001',
+    '9,5',
+    '1_0',
+    '--1',
+    '9.5.1',
+  ]
+  test.each(BAD_LATITUDES)('?lat=%s', async (lat) => {
+    const { status, body } = await postPoint(service.app, 'yield', {
+      query: `?lat=${encodeURIComponent(lat)}&lng=38.5`,
+    })
+    expect(status).toBe(400)
+    expect(body).toEqual({
+      error: 'lat must be a number from -90 to 90.',
+      code: 'INVALID_PARAMETERS',
+      details: [{ field: 'lat', message: 'lat must be a number from -90 to 90' }],
+    })
+  })
+
+  test.each([['"9.1"'], ['null'], ['true'], ['[9]'], ['{}'], ['1e400'], ['91'], ['-90.5']])(
+    'body lat %s is not converted',
+    async (lat) => {
+      const response = await service.app.inject({
+        method: 'POST',
+        url: '/advisory/yield/point?lat=9.5',
+        headers: { 'content-type': 'application/json' },
+        payload: `{"lat": ${lat}, "lng": 38.5}`,
+      })
+      expect(response.statusCode).toBe(400)
+      expect(response.json().details).toEqual([
+        { field: 'lat', message: 'lat must be a number from -90 to 90' },
+      ])
+    },
+  )
+
+  test('a parameter that is given twice', async () => {
+    const { status, body } = await postPoint(service.app, 'yield', { query: '?lat=9.5&lat=9.5&lng=38.5' })
+    expect(status).toBe(400)
+    expect(body.details).toEqual([{ field: 'lat', message: 'lat must be given once' }])
+  })
+
+  test('missing coordinates are named together', async () => {
+    for (const request of [{}, { body: {} }]) {
+      const { status, body } = await postPoint(service.app, 'forage', request)
+      expect(status).toBe(400)
+      expect(body).toEqual({
+        error: 'lat is required; lng is required.',
+        code: 'INVALID_PARAMETERS',
+        details: [
+          { field: 'lat', message: 'lat is required' },
+          { field: 'lng', message: 'lng is required' },
+        ],
+      })
+    }
+  })
+
+  test.each([['[]'], ['"text"'], ['5'], ['null'], ['[{"lat":9,"lng":38}]']])(
+    'body %s is no object',
+    async (payload) => {
+      const response = await service.app.inject({
+        method: 'POST',
+        url: '/advisory/isfm/point',
+        headers: { 'content-type': 'application/json' },
+        payload,
+      })
+      expect(response.statusCode).toBe(400)
+      expect(response.json().code).toBe('INVALID_PARAMETERS')
+      expect(response.json().details).toEqual([{ field: 'body', message: 'the body must be a JSON object' }])
+    },
+  )
+
+  test.each([
+    ['{"lat": 9.5,', 'MALFORMED_JSON'],
+    ['lat=9.5&lng=38.5', 'MALFORMED_JSON'],
+    ['{"lat": NaN, "lng": 38.5}', 'MALFORMED_JSON'],
+    ['{"__proto__": {"lat": 9}, "lat": 9.5, "lng": 38.5}', 'MALFORMED_JSON'],
+    ['{"constructor": {"prototype": {"lat": 1}}, "lat": 9.5, "lng": 38.5}', 'MALFORMED_JSON'],
+  ])('body %s', async (payload, code) => {
+    const response = await service.app.inject({
+      method: 'POST',
+      url: '/advisory/yield/point',
+      headers: { 'content-type': 'application/json' },
+      payload,
+    })
+    expect(response.statusCode).toBe(400)
+    expect(response.json().code).toBe(code)
+  })
+
+  test.each([
+    [{ name: 'x'.repeat(201) }, 'name must be at most 200 characters long'],
+    [{ name: 'a\0b' }, 'name must not contain NUL characters or unpaired surrogates'],
+    [{ name: '\ud800' }, 'name must not contain NUL characters or unpaired surrogates'],
+    [{ name: 5 }, 'name must be a string'],
+    [{ name: null }, 'name must be a string'],
+    [{ crop: '' }, 'crop must not be empty'],
+    [{ crop: 'a\0' }, 'crop must not contain NUL characters or unpaired surrogates'],
+    [{ country_code: '\0' }, 'country_code must not contain NUL characters or unpaired surrogates'],
+    [{ forecast_period: '0000-07' }, 'forecast_period must be a month such as 2026-07'],
+    [{ crop: ['wheat'] }, 'crop must be a string'],
+    [{ country_code: 7 }, 'country_code must be a string'],
+    [{ forecast_period: '2026-13' }, 'forecast_period must be a month such as 2026-07'],
+    [{ forecast_period: 'July 2026' }, 'forecast_period must be a month such as 2026-07'],
+  ])('%j', async (fields, message) => {
+    const { status, body } = await postPoint(service.app, 'yield', { body: { ...FIELD, ...fields } })
+    expect(status).toBe(400)
+    expect(body.error).toBe(`${message}.`)
+    expect(body.details).toEqual([{ field: Object.keys(fields)[0], message }])
+  })
+
+  test('a name of 200 characters outside the basic plane is accepted and given back verbatim', async () => {
+    const name = '🌾'.repeat(200)
+    const { status, body } = await postPoint(service.app, 'yield', { body: { ...FIELD, name } })
+    expect(status).toBe(200)
+    expect(body.location.name).toBe(name)
+  })
+
+  test('an empty name and markup are given back verbatim', async () => {
+    for (const name of ['', '<b>"\\\u2028', ' spaced ']) {
+      expect((await postPoint(service.app, 'yield', { body: { ...FIELD, name } })).body.location.name).toBe(
+        name,
+      )
+    }
+  })
+
+  test('NUL in the query', async () => {
+    const { status, body } = await postPoint(service.app, 'yield', { query: '?lat=9.5&lng=38.5&name=a%00b' })
+    expect(status).toBe(400)
+    expect(body.details[0].field).toBe('name')
+  })
+})
+
+describe('what there is no answer to gets a reason', () => {
+  test('an unknown country is 400 and lists the countries', async () => {
+    for (const country_code of ['xyz', 'e', "'; drop table release; --"]) {
+      const { status, body } = await postPoint(service.app, 'yield', { body: { ...FIELD, country_code } })
+      expect(status).toBe(400)
+      expect(body).toEqual({
+        error: 'country_code must be one of eth, gha, ken, rwa.',
+        code: 'INVALID_PARAMETERS',
+        details: [
+          {
+            field: 'country_code',
+            message: 'country_code must be one of eth, gha, ken, rwa',
+            allowed: ['eth', 'gha', 'ken', 'rwa'],
+          },
+        ],
+      })
+    }
+  })
+
+  test.each([
+    ['eth', 'potato', 'The crop is not available for Ethiopia; its crops are: wheat.', ['wheat']],
+    [
+      'rwa',
+      undefined,
+      'The crop is not available for Rwanda; its crops are: potato. The point lies in Ethiopia (eth).',
+      ['potato'],
+    ],
+    [
+      'ken',
+      'wheat',
+      'The crop is not available for Kenya; it has forage only. The point lies in Ethiopia (eth).',
+      [],
+    ],
+    [
+      'gha',
+      'maize',
+      'The crop is not available for Ghana; it has forage only. The point lies in Ethiopia (eth).',
+      [],
+    ],
+  ])(
+    'a crop that the country does not offer is 400 and names those it does: %s %s',
+    async (country_code, crop, error, allowed) => {
+      const { status, body } = await postPoint(service.app, 'fertilizer', {
+        body: { ...FIELD, country_code, crop },
+      })
+      expect(status).toBe(400)
+      expect(body.code).toBe('CROP_NOT_AVAILABLE')
+      expect(body.error).toBe(error)
+      expect(body.details[0].allowed).toEqual(allowed)
+    },
+  )
+
+  test.each([
+    [-1, 36.5, 'lies in Kenya, not in Ethiopia'],
+    [-1.95, 30.06, 'lies in Rwanda, not in Ethiopia'],
+    [7.5, -1.5, 'lies in Ghana, not in Ethiopia'],
+    [0, 0, 'lies outside Ethiopia'],
+    [48.85, 2.35, 'lies outside Ethiopia'],
+  ])('a point outside the country is 404 and says where it lies: %d, %d', async (lat, lng, where) => {
+    const { status, body } = await postPoint(service.app, 'yield', { body: { lat, lng } })
+    expect(status).toBe(404)
+    expect(body).toEqual({
+      error: `The point at latitude ${lat}, longitude ${lng} ${where}.`,
+      code: 'OUTSIDE_COUNTRY',
+    })
+  })
+})

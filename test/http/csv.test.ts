@@ -1,0 +1,39 @@
+import { parse } from 'csv-parse/sync'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { csvRow } from '#src/http/csv.ts'
+
+test.each([
+  ['=1+1', "'=1+1"],
+  ['+251 911', "'+251 911"],
+  ['-5', "'-5"],
+  ['@SUM(A1)', "'@SUM(A1)"],
+  ['\tx', "'\tx"],
+  ['\rx', `"'\rx"`],
+  [' =1', "' =1"],
+  ['＝1', "'＝1"],
+  ['=HYPERLINK("http://x", "y")', `"'=HYPERLINK(""http://x"", ""y"")"`],
+  ['a=b', 'a=b'],
+  ['', ''],
+])('the text %j is written as %s', (text, written) => {
+  expect(csvRow([text, 1])).toBe(`${written},1\r\n`)
+})
+
+test('numbers stay numbers, and null is an empty cell', () => {
+  expect(csvRow([-1.5, 0, 1e-7, null, 1e21])).toBe('-1.5,0,1e-7,,1e+21\r\n')
+})
+
+test('another program reads back what was written, whatever the text', () => {
+  const text = fc.string({ unit: 'binary' }).filter((value) => value.isWellFormed())
+  const tricky = fc.string({ unit: fc.constantFrom('"', ',', '\r', '\n', ' ', 'a', '=', "'") })
+  const row = fc.array(fc.oneof(text, tricky), { minLength: 3, maxLength: 3 })
+  // The apostrophe that may have been put in front of a cell.
+  const unguarded = (cells: string[]) => cells.map((cell) => cell.replace(/^'/, ''))
+  fc.assert(
+    fc.property(fc.array(row, { minLength: 1 }), (rows) => {
+      const written = rows.map((cells) => csvRow(['row', ...cells])).join('')
+      const read: string[][] = parse(written, { record_delimiter: '\r\n' })
+      expect(read.map(([, ...cells]) => unguarded(cells))).toEqual(rows.map(unguarded))
+    }),
+  )
+})

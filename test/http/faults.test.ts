@@ -1,0 +1,230 @@
+import type { Worker } from 'node:worker_threads'
+import type { LightMyRequestResponse } from 'fastify'
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { Database } from '#src/database/client.ts'
+import type { App } from '#src/http/app.ts'
+import type { TcpProxy } from '#test/database/tcp-proxy.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { createTestDatabase } from '#test/setup/database.ts'
+import { createProxiedApp, type ProxiedApp } from '#test/setup/proxied-app.ts'
+
+const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
+
+/** Addis Ababa, and Kigali: inside the demo of every product. */
+const POINTS = [
+  ['/advisory/yield/point', { lat: 9, lng: 38.7, country_code: 'eth', crop: 'wheat' }],
+  ['/advisory/fertilizer/point', { lat: -1.95, lng: 30.1, country_code: 'rwa', crop: 'potato' }],
+  ['/advisory/isfm/point', { lat: 9, lng: 38.7, country_code: 'eth', crop: 'wheat' }],
+  ['/advisory/forage/point', { lat: 9, lng: 38.7, country_code: 'eth' }],
+] as const
+
+const UNAVAILABLE = {
+  error: 'The database does not answer; try again later.',
+  code: 'DATABASE_UNAVAILABLE',
+}
+
+function expectUnavailable({ statusCode, headers, body }: LightMyRequestResponse): void {
+  expect(JSON.parse(body)).toEqual(UNAVAILABLE)
+  expect(statusCode).toBe(503)
+  expect(headers).toMatchObject({ 'retry-after': '1', 'content-type': 'application/json; charset=utf-8' })
+}
+
+/** Every endpoint that needs the database. */
+function askEverything(app: App): Promise<LightMyRequestResponse[]> {
+  return Promise.all([
+    ...POINTS.map(([url, payload]) => app.inject({ method: 'POST', url, payload })),
+    app.inject('/catalog'),
+    app.inject('/health/ready'),
+  ])
+}
+
+async function expectEverythingWorks(app: App): Promise<void> {
+  const answers = await askEverything(app)
+  expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200, 200, 200])
+}
+
+/** Makes whatever reads the publications run, or fail, in another way. */
+function publicationsThat(condition: string) {
+  return ({ writer }: Database) =>
+    sql
+      .raw(`alter table publication rename to real_publication;
+        create view publication as select real_publication.* from real_publication where ${condition}`)
+      .execute(writer)
+}
+
+describe.skipIf(EMBEDDED)('a database server that goes away', () => {
+  let service: ProxiedApp
+  let app: App
+  let proxy: TcpProxy
+  beforeAll(async () => {
+    service = await createProxiedApp({
+      // The first query of a new connection takes its time: it loads PostGIS.
+      STATEMENT_TIMEOUT_MS: '2000',
+      // So that every answer needs the database.
+      RELEASE_MAX_AGE_MS: '0',
+    })
+    app = service.app
+    proxy = service.proxy
+  })
+  afterEach(() => proxy.mend())
+  afterAll(() => service.close())
+
+  test.each([
+    ['has ended', () => proxy.cut()],
+    ['does not answer', async () => proxy.stall()],
+  ])('is a 503 while it %s, and all works again when it is back', async (_, goAway) => {
+    await expectEverythingWorks(app)
+    await goAway()
+    for (const answer of await askEverything(app)) expectUnavailable(answer)
+    const live = await app.inject('/health/live')
+    expect([live.statusCode, live.json()]).toEqual([200, { status: 'ok' }])
+
+    await proxy.mend()
+    await expectEverythingWorks(app)
+  })
+
+  test('is a 503 on a real socket, and the connection to the client lives on', async () => {
+    const address = await app.listen({ port: 0 })
+    const ask = () =>
+      fetch(`${address}${POINTS[0][0]}`, {
+        method: 'POST',
+        body: JSON.stringify(POINTS[0][1]),
+        headers: { 'content-type': 'application/json' },
+      })
+    expect((await ask()).status).toBe(200)
+    await proxy.cut()
+    const answer = await ask()
+    expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toEqual([
+      503,
+      '1',
+      UNAVAILABLE,
+    ])
+    await proxy.mend()
+    expect((await ask()).status).toBe(200)
+  })
+})
+
+describe.skipIf(!EMBEDDED)('an embedded database that crashes', () => {
+  const workers: Worker[] = []
+  const keepWorker = (worker: Worker) => workers.push(worker)
+  let testApp: TestApp
+
+  beforeAll(async () => {
+    process.on('worker', keepWorker)
+    testApp = await createTestApp()
+  })
+  afterAll(async () => {
+    process.off('worker', keepWorker)
+    await testApp.close()
+  })
+
+  test('fails the requests under way with a 503 at most, and all works again', async () => {
+    const { app } = testApp
+    await expectEverythingWorks(app)
+    const asked = Promise.all(Array.from({ length: 20 }, () => askEverything(app)))
+    await workers.at(-1)?.terminate()
+    for (const answer of (await asked).flat()) {
+      if (answer.statusCode !== 200) expectUnavailable(answer)
+    }
+    await expectEverythingWorks(app)
+    expect((await app.inject('/health/live')).statusCode).toBe(200)
+  })
+})
+
+describe('a statement that takes too long', () => {
+  let testApp: TestApp
+  beforeAll(async () => {
+    testApp = await createTestApp({
+      settings: { STATEMENT_TIMEOUT_MS: '200' },
+      prepare: publicationsThat('pg_sleep(10) is null'),
+    })
+  })
+  afterAll(() => testApp.close())
+
+  test('is a 503', async () => {
+    const [url, payload] = POINTS[0]
+    expectUnavailable(await testApp.app.inject({ method: 'POST', url, payload }))
+    expectUnavailable(await testApp.app.inject('/health/ready'))
+  })
+})
+
+describe('a statement that fails', () => {
+  let testApp: TestApp
+  beforeAll(async () => {
+    // The embedded database crashes on it; a server says that the geometry is not valid.
+    const crash = `st_intersection('POLYGON((0 0,1 1,1 0,0 1,0 0))'::geometry, 'POLYGON((0 0,2 0,2 2,0 2,0 0))') is not null`
+    testApp = await createTestApp({
+      prepare: publicationsThat(EMBEDDED ? crash : '1 / (select count(*) - count(*) from country) = 0'),
+    })
+  })
+  afterAll(() => testApp.close())
+
+  test('is a 500 that tells nothing of SQL or the source, and the service goes on', async () => {
+    const [url, payload] = POINTS[0]
+    const answer = await testApp.app.inject({ method: 'POST', url, payload })
+    expect([answer.statusCode, answer.json()]).toEqual([
+      500,
+      { error: 'The service failed to answer; the request may well be right.', code: 'INTERNAL' },
+    ])
+    const { rows } = await sql`select code from country where code = 'eth'`.execute(testApp.database.reader)
+    expect(rows).toEqual([{ code: 'eth' }])
+  })
+})
+
+describe('more requests than the database can take', () => {
+  let testApp: TestApp
+  beforeAll(async () => {
+    const settings = { DATABASE_POOL_SIZE: '1', DATABASE_QUEUE_LIMIT: '1', RELEASE_MAX_AGE_MS: '0' }
+    testApp = await createTestApp({ settings })
+  })
+  afterAll(() => testApp.close())
+
+  test('are turned away at the limit with a 503, and those in the queue are answered', async () => {
+    const { app, database } = testApp
+    const [url, payload] = POINTS[0]
+    const held = await database.pool.connect()
+    const queued = app.inject({ method: 'POST', url, payload })
+    await vi.waitFor(() => expect(database.waiting()).toBe(1))
+
+    for (const refused of [
+      await app.inject({ method: 'POST', url, payload }),
+      await app.inject('/catalog'),
+    ]) {
+      expect(refused.statusCode).toBe(503)
+      expect(refused.headers['retry-after']).toBe('1')
+      expect(refused.json()).toEqual({
+        error: 'The service is busy; try again in a second.',
+        code: 'OVERLOADED',
+      })
+    }
+    expect((await app.inject('/health/live')).statusCode).toBe(200)
+
+    held.release()
+    expect((await queued).statusCode).toBe(200)
+    await expect.poll(async () => (await app.inject({ method: 'POST', url, payload })).statusCode).toBe(200)
+  })
+
+  test.skipIf(EMBEDDED)('do not wait for a connection for ever', async () => {
+    const { app, database } = testApp
+    const [url, payload] = POINTS[0]
+    const held = await database.pool.connect()
+    expectUnavailable(await app.inject({ method: 'POST', url, payload }))
+    held.release()
+    expect((await app.inject({ method: 'POST', url, payload })).statusCode).toBe(200)
+  })
+})
+
+describe.skipIf(EMBEDDED)('DATABASE_READ_URL', () => {
+  test('is what requests that read are answered from', async () => {
+    const replica = await createTestDatabase('demo')
+    const testApp = await createTestApp({
+      template: 'empty',
+      settings: { DATABASE_READ_URL: replica.environment.DATABASE_URL as string },
+    })
+    await expectEverythingWorks(testApp.app)
+    expect((await testApp.app.inject('/catalog')).json().releases).toHaveLength(10)
+    await testApp.close()
+    await replica.drop()
+  })
+})

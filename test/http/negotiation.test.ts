@@ -1,0 +1,78 @@
+import Fastify from 'fastify'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { App } from '#src/http/app.ts'
+import { negotiate } from '#src/http/negotiation.ts'
+import { errorHandler } from '#src/http/plugins/error-handler.ts'
+
+let app: App
+beforeAll(async () => {
+  app = Fastify() as unknown as App
+  await app.register(errorHandler)
+  app.get('/', async (request, reply) => ({
+    type: negotiate(request, reply, ['application/json', 'text/csv', 'application/geo+json']),
+  }))
+  app.get('/varied', async (request, reply) => {
+    reply.header('vary', 'Origin')
+    return negotiate(request, reply, ['text/csv'])
+  })
+})
+afterAll(() => app.close())
+
+const [JSON_TYPE, CSV, GEOJSON] = ['application/json', 'text/csv', 'application/geo+json']
+
+test.each([
+  [undefined, JSON_TYPE],
+  ['', JSON_TYPE],
+  ['*/*', JSON_TYPE],
+  ['application/*', JSON_TYPE],
+  ['text/*', CSV],
+  ['text/csv', CSV],
+  ['TEXT/CSV', CSV],
+  ['text/csv;charset=utf-8', CSV],
+  ['text/csv; header="a, \\"b\\"; q=0", image/png', CSV],
+  ['application/json; charset=UTF-8', JSON_TYPE],
+  ['application/geo+json, application/json;q=0.9', GEOJSON],
+  ['application/geo+json;q=0.8, application/json;q=0.9', JSON_TYPE],
+  ['application/json;q=0.001, text/csv;q=0.002', CSV],
+  ['application/json;q=0, */*', CSV],
+  ['application/json; Q=0, text/csv ; q = 0, */*;q=0.1', GEOJSON],
+  ['text/csv, */*', CSV],
+  ['*/*, text/csv;q=0', JSON_TYPE],
+  ['application/json, text/plain, */*', JSON_TYPE],
+  ['text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8', JSON_TYPE],
+  ['nonsense, text/csv', CSV],
+  ['application/geo+json,text/csv', GEOJSON],
+])('Accept: %s is answered with %s', async (accept, expected) => {
+  const response = await app.inject({ url: '/', headers: accept === undefined ? {} : { accept } })
+  expect(response.json()).toEqual({ type: expected })
+  expect(response.headers.vary).toBe('Accept')
+})
+
+test.each([
+  'image/png',
+  'text/html',
+  'text/csv;q=0',
+  '*/*;q=0',
+  'application/json;q=0, text/plain',
+  'nonsense',
+])('Accept: %s is refused with what there is', async (accept) => {
+  const response = await app.inject({ url: '/', headers: { accept } })
+  expect([response.statusCode, response.headers.vary]).toEqual([406, 'Accept'])
+  const message = 'Accept must allow one of application/json, text/csv, application/geo+json'
+  expect(response.json()).toEqual({
+    error: `${message}.`,
+    code: 'NOT_ACCEPTABLE',
+    details: [{ field: 'Accept', message, allowed: [JSON_TYPE, CSV, GEOJSON] }],
+  })
+})
+
+test('what the answer depends on besides stays', async () => {
+  expect((await app.inject('/varied')).headers.vary).toBe('Origin, Accept')
+})
+
+test('an Accept header of many kilobytes is read as any other', async () => {
+  for (const part of [';a="', ';a=b', ', x/y;', '"\\']) {
+    const response = await app.inject({ url: '/', headers: { accept: `text/csv${part.repeat(3000)}` } })
+    expect([200, 406]).toContain(response.statusCode)
+  }
+})

@@ -1,0 +1,133 @@
+import { setImmediate } from 'node:timers/promises'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createBatcher } from '#src/lib/batcher.ts'
+
+class Away extends Error {}
+
+interface Run {
+  items: number[]
+  finish(error?: Error): void
+}
+
+/** A coalescer of doublings whose runs end when the test says so. */
+function heldCoalescer({ concurrency = 1, batch = 1000 } = {}) {
+  const runs: Run[] = []
+  const ask = createBatcher<number, number>({
+    concurrency,
+    batch,
+    failsAll: (error) => error instanceof Away,
+    run: (items) =>
+      new Promise((resolve, reject) => {
+        const results = items.map((item) => item * 2)
+        runs.push({ items, finish: (error) => (error ? reject(error) : resolve(results)) })
+      }),
+  })
+  return { ask, runs }
+}
+
+describe('items that are asked for together', () => {
+  test('one alone waits for nobody', async () => {
+    const { ask, runs } = heldCoalescer()
+    const answer = ask(1)
+    await setImmediate()
+    expect(runs.map(({ items }) => items)).toEqual([[1]])
+    runs[0]?.finish()
+    expect(await answer).toBe(2)
+  })
+
+  test('those that come while a run is under way go out together in the next, in their order', async () => {
+    const { ask, runs } = heldCoalescer()
+    const first = ask(1)
+    await setImmediate()
+    const others = [ask(2), ask(3), ask(2)]
+    await setImmediate()
+    expect(runs).toHaveLength(1)
+    runs[0]?.finish()
+    expect(await first).toBe(2)
+    await setImmediate()
+    await setImmediate()
+    expect(runs[1]?.items).toEqual([2, 3, 2])
+    runs[1]?.finish()
+    expect(await Promise.all(others)).toEqual([4, 6, 4])
+  })
+
+  test('no more runs are under way, and no more items in one, than allowed', async () => {
+    const { ask, runs } = heldCoalescer({ concurrency: 2, batch: 3 })
+    const answers = Array.from({ length: 10 }, (_, item) => ask(item))
+    await setImmediate()
+    await setImmediate()
+    expect(runs.map(({ items }) => items)).toEqual([
+      [0, 1, 2],
+      [3, 4, 5],
+    ])
+    runs[1]?.finish()
+    await setImmediate()
+    await setImmediate()
+    expect(runs[2]?.items).toEqual([6, 7, 8])
+    runs[0]?.finish()
+    runs[2]?.finish()
+    await setImmediate()
+    await setImmediate()
+    expect(runs[3]?.items).toEqual([9])
+    runs[3]?.finish()
+    expect(await Promise.all(answers)).toEqual([0, 2, 4, 6, 8, 10, 12, 14, 16, 18])
+  })
+
+  test('fail together, after one run, where the error has nothing to do with them', async () => {
+    const { ask, runs } = heldCoalescer()
+    const answers = Promise.allSettled([ask(1), ask(2), ask(3)])
+    await setImmediate()
+    runs[0]?.finish(new Away('the database'))
+    expect((await answers).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    expect(runs).toHaveLength(1)
+    const next = ask(4)
+    await setImmediate()
+    runs[1]?.finish()
+    expect(await next).toBe(8)
+  })
+})
+
+test('an item that cannot be answered fails alone, whatever it is asked for with', async () => {
+  const arrivals = fc.array(
+    fc.record({ item: fc.integer({ min: 0, max: 50 }), turns: fc.integer({ min: 0, max: 3 }) }),
+    { minLength: 1, maxLength: 60 },
+  )
+  const poisons = fc.uniqueArray(fc.integer({ min: 0, max: 50 }), { maxLength: 5 })
+  await fc.assert(
+    fc.asyncProperty(
+      arrivals,
+      poisons,
+      fc.integer({ min: 1, max: 3 }),
+      fc.integer({ min: 1, max: 20 }),
+      async (asked, poisoned, concurrency, batch) => {
+        let underWay = 0
+        let most = 0
+        const ask = createBatcher<number, string>({
+          concurrency,
+          batch,
+          failsAll: () => false,
+          async run(items) {
+            most = Math.max(most, ++underWay)
+            expect(items.length).toBeLessThanOrEqual(batch)
+            await setImmediate()
+            underWay--
+            const bad = items.find((item) => poisoned.includes(item))
+            if (bad !== undefined) throw new Error(`poisoned by ${bad}`)
+            return items.map((item) => `answer to ${item}`)
+          },
+        })
+        const answers: Promise<string>[] = []
+        for (const { item, turns } of asked) {
+          for (let turn = 0; turn < turns; turn++) await setImmediate()
+          answers.push(ask(item).catch((error: Error) => error.message))
+        }
+        expect(await Promise.all(answers)).toEqual(
+          asked.map(({ item }) => (poisoned.includes(item) ? `poisoned by ${item}` : `answer to ${item}`)),
+        )
+        expect(most).toBeLessThanOrEqual(concurrency)
+      },
+    ),
+    { numRuns: 200 },
+  )
+})

@@ -1,0 +1,184 @@
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { insertRelease } from '#src/domains/releases/queries.ts'
+import { insertCoverage } from '#src/ingest/queries.ts'
+import { writingTiles } from '#src/ingest/tile-writer.ts'
+import type { Grid, Window } from '#src/raster/grid.ts'
+import {
+  markNodata,
+  PIXEL_TYPES,
+  type Pixels,
+  type PixelType,
+  pixelsOf,
+  storedNodata,
+} from '#src/raster/pixels.ts'
+import { TILE_SIZE, tilesOf } from '#src/raster/tiles.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+
+let service: TestApp
+let releaseId: number
+beforeAll(async () => {
+  service = await createTestApp({ template: 'empty' })
+  const release = await insertRelease(service.database.writer, {
+    product: 'forage',
+    countryCode: 'eth',
+    cropCode: null,
+    forecastPeriod: null,
+    synthetic: false,
+    source: 'A test',
+    licence: 'CC0-1.0',
+    checksum: 'none',
+  })
+  releaseId = release.id
+})
+afterAll(() => service.close())
+
+const LIMITS: Record<Exclude<PixelType, '32BF' | '64BF'>, [number, number]> = {
+  '8BSI': [-128, 127],
+  '8BUI': [0, 255],
+  '16BSI': [-32768, 32767],
+  '16BUI': [0, 65535],
+  '32BSI': [-(2 ** 31), 2 ** 31 - 1],
+  '32BUI': [0, 2 ** 32 - 1],
+}
+
+/** A number that a pixel of a type can have; small ones and the extremes come often. */
+function pixelOf(type: PixelType): fc.Arbitrary<number> {
+  if (type === '32BF') return fc.oneof(fc.integer({ min: -3, max: 3 }), fc.float())
+  if (type === '64BF') return fc.oneof(fc.integer({ min: -3, max: 3 }), fc.double())
+  const [min, max] = LIMITS[type]
+  return fc.oneof(fc.integer({ min: Math.max(min, -3), max: 3 }), fc.integer({ min, max }))
+}
+
+interface Band {
+  type: PixelType
+  /** As a file declares it: not every type can hold every one. */
+  nodata: number | undefined
+  pixels: Pixels
+}
+
+const band = (width: number, height: number): fc.Arbitrary<Band> =>
+  fc.constantFrom(...(Object.keys(PIXEL_TYPES) as PixelType[])).chain((type) =>
+    fc
+      .record({
+        nodata: fc.option(fc.oneof(pixelOf(type), fc.constantFrom(-9999, 0, 255, 1e300)), { nil: undefined }),
+        // A palette keeps the cases small and makes whole tiles of nodata likely.
+        palette: fc.array(pixelOf(type), { minLength: 1, maxLength: 4 }),
+        empty: fc.boolean(),
+        seed: fc.nat(),
+      })
+      .map(({ nodata, palette, empty, seed }) => {
+        const pixels = pixelsOf(type, width * height)
+        for (let index = 0; index < pixels.length; index++) {
+          const choice = (index * 2654435761 + seed) % (palette.length + 1)
+          const row = Math.floor(index / width)
+          pixels[index] =
+            choice === palette.length || (empty && row < TILE_SIZE)
+              ? (nodata ?? 0)
+              : (palette[choice] as number)
+        }
+        return { type, nodata: Number.isNaN(nodata) ? undefined : nodata, pixels }
+      }),
+  )
+
+const size = fc.integer({ min: 1, max: 70 })
+const release = fc.tuple(size, size).chain(([width, height]) =>
+  fc.record({
+    width: fc.constant(width),
+    height: fc.constant(height),
+    bands: fc.array(band(width, height), { minLength: 1, maxLength: 3 }),
+    windowWidth: fc.integer({ min: 1, max: 5 }).map((tiles) => tiles * TILE_SIZE),
+    windowHeight: fc.integer({ min: 1, max: 5 }).map((tiles) => tiles * TILE_SIZE),
+  }),
+)
+
+/** What a pixel means, by the rules of the manifest: nothing, or its value. */
+function meaningOf({ type, nodata, pixels }: Band, index: number): number | null {
+  const value = pixels[index] as number
+  // The lowest number of a float type stands for none in the database: nothing is ever that low.
+  if (!Number.isFinite(value) || (type.endsWith('F') && value === storedNodata(type, nodata))) return null
+  const declared = type === '32BF' && nodata !== undefined ? Math.fround(nodata) : nodata
+  return value === declared ? null : value
+}
+
+function part(pixels: Pixels, width: number, window: Window): Pixels {
+  const result = pixels.slice(0, window.width * window.height)
+  for (let row = 0; row < window.height; row++) {
+    const start = (window.row + row) * width + window.column
+    result.set(pixels.subarray(start, start + window.width) as never, row * window.width)
+  }
+  return result
+}
+
+async function store(grid: Grid, bands: Band[], windowWidth: number, windowHeight: number): Promise<number> {
+  const { database } = service
+  const extent = { west: 0, south: 0, east: 1, north: 1 }
+  const coverageId = await insertCoverage(database.writer, releaseId, grid, extent)
+  const stored = bands.map(({ type, nodata }) => ({ pixelType: type, nodata: storedNodata(type, nodata) }))
+  await writingTiles(database, coverageId, async (write) => {
+    for (let row = 0; row < grid.height; row += windowHeight) {
+      for (let column = 0; column < grid.width; column += windowWidth) {
+        const window = {
+          column,
+          row,
+          width: Math.min(windowWidth, grid.width - column),
+          height: Math.min(windowHeight, grid.height - row),
+        }
+        const pixels = bands.map((band) => {
+          const copy = part(band.pixels, grid.width, window)
+          markNodata(copy, band.type, band.nodata)
+          return copy
+        })
+        for (const tile of tilesOf(grid, stored, window, pixels)) await write(tile)
+      }
+    }
+  })
+  return coverageId
+}
+
+/** Every pixel of every band as PostGIS has it, null where it has none; by band, row and column. */
+async function readBack(coverageId: number, bands: number): Promise<Map<string, number | null>> {
+  const { rows } = await sql<{ place: string; value: number | null }>`
+    select
+      band || ' ' || tile_row * ${sql.lit(TILE_SIZE)} + y - 1 || ' ' || tile_column * ${sql.lit(TILE_SIZE)} + x - 1
+        as place,
+      st_value(rast, band, x, y) as value
+    from raster_tile
+    cross join generate_series(1, ${bands}::integer) as band
+    cross join generate_series(1, st_width(rast)) as x
+    cross join generate_series(1, st_height(rast)) as y
+    where coverage_id = ${coverageId}`.execute(service.database.writer)
+  return new Map(rows.map(({ place, value }) => [place, value]))
+}
+
+test('PostGIS has every pixel of every grid, whatever its size, type, nodata value and windows', async () => {
+  await fc.assert(
+    fc.asyncProperty(release, async ({ width, height, bands, windowWidth, windowHeight }) => {
+      const grid = {
+        srid: 4326,
+        originX: 38,
+        originY: 9,
+        pixelWidth: 0.01,
+        pixelHeight: -0.01,
+        width,
+        height,
+      }
+      const coverageId = await store(grid, bands, windowWidth, windowHeight)
+      const found = await readBack(coverageId, bands.length)
+      const differences: unknown[] = []
+      bands.forEach((band, index) => {
+        for (let pixel = 0; pixel < width * height; pixel++) {
+          const place = `${index + 1} ${Math.floor(pixel / width)} ${pixel % width}`
+          const expected = meaningOf(band, pixel)
+          // A tile that is left out has no value anywhere.
+          if ((found.get(place) ?? null) !== expected && !(expected === 0 && found.get(place) === 0)) {
+            differences.push({ place, type: band.type, expected, found: found.get(place) })
+          }
+        }
+      })
+      expect(differences.slice(0, 5)).toEqual([])
+    }),
+    { numRuns: 60 },
+  )
+}, 120_000)
