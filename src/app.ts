@@ -68,7 +68,10 @@ export async function buildApp(config: Config, database: Database): Promise<App>
       await guarded.register(keys, { prefix: '/auth' })
       await guarded.register(user, { prefix: '/user' })
       await guarded.register(catalog)
-      await guarded.register(advisory, { prefix: '/advisory', keep: createHistoryRecorder(database.writer) })
+      await guarded.register(advisory, {
+        prefix: '/advisory',
+        record: createHistoryRecorder(database.writer),
+      })
       await guarded.register(feedback, { prefix: '/history' })
       await guarded.register(history, { prefix: '/history' })
       await guarded.register(stats)

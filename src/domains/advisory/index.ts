@@ -5,22 +5,22 @@ import { polygonSchemas } from '#schemas/polygon.ts'
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
 import type { App } from '#src/http/app.ts'
 import { batchRoutes } from './batch/routes.ts'
-import { createPointAdvisor } from './lookup/advisor.ts'
+import { createLookup } from './lookup/lookup.ts'
 import { pointRoutes } from './point/routes.ts'
 import { polygonRoutes } from './polygon/routes.ts'
 
 export interface AdvisoryOptions {
-  /** Where what callers with a token are answered is kept. */
-  keep: RecordAdvisory
+  /** Records what callers with a token are answered. */
+  record: RecordAdvisory
 }
 
 /** The advisory endpoints: what the published releases say about a place. */
-export async function advisory(app: App, { keep }: AdvisoryOptions): Promise<void> {
+export async function advisory(app: App, { record }: AdvisoryOptions): Promise<void> {
   for (const schema of [...advisorySchemas, ...allProductsSchemas, ...batchSchemas, ...polygonSchemas]) {
     app.addSchema(schema)
   }
-  const advisor = createPointAdvisor(app.database, app.config)
-  pointRoutes(app, advisor, keep)
-  await app.register(batchRoutes, { advisor })
-  polygonRoutes(app, advisor.reasons, keep)
+  const lookup = createLookup(app.database, app.config)
+  pointRoutes(app, lookup, record)
+  await app.register(batchRoutes, { lookup })
+  polygonRoutes(app, lookup, record)
 }

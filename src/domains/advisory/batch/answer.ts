@@ -2,10 +2,12 @@ import { setImmediate } from 'node:timers/promises'
 import type { BatchPoint } from '#schemas/batch.ts'
 import type { ApiError } from '#src/errors.ts'
 import type { Series } from '#src/products/series.ts'
-import type { LayerValues, PointAdvisor } from '../lookup/advisor.ts'
-import type { ReleaseLabels } from '../lookup/queries.ts'
+import type { Lookup } from '../lookup/lookup.ts'
+import type { PublishedRelease } from '../lookup/published-release.ts'
 import type { Reasons } from '../lookup/reasons.ts'
 import { positionOf } from '../lookup/series.ts'
+import type { Snapshot } from '../lookup/snapshot.ts'
+import type { LayerValues } from '../lookup/values.ts'
 import { RefusedPoint } from './items.ts'
 import type { Writer } from './writers.ts'
 
@@ -20,40 +22,35 @@ interface Slice {
 
 /** What one release says at many points. */
 export interface BatchAdvice {
-  release: ReleaseLabels
+  snapshot: Snapshot
+  release: PublishedRelease
   slices: Slice[]
 }
 
 /**
- * Looks up all points of a call, all in one release: where another is published meanwhile, from the
- * start. Nothing has been answered by then, so that whatever fails still fails as a whole.
+ * Looks up all points of a call in one release, before anything is answered: whatever fails still fails as
+ * a whole.
  *
  * @param pointAt reads and judges a point
  * @throws {ApiError} where nothing is published
  */
-export async function adviseBatch(
-  advisor: PointAdvisor,
+export function adviseBatch(
+  lookup: Lookup,
   series: Series,
   count: number,
   pointAt: (index: number) => BatchPoint | RefusedPoint,
 ): Promise<BatchAdvice> {
-  const slices: Slice[] = []
-  let release = await advisor.releaseOf(series)
-  if (!release) throw await advisor.reasons.noRelease(series)
-  for (let from = 0; from < count; from += SLICE) {
-    if (from > 0) await setImmediate()
-    const points = Array.from({ length: Math.min(SLICE, count - from) }, (_, index) => pointAt(from + index))
-    const positions = points.filter(isAsked).map(positionOf)
-    const found = positions.length > 0 && (await advisor.adviseMany(series, positions))
-    if (found && found.release.code !== release.code) {
-      release = found.release
-      slices.length = 0
-      from = -SLICE
-    } else {
-      slices.push({ points, values: found ? found.values : [] })
+  return lookup.inReleaseQueued(series, async (snapshot, release) => {
+    if (!release) throw await lookup.reasons.noRelease(snapshot, series)
+    const slices: Slice[] = []
+    for (let from = 0; from < count; from += SLICE) {
+      if (from > 0) await setImmediate()
+      const length = Math.min(SLICE, count - from)
+      const points = Array.from({ length }, (_, index) => pointAt(from + index))
+      slices.push({ points, values: await lookup.valuesAt(release, points.filter(isAsked).map(positionOf)) })
     }
-  }
-  return { release, slices }
+    return { snapshot, release, slices }
+  })
 }
 
 function isAsked(point: BatchPoint | RefusedPoint): point is BatchPoint {
@@ -67,14 +64,14 @@ function isAsked(point: BatchPoint | RefusedPoint): point is BatchPoint {
 export async function* writeAnswer(
   { noValue }: Reasons,
   series: Series,
-  { slices }: BatchAdvice,
+  { snapshot, slices }: BatchAdvice,
   writer: Writer,
 ): AsyncGenerator<Buffer> {
   let text = writer.opening
   for (let slice = slices.shift(); slice; slice = slices.shift()) {
     const { points, values } = slice
     const without = points.filter(isAsked).filter((_, index) => !values[index])
-    const reasons = await Promise.all(without.map((point) => noValue(series, positionOf(point))))
+    const reasons = await Promise.all(without.map((point) => noValue(snapshot, series, positionOf(point))))
     let next = 0
     let nextReason = 0
     const items = points.map((point) => {

@@ -22,7 +22,7 @@ import type { App } from '#src/http/app.ts'
 import { negotiate } from '#src/http/negotiation.ts'
 import { queryMerger } from '#src/http/parameters.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
-import type { PointAdvisor } from '../lookup/advisor.ts'
+import type { Lookup } from '../lookup/lookup.ts'
 import { seriesOf } from '../lookup/series.ts'
 import { adviseBatch, writeAnswer } from './answer.ts'
 import { readBatchBodies, refuseTooMany } from './body.ts'
@@ -57,7 +57,7 @@ const OFFERS = Object.fromEntries(
 ) as Record<Form, [Form, ...Form[]]>
 
 /** The endpoints that answer for many points in one call. Their bodies are read here, not by the app. */
-export async function batchRoutes(app: App, { advisor }: { advisor: PointAdvisor }): Promise<void> {
+export async function batchRoutes(app: App, { lookup }: { lookup: Lookup }): Promise<void> {
   app.decorateRequest('batch', null)
   readBatchBodies(app)
 
@@ -119,13 +119,13 @@ export async function batchRoutes(app: App, { advisor }: { advisor: PointAdvisor
         const answerForm = negotiate(request, reply, OFFERS[form])
         const validate = request.compileValidationSchema(BatchPoint) as Validator
         const series = seriesOf(product, request.body)
-        const advice = await adviseBatch(advisor, series, points.count, (index) =>
+        const advice = await adviseBatch(lookup, series, points.count, (index) =>
           readPoint(points.at(index), validate),
         )
         reply.header('advisory-release', advice.release.code).type(mediaTypeOf(answerForm))
         const writer = createWriter(answerForm, product, advice.release)
         const long = advice.slices.length > 1
-        const pieces = writeAnswer(advisor.reasons, series, advice, writer)
+        const pieces = writeAnswer(lookup.reasons, series, advice, writer)
         return reply.send(long ? Readable.from(pieces) : (await pieces.next()).value)
       },
     })

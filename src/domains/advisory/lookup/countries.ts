@@ -3,13 +3,17 @@ import type { Tables } from '#src/database/tables.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import { type CellToFind, findCountries, type PlaceToFind, type Position } from './queries.ts'
 
-/**
- * Finds the codes of the countries that a position lies in, borders included, in order: at once where that
- * is known from memory. Otherwise the database is asked, for all who ask meanwhile in one query.
- *
- * @param boundaries which are loaded: what was found with others is forgotten
- */
-export type FindCountries = (position: Position, boundaries: string) => string[] | Promise<string[]>
+/** Finds the codes of the countries that a position lies in, borders included, in order. */
+export interface CountryFinder {
+  /**
+   * From memory alone; undefined where the database has to be asked.
+   *
+   * @param boundaries which are loaded: what was found with others is forgotten
+   */
+  fromMemory(position: Position, boundaries: string): readonly string[] | undefined
+  /** The same; what is not in memory is asked of the database, for all who ask meanwhile in one query. */
+  find(position: Position, boundaries: string): Promise<readonly string[]>
+}
 
 /**
  * Cells a degree, of longitude and of latitude, in each of the grids. The first are about 7 km wide: a
@@ -42,7 +46,7 @@ export function createCountryFinder(
   db: Kysely<Tables>,
   concurrency: number,
   keptCells = KEPT_CELLS,
-): FindCountries {
+): CountryFinder {
   /** Null for cells that are not known to be the same throughout. */
   const cells = new Map<number, string[] | null>()
   /** Goes through the cells from the oldest on. Another one would pass all that are gone each time. */
@@ -59,14 +63,36 @@ export function createCountryFinder(
     failsAll: () => true,
   })
 
-  async function askFor(position: Position, cell: Cell | null): Promise<string[]> {
-    const { containing, throughout, boundaries } = await ask({ ...position, cell })
-    // Asked before other boundaries were loaded, or after: it must not be taken for what those say.
-    if (cell && boundaries === current) keep(cell.number, throughout ? listOf(containing) : null)
-    return containing
+  function forgetOthersThan(boundaries: string): void {
+    if (boundaries === current) return
+    cells.clear()
+    oldest = cells.keys()
+    current = boundaries
   }
 
-  function keep(cell: number, countries: string[] | null): void {
+  /** What is recorded of the cell of the coarsest grid that is the same throughout. */
+  function recordedAt(position: Position): readonly string[] | undefined {
+    for (let grid = 0; grid < GRIDS.length; grid++) {
+      const countries = cells.get(numberOf(position, grid))
+      if (countries !== null) return countries
+    }
+    return undefined
+  }
+
+  /** The first cell around a position of which nothing is recorded; null where borders go through all. */
+  function cellToFind(position: Position): Cell | null {
+    const grid = GRIDS.findIndex((_, at) => !cells.has(numberOf(position, at)))
+    if (grid === -1) return null
+    const perDegree = GRIDS[grid] as number
+    return {
+      number: numberOf(position, grid),
+      west: Math.floor(position.longitude * perDegree) / perDegree,
+      south: Math.floor(position.latitude * perDegree) / perDegree,
+      degrees: 1 / perDegree,
+    }
+  }
+
+  function record(cell: number, countries: string[] | null): void {
     if (cells.size >= keptCells) cells.delete(oldest.next().value as number)
     cells.set(cell, countries)
   }
@@ -79,24 +105,30 @@ export function createCountryFinder(
     return countries
   }
 
-  return (position, boundaries) => {
-    if (boundaries !== current) {
-      cells.clear()
-      oldest = cells.keys()
-      current = boundaries
-    }
-    for (let grid = 0; grid < GRIDS.length; grid++) {
-      const perDegree = GRIDS[grid] as number
-      const column = Math.floor(position.longitude * perDegree)
-      const row = Math.floor(position.latitude * perDegree)
-      const number = (row * COLUMNS + column) * GRIDS.length + grid
-      const known = cells.get(number)
-      if (known) return known
-      if (known === undefined) {
-        const corner = { west: column / perDegree, south: row / perDegree }
-        return askFor(position, { number, ...corner, degrees: 1 / perDegree })
+  return {
+    fromMemory(position, boundaries) {
+      forgetOthersThan(boundaries)
+      return recordedAt(position)
+    },
+    async find(position, boundaries) {
+      forgetOthersThan(boundaries)
+      const recorded = recordedAt(position)
+      if (recorded) return recorded
+      const cell = cellToFind(position)
+      const found = await ask({ ...position, cell })
+      // Asked before other boundaries were loaded, or after: it must not be taken for what those say.
+      if (cell && found.boundaries === current) {
+        record(cell.number, found.throughout ? listOf(found.containing) : null)
       }
-    }
-    return askFor(position, null)
+      return found.containing
+    },
   }
+}
+
+/** The number of the cell of a grid that a position lies in; no two cells of any grid have one number. */
+function numberOf({ longitude, latitude }: Position, grid: number): number {
+  const perDegree = GRIDS[grid] as number
+  const column = Math.floor(longitude * perDegree)
+  const row = Math.floor(latitude * perDegree)
+  return (row * COLUMNS + column) * GRIDS.length + grid
 }

@@ -1,9 +1,9 @@
 import { POINT_DEFAULTS } from '#schemas/advisory.ts'
 import type { BatchPoint } from '#schemas/batch.ts'
 import type { ErrorBody, Product } from '#schemas/common.ts'
-import type { LayerValues } from './advisor.ts'
 import { monthAndYear, PRODUCT_ANSWERS } from './products.ts'
 import type { ReleaseLabels } from './queries.ts'
+import type { LayerValues } from './values.ts'
 
 /** A point that cannot be answered for, and why. */
 export interface UnansweredPoint {

@@ -3,12 +3,11 @@ import { isDatabaseUnavailable } from '#src/database/failures.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import { type InterleavedTile, interleave } from '#src/raster/interleave.ts'
+import type { NumberedCoverage } from './published-release.ts'
 import { findPixels, findTiles, type Position, type TileAddress } from './queries.ts'
-import type { NumberedCoverage } from './snapshot.ts'
+import { ReplacedMeanwhile } from './replaced.ts'
 import { createTileCache } from './tile-cache.ts'
-
-/** The pixel of each band as it is stored, NaN for none; no bands where nothing is stored. */
-export type StoredPixels = number[]
+import type { StoredPixels } from './values.ts'
 
 export interface PixelReaderOptions {
   /** Bytes of tiles that are kept in memory; 0 for none. */
@@ -17,26 +16,21 @@ export interface PixelReaderOptions {
   concurrency: number
 }
 
-/**
- * Reads the pixel of a coverage that a position lies in: at once where its tile is in memory. Otherwise
- * the database is asked, for all who ask meanwhile in one query.
- *
- * @throws {CoverageGone} (the promise) where the coverage has been deleted
- */
-export type ReadPixels = (
-  coverage: NumberedCoverage,
-  position: Position,
-) => StoredPixels | Promise<StoredPixels>
-
-/** The coverage has been deleted since it was published: something else has taken its place. */
-export class CoverageGone extends Error {
-  override name = 'CoverageGone'
+/** Reads the pixel of a coverage that a position lies in. */
+export interface PixelReader {
+  /** From memory alone; undefined where the database has to be asked. */
+  fromMemory(coverage: NumberedCoverage, position: Position): StoredPixels | undefined
+  /**
+   * The same; what is not in memory is asked of the database, for all who ask meanwhile in one query.
+   *
+   * @throws {ReplacedMeanwhile} where the coverage has been deleted
+   */
+  read(coverage: NumberedCoverage, position: Position): Promise<StoredPixels>
 }
 
 /** Who waits for a tile, and for which of its pixels. */
 interface Waiting {
-  column: number
-  row: number
+  place: PixelPlace
   resolve(pixels: StoredPixels): void
   reject(error: unknown): void
 }
@@ -62,7 +56,7 @@ const NOTHING: StoredPixels = []
 export function createPixelReader(
   db: Kysely<Tables>,
   { cacheBytes, concurrency }: PixelReaderOptions,
-): ReadPixels {
+): PixelReader {
   const cache = createTileCache(cacheBytes)
   const loading = new Map<number, Waiting[]>()
   const common = { concurrency, failsAll: isDatabaseUnavailable }
@@ -78,19 +72,14 @@ export function createPixelReader(
   })
 
   /** However many ask for a tile, the database is asked once. */
-  function readWhenLoaded(
-    key: number,
-    address: TileAddress,
-    column: number,
-    row: number,
-  ): Promise<StoredPixels> {
+  function readWhenLoaded(coverage: NumberedCoverage, place: PixelPlace): Promise<StoredPixels> {
     return new Promise((resolve, reject) => {
-      const waiting = { column, row, resolve, reject }
-      const others = loading.get(key)
+      const waiting = { place, resolve, reject }
+      const others = loading.get(place.key)
       if (others) others.push(waiting)
       else {
-        loading.set(key, [waiting])
-        void load(key, address)
+        loading.set(place.key, [waiting])
+        void load(place.key, addressOf(coverage, place.key))
       }
     })
   }
@@ -98,10 +87,10 @@ export function createPixelReader(
   async function load(key: number, address: TileAddress): Promise<void> {
     try {
       const bytes = await askTile(address)
-      if (bytes === null) throw new CoverageGone()
+      if (bytes === null) throw new ReplacedMeanwhile()
       const tile = bytes.length === 0 ? null : interleave(bytes)
       cache.set(key, tile)
-      for (const { column, row, resolve } of takeWaiting(key)) resolve(pixelIn(tile, column, row))
+      for (const { place, resolve } of takeWaiting(key)) resolve(pixelIn(tile, place))
     } catch (error) {
       for (const { reject } of takeWaiting(key)) reject(error)
     }
@@ -115,29 +104,62 @@ export function createPixelReader(
 
   async function readInDatabase(coverageId: number, position: Position): Promise<StoredPixels> {
     const pixels = await askPixels({ coverageId, ...position })
-    if (pixels === null) throw new CoverageGone()
+    if (pixels === null) throw new ReplacedMeanwhile()
     return pixels
   }
 
-  return (coverage, position) => {
-    const { id, tileSize } = coverage
-    if (cacheBytes === 0 || coverage.srid !== WGS84) return readInDatabase(id, position)
-    const x = (position.longitude - coverage.originX) / coverage.pixelWidth
-    const y = (position.latitude - coverage.originY) / coverage.pixelHeight
-    if (!(x >= 0 && x < coverage.width && y >= 0 && y < coverage.height)) return NOTHING
-    const column = Math.floor(x)
-    const row = Math.floor(y)
-    const tileColumn = Math.floor(column / tileSize)
-    const tileRow = Math.floor(row / tileSize)
-    const key = coverage.firstTile + tileRow * coverage.tileColumns + tileColumn
-    const known = cache.get(key)
-    if (known !== undefined) return pixelIn(known, column % tileSize, row % tileSize)
-    const address = { coverageId: id, row: tileRow, column: tileColumn }
-    return readWhenLoaded(key, address, column % tileSize, row % tileSize)
+  /** Whether the database finds the pixels of a coverage, and not this process. */
+  const isReadInDatabase = (coverage: NumberedCoverage) => cacheBytes === 0 || coverage.srid !== WGS84
+
+  return {
+    fromMemory(coverage, position) {
+      if (isReadInDatabase(coverage)) return undefined
+      const place = placeIn(coverage, position)
+      if (place === null) return NOTHING
+      const tile = cache.get(place.key)
+      return tile === undefined ? undefined : pixelIn(tile, place)
+    },
+    async read(coverage, position) {
+      if (isReadInDatabase(coverage)) return readInDatabase(coverage.id, position)
+      const place = placeIn(coverage, position)
+      if (place === null) return NOTHING
+      const tile = cache.get(place.key)
+      return tile === undefined ? readWhenLoaded(coverage, place) : pixelIn(tile, place)
+    },
   }
 }
 
-function pixelIn(tile: InterleavedTile | null, column: number, row: number): StoredPixels {
+/** A pixel of a tile, and the number of the tile. */
+interface PixelPlace {
+  key: number
+  column: number
+  row: number
+}
+
+/** Where the pixel is that a position lies in; null where that is not on the grid. */
+function placeIn(coverage: NumberedCoverage, { longitude, latitude }: Position): PixelPlace | null {
+  const x = (longitude - coverage.originX) / coverage.pixelWidth
+  const y = (latitude - coverage.originY) / coverage.pixelHeight
+  if (!(x >= 0 && x < coverage.width && y >= 0 && y < coverage.height)) return null
+  const { tileSize } = coverage
+  const column = Math.floor(x)
+  const row = Math.floor(y)
+  const tileColumn = Math.floor(column / tileSize)
+  const tileRow = Math.floor(row / tileSize)
+  return {
+    key: coverage.firstTile + tileRow * coverage.tileColumns + tileColumn,
+    column: column % tileSize,
+    row: row % tileSize,
+  }
+}
+
+/** What the tile with a number is called in the database. */
+function addressOf({ id, firstTile, tileColumns }: NumberedCoverage, key: number): TileAddress {
+  const tile = key - firstTile
+  return { coverageId: id, row: Math.floor(tile / tileColumns), column: tile % tileColumns }
+}
+
+function pixelIn(tile: InterleavedTile | null, { column, row }: PixelPlace): StoredPixels {
   if (tile === null) return NOTHING
   const { width, bands, start, pixels } = tile
   const from = start + (row * width + column) * bands

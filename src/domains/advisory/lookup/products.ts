@@ -1,7 +1,7 @@
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/advisory.ts'
 import type { Product } from '#schemas/common.ts'
-import type { LayerValues } from './advisor.ts'
 import type { LayerLabel, ReleaseLabels } from './queries.ts'
+import type { LayerValues } from './values.ts'
 
 /** How the answers of a product read. */
 export interface ProductAnswer {
@@ -64,27 +64,6 @@ export function dataOf(
 /** The location of a point's answer. */
 export function locationOf({ lat, lng, name = POINT_DEFAULTS.name }: PointRequest) {
   return { name, lat, lng, type: 'point' }
-}
-
-/** Powers of ten are exact up to the 22nd; layers have at most 10 decimals. */
-const POWERS = Array.from({ length: 11 }, (_, decimals) => 10 ** decimals)
-
-/** Scaled numbers below this are off by less than a millionth, which is too little to matter here. */
-const LARGEST_SCALED = 2 ** 31
-
-/**
- * Rounds half away from zero on the exact binary value, as decimal notation does: the number that
- * `toFixed` writes, and never -0.
- *
- * Writing takes long. So the scaled number is rounded instead, unless it lies so near to the middle of
- * two that the error of scaling could decide; the quotient is then the double nearest to the decimal.
- */
-export function round(value: number, decimals: number): number {
-  const power = POWERS[decimals] as number
-  const scaled = value * power
-  const nearest = Math.round(scaled)
-  const certain = Math.abs(scaled) < LARGEST_SCALED && Math.abs(Math.abs(scaled - nearest) - 0.5) > 1e-6
-  return (certain ? nearest / power : Number(value.toFixed(decimals))) + 0
 }
 
 const MONTH_AND_YEAR = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })

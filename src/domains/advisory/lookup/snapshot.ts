@@ -1,29 +1,16 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import type { Series } from '#src/products/series.ts'
+import { createNumbering, type PublishedRelease } from './published-release.ts'
 import {
   type Country,
-  type Coverage,
   findPublishedState,
   findReleases,
-  type Layer,
   listBoundedCountries,
   listCountries,
   type PublishedState,
-  type Release,
 } from './queries.ts'
-
-/** A coverage with what the tiles of it are numbered from: no two tiles of a process have one number. */
-export interface NumberedCoverage extends Coverage {
-  tileColumns: number
-  firstTile: number
-}
-
-export interface PublishedRelease extends Release {
-  coverages: NumberedCoverage[]
-  /** `coverage` is the place in `coverages`. */
-  layers: (Layer & { coverage: number })[]
-}
+import { chooserOf } from './release-choice.ts'
 
 /** What answers come from, as it was when the database was asked. */
 export interface Snapshot {
@@ -39,7 +26,7 @@ export interface Snapshot {
   boundaries: string
 }
 
-export interface Published {
+export interface Snapshots {
   /** What is published, as far as that is known without waiting: undefined where it is too old. */
   known(): Snapshot | undefined
   /** The same; where what is known is too old, the database is asked. */
@@ -63,10 +50,10 @@ interface DatedSnapshot extends Snapshot {
  * finds the snapshot at half that age, and requests meanwhile are answered from the old one. While there
  * are no requests, nothing is asked. With an age of 0 every request waits for an answer of its own.
  */
-export function createPublished(db: Kysely<Tables>, maxAgeMs: number): Published {
+export function createSnapshots(db: Kysely<Tables>, maxAgeMs: number): Snapshots {
   let snapshot: DatedSnapshot | undefined
   let pending: Promise<void> | undefined
-  let nextTile = 0
+  const numbered = createNumbering()
 
   async function load(): Promise<void> {
     const asked = performance.now()
@@ -77,14 +64,15 @@ export function createPublished(db: Kysely<Tables>, maxAgeMs: number): Published
     }
     const known = snapshot?.releases
     const missing = ids.filter((id) => !known?.has(id))
-    const [found, countries, bounded] = await Promise.all([
+    const [added, countries, bounded] = await Promise.all([
       findReleases(db, missing),
       listCountries(db),
       listBoundedCountries(db),
     ])
+    const found = new Map(added.map((release) => [release.id, numbered(release)]))
     const releases = new Map<number, PublishedRelease>()
     for (const id of ids) {
-      const release = known?.get(id) ?? numbered(found.find((candidate) => candidate.id === id))
+      const release = known?.get(id) ?? found.get(id)
       if (release) releases.set(id, release)
     }
     const published = [...releases.values()]
@@ -96,24 +84,9 @@ export function createPublished(db: Kysely<Tables>, maxAgeMs: number): Published
       countries,
       bounded: new Set(bounded),
       boundaries,
-      releaseOf: chooser(published),
+      releaseOf: chooserOf(published),
       periodsOf: (series) => periodsOf(published, series),
     }
-  }
-
-  function numbered(release: Release | undefined): PublishedRelease | undefined {
-    if (!release) return undefined
-    const coverages = release.coverages.map((coverage) => {
-      const tileColumns = Math.ceil(coverage.width / coverage.tileSize)
-      const firstTile = nextTile
-      nextTile += tileColumns * Math.ceil(coverage.height / coverage.tileSize)
-      return { ...coverage, tileColumns, firstTile }
-    })
-    const layers = release.layers.map((layer) => ({
-      ...layer,
-      coverage: coverages.findIndex(({ id }) => id === layer.coverageId),
-    }))
-    return { ...release, coverages, layers }
   }
 
   function refresh(): Promise<void> {
@@ -124,8 +97,13 @@ export function createPublished(db: Kysely<Tables>, maxAgeMs: number): Published
   }
 
   async function askedSince(time: number): Promise<Snapshot> {
-    while (!snapshot || snapshot.asked < time) await refresh()
-    return snapshot
+    // One that is under way may have begun too early; then the one after it has not.
+    for (let turn = 0; turn < 2 && !isSince(time); turn++) await refresh()
+    return snapshot as Snapshot
+  }
+
+  function isSince(time: number): boolean {
+    return snapshot !== undefined && snapshot.asked >= time
   }
 
   function known(): Snapshot | undefined {
@@ -157,35 +135,4 @@ function periodsOf(releases: PublishedRelease[], { product, countryCode, cropCod
     .flatMap(({ forecastPeriod }) => forecastPeriod ?? [])
     .sort()
     .reverse()
-}
-
-/**
- * The choice among releases, which the SQL function published_release makes as well: of the month asked
- * for, or else the newest; values that agronomists published before synthetic ones of any month.
- */
-function chooser(releases: PublishedRelease[]): Snapshot['releaseOf'] {
-  const best = new Map<string, PublishedRelease>()
-  for (const release of releases) {
-    for (const period of new Set([null, release.forecastPeriod])) {
-      const key = keyOf({ ...release, forecastPeriod: period })
-      const other = best.get(key)
-      if (!other || comesBefore(release, other)) best.set(key, release)
-    }
-  }
-  // The same series come again and again: finding them by themselves is faster than by a text.
-  const known = new WeakMap<Series, PublishedRelease>()
-  return (series) => {
-    const found = known.get(series) ?? best.get(keyOf(series))
-    if (found) known.set(series, found)
-    return found
-  }
-}
-
-function keyOf({ product, countryCode, cropCode, forecastPeriod }: Series): string {
-  return `${product} ${countryCode} ${cropCode} ${forecastPeriod}`
-}
-
-function comesBefore(a: PublishedRelease, b: PublishedRelease): boolean {
-  if (a.synthetic !== b.synthetic) return b.synthetic
-  return (a.forecastPeriod ?? '') > (b.forecastPeriod ?? '')
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/advisory.ts'
 import { entityTag, isCurrent } from '#src/http/caching.ts'
-import type { PointAnswer } from './endpoints.ts'
+import type { PointAnswer } from './answer.ts'
 
 /**
  * How long others may answer in our place without asking, in seconds: a new release shows within a

@@ -9,26 +9,11 @@ import {
 } from '#schemas/advisory.ts'
 import { AllProductsResponse } from '#schemas/all-products.ts'
 import { PRODUCTS, type Product } from '#schemas/common.ts'
-import type { PointAdvice, PointAdvisor } from '../lookup/advisor.ts'
-import { type ItemWriter, itemWriter } from '../lookup/item-writer.ts'
-import { dataOf, locationOf } from '../lookup/products.ts'
-import type { ReleaseLabels } from '../lookup/queries.ts'
-import { positionOf, seriesOf } from '../lookup/series.ts'
-import { allProductsAt } from './all-products.ts'
-
-/** What is answered to a point request. */
-export interface PointAnswer {
-  /** The codes of the releases that answered. */
-  releases: string[]
-  /** Whether the releases have said all of it, and no reasons were needed. */
-  complete: boolean
-  readonly body: Record<string, unknown>
-  /** The body as JSON, where that is written faster than from the body. */
-  text?(): string
-}
+import { allProductsAnswerer } from './all-products.ts'
+import { type PointAnswerer, productAnswerer } from './answer.ts'
 
 /** A point endpoint: what its operation takes and answers, and how it reads. */
-export interface PointEndpoint {
+export interface PointEndpoint extends PointAnswerer {
   path: string
   /** Begins the ids of its operations. */
   name: string
@@ -39,47 +24,6 @@ export interface PointEndpoint {
   response: TObject
   summary: string
   description: string
-  /** At once, without a promise, where all that it takes is in memory. */
-  answer(advisor: PointAdvisor, asked: PointRequest): PointAnswer | Promise<PointAnswer>
-}
-
-/** The writers of releases that have answered, for as long as the releases are known. */
-const WRITERS = new WeakMap<ReleaseLabels, ItemWriter>()
-
-function writerOf(product: Product, release: ReleaseLabels): ItemWriter {
-  const known = WRITERS.get(release)
-  if (known) return known
-  const writer = itemWriter(product, release)
-  WRITERS.set(release, writer)
-  return writer
-}
-
-/** What one release says of a point. */
-class ReleaseAnswer implements PointAnswer {
-  readonly complete = true
-  readonly #product: Product
-  readonly #asked: PointRequest
-  readonly #advice: PointAdvice
-
-  constructor(product: Product, asked: PointRequest, advice: PointAdvice) {
-    this.#product = product
-    this.#asked = asked
-    this.#advice = advice
-  }
-
-  get releases() {
-    return [this.#advice.release.code]
-  }
-
-  get body() {
-    const { release, values } = this.#advice
-    return { location: locationOf(this.#asked), ...dataOf(this.#product, release, values) }
-  }
-
-  text() {
-    const { release, values } = this.#advice
-    return writerOf(this.#product, release).answered(this.#asked, values)
-  }
 }
 
 const NO_VALUE = `
@@ -97,12 +41,7 @@ function endpointOf(
     products: [product],
     description: description + NO_VALUE,
     ...rest,
-    answer(advisor, asked) {
-      const advice = advisor.advise(seriesOf(product, asked), positionOf(asked))
-      return advice instanceof Promise
-        ? advice.then((found) => new ReleaseAnswer(product, asked, found))
-        : new ReleaseAnswer(product, asked, advice)
-    },
+    ...productAnswerer(product),
   }
 }
 
@@ -146,6 +85,6 @@ export const POINT_ENDPOINTS: PointEndpoint[] = [
 Yield, fertilizer, organic inputs and forage in one call: each what its own endpoint answers, with the release that it comes from, or, where that has no answer, null and the \`error\` and \`code\` that say why. So does a crop that the country does not offer: forage needs none.
 
 Where none of them has a value, the answer is a 404 with the reason that says most about the place, and each product's own in \`details\`.`.trim(),
-    answer: allProductsAt,
+    ...allProductsAnswerer,
   },
 ]

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { AdvisoryRecord, RecordAdvisory } from '#src/domains/history/queries.ts'
-import type { PointAnswer } from './endpoints.ts'
+import type { PointAnswer } from './answer.ts'
 
 /** What a call was about. */
 export type RecordedCall = Pick<AdvisoryRecord, 'product' | 'countryCode' | 'cropCode' | 'request'>

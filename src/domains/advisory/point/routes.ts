@@ -9,10 +9,11 @@ import { isCurrent } from '#src/http/caching.ts'
 import { mergeQueryIntoBody, readQuery } from '#src/http/parameters.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import { createReplyBatcher } from '#src/http/reply-batcher.ts'
-import type { PointAdvisor } from '../lookup/advisor.ts'
+import type { Lookup } from '../lookup/lookup.ts'
 import { seriesOf } from '../lookup/series.ts'
+import type { PointAnswer } from './answer.ts'
 import { allowCaching, forbidCaching, namedTags, tagOf, tagOfReleases } from './conditional.ts'
-import { POINT_ENDPOINTS, type PointAnswer, type PointEndpoint } from './endpoints.ts'
+import { POINT_ENDPOINTS, type PointEndpoint } from './endpoints.ts'
 import { type RecordedCall, recordForCaller } from './record.ts'
 import { wantsTiming, withTiming } from './timing.ts'
 
@@ -34,143 +35,167 @@ const TimingHeader = Type.String({
   description: 'Milliseconds, where `Prefer: server-timing` asked for them.',
 })
 
-export function pointRoutes(app: App, advisor: PointAdvisor, keep: RecordAdvisory): void {
-  const sendSoon = createReplyBatcher(send)
+type PostCall = FastifyRequest<{ Body: PointRequest }>
+type GetCall = FastifyRequest<{ Querystring: PointRequest }>
+
+/** Answers, and records what callers with a token are answered. */
+interface Point {
+  lookup: Lookup
+  record: RecordAdvisory
+  /** Sends an answer or an error together with the others of this turn. */
+  sendSoon(answer: PointAnswer | Error, reply: FastifyReply): void
+}
+
+/** The endpoints that answer for one point: by POST, and by GET to be cached. */
+export function pointRoutes(app: App, lookup: Lookup, record: RecordAdvisory): void {
+  const point = { lookup, record, sendSoon: createReplyBatcher(send) }
   for (const endpoint of POINT_ENDPOINTS) {
-    const { path, name, request, response, summary, description } = endpoint
-    const errors: ErrorCode[] = [
-      'INVALID_PARAMETERS',
-      ...(endpoint.product === 'forage' || endpoint.product === 'all' ? [] : ['CROP_NOT_AVAILABLE' as const]),
-      'NO_RELEASE',
-      'OUTSIDE_COUNTRY',
-      'NO_DATA',
-    ]
-    const success = { ...ref(response), description: 'The values at the point.' }
-    const headers = { 'Advisory-Release': ReleaseHeader, 'Server-Timing': TimingHeader }
-    const common = { tags: ['advisory'], security: OPTIONAL_TOKEN }
+    app.route(postRoute(endpoint, point))
+    app.route(getRoute(endpoint, point))
+  }
+}
 
-    app.route({
-      method: 'POST',
-      url: path,
-      config: { public: true },
-      schema: {
-        ...common,
-        operationId: `${name}AtPoint`,
-        summary,
-        description: description + POST_RULES + KEPT,
-        queryAlternative: asQuery(request),
-        body: ref(request),
-        response: {
-          200: { ...success, headers },
-          ...errorResponses(...errors, 'MALFORMED_JSON', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'),
-        },
+/** What the two operations of an endpoint have in common. */
+function commonOf({ product, response }: PointEndpoint) {
+  const errors: ErrorCode[] = [
+    'INVALID_PARAMETERS',
+    ...(product === 'forage' || product === 'all' ? [] : ['CROP_NOT_AVAILABLE' as const]),
+    'NO_RELEASE',
+    'OUTSIDE_COUNTRY',
+    'NO_DATA',
+  ]
+  return {
+    errors,
+    success: { ...ref(response), description: 'The values at the point.' },
+    headers: { 'Advisory-Release': ReleaseHeader, 'Server-Timing': TimingHeader },
+    operation: { tags: ['advisory'], security: OPTIONAL_TOKEN },
+  }
+}
+
+function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point) {
+  const { path, name, request, summary, description } = endpoint
+  const { errors, success, headers, operation } = commonOf(endpoint)
+
+  async function answerSoon(call: PostCall, reply: FastifyReply): Promise<void> {
+    sendSoon(await answerTo(endpoint, lookup, call.body, call, reply).catch(asError), reply)
+  }
+
+  async function answerAndRecord(call: PostCall, reply: FastifyReply) {
+    const answer = await answerTo(endpoint, lookup, call.body, call, reply)
+    return recordForCaller(record, call, recordedCall(endpoint, call.body), answer)
+  }
+
+  return {
+    method: 'POST',
+    url: path,
+    config: { public: true },
+    schema: {
+      ...operation,
+      operationId: `${name}AtPoint`,
+      summary,
+      description: description + POST_RULES + KEPT,
+      queryAlternative: asQuery(request),
+      body: ref(request),
+      response: {
+        200: { ...success, headers },
+        ...errorResponses(...errors, 'MALFORMED_JSON', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'),
       },
-      preValidation: mergeQueryIntoBody(request),
-      handler: (call: FastifyRequest<{ Body: PointRequest }>, reply: FastifyReply) =>
-        call.user === null ? answerSoon(endpoint, call, reply) : answerAndKeep(endpoint, call, reply),
-    })
+    },
+    preValidation: mergeQueryIntoBody(request),
+    handler(call: PostCall, reply: FastifyReply) {
+      if (call.user !== null) return answerAndRecord(call, reply)
+      const answer = wantsTiming(call) ? undefined : endpoint.fromMemory(lookup, call.body)
+      if (answer === undefined) void answerSoon(call, reply)
+      else sendSoon(answer instanceof Error ? answer : namingReleases(answer, reply), reply)
+      return undefined
+    },
+  } as const
+}
 
-    app.route({
-      method: 'GET',
-      url: path,
-      config: { public: true },
-      schema: {
-        ...common,
-        operationId: `get${name.charAt(0).toUpperCase()}${name.slice(1)}AtPoint`,
-        summary: `${summary}, to be cached`,
-        description: description + GET_RULES + KEPT,
-        querystring: Type.Object(request.properties),
-        response: {
-          200: {
-            ...success,
-            headers: {
-              ...headers,
-              ETag: Type.String({ description: 'Names the answer: the same as long as the release is.' }),
-              'Cache-Control': Type.String(),
-            },
+function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
+  const { path, name, request, summary, description } = endpoint
+  const { errors, success, headers, operation } = commonOf(endpoint)
+  return {
+    method: 'GET',
+    url: path,
+    config: { public: true },
+    schema: {
+      ...operation,
+      operationId: `get${name.charAt(0).toUpperCase()}${name.slice(1)}AtPoint`,
+      summary: `${summary}, to be cached`,
+      description: description + GET_RULES + KEPT,
+      querystring: Type.Object(request.properties),
+      response: {
+        200: {
+          ...success,
+          headers: {
+            ...headers,
+            ETag: Type.String({ description: 'Names the answer: the same as long as the release is.' }),
+            'Cache-Control': Type.String(),
           },
-          304: Type.Null({ description: 'The answer is the one that `If-None-Match` names.' }),
-          ...errorResponses(...errors),
         },
+        304: Type.Null({ description: 'The answer is the one that `If-None-Match` names.' }),
+        ...errorResponses(...errors),
       },
-      onRequest: async (call, reply) => forbidCaching(call, reply),
-      preValidation: readQuery(request),
-      handler: async (call: FastifyRequest<{ Querystring: PointRequest }>, reply: FastifyReply) => {
-        const asked = call.query
-        // Whoever sends a token is to be asked for it again, also while it cannot be looked up.
-        const shared = call.headers.authorization === undefined
-        if (shared && (await isUnchanged(endpoint, asked, call, reply))) return reply.code(304).send()
-        const answer = await answerOf(endpoint, asked, call, reply)
-        if (call.user !== null) return recordForCaller(keep, call, keptAs(endpoint, asked), answer)
-        if (shared && allowCaching(call, reply, tagOf(path, asked, answer))) return reply.code(304).send()
-        return send(answer, reply)
-      },
-    })
-  }
+    },
+    onRequest: async (call: FastifyRequest, reply: FastifyReply) => forbidCaching(call, reply),
+    preValidation: readQuery(request),
+    handler: async (call: GetCall, reply: FastifyReply) => {
+      const { query } = call
+      // Whoever sends a token is to be asked for it again, also while it cannot be looked up.
+      const shared = call.headers.authorization === undefined
+      if (shared && (await isUnchanged(endpoint, lookup, query, call, reply))) return reply.code(304).send()
+      const answer = await answerTo(endpoint, lookup, query, call, reply)
+      if (call.user !== null) return recordForCaller(record, call, recordedCall(endpoint, query), answer)
+      if (shared && allowCaching(call, reply, tagOf(path, query, answer))) return reply.code(304).send()
+      return send(answer, reply)
+    },
+  } as const
+}
 
-  /** Most calls wait for nothing, and so they make no promise, which each await would add a turn to. */
-  function answerSoon(
-    endpoint: PointEndpoint,
-    call: FastifyRequest<{ Body: PointRequest }>,
-    reply: FastifyReply,
-  ): void {
-    const fail = (error: Error) => sendSoon(error, reply)
-    try {
-      const answer = answerOf(endpoint, call.body, call, reply)
-      if (answer instanceof Promise) answer.then((found) => sendSoon(found, reply), fail)
-      else sendSoon(answer, reply)
-    } catch (error) {
-      fail(error as Error)
-    }
+/** @throws {ApiError} which says why there is no answer */
+async function answerTo(
+  endpoint: PointEndpoint,
+  lookup: Lookup,
+  request: PointRequest,
+  call: FastifyRequest,
+  reply: FastifyReply,
+): Promise<PointAnswer> {
+  async function answer(): Promise<PointAnswer> {
+    const found = endpoint.fromMemory(lookup, request) ?? (await endpoint.answer(lookup, request))
+    if (found instanceof Error) throw found
+    return found
   }
+  const found = wantsTiming(call)
+    ? await withTiming(reply, () => releasesOf(endpoint, lookup, request), answer)
+    : await answer()
+  return namingReleases(found, reply)
+}
 
-  async function answerAndKeep(
-    endpoint: PointEndpoint,
-    call: FastifyRequest<{ Body: PointRequest }>,
-    reply: FastifyReply,
-  ) {
-    const answer = await answerOf(endpoint, call.body, call, reply)
-    return recordForCaller(keep, call, keptAs(endpoint, call.body), answer)
-  }
+/** The releases that would answer now; undefined where not all products have one. */
+async function releasesOf(
+  { products }: PointEndpoint,
+  lookup: Lookup,
+  request: PointRequest,
+): Promise<string[] | undefined> {
+  const found = await Promise.all(products.map((product) => lookup.releaseOf(seriesOf(product, request))))
+  const codes = found.flatMap((release) => release?.code ?? [])
+  return codes.length === products.length ? codes : undefined
+}
 
-  function answerOf(
-    endpoint: PointEndpoint,
-    asked: PointRequest,
-    call: FastifyRequest,
-    reply: FastifyReply,
-  ): PointAnswer | Promise<PointAnswer> {
-    const answer = wantsTiming(call)
-      ? withTiming(
-          reply,
-          () => releasesOf(endpoint, asked),
-          () => endpoint.answer(advisor, asked),
-        )
-      : endpoint.answer(advisor, asked)
-    return answer instanceof Promise
-      ? answer.then((found) => namingReleases(found, reply))
-      : namingReleases(answer, reply)
-  }
-
-  /** The releases that would answer now; undefined where not all products have one. */
-  async function releasesOf({ products }: PointEndpoint, asked: PointRequest): Promise<string[] | undefined> {
-    const found = await Promise.all(products.map((product) => advisor.releaseOf(seriesOf(product, asked))))
-    const codes = found.flatMap((release) => release?.code ?? [])
-    return codes.length === products.length ? codes : undefined
-  }
-
-  /** Whether a client has what the releases of now say, which is known before any value is looked up. */
-  async function isUnchanged(
-    endpoint: PointEndpoint,
-    asked: PointRequest,
-    call: FastifyRequest,
-    reply: FastifyReply,
-  ): Promise<boolean> {
-    const tags = namedTags(call)
-    const releases = tags === undefined ? undefined : await releasesOf(endpoint, asked)
-    if (!releases) return false
-    const tag = tagOfReleases(endpoint.path, asked, releases)
-    return isCurrent(tags, tag) && allowCaching(call, reply, tag)
-  }
+/** Whether a client has what the releases of now say, which is known before any value is looked up. */
+async function isUnchanged(
+  endpoint: PointEndpoint,
+  lookup: Lookup,
+  request: PointRequest,
+  call: FastifyRequest,
+  reply: FastifyReply,
+): Promise<boolean> {
+  const tags = namedTags(call)
+  const releases = tags === undefined ? undefined : await releasesOf(endpoint, lookup, request)
+  if (!releases) return false
+  const tag = tagOfReleases(endpoint.path, request, releases)
+  return isCurrent(tags, tag) && allowCaching(call, reply, tag)
 }
 
 function namingReleases(answer: PointAnswer, reply: FastifyReply): PointAnswer {
@@ -185,8 +210,12 @@ function send(answer: PointAnswer | Error, reply: FastifyReply): void {
   else reply.send(answer.body)
 }
 
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
+}
+
 /** What the history says a call was about. */
-function keptAs({ product, products }: PointEndpoint, asked: PointRequest): RecordedCall {
-  const { countryCode, cropCode } = seriesOf(products[0] as Product, asked)
-  return { product, countryCode, cropCode, request: asked }
+function recordedCall({ product, products }: PointEndpoint, request: PointRequest): RecordedCall {
+  const { countryCode, cropCode } = seriesOf(products[0] as Product, request)
+  return { product, countryCode, cropCode, request }
 }

@@ -1,5 +1,6 @@
 import type { Product } from '#schemas/common.ts'
-import { PRODUCT_ANSWERS, round } from '../lookup/products.ts'
+import { round } from '#src/lib/round.ts'
+import { PRODUCT_ANSWERS } from '../lookup/products.ts'
 import type { ReleaseLabels } from '../lookup/queries.ts'
 import type { ZonalStatistics } from './zonal-statistics.ts'
 

@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Ask } from '#src/database/cancellable.ts'
 import type { Tables } from '#src/database/tables.ts'
-import type { Series } from '#src/products/series.ts'
 import type { Position } from '../lookup/queries.ts'
 
 /** Where a country lies, roughly. */
@@ -25,16 +24,10 @@ export interface PolygonExamination {
   /** Where it is not valid, or a position inside. */
   longitude: number | null
   latitude: number | null
-  /** The release that answers for the series; null where nothing is published. */
-  releaseId: number | null
 }
 
 /** @param wkb a MultiPolygon whose rings are closed, with at least four positions */
-export async function examinePolygon(
-  ask: Ask,
-  { product, countryCode, cropCode, forecastPeriod }: Series,
-  wkb: Buffer,
-): Promise<PolygonExamination> {
+export async function examinePolygon(ask: Ask, wkb: Buffer): Promise<PolygonExamination> {
   const [row] = await ask<PolygonExamination>(sql`
     with polygon as materialized (select st_geomfromwkb(${wkb}::bytea, 4326) as geom),
     examined as materialized (
@@ -44,24 +37,16 @@ export async function examinePolygon(
     place as materialized (
       select reason, case when valid then st_pointonsurface(geom) else location end as point from examined
     )
-    select
-      reason,
-      st_x(point) as longitude,
-      st_y(point) as latitude,
-      published_release(${product}, ${countryCode}, ${cropCode}, ${forecastPeriod}::date) as "releaseId"
-    from place`)
+    select reason, st_x(point) as longitude, st_y(point) as latitude from place`)
   return row as PolygonExamination
 }
 
-/** An administrative area, and what is known of it for a series. */
-export interface AreaForSeries {
+/** An administrative area, and what is stored of it for a release. */
+export interface AreaInRelease {
   id: number
   name: string
   countryCode: string
-  /** Which boundaries it is of, and what else is asked for has to be of. */
-  version: string
-  releaseId: number | null
-  /** What was computed with these boundaries from the release that answers now; null if nothing was. */
+  /** What was computed with the boundaries of now; null if nothing was. */
   statistics: object | null
 }
 
@@ -72,22 +57,20 @@ export interface AreaReference {
   level: number | null
 }
 
-/** Finds an administrative area, the release that answers for it, and its kept result. */
+/** Finds an administrative area, and what is stored of it for a release. */
 export async function findArea(
   ask: Ask,
-  { product, cropCode, forecastPeriod }: Series,
   { countryCode, code, level }: AreaReference,
-): Promise<AreaForSeries | undefined> {
-  const [row] = await ask<AreaForSeries>(sql`
+  releaseId: number | null,
+): Promise<AreaInRelease | undefined> {
+  const [row] = await ask<AreaInRelease>(sql`
     select
       area.id,
       area.name,
       area.country_code as "countryCode",
-      boundary_set.loaded_at::text as version,
-      published.release_id as "releaseId",
       (
         select statistics from area_result
-        where area_result.release_id = published.release_id
+        where area_result.release_id = ${releaseId}::bigint
           and admin_area_id = area.id
           and boundaries_loaded_at = boundary_set.loaded_at
       ) as statistics
@@ -98,10 +81,7 @@ export async function findArea(
       order by level
       limit 1
     ) as area
-    join boundary_set using (country_code, level)
-    cross join lateral published_release(
-      ${product}, area.country_code, ${cropCode}, ${forecastPeriod}::date
-    ) as published (release_id)`)
+    join boundary_set using (country_code, level)`)
   return row
 }
 

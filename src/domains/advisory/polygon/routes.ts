@@ -16,8 +16,8 @@ import type { App } from '#src/http/app.ts'
 import { deadlineOf } from '#src/http/deadline.ts'
 import { mergeQueryIntoBody } from '#src/http/parameters.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
+import type { Lookup } from '../lookup/lookup.ts'
 import { monthAndYear, PRODUCT_ANSWERS } from '../lookup/products.ts'
-import type { Reasons } from '../lookup/reasons.ts'
 import { seriesOf } from '../lookup/series.ts'
 import { type AreaAdvice, createPolygonAdvisor, type PolygonAdvice } from './advise.ts'
 import { entriesOf, precise } from './entries.ts'
@@ -73,8 +73,8 @@ Send \`geometry\`, a GeoJSON Polygon, MultiPolygon or Feature of one, or \`admin
 The answer is kept in the caller's history, under \`history_id\`.`
 
 /** The advisory endpoints for polygons and administrative areas. */
-export function polygonRoutes(app: App, reasons: Reasons, keep: RecordAdvisory): void {
-  const advisor = createPolygonAdvisor(app.database, reasons, app.log)
+export function polygonRoutes(app: App, lookup: Lookup, record: RecordAdvisory): void {
+  const advisor = createPolygonAdvisor(app.database, lookup, app.log)
 
   for (const { product, request, response, summary, description } of ENDPOINTS) {
     app.route({
@@ -121,7 +121,7 @@ export function polygonRoutes(app: App, reasons: Reasons, keep: RecordAdvisory):
           ...(release.forecastPeriod && { forecast_period: monthAndYear(release.forecastPeriod) }),
           [PRODUCT_ANSWERS[product].entries]: entriesOf(product, release, advice.statistics),
         }
-        const historyId = await keep({
+        const historyId = await record({
           userId: callerOf(call).id,
           kind: 'polygon',
           product,

@@ -126,3 +126,9 @@ export async function readSummaries(ask: Ask, coverageId: number, runs: BlockRun
     ) as summary`)
   return rows.map(({ bands }) => bands)
 }
+
+/** Whether a release is still there: what is deleted goes as a whole. */
+export async function isRelease(ask: Ask, releaseId: number): Promise<boolean> {
+  const rows = await ask(sql`select id from release where id = ${releaseId} and status = 'ready'`)
+  return rows.length > 0
+}

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { createCountryFinder, type FindCountries } from '#src/domains/advisory/lookup/countries.ts'
+import { type CountryFinder, createCountryFinder } from '#src/domains/advisory/lookup/countries.ts'
 import type { Position } from '#src/domains/advisory/lookup/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
@@ -70,7 +70,7 @@ async function byOutlines(
 
 describe('the countries of positions', () => {
   let service: TestApp
-  let find: FindCountries
+  let finder: CountryFinder
   let boundaries: string
   let borders: [number, number][]
   beforeAll(async () => {
@@ -78,7 +78,7 @@ describe('the countries of positions', () => {
     await load(service, 'ken', 0, rectangle(36.0001, 3.5, 37.03, 5.5))
     await load(service, 'eth', 0, ETHIOPIA)
     await load(service, 'eth', 1, rectangle(37.05, 3.55, 37.55, 4.5))
-    find = createCountryFinder(service.database.reader, 1)
+    finder = createCountryFinder(service.database.reader, 1)
     boundaries = await versionOf(service)
     const { rows } = await sql<{ x: number; y: number }>`
       select st_x(geom) as x, st_y(geom) as y
@@ -109,9 +109,10 @@ describe('the countries of positions', () => {
         const positions = asked.map(([longitude, latitude]) => ({ longitude, latitude }))
         const expected = await byOutlines(service, positions)
         for (let again = 0; again < 4; again++) {
-          const found = positions.map((one) => find(one, boundaries))
-          fromMemory += found.filter((one) => !(one instanceof Promise)).length
-          expect(await Promise.all(found)).toEqual(expected)
+          const known = positions.map((one) => finder.fromMemory(one, boundaries))
+          fromMemory += known.filter((one) => one !== undefined).length
+          expect(known.map((one, at) => one ?? expected[at])).toEqual(expected)
+          expect(await Promise.all(positions.map((one) => finder.find(one, boundaries)))).toEqual(expected)
         }
       }),
       { numRuns: 100 },
@@ -122,46 +123,46 @@ describe('the countries of positions', () => {
   test('are asked for once in a cell without a border, and each time by a border', async () => {
     const fresh = createCountryFinder(service.database.reader, 1)
     const inside = { longitude: 36.31, latitude: 3.91 }
-    expect(await fresh(inside, boundaries)).toEqual(['ken'])
-    expect(fresh({ longitude: 36.3, latitude: 3.9 }, boundaries)).toEqual(['ken'])
+    expect(await fresh.find(inside, boundaries)).toEqual(['ken'])
+    expect(fresh.fromMemory({ longitude: 36.3, latitude: 3.9 }, boundaries)).toEqual(['ken'])
     // The border lies at 37.03: in the larger cells of both, in the smaller one of the second only.
     for (const [longitude, known] of [
       [37.02, true],
       [37.0295, false],
     ] as const) {
       const near = { longitude, latitude: 3.91 }
-      expect(await fresh(near, boundaries)).toEqual(['ken'])
-      expect(await fresh(near, boundaries)).toEqual(['ken'])
-      const again = fresh(near, boundaries)
-      expect([longitude, again instanceof Promise]).toEqual([longitude, !known])
-      expect(await again).toEqual(['ken'])
+      expect(await fresh.find(near, boundaries)).toEqual(['ken'])
+      expect(await fresh.find(near, boundaries)).toEqual(['ken'])
+      expect([longitude, fresh.fromMemory(near, boundaries)]).toEqual([
+        longitude,
+        known ? ['ken'] : undefined,
+      ])
+      expect(await fresh.find(near, boundaries)).toEqual(['ken'])
     }
-    expect(await fresh({ longitude: 37.03, latitude: 3.91 }, boundaries)).toEqual(['eth', 'ken'])
+    expect(await fresh.find({ longitude: 37.03, latitude: 3.91 }, boundaries)).toEqual(['eth', 'ken'])
   })
 
   test('are kept for so many cells, the oldest of which make room', async () => {
     const fresh = createCountryFinder(service.database.reader, 1, 2)
     const [a, b, c] = [36.2, 36.3, 36.4].map((longitude) => ({ longitude, latitude: 3.9 }))
-    for (const position of [a, b, c]) expect(await fresh(position as Position, boundaries)).toEqual(['ken'])
-    expect(fresh(b as Position, boundaries)).toEqual(['ken'])
-    expect(fresh(c as Position, boundaries)).toEqual(['ken'])
-    const forgotten = fresh(a as Position, boundaries)
-    expect(forgotten).toBeInstanceOf(Promise)
-    expect(await forgotten).toEqual(['ken'])
+    for (const position of [a, b, c])
+      expect(await fresh.find(position as Position, boundaries)).toEqual(['ken'])
+    expect(fresh.fromMemory(b as Position, boundaries)).toEqual(['ken'])
+    expect(fresh.fromMemory(c as Position, boundaries)).toEqual(['ken'])
+    expect(fresh.fromMemory(a as Position, boundaries)).toBeUndefined()
+    expect(await fresh.find(a as Position, boundaries)).toEqual(['ken'])
   })
 
   test('are not kept where other boundaries were asked than those that are known of', async () => {
     const fresh = createCountryFinder(service.database.reader, 1)
     const position = { longitude: 36.31, latitude: 3.91 }
     for (const version of ['of before', 'of before', boundaries]) {
-      const found = fresh(position, version)
-      expect(found).toBeInstanceOf(Promise)
-      expect(await found).toEqual(['ken'])
+      expect(fresh.fromMemory(position, version)).toBeUndefined()
+      expect(await fresh.find(position, version)).toEqual(['ken'])
     }
-    expect(fresh(position, boundaries)).toEqual(['ken'])
-    const later = fresh(position, 'of later')
-    expect(later).toBeInstanceOf(Promise)
-    expect(await later).toEqual(['ken'])
+    expect(fresh.fromMemory(position, boundaries)).toEqual(['ken'])
+    expect(fresh.fromMemory(position, 'of later')).toBeUndefined()
+    expect(await fresh.find(position, 'of later')).toEqual(['ken'])
   })
 })
 

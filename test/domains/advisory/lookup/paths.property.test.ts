@@ -2,10 +2,11 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
-import { createPointAdvisor, type PointAdvisor } from '#src/domains/advisory/lookup/advisor.ts'
-import { createPixelReader, type ReadPixels } from '#src/domains/advisory/lookup/pixels.ts'
+import { createLookup, type Lookup } from '#src/domains/advisory/lookup/lookup.ts'
+import { createPixelReader, type PixelReader } from '#src/domains/advisory/lookup/pixels.ts'
+import type { PublishedRelease } from '#src/domains/advisory/lookup/published-release.ts'
 import type { Position } from '#src/domains/advisory/lookup/queries.ts'
-import { createPublished, type PublishedRelease } from '#src/domains/advisory/lookup/snapshot.ts'
+import { createSnapshots } from '#src/domains/advisory/lookup/snapshot.ts'
 import { publishRelease } from '#src/domains/releases/queries.ts'
 import { extentOf, insertCoverage } from '#src/ingest/queries.ts'
 import type { Series } from '#src/products/series.ts'
@@ -20,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 const TILE_SIZE = 4
-const SUBJECT: Series = {
+const SERIES: Series = {
   product: 'fertilizer',
   countryCode: 'eth',
   cropCode: 'wheat',
@@ -208,13 +209,8 @@ async function reference(code: string, { longitude, latitude }: Position) {
   }
 }
 
-/** The stored pixels of all layers, as one of the ways reads them; null for none, as ST_Value has it. */
-async function pixelsBy(
-  read: ReadPixels,
-  release: PublishedRelease,
-  position: Position,
-): Promise<(number | null)[]> {
-  const found = await Promise.all(release.coverages.map((coverage) => read(coverage, position)))
+/** The stored pixels of all layers; null for none, as ST_Value has it. */
+function pixelsOf(release: PublishedRelease, found: (number[] | undefined)[]): (number | null)[] {
   return release.layers.map(({ coverage, band }) => nullForNaN(found[coverage]?.[band - 1] ?? Number.NaN))
 }
 
@@ -225,11 +221,12 @@ function nullForNaN(value: number): number | null {
 test('memory, coalesced queries and ST_Value give the same doubles, whatever the pixels, grid and place', async () => {
   const { reader } = service.database
   const settings = { ...service.testDatabase.environment, RELEASE_MAX_AGE_MS: '0' }
-  const ways = ['16', '0'].map((megabytes) => ({
-    read: createPixelReader(reader, { cacheBytes: Number(megabytes) * 1024 ** 2, concurrency: 1 }),
-    advisor: createPointAdvisor(service.database, loadConfig({ ...settings, TILE_CACHE_MB: megabytes })),
-  })) satisfies { read: ReadPixels; advisor: PointAdvisor }[]
-  const published = createPublished(reader, 0)
+  const ways = [16, 0].map((megabytes) => ({
+    inMemory: megabytes > 0,
+    pixels: createPixelReader(reader, { cacheBytes: megabytes * 1024 ** 2, concurrency: 1 }),
+    lookup: createLookup(service.database, loadConfig({ ...settings, TILE_CACHE_MB: String(megabytes) })),
+  })) satisfies { inMemory: boolean; pixels: PixelReader; lookup: Lookup }[]
+  const snapshots = createSnapshots(reader, 0)
 
   await fc.assert(
     fc.asyncProperty(
@@ -238,21 +235,38 @@ test('memory, coalesced queries and ST_Value give the same doubles, whatever the
       async (coverages, places) => {
         const code = await store(coverages)
         const positions = await positionsIn((coverages[0] as CoverageCase).grid, places)
-        const release = (await published.renewed()).releaseOf(SUBJECT) as PublishedRelease
+        const release = (await snapshots.renewed()).releaseOf(SERIES) as PublishedRelease
         expect(release.code).toBe(code)
         const expected = []
         for (const position of positions) expected.push(await reference(code, position))
 
-        for (const { read, advisor } of ways) {
+        for (const { inMemory, pixels, lookup } of ways) {
           // Twice: with the tiles asked for, and with the tiles in memory.
           for (const _ of [1, 2]) {
-            const pixels = await Promise.all(positions.map((position) => pixelsBy(read, release, position)))
-            expect(pixels).toEqual(expected.map((answer) => answer.pixels))
-            const advice = await advisor.adviseMany(SUBJECT, positions)
-            expect(advice.release.code).toBe(code)
-            expect(advice.values.map((values) => values?.map(nullForNaN) ?? null)).toEqual(
+            const read = await Promise.all(
+              positions.map((position) =>
+                Promise.all(release.coverages.map((coverage) => pixels.read(coverage, position))),
+              ),
+            )
+            expect(read.map((found) => pixelsOf(release, found))).toEqual(
+              expected.map((answer) => answer.pixels),
+            )
+            const values = await lookup.inRelease(SERIES, async (_, answering) => {
+              expect(answering?.code).toBe(code)
+              return lookup.valuesAt(answering as PublishedRelease, positions)
+            })
+            expect(values.map((found) => found?.map(nullForNaN) ?? null)).toEqual(
               expected.map((answer) => answer.values),
             )
+          }
+          const remembered = positions.map((position) =>
+            release.coverages.map((coverage) => pixels.fromMemory(coverage, position)),
+          )
+          // Positions on projected grids are for the database to transform.
+          for (const [at, found] of remembered.entries()) {
+            const known = found.map((_, index) => inMemory && release.coverages[index]?.srid === 4326)
+            expect(found.map((one) => one !== undefined)).toEqual(known)
+            if (known.every(Boolean)) expect(pixelsOf(release, found)).toEqual(expected[at]?.pixels)
           }
         }
       },

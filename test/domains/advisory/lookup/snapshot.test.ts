@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createPublished } from '#src/domains/advisory/lookup/snapshot.ts'
+import { createSnapshots } from '#src/domains/advisory/lookup/snapshot.ts'
 import type { App } from '#src/http/app.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import type { ReleaseSource } from '#src/ingest/source.ts'
@@ -152,7 +152,7 @@ describe('what is kept in memory', () => {
         ),
       ),
     )
-    const published = createPublished(service.database.reader, 0)
+    const snapshots = createSnapshots(service.database.reader, 0)
     let version = 0
     await fc.assert(
       fc.asyncProperty(
@@ -189,7 +189,7 @@ describe('what is kept in memory', () => {
             insert into publication (product, country_code, crop_code, forecast_period, release_id)
             select product, country_code, crop_code, forecast_period, id from new`.execute(writer)
           }
-          const snapshot = await published.renewed()
+          const snapshot = await snapshots.renewed()
           for (const series of asked) {
             const { product, countryCode, cropCode, forecastPeriod } = series
             const { rows } = await sql<{ code: string | null }>`

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { round } from '#src/domains/advisory/lookup/products.ts'
+import { round } from '#src/lib/round.ts'
 
 /** Numbers of all sizes, and those that lie in the middle of two decimals or next to it. */
 const number = fc.oneof(

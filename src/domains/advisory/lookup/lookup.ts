@@ -1,0 +1,142 @@
+import type { Config } from '#src/config.ts'
+import type { Database } from '#src/database/client.ts'
+import type { ApiError } from '#src/errors.ts'
+import { overloaded } from '#src/http/plugins/overload.ts'
+import type { Series } from '#src/products/series.ts'
+import { createPixelReader } from './pixels.ts'
+import type { PublishedRelease } from './published-release.ts'
+import type { Position } from './queries.ts'
+import { createReasons, type Reasons } from './reasons.ts'
+import { ReplacedMeanwhile } from './replaced.ts'
+import { createSnapshots, type Snapshot } from './snapshot.ts'
+import { type LayerValues, type StoredPixels, valuesOf } from './values.ts'
+
+/** What a release says of a point. */
+export interface PointAdvice {
+  release: PublishedRelease
+  /** At least one is not NaN. */
+  values: LayerValues
+}
+
+/** What the release that answers says of a point, or the reason why there is no answer. */
+export type PointOutcome = PointAdvice | ApiError
+
+/** Work in the release that answers for a series; undefined where nothing is published for it. */
+export type WorkInRelease<Result> = (
+  snapshot: Snapshot,
+  release: PublishedRelease | undefined,
+) => Promise<Result>
+
+/**
+ * Looks up what the published releases say. A point has two lanes: from memory, which never waits, and
+ * otherwise through the database, for all who ask meanwhile in one query.
+ */
+export interface Lookup {
+  readonly reasons: Reasons
+  /** The release that answers for a series now; undefined where nothing is published for it. */
+  releaseOf(series: Series): Promise<PublishedRelease | undefined>
+  /** From memory alone; undefined where the database has to be asked. */
+  adviseFromMemory(series: Series, position: Position): PointOutcome | undefined
+  /** @throws {ApiError} OVERLOADED while too many others wait */
+  advise(series: Series, position: Position): Promise<PointOutcome>
+  /**
+   * What a release has at some positions, in their order; null where no layer has a value.
+   *
+   * @throws {ReplacedMeanwhile} where the release has been deleted: to be called within `inRelease`
+   */
+  valuesAt(release: PublishedRelease, positions: Position[]): Promise<(LayerValues | null)[]>
+  /**
+   * Does work in the release that answers for a series. The one place that decides which that is: where it
+   * is replaced before the work is done, the work begins anew in what has taken its place.
+   */
+  inRelease<Result>(series: Series, work: WorkInRelease<Result>): Promise<Result>
+  /**
+   * The same for work that waits for the database together with others.
+   *
+   * @throws {ApiError} OVERLOADED while DATABASE_QUEUE_LIMIT others wait
+   */
+  inReleaseQueued<Result>(series: Series, work: WorkInRelease<Result>): Promise<Result>
+}
+
+/** That a release is deleted while it is read happens; that it happens so often in a row is a mistake. */
+const ATTEMPTS = 5
+
+/** The embedded database answers one query at a time, and for a server's second one there is work to prepare. */
+const CONCURRENT_QUERIES = { embedded: 1, server: 2 }
+
+const MEGABYTE = 1_000_000
+
+/** Makes the look-up of a database, with caches of its own: one is enough for all who ask. */
+export function createLookup({ kind, reader }: Database, config: Config): Lookup {
+  const concurrency = CONCURRENT_QUERIES[kind]
+  const snapshots = createSnapshots(reader, config.RELEASE_MAX_AGE_MS)
+  const pixels = createPixelReader(reader, { cacheBytes: config.TILE_CACHE_MB * MEGABYTE, concurrency })
+  const reasons = createReasons(reader, concurrency)
+  let waiting = 0
+
+  function valuesFromMemory(release: PublishedRelease, position: Position): LayerValues | null | undefined {
+    const found: StoredPixels[] = []
+    for (const coverage of release.coverages) {
+      const stored = pixels.fromMemory(coverage, position)
+      if (stored === undefined) return undefined
+      found.push(stored)
+    }
+    return valuesOf(release.layers, found)
+  }
+
+  async function valuesOfPoint(release: PublishedRelease, position: Position): Promise<LayerValues | null> {
+    const stored = await Promise.all(release.coverages.map((coverage) => pixels.read(coverage, position)))
+    return valuesOf(release.layers, stored)
+  }
+
+  async function inRelease<Result>(series: Series, work: WorkInRelease<Result>): Promise<Result> {
+    for (let attempt = 1; ; attempt++) {
+      const snapshot = await (attempt === 1 ? snapshots.current() : snapshots.renewed())
+      try {
+        return await work(snapshot, snapshot.releaseOf(series))
+      } catch (error) {
+        if (!(error instanceof ReplacedMeanwhile) || attempt === ATTEMPTS) throw error
+      }
+    }
+  }
+
+  async function inReleaseQueued<Result>(series: Series, work: WorkInRelease<Result>): Promise<Result> {
+    if (waiting >= config.DATABASE_QUEUE_LIMIT) throw overloaded()
+    waiting++
+    try {
+      return await inRelease(series, work)
+    } finally {
+      waiting--
+    }
+  }
+
+  return {
+    reasons,
+    inRelease,
+    inReleaseQueued,
+    async releaseOf(series) {
+      return (await snapshots.current()).releaseOf(series)
+    },
+    adviseFromMemory(series, position) {
+      const snapshot = snapshots.known()
+      const release = snapshot?.releaseOf(series)
+      if (!snapshot || !release) return undefined
+      const values = valuesFromMemory(release, position)
+      if (values === undefined) return undefined
+      return values ? { release, values } : reasons.noValueFromMemory(snapshot, series, position)
+    },
+    advise: (series, position) =>
+      inReleaseQueued(series, async (snapshot, release) => {
+        if (!release) return reasons.noRelease(snapshot, { ...series, ...position })
+        const values = await valuesOfPoint(release, position)
+        return values ? { release, values } : reasons.noValue(snapshot, series, position)
+      }),
+    valuesAt(release, positions) {
+      const values = positions.map((position) => {
+        const found = valuesFromMemory(release, position)
+        return found === undefined ? valuesOfPoint(release, position) : found
+      })
+      return Promise.all(values)
+    },
+  }
+}

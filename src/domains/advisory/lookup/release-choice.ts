@@ -1,0 +1,37 @@
+import type { Series } from '#src/products/series.ts'
+
+/** What the choice among releases depends on. */
+interface Candidate extends Series {
+  synthetic: boolean
+}
+
+/**
+ * Makes the choice among published releases, for points and polygons alike: of the month asked for, or else
+ * the newest; values that agronomists published before synthetic ones of any month.
+ *
+ * The SQL function published_release chooses by the same rule, where a query needs it.
+ *
+ * @returns finds the release that answers for a series; undefined where nothing is published for it
+ */
+export function chooserOf<Release extends Candidate>(
+  releases: Release[],
+): (series: Series) => Release | undefined {
+  const best = new Map<string, Release>()
+  for (const release of releases) {
+    for (const forecastPeriod of new Set([null, release.forecastPeriod])) {
+      const key = keyOf({ ...release, forecastPeriod })
+      const other = best.get(key)
+      if (!other || comesBefore(release, other)) best.set(key, release)
+    }
+  }
+  return (series) => best.get(keyOf(series))
+}
+
+function keyOf({ product, countryCode, cropCode, forecastPeriod }: Series): string {
+  return `${product} ${countryCode} ${cropCode} ${forecastPeriod}`
+}
+
+function comesBefore(a: Candidate, b: Candidate): boolean {
+  if (a.synthetic !== b.synthetic) return b.synthetic
+  return (a.forecastPeriod ?? '') > (b.forecastPeriod ?? '')
+}

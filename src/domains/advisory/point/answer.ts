@@ -1,0 +1,67 @@
+import type { PointRequest } from '#schemas/advisory.ts'
+import type { Product } from '#schemas/common.ts'
+import { ApiError } from '#src/errors.ts'
+import type { Lookup, PointAdvice, PointOutcome } from '../lookup/lookup.ts'
+import { dataOf, locationOf } from '../lookup/products.ts'
+import { positionOf, seriesOf } from '../lookup/series.ts'
+
+/** What is answered to a point request. */
+export interface PointAnswer {
+  /** The codes of the releases that answered. */
+  readonly releases: string[]
+  /** Whether the releases have said all of it, and no reasons were needed. */
+  readonly complete: boolean
+  readonly body: Record<string, unknown>
+  /** The body as JSON, where that is written faster than from the body. */
+  text?(): string
+}
+
+/** How a point request is answered; an error says why there is no answer. */
+export interface PointAnswerer {
+  /** From memory alone; undefined where the database has to be asked. */
+  fromMemory(lookup: Lookup, request: PointRequest): PointAnswer | ApiError | undefined
+  answer(lookup: Lookup, request: PointRequest): Promise<PointAnswer | ApiError>
+}
+
+/** Answers with what the release of one product says. */
+export function productAnswerer(product: Product): PointAnswerer {
+  const answerOf = (request: PointRequest, outcome: PointOutcome) =>
+    outcome instanceof ApiError ? outcome : new ReleaseAnswer(product, request, outcome)
+  return {
+    fromMemory(lookup, request) {
+      const outcome = lookup.adviseFromMemory(seriesOf(product, request), positionOf(request))
+      return outcome && answerOf(request, outcome)
+    },
+    async answer(lookup, request) {
+      return answerOf(request, await lookup.advise(seriesOf(product, request), positionOf(request)))
+    },
+  }
+}
+
+/** What one release says of a point. */
+class ReleaseAnswer implements PointAnswer {
+  readonly complete = true
+  readonly #product: Product
+  readonly #request: PointRequest
+  readonly #advice: PointAdvice
+
+  constructor(product: Product, request: PointRequest, advice: PointAdvice) {
+    this.#product = product
+    this.#request = request
+    this.#advice = advice
+  }
+
+  get releases() {
+    return [this.#advice.release.code]
+  }
+
+  get body() {
+    const { release, values } = this.#advice
+    return { location: locationOf(this.#request), ...dataOf(this.#product, release, values) }
+  }
+
+  text() {
+    const { release, values } = this.#advice
+    return release.writer.answered(this.#request, values)
+  }
+}
