@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import { loadBoundaries } from '#src/ingest/boundaries/load.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import type { LoadReport } from '#src/ingest/boundaries/replace.ts'
-import type { Finding } from '#src/ingest/boundaries/staging.ts'
+import type { Finding } from '#src/ingest/boundaries/staging-queries.ts'
 import { withDatabase } from './database.ts'
 import { table } from './table.ts'
 

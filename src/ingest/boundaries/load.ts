@@ -10,7 +10,7 @@ import type { GivenProperties } from './properties.ts'
 import { type BoundarySet, findBoundarySets, listCountryPlaces } from './queries.ts'
 import { readAreas, type Target } from './read.ts'
 import { type LoadReport, replaceBoundaries } from './replace.ts'
-import type { Finding } from './staging.ts'
+import type { Finding } from './staging-queries.ts'
 
 export interface LoadRequest {
   files: FeatureFile[]

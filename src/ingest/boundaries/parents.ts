@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import type { CountryPlace } from './place.ts'
-import { type Finding, linkByCode, linkByOverlap } from './staging.ts'
+import { type Finding, linkByCode, linkByOverlap } from './staging-queries.ts'
 
 /**
  * The part of the areas that may be without a parent of the code they name, or inside none at all: an

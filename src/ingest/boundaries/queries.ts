@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import type { CountryPlace } from './place.ts'
-import { overlap } from './staging.ts'
+import { overlap } from './staging-queries.ts'
 
 /** The areas of one level of a country, and where they come from. */
 export interface BoundarySet {
@@ -38,6 +38,16 @@ export async function findBoundarySets(
 /** Operators are few: one at a time may change which boundaries there are. Readers are not held up. */
 export async function lockBoundaries(trx: Transaction<Tables>): Promise<void> {
   await sql`lock table boundary_set in share row exclusive mode`.execute(trx)
+}
+
+/** Marks where a trial of a load goes back to. */
+export async function beginTrial(trx: Transaction<Tables>): Promise<void> {
+  await sql`savepoint before_loading`.execute(trx)
+}
+
+/** Undoes all that has been done since {@link beginTrial}. */
+export async function undoTrial(trx: Transaction<Tables>): Promise<void> {
+  await sql`rollback to savepoint before_loading`.execute(trx)
 }
 
 /** How a level has changed. */

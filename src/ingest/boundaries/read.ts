@@ -10,7 +10,7 @@ import {
   propertyNames,
   textOf,
 } from './properties.ts'
-import type { Finding, StagedArea } from './staging.ts'
+import type { Finding, StagedArea } from './staging-queries.ts'
 
 /** What the areas of a file are meant to be. */
 export interface Target {

@@ -1,4 +1,4 @@
-import { sql, type Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import type { Database } from '#src/database/client.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { OperatorError } from '#src/errors.ts'
@@ -7,11 +7,13 @@ import type { CountryPlace } from './place.ts'
 import {
   analyzeBoundaries,
   type BoundarySet,
+  beginTrial,
   deleteApproximateBelow,
   lockBoundaries,
   type Replacement,
   relinkChildren,
   replaceLevel,
+  undoTrial,
 } from './queries.ts'
 import {
   dropStaged,
@@ -22,7 +24,7 @@ import {
   repairStaged,
   type StagedArea,
   stageAreas,
-} from './staging.ts'
+} from './staging-queries.ts'
 
 export interface ReplaceOptions {
   country: CountryPlace
@@ -61,7 +63,7 @@ export async function replaceBoundaries(
 ): Promise<LoadReport> {
   const { level } = set
   return database.writer.transaction().execute(async (trx) => {
-    await sql`savepoint before_loading`.execute(trx)
+    if (dryRun) await beginTrial(trx)
     const staged = await stageAreas(trx, areas)
     const repaired = await repairStaged(trx)
     if (strict) refuseFindings('not valid', repaired)
@@ -82,7 +84,7 @@ export async function replaceBoundaries(
     }))
     if (strict) refuseFindings(`of level ${level + 1} and would lose their parent`, relinked)
     await analyzeBoundaries(trx)
-    if (dryRun) await sql`rollback to savepoint before_loading`.execute(trx)
+    if (dryRun) await undoTrial(trx)
     return { ...replacement, repaired, dropped, reparented, unnamed, relinked, approximateDeleted }
   })
 }

@@ -6,7 +6,7 @@ import { type Shape, shapeOf } from '../boundaries/geometry.ts'
 import type { CountryPlace } from '../boundaries/place.ts'
 import { type BoundarySet, findBoundarySets, listCountryPlaces } from '../boundaries/queries.ts'
 import { replaceBoundaries } from '../boundaries/replace.ts'
-import type { StagedArea } from '../boundaries/staging.ts'
+import type { StagedArea } from '../boundaries/staging-queries.ts'
 import { countryOutline, OUTLINE_SOURCE } from './outlines.ts'
 import { cutByNearestSeat, type SeatPlace } from './queries.ts'
 
