@@ -45,6 +45,9 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
+/** What is sent as a whole: named as a field it is no parameter, and has an article in sentences. */
+const WHOLES = new Set(['body', 'point', 'row'])
+
 /** An answer that is not a success: the error handler turns it into status, headers and JSON body. */
 export class ApiError extends Error {
   readonly code: ErrorCode
@@ -63,6 +66,21 @@ export class ApiError extends Error {
     this.details = details
   }
 
+  /**
+   * The 400 about one parameter.
+   *
+   * @param field the parameter, as a dotted path; or `body`, `point` or `row`, for all of it
+   * @param rule what it has to be, as the rest of a sentence that begins with the field, without the full stop
+   * @param allowed the accepted values, where they can be listed
+   */
+  static invalid(field: string, rule: string, allowed?: string[]): ApiError {
+    const [capital, small] = WHOLES.has(field) ? ['The ', 'the '] : ['', '']
+    const message = `${field} ${rule}`
+    return new ApiError('INVALID_PARAMETERS', `${capital}${message}.`, [
+      { field, message: `${small}${message}`, ...(allowed && { allowed }) },
+    ])
+  }
+
   withHeader(name: string, value: string): this {
     this.headers[name] = value
     return this
@@ -75,6 +93,19 @@ export class ApiError extends Error {
   get body(): ErrorBody {
     return { error: this.message, code: this.code, ...(this.details && { details: this.details }) }
   }
+}
+
+/**
+ * No country of the service is what a parameter names.
+ *
+ * @param field `admin0` may also be a name, and the interface fixes its sentence
+ * @param codes of the countries that there are
+ */
+export function unknownCountry(field: string, codes: string[]): ApiError {
+  if (field !== 'admin0') return ApiError.invalid(field, `must be one of ${codes.join(', ')}`, codes)
+  return new ApiError('UNKNOWN_COUNTRY', 'Invalid admin0 parameter: country not found in the database', [
+    { field, message: `${field} must be the code or the name of a country`, allowed: codes },
+  ])
 }
 
 /**

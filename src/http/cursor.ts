@@ -25,8 +25,7 @@ export function placeOf(cursor: string, filters: readonly unknown[], pattern: Re
   const found = pattern.exec(place)
   // Decoding skips what it cannot read: only what encodes to the same text is one of ours.
   if (found && cursorAfter(place, filters) === cursor) return found
-  const message = 'cursor must be the next_cursor of a page with the same filters'
-  throw new ApiError('INVALID_PARAMETERS', `${message}.`, [{ field: 'cursor', message }])
+  throw ApiError.invalid('cursor', 'must be the next_cursor of a page with the same filters')
 }
 
 /** Not a signature, for a cursor opens nothing: it finds damage and changed filters. */

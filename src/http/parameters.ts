@@ -44,8 +44,7 @@ function merged(
   query: Record<string, string | string[]>,
 ): Record<string, unknown> {
   if (body !== undefined && (body === null || typeof body !== 'object' || Array.isArray(body))) {
-    const message = 'the body must be a JSON object'
-    throw new ApiError('INVALID_PARAMETERS', 'The body must be a JSON object.', [{ field: 'body', message }])
+    throw ApiError.invalid('body', 'must be a JSON object')
   }
   const request: Record<string, unknown> = {}
   for (const field of fields) {
@@ -81,10 +80,7 @@ function fieldsOf(schema: TObject): Field[] {
  * validation then refuses with the same message as text in a body.
  */
 function readValue({ name, numeric }: Field, value: string | string[]): number | string {
-  if (Array.isArray(value)) {
-    const message = `${name} must be given once`
-    throw new ApiError('INVALID_PARAMETERS', `${message}.`, [{ field: name, message }])
-  }
+  if (Array.isArray(value)) throw ApiError.invalid(name, 'must be given once')
   return numeric ? readNumber(value) : value
 }
 

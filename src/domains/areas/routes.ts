@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { ADMIN_DEFAULTS, AdminAreaList, AdminFeatureCollection, AdminQuery } from '#schemas/areas.ts'
 import { ref } from '#schemas/common.ts'
-import { ApiError, errorResponses } from '#src/errors.ts'
+import { ApiError, errorResponses, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag, isCurrent } from '#src/http/caching.ts'
 import { cursorAfter, placeOf } from '#src/http/cursor.ts'
@@ -49,7 +49,7 @@ export function adminRoutes(app: App): void {
     async (request: FastifyRequest<{ Querystring: AdminQuery }>, reply) => {
       const { admin0, level, parent, geometry = ADMIN_DEFAULTS.geometry, limit, cursor } = request.query
       const country = await findAdminCountry(db, admin0, level)
-      if (!country) throw unknownCountry(await listCountryCodes(db))
+      if (!country) throw unknownCountry('admin0', await listCountryCodes(db))
       if (!country.levels.includes(level)) throw noAreas(country, level)
 
       const asGeoJson = wantsGeoJson(request)
@@ -77,8 +77,7 @@ export function adminRoutes(app: App): void {
 
   async function refuseUnknownParent(country: AdminCountry, level: number, parent: string): Promise<void> {
     if (await hasAreaAbove(db, country.code, level, parent)) return
-    const message = `parent must be the code of an area of ${country.name} above level ${level}`
-    throw new ApiError('INVALID_PARAMETERS', `${message}.`, [{ field: 'parent', message }])
+    throw ApiError.invalid('parent', `must be the code of an area of ${country.name} above level ${level}`)
   }
 }
 
@@ -86,12 +85,6 @@ export function adminRoutes(app: App): void {
 function wantsGeoJson({ query, headers }: FastifyRequest<{ Querystring: AdminQuery }>): boolean {
   if (query.format !== undefined) return query.format === 'geojson'
   return (headers.accept ?? '').toLowerCase().includes(GEOJSON)
-}
-
-function unknownCountry(allowed: string[]): ApiError {
-  return new ApiError('UNKNOWN_COUNTRY', 'Invalid admin0 parameter: country not found in the database', [
-    { field: 'admin0', message: 'admin0 must be the code or the name of a country', allowed },
-  ])
 }
 
 function noAreas({ name, levels }: AdminCountry, level: number): ApiError {

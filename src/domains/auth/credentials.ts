@@ -125,7 +125,8 @@ export function createCredentialDesk(db: Kysely<Tables>, throttle: Throttle): Cr
 async function refuseGuessable(field: string, password: string, known: (string | null)[]): Promise<void> {
   const isKnown = known.some((text) => text !== null && emailKey(text) === emailKey(password))
   if (!isKnown && !(await isCommonPassword(password))) return
-  const rule = isKnown ? 'must not be your e-mail or name' : 'is one of the most common passwords'
-  const message = `${field} ${rule}`
-  throw new ApiError('INVALID_PARAMETERS', `${message}.`, [{ field, message }])
+  throw ApiError.invalid(
+    field,
+    isKnown ? 'must not be your e-mail or name' : 'is one of the most common passwords',
+  )
 }

@@ -20,8 +20,7 @@ export function periodOf(from: string | undefined, to: string | undefined): Peri
   const begin = from === undefined ? null : Date.parse(from)
   const end = to === undefined ? null : Date.parse(to) + (isDate(to) ? DAY_MS : 0)
   if (begin !== null && end !== null && (begin > end || (begin === end && isDate(to)))) {
-    const message = 'from must not be later than to'
-    throw new ApiError('INVALID_PARAMETERS', `${message}.`, [{ field: 'from', message }])
+    throw ApiError.invalid('from', 'must not be later than to')
   }
   return { from: isoTime(begin), to: isoTime(end) }
 }

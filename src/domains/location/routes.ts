@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { ref } from '#schemas/common.ts'
 import { LocationRequest, LocationValidation, locationQuery } from '#schemas/location.ts'
 import { listCountryCodes } from '#src/domains/areas/queries.ts'
-import { ApiError, errorResponses } from '#src/errors.ts'
+import { errorResponses, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { mergeQueryIntoBody } from '#src/http/parameters.ts'
 import { availabilityOf, nothingAvailable } from './offer.ts'
@@ -65,7 +65,7 @@ export function locationRoutes(app: App): void {
         }
       }
       const offer = await offerAtPoint(db, countryCode, wantedCrop, lng, lat)
-      if (!offer) throw unknownCountry(await listCountryCodes(db))
+      if (!offer) throw unknownCountry('country_code', await listCountryCodes(db))
       const inside = place?.countryCode === countryCode
       const products = availabilityOf(offer, inside)
       // Where no boundaries are loaded that could tell, a value of the country's rasters does.
@@ -73,9 +73,4 @@ export function locationRoutes(app: App): void {
       return { valid, ...where, crop: offer.crop, products, ...(nearest && { nearest }) }
     },
   )
-}
-
-function unknownCountry(allowed: string[]): ApiError {
-  const message = `country_code must be one of ${allowed.join(', ')}`
-  return new ApiError('INVALID_PARAMETERS', `${message}.`, [{ field: 'country_code', message, allowed }])
 }

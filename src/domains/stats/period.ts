@@ -20,9 +20,9 @@ export interface Days {
 export function daysBetween(from: string | undefined, to: string | undefined): Days {
   const last = to === undefined ? Math.floor(Date.now() / DAY_MS) : dayNumber(to)
   const first = from === undefined ? Math.max(FIRST_DAY, last - STATS_DAYS.default + 1) : dayNumber(from)
-  if (first > last) throw refused('from must not be later than to')
+  if (first > last) throw ApiError.invalid('from', 'must not be later than to')
   if (last - first >= STATS_DAYS.most)
-    throw refused(`from must be less than ${STATS_DAYS.most} days before to`)
+    throw ApiError.invalid('from', `must be less than ${STATS_DAYS.most} days before to`)
   return { from: isoDay(first), to: isoDay(last) }
 }
 
@@ -39,8 +39,4 @@ function dayNumber(day: string): number {
 
 function isoDay(number: number): string {
   return new Date(number * DAY_MS).toISOString().slice(0, 10)
-}
-
-function refused(message: string): ApiError {
-  return new ApiError('INVALID_PARAMETERS', `${message}.`, [{ field: 'from', message }])
 }

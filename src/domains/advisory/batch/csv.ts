@@ -104,10 +104,7 @@ export function csvPointReader(header: string[]): (record: string[]) => unknown 
       else if (cell.trim() !== '') point[name] = readNumber(cell.trim())
     }
     if (record.length <= header.length) return point
-    const rule = `row has ${record.length} cells, and the first line names ${header.length}`
-    return new RefusedPoint(
-      new ApiError('INVALID_PARAMETERS', `The ${rule}.`, [{ field: 'row', message: `the ${rule}` }]),
-      point.id,
-    )
+    const rule = `has ${record.length} cells, and the first line names ${header.length}`
+    return new RefusedPoint(ApiError.invalid('row', rule), point.id)
   }
 }

@@ -31,12 +31,7 @@ export interface Validator {
  */
 export function readPoint(sent: unknown, validate: Validator): BatchPoint | RefusedPoint {
   if (sent instanceof RefusedPoint) return sent
-  if (!isObject(sent)) {
-    const message = 'the point must be an object'
-    return new RefusedPoint(
-      new ApiError('INVALID_PARAMETERS', 'The point must be an object.', [{ field: 'point', message }]),
-    )
-  }
+  if (!isObject(sent)) return new RefusedPoint(ApiError.invalid('point', 'must be an object'))
   if (isPlainPoint(sent) || validate(sent)) return sent as BatchPoint
   return new RefusedPoint(validationError(validate.errors ?? []), sent.id)
 }

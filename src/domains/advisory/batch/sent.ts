@@ -46,7 +46,7 @@ export function readBatch(form: Form, text: string, parseJson: (text: string) =>
 
 function objectOf(body: unknown): Record<string, unknown> {
   if (isObject(body)) return body
-  throw invalid('body', 'the body must be a JSON object')
+  throw ApiError.invalid('body', 'must be a JSON object')
 }
 
 function listOf(
@@ -55,8 +55,8 @@ function listOf(
   pointOf: (item: unknown) => unknown,
 ): SentPoints {
   const list = Object.hasOwn(body, field) ? body[field] : undefined
-  if (list === undefined) throw invalid(field, `${field} is required`)
-  if (!Array.isArray(list)) throw invalid(field, `${field} must be an array`)
+  if (list === undefined) throw ApiError.invalid(field, 'is required')
+  if (!Array.isArray(list)) throw ApiError.invalid(field, 'must be an array')
   return { count: list.length, at: (index) => pointOf(list[index]) }
 }
 
@@ -98,18 +98,21 @@ function recordsOf(text: string): SentPoints {
 const CRS84 = /^urn:ogc:def:crs:OGC:(1\.3)?:CRS84$/
 
 function featuresOf(body: Record<string, unknown>): SentPoints {
-  if (body.type !== 'FeatureCollection') throw invalid('type', 'type must be FeatureCollection')
+  if (body.type !== 'FeatureCollection') throw ApiError.invalid('type', 'must be FeatureCollection')
   const { crs } = body as { crs?: { properties?: { name?: unknown } } | null }
   const name = crs?.properties?.name
   if (crs && !(typeof name === 'string' && CRS84.test(name))) {
-    throw invalid('crs', 'crs must be left out: GeoJSON coordinates are longitude and latitude in WGS 84')
+    throw ApiError.invalid(
+      'crs',
+      'must be left out: GeoJSON coordinates are longitude and latitude in WGS 84',
+    )
   }
   return listOf(body, 'features', pointOfFeature)
 }
 
 function pointOfFeature(feature: unknown): unknown {
   if (!isObject(feature) || feature.type !== 'Feature') {
-    return new RefusedPoint(invalid('type', 'type must be Feature'))
+    return new RefusedPoint(ApiError.invalid('type', 'must be Feature'))
   }
   const properties = isObject(feature.properties) ? feature.properties : {}
   const id = feature.id ?? properties.id ?? undefined
@@ -117,12 +120,8 @@ function pointOfFeature(feature: unknown): unknown {
   const labels = { ...(id !== undefined && { id }), ...(name !== undefined && { name }) }
   const { geometry } = feature
   if (!isObject(geometry) || geometry.type !== 'Point' || !Array.isArray(geometry.coordinates)) {
-    return new RefusedPoint(invalid('geometry', 'geometry must be a Point'), id)
+    return new RefusedPoint(ApiError.invalid('geometry', 'must be a Point'), id)
   }
   const [lng, lat] = geometry.coordinates
   return { ...labels, ...(lat !== undefined && { lat }), ...(lng !== undefined && { lng }) }
-}
-
-function invalid(field: string, message: string): ApiError {
-  return new ApiError('INVALID_PARAMETERS', `${message.replace(/^the/, 'The')}.`, [{ field, message }])
 }

@@ -1,11 +1,11 @@
 import type { Kysely } from 'kysely'
 import type { Product } from '#schemas/common.ts'
 import type { Tables } from '#src/database/tables.ts'
-import { ApiError } from '#src/errors.ts'
+import { ApiError, unknownCountry } from '#src/errors.ts'
 import type { Series } from '#src/products/series.ts'
 import { createCountryFinder } from './countries.ts'
 import type { Country, PointQuery, Position } from './queries.ts'
-import type { Snapshot } from './snapshot.ts'
+import { codesOf, type Snapshot } from './snapshot.ts'
 
 const PRODUCT_NAMES: Record<Product, string> = {
   yield: 'yield predictions',
@@ -48,7 +48,7 @@ export function createReasons(db: Kysely<Tables>, concurrency: number): Reasons 
     async noRelease(snapshot, query, what = 'point') {
       const { countryCode, cropCode } = query
       const country = snapshot.countries.find(({ code }) => code === countryCode)
-      if (!country) return unknownCountry(snapshot)
+      if (!country) return unknownCountry('country_code', codesOf(snapshot))
       const elsewhere = 'longitude' in query ? await otherCountry(snapshot, query, what) : ''
       if (cropCode !== null && !country.crops.includes(cropCode)) return noSuchCrop(country, elsewhere)
       return notPublished(snapshot, query, country, elsewhere)
@@ -66,12 +66,6 @@ export function createReasons(db: Kysely<Tables>, concurrency: number): Reasons 
       return noValueIn(snapshot, codes, series, position, what)
     },
   }
-}
-
-function unknownCountry({ countries }: Snapshot): ApiError {
-  const allowed = countries.map(({ code }) => code)
-  const message = `country_code must be one of ${allowed.join(', ')}`
-  return new ApiError('INVALID_PARAMETERS', `${message}.`, [{ field: 'country_code', message, allowed }])
 }
 
 /** @param elsewhere a sentence that is added, or nothing */

@@ -122,6 +122,11 @@ export function createSnapshots(db: Kysely<Tables>, maxAgeMs: number): Snapshots
   }
 }
 
+/** The codes of the countries that there are, in order. */
+export function codesOf({ countries }: Snapshot): string[] {
+  return countries.map(({ code }) => code)
+}
+
 function stateOf({ ids, boundaries }: PublishedState): string {
   return `${ids.join()}; ${boundaries}`
 }

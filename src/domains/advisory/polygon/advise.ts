@@ -1,13 +1,13 @@
 import type { FastifyBaseLogger } from 'fastify'
 import { type Ask, askUntil } from '#src/database/cancellable.ts'
 import type { Database } from '#src/database/client.ts'
-import { ApiError } from '#src/errors.ts'
+import { ApiError, unknownCountry } from '#src/errors.ts'
 import type { Series } from '#src/products/series.ts'
 import { decodeMultiPolygon, encodeMultiPolygon, type Rings } from '#src/raster/geometry-wkb.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import type { Position, ReleaseLabels } from '../lookup/queries.ts'
 import { ReplacedMeanwhile } from '../lookup/replaced.ts'
-import type { Snapshot } from '../lookup/snapshot.ts'
+import { codesOf, type Snapshot } from '../lookup/snapshot.ts'
 import { createCoverageFinder } from './coverages.ts'
 import { refuseNesting } from './nesting.ts'
 import { type AreaReference, examinePolygon, findArea, persistAreaResult, readArea } from './queries.ts'
@@ -122,15 +122,9 @@ export function createPolygonAdvisor(
   }
 }
 
-function unknownArea({ countries }: Snapshot, { countryCode, code, level }: AreaReference): ApiError {
-  const country = countries.find((candidate) => candidate.code === countryCode)
-  if (!country) {
-    const allowed = countries.map((candidate) => candidate.code)
-    const message = `admin.country_code must be one of ${allowed.join(', ')}`
-    return new ApiError('INVALID_PARAMETERS', `${message}.`, [
-      { field: 'admin.country_code', message, allowed },
-    ])
-  }
+function unknownArea(snapshot: Snapshot, { countryCode, code, level }: AreaReference): ApiError {
+  const country = snapshot.countries.find((candidate) => candidate.code === countryCode)
+  if (!country) return unknownCountry('admin.country_code', codesOf(snapshot))
   const ofLevel = level === null ? '' : ` of level ${level}`
   return new ApiError(
     'UNKNOWN_AREA',

@@ -164,8 +164,7 @@ function countryOf({ geometry, admin, country_code }: Body): string | undefined 
   if (!admin) return country_code
   const normal = (code: string) => code.trim().toLowerCase()
   if (country_code !== undefined && normal(country_code) !== normal(admin.country_code)) {
-    const message = 'country_code must be the same as admin.country_code, or left out'
-    throw new ApiError('INVALID_PARAMETERS', `${message}.`, [{ field: 'country_code', message }])
+    throw ApiError.invalid('country_code', 'must be the same as admin.country_code, or left out')
   }
   return admin.country_code
 }
