@@ -1,7 +1,6 @@
 import type { Series } from '#src/products/series.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
-import type { Pixels } from '#src/raster/pixels.ts'
-import type { StoredBand } from '#src/raster/tiles.ts'
+import type { Pixels, StoredBand } from '#src/raster/pixels.ts'
 
 /** What a release is of and where it comes from. */
 export interface ReleaseDescription extends Series {

@@ -1,47 +1,59 @@
-/** PostGIS raster pixel types that rasters are stored in, by the names PostGIS gives them. */
+/**
+ * PostGIS raster pixel types that rasters are stored in, by the names PostGIS gives them: its code, and the
+ * array that holds such pixels.
+ */
 export const PIXEL_TYPES = {
-  '8BSI': { code: 3, bytes: 1 },
-  '8BUI': { code: 4, bytes: 1 },
-  '16BSI': { code: 5, bytes: 2 },
-  '16BUI': { code: 6, bytes: 2 },
-  '32BSI': { code: 7, bytes: 4 },
-  '32BUI': { code: 8, bytes: 4 },
-  '32BF': { code: 10, bytes: 4 },
-  '64BF': { code: 11, bytes: 8 },
+  '8BSI': { code: 3, PixelArray: Int8Array },
+  '8BUI': { code: 4, PixelArray: Uint8Array },
+  '16BSI': { code: 5, PixelArray: Int16Array },
+  '16BUI': { code: 6, PixelArray: Uint16Array },
+  '32BSI': { code: 7, PixelArray: Int32Array },
+  '32BUI': { code: 8, PixelArray: Uint32Array },
+  '32BF': { code: 10, PixelArray: Float32Array },
+  '64BF': { code: 11, PixelArray: Float64Array },
 } as const
 
 export type PixelType = keyof typeof PIXEL_TYPES
 
-export type Pixels =
-  | Int8Array
-  | Uint8Array
-  | Int16Array
-  | Uint16Array
-  | Int32Array
-  | Uint32Array
-  | Float32Array
-  | Float64Array
+/** The array that holds the pixels of a band. */
+export type PixelArray = (typeof PIXEL_TYPES)[PixelType]['PixelArray']
 
-const PIXEL_ARRAYS = {
-  '8BSI': Int8Array,
-  '8BUI': Uint8Array,
-  '16BSI': Int16Array,
-  '16BUI': Uint16Array,
-  '32BSI': Int32Array,
-  '32BUI': Uint32Array,
-  '32BF': Float32Array,
-  '64BF': Float64Array,
-} as const
+/** The pixels of a band, row by row. */
+export type Pixels = PixelArray['prototype']
+
+/** How the pixels of a band are stored. */
+export interface StoredBand {
+  pixelType: PixelType
+  /** The value that means none, as `storedNodata` gives it. */
+  nodata: number | undefined
+}
+
+/**
+ * The arrays by PostGIS's code. No raster is stored in the types of less than a byte here (0 to 2); a pixel
+ * of them takes one.
+ */
+const ARRAYS_BY_CODE: (PixelArray | undefined)[] = [Uint8Array, Uint8Array, Uint8Array]
+for (const { code, PixelArray } of Object.values(PIXEL_TYPES)) ARRAYS_BY_CODE[code] = PixelArray
+
+/** The array for pixels of PostGIS's code; undefined where no type has it. */
+export function pixelArrayOf(code: number): PixelArray | undefined {
+  return ARRAYS_BY_CODE[code]
+}
+
+/** Bytes that a pixel takes. */
+export function bytesOf(type: PixelType): number {
+  return PIXEL_TYPES[type].PixelArray.BYTES_PER_ELEMENT
+}
 
 /** So many pixels, all 0. */
 export function pixelsOf(type: PixelType, count: number): Pixels {
-  return new PIXEL_ARRAYS[type](count)
+  return new PIXEL_TYPES[type].PixelArray(count)
 }
 
 /** Bytes, in the byte order of this machine, seen as pixels. */
 export function asPixels(type: PixelType, bytes: Uint8Array): Pixels {
-  const count = bytes.length / PIXEL_TYPES[type].bytes
-  return new PIXEL_ARRAYS[type](bytes.buffer as ArrayBuffer, bytes.byteOffset, count)
+  const count = bytes.length / bytesOf(type)
+  return new PIXEL_TYPES[type].PixelArray(bytes.buffer as ArrayBuffer, bytes.byteOffset, count)
 }
 
 const LOWEST_FLOAT32 = -3.4028234663852886e38
@@ -66,7 +78,7 @@ function fits(type: PixelType, value: number): boolean {
 /** What GDAL makes of a number in pixels of a type: integers are rounded and kept within their range. */
 export function nearestPixel(type: PixelType, value: number): number {
   if (type.endsWith('F')) return value
-  const bits = PIXEL_TYPES[type].bytes * 8
+  const bits = bytesOf(type) * 8
   const signed = type.endsWith('SI')
   const minimum = signed ? -(2 ** (bits - 1)) : 0
   const maximum = signed ? 2 ** (bits - 1) - 1 : 2 ** bits - 1

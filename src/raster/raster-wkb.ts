@@ -1,16 +1,15 @@
-/** The pixels of a band, row by row. */
-export type TilePixels =
-  | Int8Array
-  | Uint8Array
-  | Int16Array
-  | Uint16Array
-  | Int32Array
-  | Uint32Array
-  | Float32Array
-  | Float64Array
+import type { Grid, Window } from './grid.ts'
+import {
+  bytesOf,
+  PIXEL_TYPES,
+  type PixelArray,
+  type Pixels,
+  pixelArrayOf,
+  type StoredBand,
+} from './pixels.ts'
 
 export interface TileBand {
-  pixels: TilePixels
+  pixels: Pixels
   /** The pixel that stands for no value, exactly as a pixel reads; undefined where each has a value. */
   nodata: number | undefined
 }
@@ -22,37 +21,76 @@ export interface DecodedTile {
   bands: TileBand[]
 }
 
-/** The arrays that hold pixels, by PostGIS's code of the pixel type; the types of less than a byte take one. */
-const ARRAYS = [
-  Uint8Array,
-  Uint8Array,
-  Uint8Array,
-  Int8Array,
-  Uint8Array,
-  Int16Array,
-  Uint16Array,
-  Int32Array,
-  Uint32Array,
-  undefined,
-  Float32Array,
-  Float64Array,
-] as const
+/**
+ * PostGIS's well-known binary of a raster (raster/doc/RFC2-WellKnownBinaryFormat in its sources): a header
+ * with the geotransform, then the bands one after the other. Here is where each field of the header begins.
+ */
+const HEADER = {
+  byteOrder: 0,
+  version: 1,
+  bands: 3,
+  pixelWidth: 5,
+  pixelHeight: 13,
+  originX: 21,
+  originY: 29,
+  skewX: 37,
+  skewY: 45,
+  srid: 53,
+  width: 57,
+  height: 59,
+  end: 61,
+}
 
 const LITTLE_ENDIAN = 1
 const WKB_VERSION = 0
-const BANDS_AT = 3
-const WIDTH_AT = 57
-const HEIGHT_AT = 59
-const HEADER_BYTES = 61
 
-const PIXEL_TYPE = 0x0f
+/** A band: a byte of its type and of flags, its nodata value as a pixel, and the pixels row by row. */
+const TYPE_BYTES = 1
+const TYPE_CODE = 0x0f
 const ALL_NODATA = 0x20
 const HAS_NODATA = 0x40
 const OUTSIDE_DATABASE = 0x80
 
+/**
+ * Encodes a window of a grid as a raster.
+ *
+ * @param pixels one array a band, of the band's type; what comes after those of the window is not read
+ */
+export function encodeTile(grid: Grid, window: Window, bands: StoredBand[], pixels: Pixels[]): Buffer {
+  const { column, row, width, height } = window
+  const count = width * height
+  const size = bands.reduce(
+    (sum, { pixelType }) => sum + TYPE_BYTES + bytesOf(pixelType) * (1 + count),
+    HEADER.end,
+  )
+  const wkb = Buffer.allocUnsafe(size)
+  wkb.writeUInt8(LITTLE_ENDIAN, HEADER.byteOrder)
+  wkb.writeUInt16LE(WKB_VERSION, HEADER.version)
+  wkb.writeUInt16LE(bands.length, HEADER.bands)
+  wkb.writeDoubleLE(grid.pixelWidth, HEADER.pixelWidth)
+  wkb.writeDoubleLE(grid.pixelHeight, HEADER.pixelHeight)
+  wkb.writeDoubleLE(grid.originX + column * grid.pixelWidth, HEADER.originX)
+  wkb.writeDoubleLE(grid.originY + row * grid.pixelHeight, HEADER.originY)
+  wkb.writeDoubleLE(0, HEADER.skewX)
+  wkb.writeDoubleLE(0, HEADER.skewY)
+  wkb.writeInt32LE(grid.srid, HEADER.srid)
+  wkb.writeUInt16LE(width, HEADER.width)
+  wkb.writeUInt16LE(height, HEADER.height)
+  let at = HEADER.end
+  bands.forEach(({ pixelType, nodata }, index) => {
+    const { code, PixelArray } = PIXEL_TYPES[pixelType]
+    at = wkb.writeUInt8(code | (nodata === undefined ? 0 : HAS_NODATA), at)
+    for (const part of [PixelArray.of(nodata ?? 0), (pixels[index] as Pixels).subarray(0, count)]) {
+      wkb.set(new Uint8Array(part.buffer, part.byteOffset, part.byteLength), at)
+      at += part.byteLength
+    }
+  })
+  return wkb
+}
+
 /** Where a band is in the bytes of a tile. */
 export interface BandPlace {
-  PixelArray: Exclude<(typeof ARRAYS)[number], undefined>
+  PixelArray: PixelArray
   /** Of the nodata value, which comes as a pixel of the band's type right before the pixels. */
   start: number
   /** After the pixels. */
@@ -68,20 +106,20 @@ export interface BandPlace {
  * @throws {RangeError} where the bytes are not a raster of a little-endian server, kept in the database
  */
 export function readTileHeader(wkb: Buffer): { width: number; height: number; bands: BandPlace[] } {
-  if (wkb.readUInt8(0) !== LITTLE_ENDIAN || wkb.readUInt16LE(1) !== WKB_VERSION) {
+  if (wkb.readUInt8(HEADER.byteOrder) !== LITTLE_ENDIAN || wkb.readUInt16LE(HEADER.version) !== WKB_VERSION) {
     throw new RangeError('the raster is not little-endian well-known binary of version 0')
   }
-  const width = wkb.readUInt16LE(WIDTH_AT)
-  const height = wkb.readUInt16LE(HEIGHT_AT)
+  const width = wkb.readUInt16LE(HEADER.width)
+  const height = wkb.readUInt16LE(HEADER.height)
   const bands: BandPlace[] = []
-  let at = HEADER_BYTES
-  for (let count = wkb.readUInt16LE(BANDS_AT); count > 0; count--) {
+  let at = HEADER.end
+  for (let count = wkb.readUInt16LE(HEADER.bands); count > 0; count--) {
     const flags = wkb.readUInt8(at)
-    const PixelArray = ARRAYS[flags & PIXEL_TYPE]
+    const PixelArray = pixelArrayOf(flags & TYPE_CODE)
     if (!PixelArray || flags & OUTSIDE_DATABASE) {
       throw new RangeError(`a band of kind ${flags} cannot be read`)
     }
-    const start = at + 1
+    const start = at + TYPE_BYTES
     const end = start + PixelArray.BYTES_PER_ELEMENT * (1 + width * height)
     if (end > wkb.length) throw new RangeError('the raster is cut off')
     const hasNodata = (flags & HAS_NODATA) !== 0
@@ -92,8 +130,8 @@ export function readTileHeader(wkb: Buffer): { width: number; height: number; ba
 }
 
 /**
- * Decodes a raster as PostgreSQL sends it: `rast::bytea`, PostGIS's well-known binary. The pixels are
- * copies, so that they do not keep the answer they came in.
+ * Decodes a raster as PostgreSQL sends it: `rast::bytea`. The pixels are copies, so that they do not keep
+ * the answer they came in.
  *
  * @throws {RangeError} as {@link readTileHeader}
  */
@@ -103,8 +141,7 @@ export function decodeTile(wkb: Buffer): DecodedTile {
     width,
     height,
     bands: bands.map(({ PixelArray, start, end, hasNodata, isNodata }) => {
-      const bytes = wkb.buffer.slice(wkb.byteOffset + start, wkb.byteOffset + end)
-      const all = new PixelArray(bytes as ArrayBuffer)
+      const all = new PixelArray(new Uint8Array(wkb.subarray(start, end)).buffer)
       const pixels = all.subarray(1)
       const nodata = hasNodata ? all[0] : undefined
       if (nodata !== undefined && isNodata) pixels.fill(nodata)

@@ -7,7 +7,7 @@ import type { Tables } from '#src/database/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { PRODUCT_RULES } from '#src/products/rules.ts'
 import { type Grid, sameGrid, type Window } from '#src/raster/grid.ts'
-import { markNodata, PIXEL_TYPES, type Pixels, storedNodata } from '#src/raster/pixels.ts'
+import { bytesOf, markNodata, type Pixels, storedNodata } from '#src/raster/pixels.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { Manifest, ManifestLayer } from '../manifest.ts'
 import { sridOfEpsg } from '../queries.ts'
@@ -174,7 +174,7 @@ function coverageOf(layers: FileLayer[]): CoverageSource {
  * windows share is decompressed twice.
  */
 function windowsOf(grid: Grid, layers: FileLayer[]): Window[] {
-  const bytes = layers.reduce((sum, { layer }) => sum + PIXEL_TYPES[layer.pixelType].bytes, 0)
+  const bytes = layers.reduce((sum, { layer }) => sum + bytesOf(layer.pixelType), 0)
   const block = {
     width: Math.max(...layers.map(({ file }) => file.block.width)),
     height: Math.max(...layers.map(({ file }) => file.block.height)),

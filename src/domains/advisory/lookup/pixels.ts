@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { isDatabaseUnavailable } from '#src/database/failures.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
-import { type InterleavedTile, interleave } from '#src/raster/interleave.ts'
+import { createInterleaver, type InterleavedTile } from '#src/raster/interleave.ts'
 import type { NumberedCoverage } from './published-release.ts'
 import { findPixels, findTiles, type Position, type TileAddress } from './queries.ts'
 import { ReplacedMeanwhile } from './replaced.ts'
@@ -58,6 +58,7 @@ export function createPixelReader(
   { cacheBytes, concurrency }: PixelReaderOptions,
 ): PixelReader {
   const cache = createTileCache(cacheBytes)
+  const interleave = createInterleaver()
   const loading = new Map<number, Waiting[]>()
   const common = { concurrency, failsAll: isDatabaseUnavailable }
   const askPixels = createBatcher({
