@@ -1,3 +1,5 @@
+import { encodeMultiPolygon, type Rings } from '#src/raster/geometry-wkb.ts'
+
 /** West, south, east and north, decimal degrees once they are known to be degrees. */
 export type Bounds = [west: number, south: number, east: number, north: number]
 
@@ -12,10 +14,8 @@ export interface Shape {
 /** Why a geometry is no area. */
 export type NoShape = 'it has no geometry' | 'its geometry is empty' | `its geometry is a ${string}`
 
-type Ring = [number, number][]
-
-/** A ring that is closed has at least so many positions. */
-const SMALLEST_RING = 4
+/** A ring that is closed has at least so many numbers, two for each position. */
+const SMALLEST_RING = 8
 
 /**
  * The polygons in a GeoJSON geometry. Heights are left out, open rings are closed, and rings of fewer
@@ -34,7 +34,7 @@ export function shapeOf(geometry: unknown): Shape | NoShape {
     return [[outer, ...holes.filter((hole) => hole.length >= SMALLEST_RING)]]
   })
   if (usable.length === 0) return 'its geometry is empty'
-  return { wkb: multiPolygonWkb(usable), bounds: boundsOf(usable), positions: count(usable) }
+  return { wkb: encodeMultiPolygon(usable), bounds: boundsOf(usable), positions: count(usable) }
 }
 
 function polygonsIn(geometry: unknown): unknown[][] | undefined {
@@ -50,28 +50,34 @@ function asArray(value: unknown): unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-function closed(positions: unknown): Ring {
-  const ring = asArray(positions).map((position): [number, number] => {
+/** Longitudes and latitudes by turns. */
+function closed(positions: unknown): Float64Array {
+  const ring = asArray(positions).flatMap((position): [number, number] => {
     const [x, y] = asArray(position)
-    if (!Number.isFinite(x) || !Number.isFinite(y)) {
+    if (!isFiniteNumber(x) || !isFiniteNumber(y)) {
       throw new RangeError(`the coordinates ${JSON.stringify(position)} are not two numbers`)
     }
-    return [x as number, y as number]
+    return [x, y]
   })
-  const [first, last] = [ring[0], ring.at(-1)]
-  if (first && last && (first[0] !== last[0] || first[1] !== last[1])) ring.push(first)
-  return ring
+  const [x, y] = ring
+  const open = x !== undefined && y !== undefined && (x !== ring.at(-2) || y !== ring.at(-1))
+  return Float64Array.from(open ? [...ring, x, y] : ring)
 }
 
-function boundsOf(polygons: Ring[][]): Bounds {
+function isFiniteNumber(value: unknown): value is number {
+  return Number.isFinite(value)
+}
+
+function boundsOf(polygons: Rings[]): Bounds {
   const bounds: Bounds = [
     Number.POSITIVE_INFINITY,
     Number.POSITIVE_INFINITY,
     Number.NEGATIVE_INFINITY,
     Number.NEGATIVE_INFINITY,
   ]
-  for (const [outer] of polygons) {
-    for (const [x, y] of outer as Ring) {
+  for (const [outer = []] of polygons) {
+    for (let at = 0; at < outer.length; at += 2) {
+      const [x, y] = [outer[at] as number, outer[at + 1] as number]
       bounds[0] = Math.min(bounds[0], x)
       bounds[1] = Math.min(bounds[1], y)
       bounds[2] = Math.max(bounds[2], x)
@@ -81,34 +87,6 @@ function boundsOf(polygons: Ring[][]): Bounds {
   return bounds
 }
 
-function count(polygons: Ring[][]): number {
-  return polygons.reduce((sum, rings) => rings.reduce((inner, ring) => inner + ring.length, sum), 0)
-}
-
-const LITTLE_ENDIAN = 1
-const POLYGON = 3
-const MULTI_POLYGON = 6
-/** Byte order, type and the number of parts, of a geometry; a ring has the number alone. */
-const HEADER_BYTES = 9
-const COUNT_BYTES = 4
-const POSITION_BYTES = 16
-
-function multiPolygonWkb(polygons: Ring[][]): Buffer {
-  const rings = polygons.reduce((sum, polygon) => sum + polygon.length, 0)
-  const wkb = Buffer.allocUnsafe(
-    HEADER_BYTES * (1 + polygons.length) + COUNT_BYTES * rings + POSITION_BYTES * count(polygons),
-  )
-  let at = header(wkb, 0, MULTI_POLYGON, polygons.length)
-  for (const polygon of polygons) {
-    at = header(wkb, at, POLYGON, polygon.length)
-    for (const ring of polygon) {
-      at = wkb.writeUInt32LE(ring.length, at)
-      for (const [x, y] of ring) at = wkb.writeDoubleLE(y, wkb.writeDoubleLE(x, at))
-    }
-  }
-  return wkb
-}
-
-function header(wkb: Buffer, at: number, type: number, parts: number): number {
-  return wkb.writeUInt32LE(parts, wkb.writeUInt32LE(type, wkb.writeUInt8(LITTLE_ENDIAN, at)))
+function count(polygons: Rings[]): number {
+  return polygons.flat().reduce((sum, ring) => sum + ring.length / 2, 0)
 }

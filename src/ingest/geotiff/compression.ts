@@ -115,10 +115,9 @@ export function unpackBits(bytes: Uint8Array, size: number): Uint8Array {
   return output.subarray(0, written)
 }
 
-const zstd = new ZSTDDecoder()
-
 /** The size is given, so that a damaged block comes out short: to find it out can take for ever. */
 async function decompressZstd(bytes: Uint8Array, size: number): Promise<Uint8Array> {
+  const zstd = new ZSTDDecoder()
   await zstd.init()
   return zstd.decode(bytes, size)
 }
