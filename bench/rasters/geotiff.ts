@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises'
-import type { Grid } from '#src/raster/grid.ts'
+import type { PixelGrid } from '#src/raster/grid.ts'
 
 export interface RasterToWrite {
-  grid: Omit<Grid, 'srid'>
+  grid: PixelGrid
   nodata: number
   /** Writes the values of a row, from 0, into an array as long as the grid is wide. */
   fill(row: number, values: Float32Array): void

@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { type LayerSummary, listLayers, type ReleaseRow } from '#src/domains/releases/queries.ts'
-import type { Extent } from '#src/ingest/queries.ts'
 import {
   type CoverageSource,
   compareLayers,
@@ -9,6 +8,7 @@ import {
   type ReleaseSource,
 } from '#src/ingest/source.ts'
 import { type Statistics, suspicionOf } from '#src/ingest/statistics.ts'
+import type { Extent } from '#src/raster/grid.ts'
 import { table } from './table.ts'
 
 /** What a dry run has found: grids, statistics, what looks wrong, and what would change. */

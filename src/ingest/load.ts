@@ -1,17 +1,11 @@
 import type { Database } from '#src/database/client.ts'
 import { deleteRelease, insertRelease, markReady, publishRelease } from '#src/domains/releases/queries.ts'
 import { OperatorError } from '#src/errors.ts'
+import type { Extent } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { SummaryPyramid } from '#src/raster/pyramid.ts'
 import { tilesOf } from '#src/raster/tiles.ts'
-import {
-  type Extent,
-  extentOf,
-  insertCoverage,
-  insertLayers,
-  isGeographic,
-  markSummarised,
-} from './queries.ts'
+import { extentOf, insertCoverage, insertLayers, isGeographic, markSummarised } from './queries.ts'
 import { type CoverageSource, compareLayers, type LayerSource, type ReleaseSource } from './source.ts'
 import { type Statistics, StatisticsCollector, suspicionOf } from './statistics.ts'
 import { writingSummaries, writingTiles } from './tile-writer.ts'

@@ -1,19 +1,11 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import { type Grid, outline } from '#src/raster/grid.ts'
+import { type Extent, type Grid, outline } from '#src/raster/grid.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { Manifest } from './manifest.ts'
 import type { CoverageSource, LayerSource } from './source.ts'
 import type { Statistics } from './statistics.ts'
-
-/** The extent of a grid in longitude and latitude, decimal degrees. */
-export interface Extent {
-  west: number
-  south: number
-  east: number
-  north: number
-}
 
 /**
  * @throws {OperatorError} when the manifest's country is not one of the service's, or does not offer its

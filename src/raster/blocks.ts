@@ -1,3 +1,4 @@
+import type { TiledGrid } from './grid.ts'
 import type { Measure } from './pixel-area.ts'
 import { type GridPolygon, type RowCoverage, scan } from './scan.ts'
 
@@ -18,12 +19,6 @@ export interface TileRow {
   inside: Runs
 }
 
-interface TiledGrid {
-  width: number
-  height: number
-  tileSize: number
-}
-
 /**
  * Finds which tiles of a grid a polygon covers, and which pixels of those on its border.
  *
@@ -31,7 +26,7 @@ interface TiledGrid {
  */
 export function* tileRowsOf(
   polygon: GridPolygon,
-  { width, height, tileSize }: TiledGrid,
+  { width, height, tileSize }: Pick<TiledGrid, 'width' | 'height' | 'tileSize'>,
   measure: Measure,
 ): Generator<TileRow | undefined> {
   let rows: RowCoverage[] = []

@@ -1,15 +1,41 @@
 /**
- * An axis-aligned grid of pixels in a CRS: the geotransform without its rotation terms. The origin is
- * the outer corner of the first pixel; the pixel height is negative where rows run north to south.
+ * Where the pixels of a grid lie in its CRS: the geotransform without its rotation terms. The origin is the
+ * outer corner of the first pixel; the pixel height is negative where rows run north to south.
  */
-export interface Grid {
-  srid: number
+export interface Geotransform {
   originX: number
   originY: number
   pixelWidth: number
   pixelHeight: number
+}
+
+/** Pixels of a grid in a row, and its rows. */
+export interface GridSize {
   width: number
   height: number
+}
+
+/** An axis-aligned grid of pixels that lies somewhere in a CRS that is not known here. */
+export interface PixelGrid extends Geotransform, GridSize {}
+
+/** An axis-aligned grid of pixels in a CRS. */
+export interface Grid extends PixelGrid {
+  /** PostGIS's id of the CRS. */
+  srid: number
+}
+
+/** A grid that is stored in tiles. */
+export interface TiledGrid extends Grid {
+  /** Pixels on a side of a tile. */
+  tileSize: number
+}
+
+/** A rectangle in longitude and latitude, decimal degrees. */
+export interface Extent {
+  west: number
+  south: number
+  east: number
+  north: number
 }
 
 /** A rectangle of pixels. */

@@ -1,11 +1,4 @@
-/** Where the pixels of a grid lie; the origin is the outer corner of the first one. */
-export interface GridPlacement {
-  originX: number
-  originY: number
-  pixelWidth: number
-  /** Negative where rows run north to south. */
-  pixelHeight: number
-}
+import type { Geotransform } from './grid.ts'
 
 /** How large the pixels of a grid are. */
 export interface Measure {
@@ -53,7 +46,7 @@ function ellipsoidDensity(latitude: number): number {
  * The measure of a grid: square metres on the WGS 84 ellipsoid where it is geographic, and the square
  * units of its CRS where it is projected.
  */
-export function measureOf(grid: GridPlacement, geographic: boolean): Measure {
+export function measureOf(grid: Geotransform, geographic: boolean): Measure {
   const { originY, pixelWidth, pixelHeight } = grid
   if (!geographic) {
     const area = Math.abs(pixelWidth * pixelHeight)

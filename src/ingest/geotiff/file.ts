@@ -1,7 +1,7 @@
 import { access, constants, open, stat } from 'node:fs/promises'
 import { GeoTIFF } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
-import type { Grid, Window } from '#src/raster/grid.ts'
+import type { PixelGrid, Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { type Band, bandOf, sampleTypeOf } from './bands.ts'
 import { blocksOf } from './blocks.ts'
@@ -12,7 +12,7 @@ import { gridOf } from './geotransform.ts'
 /** An open GeoTIFF: its grid and CRS, and its pixels in windows. Only the first image is read. */
 export interface RasterFile {
   path: string
-  grid: Omit<Grid, 'srid'>
+  grid: PixelGrid
   crs: FileCrs
   /** Size of the strips or tiles that the file is compressed in, in pixels. */
   block: { width: number; height: number }

@@ -1,6 +1,6 @@
 import type { GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
-import type { Grid } from '#src/raster/grid.ts'
+import type { PixelGrid } from '#src/raster/grid.ts'
 
 /** GTRasterTypeGeoKey: the tie point is the centre of the first pixel, not its outer corner. */
 const PIXEL_IS_POINT = 2
@@ -12,7 +12,7 @@ const PIXEL_IS_POINT = 2
  *
  * @throws {OperatorError} when the file has no georeference, or a rotated one
  */
-export function gridOf(image: GeoTIFFImage, path: string): Omit<Grid, 'srid'> {
+export function gridOf(image: GeoTIFFImage, path: string): PixelGrid {
   const [a, b, c, d, e, f] = affineOf(image, path)
   if (b !== 0 || d !== 0) {
     throw new OperatorError(`${path} has a rotated or sheared grid; warp it to a north-up grid first.`)

@@ -2,23 +2,15 @@ import { type Kysely, sql } from 'kysely'
 import type { Ask } from '#src/database/cancellable.ts'
 import type { Tables } from '#src/database/tables.ts'
 import type { BlockRun } from '#src/raster/blocks.ts'
-import type { GridPlacement } from '#src/raster/pixel-area.ts'
+import type { Extent, TiledGrid } from '#src/raster/grid.ts'
 
-/** A grid of a release with the bands in it. */
-export interface ZonalCoverage extends GridPlacement {
+/** A grid of a release with the bands in it, and its extent. */
+export interface ZonalCoverage extends TiledGrid, Extent {
   id: number
-  srid: number
   /** Whether its CRS has degrees. */
   geographic: boolean
-  width: number
-  height: number
-  tileSize: number
   /** Whether its blocks have been summarised. */
   summarised: boolean
-  west: number
-  south: number
-  east: number
-  north: number
   bands: ZonalBand[]
 }
 

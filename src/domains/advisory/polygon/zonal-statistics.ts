@@ -4,8 +4,9 @@ import { type BlockRun, columnsIn, largestBlocks, tileRowsOf } from '#src/raster
 import type { Rings } from '#src/raster/geometry-wkb.ts'
 import { measureOf } from '#src/raster/pixel-area.ts'
 import { decodeTile, type TileBand } from '#src/raster/raster-wkb.ts'
+import { ellipsoidArea } from '#src/raster/rings.ts'
 import { addSummary, decodeSummary, emptySummary, type Summary, summaryOf } from '#src/raster/summary.ts'
-import { areaOf, placeOnGrid } from './place-on-grid.ts'
+import { placeOnCoverage } from './place-on-coverage.ts'
 import { readSummaries, readTiles, type ZonalCoverage } from './zonal-queries.ts'
 
 /** What a layer comes to in a polygon, in the layer's unit. */
@@ -62,7 +63,7 @@ export async function zonalStatistics(
       }
     })
   }
-  return { areaHa: areaOf(polygons) / SQUARE_METRES_A_HECTARE, layers }
+  return { areaHa: ellipsoidArea(polygons) / SQUARE_METRES_A_HECTARE, layers }
 }
 
 /** Tiles that are read with one statement: half a megabyte where a tile has one Float32 band. */
@@ -83,7 +84,7 @@ async function summariesIn(
 ): Promise<{ summaries: Summary[]; total: number }> {
   const { id, width, height, tileSize, geographic, bands } = coverage
   const summaries = bands.map(emptySummary)
-  const placed = await placeOnGrid(ask, coverage, polygons)
+  const placed = await placeOnCoverage(ask, coverage, polygons)
   const measure = measureOf(coverage, geographic)
   const columns = Math.ceil(width / tileSize)
   let border: { row: number; column: number; areas: Float64Array }[] = []

@@ -1,0 +1,91 @@
+import type { Rings } from './geometry-wkb.ts'
+import type { Geotransform, Grid, GridSize } from './grid.ts'
+import { measureOf } from './pixel-area.ts'
+import { ellipsoidArea, planarArea } from './rings.ts'
+import type { GridPolygon } from './scan.ts'
+
+/** Polygons on a grid. */
+export interface PlacedPolygon extends GridPolygon {
+  /** Their area in the measure of the grid. */
+  area: number
+  /** Whether all of them lie on the grid. */
+  within: boolean
+}
+
+/**
+ * Places polygons on a grid.
+ *
+ * @param polygons in the CRS of the grid
+ * @param geographic whether that has degrees
+ */
+export function placeOnGrid(grid: Grid, geographic: boolean, polygons: Rings[]): PlacedPolygon {
+  const tolerance = toleranceOf(grid, polygons)
+  const rings = polygons.flatMap((polygon) =>
+    polygon.map((ring, index) => oriented(onGrid(grid, ring, tolerance), index > 0)),
+  )
+  const { pixelArea } = measureOf(grid, false)
+  return {
+    rings,
+    tolerance,
+    area: geographic
+      ? ellipsoidArea(polygons)
+      : -rings.reduce((sum, ring) => sum + planarArea(ring), 0) * pixelArea(0),
+    within: rings.every((ring) => liesWithin(ring, grid)),
+  }
+}
+
+/**
+ * How many units in the last place a coordinate may be off: those that are meant to lie on a border have
+ * most often been computed from the corner and the size of pixels, in several steps.
+ */
+const UNITS = 64
+
+/** How far from a border of pixels a coordinate may come to lie that is meant to lie on it. */
+function toleranceOf({ originX, originY, pixelWidth, pixelHeight }: Geotransform, polygons: Rings[]): number {
+  let x = Math.abs(originX)
+  let y = Math.abs(originY)
+  for (const ring of polygons.flat()) {
+    for (let at = 0; at < ring.length; at += 2) {
+      x = Math.max(x, Math.abs(ring[at] as number))
+      y = Math.max(y, Math.abs(ring[at + 1] as number))
+    }
+  }
+  return UNITS * Number.EPSILON * Math.max(x / pixelWidth, y / Math.abs(pixelHeight))
+}
+
+function onGrid(
+  { originX, originY, pixelWidth, pixelHeight }: Geotransform,
+  ring: Float64Array,
+  tolerance: number,
+): Float64Array {
+  const snapped = (coordinate: number): number => {
+    const border = Math.round(coordinate)
+    return Math.abs(coordinate - border) <= tolerance ? border : coordinate
+  }
+  const placed = new Float64Array(ring.length)
+  for (let at = 0; at < ring.length; at += 2) {
+    placed[at] = snapped(((ring[at] as number) - originX) / pixelWidth)
+    placed[at + 1] = snapped(((ring[at + 1] as number) - originY) / pixelHeight)
+  }
+  return placed
+}
+
+/** A ring that goes the way the scan wants it: GeoJSON's may go either way, whatever its rule. */
+function oriented(ring: Float64Array, hole: boolean): Float64Array {
+  if (planarArea(ring) > 0 === hole) return ring
+  const reversed = new Float64Array(ring.length)
+  for (let at = 0; at < ring.length; at += 2) {
+    reversed[at] = ring[ring.length - 2 - at] as number
+    reversed[at + 1] = ring[ring.length - 1 - at] as number
+  }
+  return reversed
+}
+
+function liesWithin(ring: Float64Array, { width, height }: GridSize): boolean {
+  for (let at = 0; at < ring.length; at += 2) {
+    const column = ring[at] as number
+    const row = ring[at + 1] as number
+    if (column < 0 || column > width || row < 0 || row > height) return false
+  }
+  return true
+}
