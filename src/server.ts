@@ -103,11 +103,11 @@ function welcome(app: App, config: Config, synthetic: boolean): void {
  * under way are answered; then the database is closed. A second signal ends the process at once.
  */
 function closeInOrder(app: App, config: Config, database: Database, cluster: Cluster): typeof stop {
-  let asked: number | undefined
+  let firstSignalAt: number | undefined
   return (_signal, number) => {
-    if (asked === undefined) void close()
-    else if (Date.now() - asked > SAME_SIGNAL_MS) process.exit(128 + number)
-    asked ??= Date.now()
+    if (firstSignalAt === undefined) void close()
+    else if (Date.now() - firstSignalAt > SAME_SIGNAL_MS) process.exit(128 + number)
+    firstSignalAt ??= Date.now()
   }
 
   async function close(): Promise<void> {

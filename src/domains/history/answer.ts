@@ -4,14 +4,14 @@ import { type Entry, entriesOf } from './entries.ts'
 import type { HistoryRow } from './queries.ts'
 
 /** What every answer that is kept has. */
-interface KeptAnswer {
+interface RecordedAnswer {
   location: HistoryItem['location']
   forecast_period?: string
 }
 
 /** An item of the history as the API shows it. */
 export function itemOf(row: HistoryRow): HistoryItem {
-  const { location, forecast_period } = row.answer as KeptAnswer
+  const { location, forecast_period } = row.answer as RecordedAnswer
   return {
     id: row.id,
     created_at: row.created_at,
@@ -30,7 +30,7 @@ export function itemOf(row: HistoryRow): HistoryItem {
 
 /** An item as a GeoJSON Feature: where it was asked about, and what was answered. */
 export function featureOf(row: HistoryRow) {
-  const { location, ...data } = row.answer as KeptAnswer
+  const { location, ...data } = row.answer as RecordedAnswer
   const { lat, lng, type: _, ...place } = location
   const { feedback } = row
   return {
@@ -78,7 +78,7 @@ export function csvOf(rows: HistoryRow[]): string {
 }
 
 function csvLine(row: HistoryRow, entry: Entry): string {
-  const { location } = row.answer as KeptAnswer
+  const { location } = row.answer as RecordedAnswer
   const { rating = null, comment = null, observed } = row.feedback ?? {}
   return csvRow([
     row.id,

@@ -41,22 +41,22 @@ export function statsRoutes(app: App): void {
         throw new ApiError('FORBIDDEN', 'scope=all is for callers with the role admin.')
       }
       const days = daysBetween(from, to)
-      const asked = { ...days, userId: scope === 'all' ? null : id }
+      const filter = { ...days, userId: scope === 'all' ? null : id }
       reply.header('cache-control', 'no-store')
       const stats = {
         scope,
         ...days,
-        advisories: advisoryCounts(days, await countUsage(db, asked)),
-        feedback: await countFeedback(db, asked),
+        advisories: advisoryCounts(days, await countUsage(db, filter)),
+        feedback: await countFeedback(db, filter),
       }
       if (scope === 'own') return stats
       await app.flushRequestCounts()
       return {
         ...stats,
         service: {
-          users: await countUsers(db, asked),
-          ...trafficCounts(days, await countRequests(db, asked)),
-          by_error: await countErrors(db, asked),
+          users: await countUsers(db, filter),
+          ...trafficCounts(days, await countRequests(db, filter)),
+          by_error: await countErrors(db, filter),
         },
       }
     },

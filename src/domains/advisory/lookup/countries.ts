@@ -25,7 +25,7 @@ const GRIDS = [16, 128]
 const COLUMNS = 360 * Math.max(...GRIDS) + 1
 
 /** Some megabytes; the first grid has 46,000 in Ethiopia and around it. */
-const KEPT_CELLS = 100_000
+const CACHED_CELLS = 100_000
 
 /** Places a query: some tens of microseconds each. */
 const PLACES_PER_QUERY = 200
@@ -40,12 +40,12 @@ interface Cell extends CellToFind {
  * be the same for all of a cell. What lies in none of these is asked for each time.
  *
  * @param concurrency queries that may be under way at the same time
- * @param keptCells so many cells are kept, of all grids; then the oldest make room
+ * @param cachedCells so many cells are cached, of all grids; then the oldest make room
  */
 export function createCountryFinder(
   db: Kysely<Tables>,
   concurrency: number,
-  keptCells = KEPT_CELLS,
+  cachedCells = CACHED_CELLS,
 ): CountryFinder {
   /** Null for cells that are not known to be the same throughout. */
   const cells = new Map<number, string[] | null>()
@@ -93,7 +93,7 @@ export function createCountryFinder(
   }
 
   function record(cell: number, countries: string[] | null): void {
-    if (cells.size >= keptCells) cells.delete(oldest.next().value as number)
+    if (cells.size >= cachedCells) cells.delete(oldest.next().value as number)
     cells.set(cell, countries)
   }
 

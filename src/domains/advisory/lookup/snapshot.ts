@@ -37,7 +37,7 @@ export interface Snapshots {
 
 interface DatedSnapshot extends Snapshot {
   /** When the database was asked, on the clock of `performance.now()`. */
-  asked: number
+  takenAt: number
   /** The content of releases never changes, so neither does the snapshot while this is the same. */
   state: string
   releases: Map<number, PublishedRelease>
@@ -56,10 +56,10 @@ export function createSnapshots(db: Kysely<Tables>, maxAgeMs: number): Snapshots
   const numbered = createNumbering()
 
   async function load(): Promise<void> {
-    const asked = performance.now()
+    const takenAt = performance.now()
     const { ids, boundaries } = await findPublishedState(db)
     if (snapshot && snapshot.state === stateOf({ ids, boundaries })) {
-      snapshot.asked = asked
+      snapshot.takenAt = takenAt
       return
     }
     const known = snapshot?.releases
@@ -77,7 +77,7 @@ export function createSnapshots(db: Kysely<Tables>, maxAgeMs: number): Snapshots
     }
     const published = [...releases.values()]
     snapshot = {
-      asked,
+      takenAt,
       // Releases may have been deleted in between: then the next look finds a change.
       state: stateOf({ ids: [...releases.keys()], boundaries }),
       releases,
@@ -96,19 +96,19 @@ export function createSnapshots(db: Kysely<Tables>, maxAgeMs: number): Snapshots
     return pending
   }
 
-  async function askedSince(time: number): Promise<Snapshot> {
+  async function takenSince(time: number): Promise<Snapshot> {
     // One that is under way may have begun too early; then the one after it has not.
     for (let turn = 0; turn < 2 && !isSince(time); turn++) await refresh()
     return snapshot as Snapshot
   }
 
   function isSince(time: number): boolean {
-    return snapshot !== undefined && snapshot.asked >= time
+    return snapshot !== undefined && snapshot.takenAt >= time
   }
 
   function known(): Snapshot | undefined {
     if (!snapshot) return undefined
-    const age = performance.now() - snapshot.asked
+    const age = performance.now() - snapshot.takenAt
     if (age >= maxAgeMs) return undefined
     // A failure shows when the snapshot is too old, to the requests that then wait.
     if (age >= maxAgeMs / 2) refresh().catch(() => {})
@@ -117,8 +117,8 @@ export function createSnapshots(db: Kysely<Tables>, maxAgeMs: number): Snapshots
 
   return {
     known,
-    current: async () => known() ?? askedSince(performance.now() - maxAgeMs),
-    renewed: () => askedSince(performance.now()),
+    current: async () => known() ?? takenSince(performance.now() - maxAgeMs),
+    renewed: () => takenSince(performance.now()),
   }
 }
 

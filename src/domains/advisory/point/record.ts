@@ -11,14 +11,14 @@ export type RecordedCall = Pick<AdvisoryRecord, 'product' | 'countryCode' | 'cro
  * asks for no advice, and nothing is kept of it.
  */
 export async function recordForCaller(
-  keep: RecordAdvisory,
+  record: RecordAdvisory,
   { user, method, log }: FastifyRequest,
   call: RecordedCall,
   { releases, body }: PointAnswer,
 ): Promise<Record<string, unknown>> {
   if (user === null || method === 'HEAD') return body
   try {
-    const historyId = await keep({ ...call, userId: user.id, kind: 'point', releases, answer: body })
+    const historyId = await record({ ...call, userId: user.id, kind: 'point', releases, answer: body })
     return { ...body, history_id: historyId }
   } catch (error) {
     log.warn({ err: error }, 'an advisory could not be kept')

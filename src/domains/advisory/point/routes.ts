@@ -17,7 +17,7 @@ import { POINT_ENDPOINTS, type PointEndpoint } from './endpoints.ts'
 import { type RecordedCall, recordForCaller } from './record.ts'
 import { wantsTiming, withTiming } from './timing.ts'
 
-const KEPT = `
+const RECORDED = `
 
 With a valid token the answer is kept in the caller's history, and has the \`history_id\` that feedback is given to. A token that is not valid is no error: the call is anonymous.
 
@@ -93,7 +93,7 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
       ...operation,
       operationId: `${name}AtPoint`,
       summary,
-      description: description + POST_RULES + KEPT,
+      description: description + POST_RULES + RECORDED,
       queryAlternative: asQuery(request),
       body: ref(request),
       response: {
@@ -123,7 +123,7 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
       ...operation,
       operationId: `get${name.charAt(0).toUpperCase()}${name.slice(1)}AtPoint`,
       summary: `${summary}, to be cached`,
-      description: description + GET_RULES + KEPT,
+      description: description + GET_RULES + RECORDED,
       querystring: Type.Object(request.properties),
       response: {
         200: {
