@@ -75,6 +75,7 @@ interface CoverageTable {
   height: number
   tile_size: number
   summarised: Generated<boolean>
+  summary_version: Generated<number>
   west: number
   south: number
   east: number
@@ -112,6 +113,7 @@ interface AreaResultTable {
   admin_area_id: number
   boundaries_loaded_at: Date
   statistics: object
+  statistics_version: Generated<number>
 }
 
 interface BoundarySetTable {

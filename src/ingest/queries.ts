@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { type Extent, type Grid, outline } from '#src/raster/grid.ts'
+import { SUMMARY_VERSION } from '#src/raster/summary.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { Manifest } from './manifest.ts'
 import type { CoverageSource, LayerSource } from './source.ts'
@@ -137,7 +138,10 @@ export interface StoredCoverage {
   grid: Grid
 }
 
-/** The coverages of complete releases that have no summaries. */
+/**
+ * The coverages of complete releases that have no summaries, or those of an older form. Newer ones are left
+ * to the newer version of the service that has made them.
+ */
 export async function listUnsummarised(db: Kysely<Tables>): Promise<StoredCoverage[]> {
   const { rows } = await sql<StoredCoverage>`
     select
@@ -148,19 +152,24 @@ export async function listUnsummarised(db: Kysely<Tables>): Promise<StoredCovera
       ) as grid
     from coverage
     join release on release.id = coverage.release_id
-    where release.status = 'ready' and not summarised
+    where release.status = 'ready' and (not summarised or summary_version < ${SUMMARY_VERSION})
     order by coverage.id`.execute(db)
   return rows
 }
 
-/** Deletes the summaries of a coverage that were not completed. */
+/** Deletes the summaries of a coverage; from the start nobody reads those that are left. */
 export async function clearSummaries(db: Kysely<Tables>, coverageId: number): Promise<void> {
+  await db.updateTable('coverage').set({ summarised: false }).where('id', '=', coverageId).execute()
   await db.deleteFrom('tile_summary').where('coverage_id', '=', coverageId).execute()
 }
 
 /** The summaries of a coverage are complete: from now on they are used. */
 export async function markSummarised(db: Kysely<Tables>, coverageId: number): Promise<void> {
-  await db.updateTable('coverage').set({ summarised: true }).where('id', '=', coverageId).execute()
+  await db
+    .updateTable('coverage')
+    .set({ summarised: true, summary_version: SUMMARY_VERSION })
+    .where('id', '=', coverageId)
+    .execute()
 }
 
 export interface StoredTile {

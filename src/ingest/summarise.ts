@@ -20,8 +20,9 @@ const SUMMARISE_LOCK = 7_239_443
 const TILES_A_CHUNK = 512
 
 /**
- * Makes the summaries of coverages that were loaded before there were any. A coverage is complete or has
- * none: after a kill, the next call begins it anew and goes on with the others.
+ * Makes the summaries of coverages that were loaded before there were any, or before they had their form
+ * of today. A coverage is complete or has none: after a kill, the next call begins it anew and goes on with
+ * the others.
  *
  * @returns how many coverages were summarised
  */

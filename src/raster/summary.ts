@@ -83,6 +83,9 @@ export function summaryOf(
   return { ...summary, weight: total, mean, squares }
 }
 
+/** The version of the form that summaries are stored in, and of what their numbers mean: each change counts it up. */
+export const SUMMARY_VERSION = 1
+
 const NUMBERS = 5
 const NUMBER_BYTES = 8
 

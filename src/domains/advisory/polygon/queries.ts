@@ -17,6 +17,12 @@ export async function listCountryBounds(db: Kysely<Tables>): Promise<CountryBoun
   return db.selectFrom('country').selectAll().orderBy('code').execute()
 }
 
+/**
+ * The version of the form that results of areas are kept in, and of how they are computed: each change
+ * counts it up.
+ */
+const STATISTICS_VERSION = 1
+
 /** What PostGIS says of a polygon. */
 export interface PolygonExamination {
   /** Why it is not valid, in PostGIS's words; null where it is. */
@@ -73,6 +79,7 @@ export async function findArea(
         where area_result.release_id = ${releaseId}::bigint
           and admin_area_id = area.id
           and boundaries_loaded_at = boundary_set.loaded_at
+          and statistics_version = ${STATISTICS_VERSION}
       ) as statistics
     from (
       select id, name, country_code, level from admin_area
@@ -108,7 +115,7 @@ export async function readArea(
 
 /**
  * Keeps what a release comes to in an area. Whoever computes the same meanwhile keeps the same; nothing
- * is kept of a release or boundaries that are no more.
+ * is kept of a release or boundaries that are no more, nor in place of what a newer version has kept.
  */
 export async function persistAreaResult(
   db: Kysely<Tables>,
@@ -116,13 +123,18 @@ export async function persistAreaResult(
   statistics: object,
 ): Promise<void> {
   await sql`
-    insert into area_result (release_id, admin_area_id, boundaries_loaded_at, statistics)
-    select release.id, area.id, boundary_set.loaded_at, ${JSON.stringify(statistics)}::jsonb
+    insert into area_result (
+      release_id, admin_area_id, boundaries_loaded_at, statistics, statistics_version
+    )
+    select
+      release.id, area.id, boundary_set.loaded_at, ${JSON.stringify(statistics)}::jsonb, ${STATISTICS_VERSION}
     from admin_area as area
     join boundary_set using (country_code, level)
     join release on release.id = ${releaseId} and release.status = 'ready'
     where area.id = ${areaId} and boundary_set.loaded_at = ${version}::timestamptz
     on conflict (release_id, admin_area_id) do update set
       boundaries_loaded_at = excluded.boundaries_loaded_at,
-      statistics = excluded.statistics`.execute(db)
+      statistics = excluded.statistics,
+      statistics_version = excluded.statistics_version
+      where area_result.statistics_version <= excluded.statistics_version`.execute(db)
 }

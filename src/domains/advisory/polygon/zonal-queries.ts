@@ -3,13 +3,14 @@ import type { Ask } from '#src/database/cancellable.ts'
 import type { Tables } from '#src/database/tables.ts'
 import type { BlockRun } from '#src/raster/blocks.ts'
 import type { Extent, TiledGrid } from '#src/raster/grid.ts'
+import { SUMMARY_VERSION } from '#src/raster/summary.ts'
 
 /** A grid of a release with the bands in it, and its extent. */
 export interface ZonalCoverage extends TiledGrid, Extent {
   id: number
   /** Whether its CRS has degrees. */
   geographic: boolean
-  /** Whether its blocks have been summarised. */
+  /** Whether its blocks have been summarised, in the form that is read here. */
   summarised: boolean
   bands: ZonalBand[]
 }
@@ -37,7 +38,7 @@ export async function listCoverages(db: Kysely<Tables>, releaseId: number): Prom
       width,
       height,
       tile_size as "tileSize",
-      summarised,
+      summarised and summary_version = ${SUMMARY_VERSION} as summarised,
       west,
       south,
       east,
@@ -97,17 +98,30 @@ export async function readTiles(
     ) as tile`)
 }
 
-/** The stored summaries of runs of blocks, as `summary.ts` reads them. */
+/** A coverage has no summaries of the form that is read here any more. */
+export class SummariesGone extends Error {
+  override name = 'SummariesGone'
+}
+
+/**
+ * The stored summaries of runs of blocks, as `summary.ts` reads them.
+ *
+ * @throws {SummariesGone} where they are being made anew, or have been in another form: another version of
+ *   the service may do so at any time
+ */
 export async function readSummaries(ask: Ask, coverageId: number, runs: BlockRun[]): Promise<Buffer[]> {
-  const rows = await ask<{ bands: Buffer }>(sql`
+  const rows = await ask<{ bands: Buffer | null }>(sql`
+    -- In the same statement, so that what is read is what is complete. Runs of blocks that all are without
+    -- a value give a row with nothing: no rows at all mean that there is no such coverage.
     select summary.bands
-    from unnest(
+    from coverage
+    cross join unnest(
       ${runs.map(({ level }) => level)}::integer[],
       ${runs.map(({ row }) => row)}::integer[],
       ${runs.map(({ start }) => start)}::integer[],
       ${runs.map(({ end }) => end)}::integer[]
     ) as run (level, block_row, first_column, end_column)
-    cross join lateral (
+    left join lateral (
       select bands from tile_summary
       where coverage_id = ${coverageId}
         and tile_summary.level = run.level
@@ -115,8 +129,10 @@ export async function readSummaries(ask: Ask, coverageId: number, runs: BlockRun
         and block_column >= run.first_column
         and block_column < run.end_column
       offset 0
-    ) as summary`)
-  return rows.map(({ bands }) => bands)
+    ) as summary on true
+    where coverage.id = ${coverageId} and summarised and summary_version = ${SUMMARY_VERSION}`)
+  if (rows.length === 0) throw new SummariesGone()
+  return rows.flatMap(({ bands }) => bands ?? [])
 }
 
 /** Whether a release is still there: what is deleted goes as a whole. */

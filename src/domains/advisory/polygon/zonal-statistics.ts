@@ -7,7 +7,7 @@ import { decodeTile, type TileBand } from '#src/raster/raster-wkb.ts'
 import { ellipsoidArea } from '#src/raster/rings.ts'
 import { addSummary, decodeSummary, emptySummary, type Summary, summaryOf } from '#src/raster/summary.ts'
 import { placeOnCoverage } from './place-on-coverage.ts'
-import { readSummaries, readTiles, type ZonalCoverage } from './zonal-queries.ts'
+import { readSummaries, readTiles, SummariesGone, type ZonalCoverage } from './zonal-queries.ts'
 
 /** What a layer comes to in a polygon, in the layer's unit. */
 export interface LayerStatistics {
@@ -76,12 +76,31 @@ const RUNS_A_CHUNK = 1024
 const TURN_MS = 10
 
 /** The summaries of a coverage's bands in a polygon, and the area of the polygon in the same measure. */
+interface CoverageSummaries {
+  summaries: Summary[]
+  total: number
+}
+
 async function summariesIn(
   ask: Ask,
   signal: AbortSignal,
   coverage: ZonalCoverage,
   polygons: Rings[],
-): Promise<{ summaries: Summary[]; total: number }> {
+): Promise<CoverageSummaries> {
+  try {
+    return await addUp(ask, signal, coverage, polygons)
+  } catch (error) {
+    if (!(error instanceof SummariesGone)) throw error
+    return addUp(ask, signal, { ...coverage, summarised: false }, polygons)
+  }
+}
+
+async function addUp(
+  ask: Ask,
+  signal: AbortSignal,
+  coverage: ZonalCoverage,
+  polygons: Rings[],
+): Promise<CoverageSummaries> {
   const { id, width, height, tileSize, geographic, bands } = coverage
   const summaries = bands.map(emptySummary)
   const placed = await placeOnCoverage(ask, coverage, polygons)
