@@ -2,7 +2,10 @@ import type { Generated } from 'kysely'
 import type { Product } from '#schemas/common.ts'
 import type { Role } from '#schemas/user.ts'
 
-/** The tables as Kysely sees them; the comments of their columns stand in sql/migrations. */
+/**
+ * The tables as Kysely sees them; the comments of their columns stand in sql/migrations. A test holds them
+ * against the schema: columns, types, what can be null and what has a default.
+ */
 export interface Tables {
   country: CountryTable
   country_alias: { alias: string; country_code: string }
@@ -12,12 +15,14 @@ export interface Tables {
   publication: PublicationTable
   coverage: CoverageTable
   layer: LayerTable
-  tile_summary: TileSummaryTable
+  raster_tile: { coverage_id: number; tile_row: number; tile_column: number; rast: string }
+  tile_summary: { coverage_id: number; level: number; block_row: number; block_column: number; bands: Buffer }
   area_result: AreaResultTable
   boundary_set: BoundarySetTable
   admin_area: AdminAreaTable
+  admin_area_piece: { admin_area_id: number; geom: string }
   app_user: UserTable
-  session: SessionTable
+  session: { id: Generated<string>; user_id: string; created_at: Generated<Date>; expires_at: Date }
   refresh_token: RefreshTokenTable
   api_key: ApiKeyTable
   auth_throttle: AuthThrottleTable
@@ -25,6 +30,7 @@ export interface Tables {
   advisory_feedback: AdvisoryFeedbackTable
   user_usage: UserUsageTable
   request_count: RequestCountTable
+  applied_script: { kind: string; name: string; checksum: string; applied_at: Generated<Date> }
 }
 
 interface CountryTable {
@@ -45,7 +51,7 @@ interface ReleaseTable {
   /** ISO date of the first day of the month: the driver leaves dates as text. */
   forecast_period: string | null
   version: number
-  synthetic: boolean
+  synthetic: Generated<boolean>
   source: string
   licence: string
   checksum: string
@@ -100,14 +106,6 @@ interface LayerTable {
   mean: number | null
 }
 
-interface TileSummaryTable {
-  coverage_id: number
-  level: number
-  block_row: number
-  block_column: number
-  bands: Buffer
-}
-
 interface AreaResultTable {
   release_id: number
   admin_area_id: number
@@ -154,13 +152,6 @@ interface UserTable {
   organisation: string | null
   role: Generated<Role>
   created_at: Generated<Date>
-}
-
-interface SessionTable {
-  id: Generated<string>
-  user_id: string
-  created_at: Generated<Date>
-  expires_at: Date
 }
 
 interface RefreshTokenTable {
@@ -234,5 +225,6 @@ interface RequestCountTable {
   requests: number
   total_ms: number
   max_ms: number
-  buckets: number[]
+  /** Read as text: the driver parses a bigint, but not those in an array. */
+  buckets: string[]
 }
