@@ -1,5 +1,6 @@
 import { webcrypto } from 'node:crypto'
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import { isWrittenUuid } from '#src/lib/uuid.ts'
 import type { Secrets } from './jwt-secret.ts'
 
 const ALGORITHM = 'HS256'
@@ -9,7 +10,6 @@ const ISSUER = 'agro-advisory'
 const AUDIENCE = 'agro-advisory'
 /** Ours have about 400 characters. */
 const LONGEST_TOKEN = 2048
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 export interface AccessToken {
   userId: string
@@ -66,7 +66,12 @@ export async function createAccessTokens(secrets: Secrets, lifetime: number): Pr
       if (token.length > LONGEST_TOKEN) return undefined
       const { sub, sid, iat, exp } = (await payloadOf(token)) ?? {}
       // The signature says that it is ours; a claim that we would never write says that it is not.
-      if (!isUuid(sub) || !isUuid(sid) || !Number.isSafeInteger(iat) || !Number.isSafeInteger(exp)) {
+      if (
+        !isWrittenUuid(sub) ||
+        !isWrittenUuid(sid) ||
+        !Number.isSafeInteger(iat) ||
+        !Number.isSafeInteger(exp)
+      ) {
         return undefined
       }
       return { userId: sub, sessionId: sid, expiresAt: exp as number }
@@ -77,8 +82,4 @@ export async function createAccessTokens(secrets: Secrets, lifetime: number): Pr
 function importKey(secret: string): Promise<webcrypto.CryptoKey> {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' }
   return webcrypto.subtle.importKey('raw', Buffer.from(secret), algorithm, false, ['sign', 'verify'])
-}
-
-function isUuid(value: unknown): value is string {
-  return typeof value === 'string' && UUID.test(value)
 }

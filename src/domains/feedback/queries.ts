@@ -2,8 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { Feedback, FeedbackRequest } from '#schemas/feedback.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { isoTime } from '#src/database/time.ts'
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+import { isUuid } from '#src/lib/uuid.ts'
 
 /** A row of advisory_feedback, called `feedback`, in the words of the API. */
 export const feedbackJson = sql<Feedback>`json_build_object(
@@ -35,7 +34,7 @@ export async function putFeedback(
   historyId: string,
   { rating, comment, observed = {} }: FeedbackRequest,
 ): Promise<Feedback | undefined> {
-  if (!UUID.test(historyId)) return undefined
+  if (!isUuid(historyId)) return undefined
   const { yield_kg_ha, rate_kg_ha, rate_tons_ha, harvested_on } = observed
   const { rows } = await sql<{ feedback: Feedback }>`
     with item as (

@@ -4,6 +4,7 @@ import type { HistoryProduct } from '#schemas/history.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { isoTime } from '#src/database/time.ts'
 import { feedbackJson } from '#src/domains/feedback/queries.ts'
+import { isUuid } from '#src/lib/uuid.ts'
 
 /** An advisory that a signed-in caller was given: what was asked, and what was answered. */
 export interface AdvisoryRecord {
@@ -96,8 +97,6 @@ const PAGE_BYTES = 8_000_000
 /** Advisories that are deleted in one statement, which has to end in time. */
 const DELETED_AT_ONCE = 20_000
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-
 export interface HistoryFilter {
   userId: string
   product: HistoryProduct | null
@@ -189,7 +188,7 @@ export async function findHistoryItem(
   userId: string,
   id: string,
 ): Promise<HistoryRow | undefined> {
-  if (!UUID.test(id)) return undefined
+  if (!isUuid(id)) return undefined
   const { rows } = await sql<HistoryRow>`
     select ${HISTORY_COLUMNS}, false as more
     from advisory_history as item
@@ -200,7 +199,7 @@ export async function findHistoryItem(
 
 /** Deletes an item of a user's history with its feedback; false where there is none with this id. */
 export async function deleteHistoryItem(db: Kysely<Tables>, userId: string, id: string): Promise<boolean> {
-  if (!UUID.test(id)) return false
+  if (!isUuid(id)) return false
   const { numDeletedRows } = await db
     .deleteFrom('advisory_history')
     .where('user_id', '=', userId)

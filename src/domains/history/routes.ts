@@ -16,6 +16,7 @@ import { cursorAfter, placeOf } from '#src/http/cursor.ts'
 import { negotiate } from '#src/http/negotiation.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
+import { UUID_PATTERN } from '#src/lib/uuid.ts'
 import { csvOf, featureOf, itemOf } from './answer.ts'
 import { periodOf } from './period.ts'
 import { deleteHistoryItem, findHistoryItem, type HistoryRow, listHistory } from './queries.ts'
@@ -153,7 +154,7 @@ function existing<Found extends HistoryRow | true>(found: Found | undefined): Fo
 }
 
 /** The item that a page begins after: microseconds since 1970, and its id. */
-const ITEM = /^(\d{1,16}) ([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
+const ITEM = new RegExp(`^(\\d{1,16}) (${UUID_PATTERN})$`)
 
 function itemAt(cursor: string, filters: readonly unknown[]): { createdAt: number; id: string } {
   const [, createdAt, id] = placeOf(cursor, filters, ITEM) as string[]

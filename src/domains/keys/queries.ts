@@ -2,6 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import type { ApiKey } from '#schemas/keys.ts'
 import type { Role } from '#schemas/user.ts'
 import type { Tables } from '#src/database/tables.ts'
+import { isUuid } from '#src/lib/uuid.ts'
 
 const KEY_COLUMNS = [
   'id',
@@ -15,8 +16,6 @@ const KEY_COLUMNS = [
 function isoTime<Column extends string, Time extends string | null>(column: Column) {
   return sql<Time>`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`.as(column)
 }
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export interface NewKey {
   userId: string
@@ -78,7 +77,7 @@ export async function listKeys(db: Kysely<Tables>, userId: string): Promise<ApiK
 
 /** Deletes a key of a user; false where the user has none with this id, whatever it looks like. */
 export async function deleteKey(db: Kysely<Tables>, userId: string, id: string): Promise<boolean> {
-  if (!UUID.test(id)) return false
+  if (!isUuid(id)) return false
   const { numDeletedRows } = await db
     .deleteFrom('api_key')
     .where('user_id', '=', userId)
