@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createBatcher } from '#src/lib/batcher.ts'
+import { type BatcherOptions, createBatcher } from '#src/lib/batcher.ts'
 
 class Away extends Error {}
 
@@ -11,11 +11,12 @@ interface Run {
 }
 
 /** A coalescer of doublings whose runs end when the test says so. */
-function heldCoalescer({ concurrency = 1, batch = 1000 } = {}) {
+function heldCoalescer(options: Partial<BatcherOptions<number, number>> = {}) {
   const runs: Run[] = []
   const ask = createBatcher<number, number>({
-    concurrency,
-    batch,
+    concurrency: 1,
+    batch: 1000,
+    ...options,
     failsAll: (error) => error instanceof Away,
     run: (items) =>
       new Promise((resolve, reject) => {
@@ -85,6 +86,71 @@ describe('items that are asked for together', () => {
     await setImmediate()
     runs[1]?.finish()
     expect(await next).toBe(8)
+  })
+})
+
+test('an item whose answer is an error fails alone, in one run', async () => {
+  const runs: number[][] = []
+  const ask = createBatcher<number, number>({
+    concurrency: 1,
+    batch: 10,
+    failsAll: () => false,
+    async run(items) {
+      runs.push(items)
+      return items.map((item) => (item === 2 ? new Error('2 is gone') : item * 2))
+    },
+  })
+  const answers = await Promise.allSettled([ask(1), ask(2), ask(3)])
+  expect(answers).toEqual([
+    { status: 'fulfilled', value: 2 },
+    { status: 'rejected', reason: new Error('2 is gone') },
+    { status: 'fulfilled', value: 6 },
+  ])
+  expect(runs).toEqual([[1, 2, 3]])
+})
+
+describe('items of so many bytes', () => {
+  class Full extends Error {}
+  const bounds = {
+    bytesOf: (item: number) => item,
+    batchBytes: 10,
+    waitingItems: 4,
+    waitingBytes: 30,
+    refusal: () => new Full(),
+  }
+
+  test('go out up to the bytes and the items of a run, and a larger one alone', async () => {
+    const { ask, runs } = heldCoalescer({ batch: 3, bounds: { ...bounds, waitingItems: 100 } })
+    const answers = [6, 4, 1, 12, 1, 2, 3, 1].map(ask)
+    for (const finished of [0, 1, 2, 3, 4]) {
+      await setImmediate()
+      await setImmediate()
+      runs[finished]?.finish()
+    }
+    expect(await Promise.all(answers)).toEqual([12, 8, 2, 24, 2, 4, 6, 2])
+    expect(runs.map(({ items }) => items)).toEqual([[6, 4], [1], [12], [1, 2, 3], [1]])
+  })
+
+  test('are refused while too many wait, or too large ones; what is under way does not count', async () => {
+    const { ask, runs } = heldCoalescer({ bounds })
+    const first = ask(30)
+    await expect(ask(1)).rejects.toThrow(Full)
+    await setImmediate()
+    const waiting = [20, 8, 1].map(ask)
+    await expect(ask(2)).rejects.toThrow(Full)
+    waiting.push(ask(1))
+    await expect(ask(0)).rejects.toThrow(Full)
+    for (const finished of [0, 1, 2]) {
+      runs[finished]?.finish()
+      await setImmediate()
+      await setImmediate()
+    }
+    expect(await Promise.all([first, ...waiting])).toEqual([60, 40, 16, 2, 2])
+    expect(runs.map(({ items }) => items)).toEqual([[30], [20], [8, 1, 1]])
+    const last = ask(4)
+    await setImmediate()
+    runs[3]?.finish()
+    expect(await last).toBe(8)
   })
 })
 
