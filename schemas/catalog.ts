@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { ProductSchema, ref } from './common.ts'
+import { ProductSchema, ref, Time } from './common.ts'
 
 const Nullable = <Schema extends ReturnType<typeof Type.String>>(schema: Schema) =>
   Type.Union([schema, Type.Null()])
@@ -68,7 +68,7 @@ export const CatalogRelease = Type.Object(
     grids: Type.Array(ref(CatalogGrid)),
     source: Type.String(),
     licence: Type.String(),
-    published_at: Type.String({ format: 'date-time' }),
+    published_at: Time,
   },
   { $id: 'CatalogRelease' },
 )
@@ -81,7 +81,7 @@ export const CatalogBoundaries = Type.Object(
     approximate: Type.Boolean({ description: 'Made by this project for demonstration. Not boundaries.' }),
     source: Type.String(),
     licence: Type.String(),
-    loaded_at: Type.String({ format: 'date-time' }),
+    loaded_at: Time,
   },
   { $id: 'CatalogBoundaries', description: 'The administrative areas of one level of a country.' },
 )

@@ -50,6 +50,13 @@ export const ErrorBody = Type.Object(
 )
 export type ErrorBody = Static<typeof ErrorBody>
 
+/** A time in an answer, in the one form that all of them have. */
+export const Time = Type.String({
+  format: 'date-time',
+  description: 'In UTC, to the millisecond.',
+  examples: ['2026-07-01T08:30:00.000Z'],
+})
+
 export const Latitude = Type.Number({
   minimum: -90,
   maximum: 90,

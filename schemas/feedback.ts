@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { ref } from './common.ts'
+import { ref, Time } from './common.ts'
 
 export const Observed = Type.Object(
   {
@@ -55,8 +55,8 @@ export const Feedback = Type.Object(
     rating: Rating,
     comment: Type.Union([Type.String(), Type.Null()]),
     observed: Type.Union([ref(Observed), Type.Null()]),
-    created_at: Type.String({ format: 'date-time', description: 'When it was first given.' }),
-    updated_at: Type.String({ format: 'date-time', description: 'When it was last replaced.' }),
+    created_at: { ...Time, description: 'When it was first given.' },
+    updated_at: { ...Time, description: 'When it was last replaced.' },
   },
   { $id: 'Feedback' },
 )

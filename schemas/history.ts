@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { oneOf, PRODUCTS, ref } from './common.ts'
+import { oneOf, PRODUCTS, ref, Time } from './common.ts'
 import { Feedback } from './feedback.ts'
 
 export const HISTORY_DEFAULTS = { limit: 50 } as const
@@ -68,7 +68,7 @@ const AsItWas = (description: string) =>
 export const HistoryItem = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
-    created_at: Type.String({ format: 'date-time' }),
+    created_at: Time,
     kind: oneOf(['point', 'polygon'], 'What was asked about.'),
     product: oneOf(HISTORY_PRODUCTS, 'What was asked for; `all` is every product in one call.'),
     country_code: Type.String({ examples: ['eth'] }),

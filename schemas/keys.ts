@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { ref } from './common.ts'
+import { ref, Time } from './common.ts'
 
 const KeyName = Type.String({
   minLength: 1,
@@ -25,15 +25,15 @@ export const ApiKeyRequest = Type.Object(
 )
 export type ApiKeyRequest = Static<typeof ApiKeyRequest>
 
-const Time = { format: 'date-time', type: ['string', 'null'] }
+const TimeOrNull = { ...Time, type: ['string', 'null'] }
 
 const described = {
   id: Type.String({ format: 'uuid' }),
   name: Type.String(),
   hint: Type.String({ description: 'The beginning of the key.', examples: ['agro_Zk3v'] }),
-  created_at: Type.String({ format: 'date-time' }),
-  expires_at: Type.Unsafe<string | null>({ ...Time, description: 'Null where it does not expire.' }),
-  last_used_at: Type.Unsafe<string | null>({ ...Time, description: 'Accurate to a minute.' }),
+  created_at: Time,
+  expires_at: Type.Unsafe<string | null>({ ...TimeOrNull, description: 'Null where it does not expire.' }),
+  last_used_at: Type.Unsafe<string | null>({ ...TimeOrNull, description: 'Accurate to a minute.' }),
 }
 
 export const ApiKey = Type.Object(described, { $id: 'ApiKey', description: 'A key, without the key itself.' })

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { oneOf } from './common.ts'
+import { oneOf, Time } from './common.ts'
 
 export const ROLES = ['user', 'admin'] as const
 export type Role = (typeof ROLES)[number]
@@ -27,7 +27,7 @@ export const UserProfile = Type.Object(
     name: Type.String(),
     organisation: Type.Union([Type.String(), Type.Null()]),
     role: oneOf(ROLES, 'What the account may do. Only an operator changes it.'),
-    created_at: Type.String({ format: 'date-time' }),
+    created_at: Time,
   },
   {
     $id: 'UserProfile',

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Product } from '#schemas/common.ts'
 import type { Tables } from '#src/database/tables.ts'
+import { isoTime } from '#src/database/time.ts'
 
 export async function listCrops(db: Kysely<Tables>): Promise<{ code: string; name: string }[]> {
   return db.selectFrom('crop').select(['code', 'name']).orderBy('code').execute()
@@ -46,7 +47,7 @@ export async function listPublishedReleases(db: Kysely<Tables>): Promise<Publish
       grids.grids,
       release.source,
       release.licence,
-      to_char(publication.published_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as published_at
+      ${isoTime('publication.published_at')} as published_at
     from publication
     join release on release.id = publication.release_id
     cross join lateral (
@@ -114,7 +115,7 @@ export async function listBoundaries(db: Kysely<Tables>): Promise<LoadedBoundari
       approximate,
       source,
       licence,
-      to_char(loaded_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as loaded_at
+      ${isoTime('loaded_at')} as loaded_at
     from boundary_set
     order by country_code, level`.execute(db)
   return rows

@@ -2,20 +2,17 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import type { ApiKey } from '#schemas/keys.ts'
 import type { Role } from '#schemas/user.ts'
 import type { Tables } from '#src/database/tables.ts'
+import { isoTime } from '#src/database/time.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 
 const KEY_COLUMNS = [
   'id',
   'name',
   'hint',
-  isoTime<'created_at', string>('created_at'),
-  isoTime<'expires_at', string | null>('expires_at'),
-  isoTime<'last_used_at', string | null>('last_used_at'),
+  isoTime('created_at').as('created_at'),
+  isoTime<string | null>('expires_at').as('expires_at'),
+  isoTime<string | null>('last_used_at').as('last_used_at'),
 ] as const
-
-function isoTime<Column extends string, Time extends string | null>(column: Column) {
-  return sql<Time>`to_char(${sql.ref(column)} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`.as(column)
-}
 
 export interface NewKey {
   userId: string

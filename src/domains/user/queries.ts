@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { ProfileChanges, Role, UserProfile } from '#schemas/user.ts'
 import type { Tables } from '#src/database/tables.ts'
+import { isoTime } from '#src/database/time.ts'
 import { deleteHistory, type RemovedHistory } from '#src/domains/history/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { emailKey, keptEmail } from './email.ts'
@@ -13,7 +14,7 @@ const PROFILE = [
   'name',
   'organisation',
   'role',
-  sql<string>`to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`.as('created_at'),
+  isoTime('created_at').as('created_at'),
 ] as const
 
 /** What proves who somebody is. */

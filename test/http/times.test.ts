@@ -1,0 +1,128 @@
+import type { InjectOptions, LightMyRequestResponse } from 'fastify'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { newPerson, PASSWORD, type Person } from '#test/setup/people.ts'
+
+/** ISO 8601 in UTC, to the millisecond. */
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+
+/** Whatever looks like a date and a time of day, to the end of the text or the cell. */
+const ANY_TIME = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d[^",\r\n]*/g
+
+/** A request for each operation that answers with times, in an order in which all of them succeed. */
+const REQUESTS: Record<string, (item: string, person: Person) => InjectOptions> = {
+  register: () => post('/auth/register', { email: 'time@example.org', password: PASSWORD, name: 'Time' }),
+  login: (_, { email }) => post('/auth/login', { email, password: PASSWORD }),
+  refresh: (_, { refresh_token }) => post('/auth/refresh', { refresh_token }),
+  createKey: () => post('/auth/keys', { name: 'Clock', expires_in_days: 1 }),
+  listKeys: () => ({ url: '/auth/keys' }),
+  getProfile: () => ({ url: '/user/profile' }),
+  changeProfile: () => ({ method: 'PATCH', url: '/user/profile', payload: { name: 'Clock' } }),
+  getCatalog: () => ({ url: '/catalog' }),
+  giveFeedback: (item) => post(`/history/${item}/feedback`, { rating: 5 }),
+  listHistory: () => ({ url: '/history/my' }),
+  getHistoryItem: (item) => ({ url: `/history/${item}` }),
+}
+
+/** A key that was just made has never been used. */
+const NEVER = 'createKey.last_used_at'
+
+/** In which the history is given besides JSON. */
+const FORMS = ['text/csv', 'application/geo+json']
+
+interface Schema {
+  $ref?: string
+  format?: string
+  properties?: Record<string, Schema>
+  items?: Schema
+  anyOf?: Schema[]
+}
+
+interface Document {
+  paths: Record<string, Record<string, { operationId: string; responses: Record<string, Answer> }>>
+  components: { schemas: Record<string, Schema> }
+}
+
+interface Answer {
+  content?: Record<string, { schema: Schema }>
+}
+
+let service: TestApp
+let person: Person
+let item: string
+let document: Document
+beforeAll(async () => {
+  service = await createTestApp()
+  person = await newPerson(service.app)
+  item = (await call(post('/advisory/yield/point', { lat: 9.5, lng: 38.5 }))).json().history_id
+  const { key } = (await call(post('/auth/keys', { name: 'Used', expires_in_days: 1 }))).json()
+  // The time of its use is written while the request goes on.
+  const used = { url: '/auth/keys', headers: { authorization: `Bearer ${key}` } }
+  while ((await service.app.inject(used)).json().items[0].last_used_at === null);
+  document = (await service.app.inject('/openapi.json')).json()
+})
+afterAll(() => service.close())
+
+function post(url: string, payload: object): InjectOptions {
+  return { method: 'POST', url, payload }
+}
+
+async function call(request: InjectOptions, accept = 'application/json'): Promise<LightMyRequestResponse> {
+  const response = await service.app.inject({ ...request, headers: { ...person.headers, accept } })
+  expect(response.statusCode, response.body).toBeLessThan(300)
+  return response
+}
+
+/** The dotted paths of the times in what a schema describes; `*` is an item of a list. */
+function timesOf(schema: Schema): string[] {
+  if (schema.$ref) {
+    return timesOf(document.components.schemas[schema.$ref.split('/').at(-1) as string] as Schema)
+  }
+  if (schema.format === 'date-time') return ['']
+  return [
+    ...Object.entries(schema.properties ?? {}).flatMap(([key, inner]) =>
+      timesOf(inner).map((path) => `.${key}${path}`),
+    ),
+    ...(schema.items ? timesOf(schema.items).map((path) => `.*${path}`) : []),
+    ...(schema.anyOf ?? []).flatMap(timesOf),
+  ]
+}
+
+function valuesAt(value: unknown, path: string): unknown[] {
+  const [key, ...rest] = path.split('.').slice(1)
+  if (key === undefined) return [value]
+  if (value === null) return []
+  const inner = key === '*' ? (value as unknown[]) : [(value as Record<string, unknown>)[key]]
+  return inner.flatMap((one) => valuesAt(one, rest.map((part) => `.${part}`).join('')))
+}
+
+function answersWithTimes(): Map<string, string[]> {
+  const answers = Object.values(document.paths).flatMap((methods) =>
+    Object.values(methods).map(({ operationId, responses }): [string, string[]] => {
+      const { content } = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1] ?? {}
+      return [operationId, timesOf(content?.['application/json']?.schema ?? {})]
+    }),
+  )
+  return new Map(answers.filter(([, times]) => times.length > 0))
+}
+
+test('every time in every answer is ISO 8601 in UTC, to the millisecond', async () => {
+  const answers = answersWithTimes()
+  expect(Object.keys(REQUESTS).toSorted()).toEqual([...answers.keys()].toSorted())
+  for (const [operation, request] of Object.entries(REQUESTS)) {
+    const body = (await call(request(item, person))).json()
+    for (const path of answers.get(operation) ?? []) {
+      const times = valuesAt(body, path).filter((value) => value !== null)
+      expect(times.length > 0, `${operation}${path}`).toBe(`${operation}${path}` !== NEVER)
+      for (const time of times) expect(time, `${operation}${path}`).toMatch(TIME)
+    }
+  }
+})
+
+test.each(FORMS)('so is every time of the history as %s', async (form) => {
+  for (const url of ['/history/my', `/history/${item}`]) {
+    const times = (await call({ url }, form)).body.match(ANY_TIME) ?? []
+    expect(times.length).toBeGreaterThan(0)
+    for (const time of times) expect(time).toMatch(TIME)
+  }
+})
