@@ -1,7 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import { hash, verify } from '@node-rs/argon2'
+import { hash, verify } from 'argon2'
 
-/** OWASP's first choice for argon2id; the memory is in KiB. */
+/**
+ * OWASP's first choice for argon2id, which is what the package hashes with; the memory is in KiB.
+ *
+ * The package stays at 0.44: the binaries of 0.45 crash Node 20 unless a compiler makes others during
+ * the installation, and its hashes name the parameters in another order than the one below.
+ */
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 const { memoryCost, timeCost, parallelism } = PARAMETERS

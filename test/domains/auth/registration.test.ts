@@ -169,7 +169,7 @@ describe('passwords', () => {
 
   test('are hashed anew at a login when they were hashed with other parameters', async () => {
     const person = await newPerson(service.app)
-    const { hash } = await import('@node-rs/argon2')
+    const { hash } = await import('argon2')
     const weak = await hash(person.password, { memoryCost: 8192, timeCost: 1, parallelism: 1 })
     const accounts = service.database.writer
     await accounts
