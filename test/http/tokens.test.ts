@@ -14,6 +14,9 @@ let claims: Record<string, unknown>
 beforeAll(async () => {
   service = await createTestApp({ settings: { JWT_SECRET: SECRET, JWT_SECRET_PREVIOUS: PREVIOUS } })
   service.app.get('/whoami', { config: { public: true } }, async ({ user }) => ({ user }))
+  service.app.get('/by-signature', { config: { public: true } }, (request) =>
+    request.jwtVerify().catch(({ code }) => ({ code })),
+  )
   person = await newPerson(service.app)
   claims = JSON.parse(Buffer.from(person.access_token.split('.')[1] as string, 'base64url').toString())
 })
@@ -59,6 +62,8 @@ describe('a token is refused', () => {
     ['with crit', () => token({ ...HEADER, crit: ['exp'], exp: 1 }, claims)],
     ['with an unknown crit', () => token({ ...HEADER, crit: ['x'], x: 1 }, claims)],
     ['with an empty crit', () => token({ ...HEADER, crit: [] }, claims)],
+    ['whose crit is null', () => token({ ...HEADER, crit: null }, claims)],
+    ['whose crit is empty text', () => token({ ...HEADER, crit: '' }, claims)],
     ['with b64 false', () => token({ ...HEADER, crit: ['b64'], b64: false }, claims)],
     ['without exp', () => token(HEADER, without('exp'))],
     ['whose exp is text', () => token(HEADER, { ...claims, exp: String(now() + 900) })],
@@ -66,6 +71,8 @@ describe('a token is refused', () => {
     ['whose exp is null', () => token(HEADER, { ...claims, exp: null })],
     ['whose exp is a fraction', () => token(HEADER, { ...claims, exp: now() + 900.5 })],
     ['that has expired', () => token(HEADER, { ...claims, exp: now() - 1 })],
+    ['that expired on a day that no calendar has', () => token(HEADER, { ...claims, exp: -1e300 })],
+    ['that begins on a day that no calendar has', () => token(HEADER, { ...claims, nbf: 1e300 })],
     ['that begins later', () => token(HEADER, { ...claims, nbf: now() + 900 })],
     ['without iat', () => token(HEADER, without('iat'))],
     ['whose iat is text', () => token(HEADER, { ...claims, iat: 'now' })],
@@ -76,6 +83,7 @@ describe('a token is refused', () => {
     ['of type JWT', () => token({ ...HEADER, typ: 'JWT' }, claims)],
     ['of type refresh', () => token({ ...HEADER, typ: 'rt+jwt' }, claims)],
     ['without a type', () => token({ alg: 'HS256' }, claims)],
+    ['of type JWT, as JSON Web Token', () => token({ ...HEADER, typ: 'application/jwt' }, claims)],
     ['without sub', () => token(HEADER, without('sub'))],
     ['whose sub is an object', () => token(HEADER, { ...claims, sub: { $ne: null } })],
     ['whose sub injects SQL', () => token(HEADER, { ...claims, sub: "' or 1=1 --" })],
@@ -178,6 +186,28 @@ describe('a token is accepted', () => {
     }
   })
 
+  test('that says what tokens have always said, so that issued ones and other servers go on', () => {
+    const [header, payload] = person.access_token.split('.') as [string, string, string]
+    const content = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString())
+    expect(content(header)).toEqual(HEADER)
+    const issuedAt = content(payload).iat
+    expect(content(payload)).toEqual({
+      sid: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      sub: person.user.id,
+      iat: issuedAt,
+      exp: issuedAt + 900,
+      iss: 'agro-advisory',
+      aud: 'agro-advisory',
+    })
+    expect(Math.abs(issuedAt - now())).toBeLessThan(240)
+    expect(person.access_token).toBe(token(HEADER, content(payload)))
+  })
+
+  test('whose claims come in another order', async () => {
+    const turned = Object.fromEntries(Object.entries(claims).reverse())
+    expect((await ask(`Bearer ${token(HEADER, turned)}`)).statusCode).toBe(200)
+  })
+
   test('that was signed with the previous secret', async () => {
     expect((await ask(`Bearer ${token(HEADER, claims, PREVIOUS)}`)).statusCode).toBe(200)
   })
@@ -188,4 +218,9 @@ describe('a token is accepted', () => {
       user: { id: person.user.id, role: 'user', sessionId: claims.sid, keyId: null },
     })
   })
+})
+
+test('a signature alone lets nobody in, since it does not know which sessions have ended', async () => {
+  const response = await ask(`Bearer ${person.access_token}`, '/by-signature')
+  expect(response.json()).toEqual({ code: 'FST_JWT_AUTHORIZATION_TOKEN_UNTRUSTED' })
 })

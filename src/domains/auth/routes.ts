@@ -24,9 +24,9 @@ export function authRoutes(app: App): void {
   const throttle = createThrottle(db)
   const desk = createCredentialDesk(db, throttle)
 
-  async function tokensOf({ id, refreshToken }: Session, user: UserProfile): Promise<Tokens> {
+  function tokensOf({ id, refreshToken }: Session, user: UserProfile): Tokens {
     return {
-      access_token: await app.accessTokens.sign(user.id, id),
+      access_token: app.accessTokens.sign(user.id, id),
       token_type: 'Bearer',
       expires_in: app.accessTokens.lifetime,
       refresh_token: refreshToken,

@@ -31,15 +31,18 @@ declare module 'fastify' {
     /** Makes this process ask anew for callers that meet a condition. Others do so within seconds. */
     forgetCallers(condition: (caller: Caller) => boolean): void
   }
-  interface FastifyRequest {
-    /** Null on public routes where no valid token was sent. */
-    user: Caller | null
-  }
   interface FastifyContextConfig {
     /** The route needs no token. Where a valid one is sent, the caller is known all the same. */
     public?: boolean
     /** The route is for callers with this role alone. */
     role?: Role
+  }
+}
+
+declare module '@fastify/jwt' {
+  interface FastifyJWT {
+    /** `request.user`: null on public routes where no valid token was sent. */
+    user: Caller | null
   }
 }
 
@@ -57,14 +60,15 @@ const BEARER = /^Bearer ([A-Za-z0-9\-._~+/]+=*)$/i
  */
 export const authentication = fp(
   async (app: App, { accounts }: { accounts: Accounts }) => {
+    // It also decorates the request with `user`, which is null until somebody is known.
     const tokens = await createAccessTokens(
+      app,
       await loadSecrets(app.config),
       app.config.ACCESS_TOKEN_MINUTES * 60,
     )
     const cache = createCallerCache<Caller>()
     app.decorate('accessTokens', tokens)
     app.decorate('forgetCallers', cache.forget)
-    app.decorateRequest('user', null)
 
     async function callerOf(token: string): Promise<Caller | undefined> {
       const known = cache.get(token)
@@ -77,7 +81,7 @@ export const authentication = fp(
         if (caller) cache.set(token, caller, asked, CACHE_MS)
         return caller
       }
-      const claims = await tokens.verify(token)
+      const claims = tokens.verify(token)
       const caller = claims && (await accounts.callerOfSession(claims.sessionId, claims.userId))
       if (caller) cache.set(token, caller, asked, Math.min(CACHE_MS, claims.expiresAt * 1000 - Date.now()))
       return caller
