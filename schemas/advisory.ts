@@ -1,5 +1,6 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { Latitude, Longitude, oneOf, ref } from './common.ts'
+import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 
 /** What a point request is taken to say where it says nothing. */
 export const POINT_DEFAULTS = { crop: 'wheat', country_code: 'eth', name: 'Point' } as const
@@ -53,20 +54,8 @@ export const PointRequest = Type.Object(
 )
 export type PointRequest = Static<typeof PointRequest>
 
-export const ForagePointRequest = Type.Object(
-  {
-    lat: Latitude,
-    lng: Longitude,
-    country_code: Type.Optional(CountryCode),
-    name: Type.Optional(Name),
-  },
-  {
-    $id: 'ForagePointRequest',
-    description: 'A point. Forage needs no crop; fields that are not listed are ignored.',
-    examples: [{ lat: -1, lng: 36.5, country_code: 'ken', name: 'My pasture' }],
-  },
-)
-export type ForagePointRequest = Static<typeof ForagePointRequest>
+/** What products without seasons are asked. */
+export type PlainPointRequest = Pick<PointRequest, 'lat' | 'lng' | 'country_code' | 'name'>
 
 /**
  * The same fields as query parameters. None is required, since the body may have it, and none has an
@@ -103,7 +92,9 @@ const Scenario = Type.String({
   description: 'The season: `Above Normal`, `Normal`, `Below Normal`, `Dominant`, or another by its name.',
 })
 
-const Period = Type.String({ description: 'Month and year in English.', examples: ['July 2026'] })
+export const EXAMPLE_PERIOD = 'July 2026'
+
+export const Period = Type.String({ description: 'Month and year in English.', examples: [EXAMPLE_PERIOD] })
 
 /** What feedback is given to; see `schemas/history.ts`. */
 export const HistoryId = Type.String({
@@ -111,132 +102,79 @@ export const HistoryId = Type.String({
   description: 'The id of this answer in the history of the caller. For callers with a valid token.',
 })
 
-export const YieldEntry = Type.Object(
-  { scenario: Scenario, yield_kg_ha: Type.Number({ description: 'Kilograms per hectare.' }) },
-  { $id: 'YieldEntry' },
-)
+/** What the operations of a product for one point are made of. */
+export interface PointSchemas<Product extends ProductContract = ProductContract> {
+  product: Product
+  request: TObject
+  /** One layer of the answer. */
+  entry: TObject
+  response: TObject
+}
 
-export const FertilizerEntry = Type.Object(
-  {
-    fertilizer_type: Type.String({ description: 'For example `Urea` or `DAP`.' }),
-    scenario: Scenario,
-    rate_kg_ha: Type.Number({ description: 'Kilograms per hectare. 0 is a recommendation, too.' }),
-  },
-  { $id: 'FertilizerEntry' },
-)
+export function pointSchemasOf<Product extends ProductContract>(product: Product): PointSchemas<Product> {
+  const entry = entryOf(product)
+  return { product, request: requestOf(product), entry, response: responseOf(product, entry) }
+}
 
-export const IsfmEntry = Type.Object(
-  {
-    isfm_type: Type.String({ description: 'For example `Compost` or `Vermicompost`.' }),
-    scenario: Scenario,
-    rate_tons_ha: Type.Number({ description: 'Metric tons per hectare.' }),
-  },
-  { $id: 'IsfmEntry' },
-)
+/** Products without seasons take no crop and no month. */
+function requestOf(product: ProductContract): TObject {
+  if (product.seasonal) return PointRequest
+  const component = componentOf(product)
+  const { lat, lng, country_code, name } = examplePlaceOf(product)
+  const { crop: _, forecast_period: __, ...properties } = PointRequest.properties
+  return Type.Object(properties, {
+    $id: `${component}PointRequest`,
+    description: `A point. ${component} needs no crop; fields that are not listed are ignored.`,
+    examples: [{ lat, lng, country_code, name }],
+  })
+}
 
-export const ForageEntry = Type.Object(
-  {
-    forage_variety: Type.String({ description: 'The species.' }),
-    suitability_score: Type.Number({ description: 'Higher is more suitable.' }),
-  },
-  { $id: 'ForageEntry' },
-)
+function entryOf(product: ProductContract): TObject {
+  const { input, seasonal, value } = product
+  return Type.Object(
+    {
+      ...(input && { [input.key]: Type.String({ description: input.description }) }),
+      ...(seasonal && { scenario: Scenario }),
+      [value.key]: value.schema,
+    },
+    { $id: `${componentOf(product)}Entry` },
+  )
+}
 
-export const YieldResponse = Type.Object(
-  {
-    location: ref(Location),
-    forecast_period: Period,
-    yield_data: Type.Array(ref(YieldEntry)),
-    history_id: Type.Optional(HistoryId),
-  },
-  {
-    $id: 'YieldResponse',
-    examples: [
-      {
-        location: { name: 'My field', lat: 9.5, lng: 38.5, type: 'point' },
-        forecast_period: 'July 2026',
-        yield_data: [
-          { scenario: 'Above Normal', yield_kg_ha: 2834 },
-          { scenario: 'Normal', yield_kg_ha: 2464 },
-        ],
-      },
-    ],
-  },
-)
-
-export const FertilizerResponse = Type.Object(
-  {
-    location: ref(Location),
-    forecast_period: Period,
-    fertilizer_data: Type.Array(ref(FertilizerEntry)),
-    history_id: Type.Optional(HistoryId),
-  },
-  {
-    $id: 'FertilizerResponse',
-    examples: [
-      {
-        location: { name: 'My field', lat: 9.5, lng: 38.5, type: 'point' },
-        forecast_period: 'July 2026',
-        fertilizer_data: [
-          { fertilizer_type: 'DAP', scenario: 'Normal', rate_kg_ha: 89 },
-          { fertilizer_type: 'Urea', scenario: 'Normal', rate_kg_ha: 150 },
-        ],
-      },
-    ],
-  },
-)
-
-export const IsfmResponse = Type.Object(
-  {
-    location: ref(Location),
-    forecast_period: Period,
-    isfm_data: Type.Array(ref(IsfmEntry)),
-    history_id: Type.Optional(HistoryId),
-  },
-  {
-    $id: 'IsfmResponse',
-    examples: [
-      {
-        location: { name: 'My field', lat: 9.5, lng: 38.5, type: 'point' },
-        forecast_period: 'July 2026',
-        isfm_data: [{ isfm_type: 'Compost', scenario: 'Normal', rate_tons_ha: 6.4 }],
-      },
-    ],
-  },
-)
-
-export const ForageResponse = Type.Object(
-  {
-    location: ref(Location),
-    forage_data: Type.Array(ref(ForageEntry)),
-    history_id: Type.Optional(HistoryId),
-  },
-  {
-    $id: 'ForageResponse',
-    examples: [
-      {
-        location: { name: 'My pasture', lat: -1, lng: 36.5, type: 'point' },
-        forage_data: [{ forage_variety: 'Chloris gayana', suitability_score: 0.415 }],
-      },
-    ],
-  },
-)
+function responseOf(product: ProductContract, entry: TObject): TObject {
+  const { seasonal, entries, examples } = product
+  const { name, lat, lng } = examplePlaceOf(product)
+  return Type.Object(
+    {
+      location: ref(Location),
+      ...(seasonal && { forecast_period: Period }),
+      [entries]: Type.Array(ref(entry)),
+      history_id: Type.Optional(HistoryId),
+    },
+    {
+      $id: `${componentOf(product)}Response`,
+      examples: [
+        {
+          location: { name, lat, lng, type: 'point' },
+          ...(seasonal && { forecast_period: EXAMPLE_PERIOD }),
+          [entries]: examples.point,
+        },
+      ],
+    },
+  )
+}
 
 export const ReleaseHeader = Type.String({
   description:
     'The release that the answer was computed from, as in `GET /catalog`; several are separated by commas. One that begins with `synthetic-` is demonstration data, made by a formula.',
 })
 
-export const advisorySchemas = [
-  PointRequest,
-  ForagePointRequest,
-  Location,
-  YieldEntry,
-  FertilizerEntry,
-  IsfmEntry,
-  ForageEntry,
-  YieldResponse,
-  FertilizerResponse,
-  IsfmResponse,
-  ForageResponse,
-]
+/** The components of the point endpoints, in the order of the document. */
+export function pointComponentsOf(schemas: readonly PointSchemas[]): TSchema[] {
+  return [
+    ...new Set([PointRequest, ...schemas.map(({ request }) => request)]),
+    Location,
+    ...schemas.map(({ entry }) => entry),
+    ...schemas.map(({ response }) => response),
+  ]
+}

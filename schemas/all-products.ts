@@ -1,18 +1,13 @@
 import { type TObject, type TSchema, Type } from 'typebox'
-import {
-  FertilizerResponse,
-  ForageResponse,
-  HistoryId,
-  IsfmResponse,
-  Location,
-  YieldResponse,
-} from './advisory.ts'
+import { HistoryId, Location, type PointSchemas } from './advisory.ts'
 import { ErrorBody, ref } from './common.ts'
+import { componentOf, ofSeasonless, type ProductContract } from './product.ts'
 
 const { error, code, details } = ErrorBody.properties
 
 /** What a product has to say at a point, or why it has nothing. */
-function sectionOf(name: string, entries: string, response: TObject): TObject {
+function sectionOf({ product, response }: PointSchemas): TObject {
+  const { entries } = product
   const { [entries]: data, forecast_period } = response.properties as Record<string, TSchema>
   return Type.Object(
     {
@@ -28,49 +23,45 @@ function sectionOf(name: string, entries: string, response: TObject): TObject {
       details: Type.Optional(details),
     },
     {
-      $id: `${name}Section`,
-      description: `What \`POST /advisory/${name.toLowerCase()}/point\` answers, or \`error\` and \`code\` where that has no answer.`,
+      $id: `${componentOf(product)}Section`,
+      description: `What \`POST /advisory/${product.code}/point\` answers, or \`error\` and \`code\` where that has no answer.`,
     },
   )
 }
 
-const YieldSection = sectionOf('Yield', 'yield_data', YieldResponse)
-const FertilizerSection = sectionOf('Fertilizer', 'fertilizer_data', FertilizerResponse)
-const IsfmSection = sectionOf('Isfm', 'isfm_data', IsfmResponse)
-const ForageSection = sectionOf('Forage', 'forage_data', ForageResponse)
+/** A place in a country that offers no crop. */
+const PASTURE = { name: 'My pasture', lat: -1, lng: 36.5, type: 'point' }
 
-const NO_CROP = 'The crop is not available for Kenya; it has forage only.'
+/** What the products say there. */
+function exampleOf(products: readonly ProductContract[]): object {
+  const only = ofSeasonless(products, (names) => `; it has ${names} only`)
+  const reason = { error: `The crop is not available for Kenya${only}.`, code: 'CROP_NOT_AVAILABLE' }
+  const sections = products.map(({ code, seasonal, entries, examples }) => [
+    code,
+    seasonal
+      ? { [entries]: null, ...reason }
+      : { release: `${code}-ken-v1`, [entries]: examples.withoutCrop ?? examples.point },
+  ])
+  return { location: PASTURE, ...Object.fromEntries(sections) }
+}
 
-export const AllProductsResponse = Type.Object(
-  {
-    location: ref(Location),
-    yield: ref(YieldSection),
-    fertilizer: ref(FertilizerSection),
-    isfm: ref(IsfmSection),
-    forage: ref(ForageSection),
-    history_id: Type.Optional(HistoryId),
-  },
-  {
-    $id: 'EverythingResponse',
-    examples: [
-      {
-        location: { name: 'My pasture', lat: -1, lng: 36.5, type: 'point' },
-        yield: { yield_data: null, error: NO_CROP, code: 'CROP_NOT_AVAILABLE' },
-        fertilizer: { fertilizer_data: null, error: NO_CROP, code: 'CROP_NOT_AVAILABLE' },
-        isfm: { isfm_data: null, error: NO_CROP, code: 'CROP_NOT_AVAILABLE' },
-        forage: {
-          release: 'forage-ken-v1',
-          forage_data: [{ forage_variety: 'Chloris gayana', suitability_score: 0.765 }],
-        },
-      },
-    ],
-  },
-)
+export interface AllProductsSchemas {
+  response: TObject
+  /** In the order of the document. */
+  components: TSchema[]
+}
 
-export const allProductsSchemas = [
-  YieldSection,
-  FertilizerSection,
-  IsfmSection,
-  ForageSection,
-  AllProductsResponse,
-]
+/** The answer for all products in one call: a section for each, under its code. */
+export function allProductsSchemasOf(points: readonly PointSchemas[]): AllProductsSchemas {
+  const products = points.map(({ product }) => product)
+  const sections = points.map(sectionOf)
+  const response = Type.Object(
+    {
+      location: ref(Location),
+      ...Object.fromEntries(sections.map((section, index) => [products[index]?.code, ref(section)])),
+      history_id: Type.Optional(HistoryId),
+    },
+    { $id: 'EverythingResponse', examples: [exampleOf(products)] },
+  )
+  return { response, components: [...sections, response] }
+}

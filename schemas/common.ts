@@ -70,8 +70,3 @@ export const Longitude = Type.Number({
   description: 'Longitude in decimal degrees (WGS 84).',
   examples: [38.5],
 })
-
-export const PRODUCTS = ['yield', 'fertilizer', 'isfm', 'forage'] as const
-export type Product = (typeof PRODUCTS)[number]
-
-export const ProductSchema = oneOf(PRODUCTS, 'What a release gives advice on.')

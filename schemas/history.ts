@@ -1,55 +1,58 @@
 import { type Static, Type } from 'typebox'
-import { oneOf, PRODUCTS, ref, Time } from './common.ts'
+import { oneOf, ref, Time } from './common.ts'
 import { Feedback } from './feedback.ts'
+import { ofSeasonless, type ProductContract, recordedProductSchema } from './product.ts'
 
 export const HISTORY_DEFAULTS = { limit: 50 } as const
 
-export const HISTORY_PRODUCTS = [...PRODUCTS, 'all'] as const
-export type HistoryProduct = (typeof HISTORY_PRODUCTS)[number]
-
-export const HistoryQuery = Type.Object({
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 100,
-      default: HISTORY_DEFAULTS.limit,
-      description: 'The most items to answer with. A page of large items ends earlier.',
-    }),
-  ),
-  cursor: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 1000,
-      description: 'Where to go on: the `next_cursor` of the page before, with the same other parameters.',
-    }),
-  ),
-  product: Type.Optional(
-    oneOf(HISTORY_PRODUCTS, 'Only this product; `all` is what was asked for every product in one call.'),
-  ),
-  country_code: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 100,
-      format: 'text',
-      description: 'Only this country, in any case.',
-    }),
-  ),
-  from: Type.Optional(
-    Type.String({
-      format: 'moment',
-      description:
-        'Only what was answered then or later: a date (from its beginning in UTC), or a date and time.',
-    }),
-  ),
-  to: Type.Optional(
-    Type.String({
-      format: 'moment',
-      description:
-        'Only what was answered earlier: a date (to its end in UTC, so the whole day is in), or a date and time (which itself is out).',
-    }),
-  ),
-})
-export type HistoryQuery = Static<typeof HistoryQuery>
+export function historyQueryOf(products: readonly ProductContract[]) {
+  return Type.Object({
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 100,
+        default: HISTORY_DEFAULTS.limit,
+        description: 'The most items to answer with. A page of large items ends earlier.',
+      }),
+    ),
+    cursor: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1000,
+        description: 'Where to go on: the `next_cursor` of the page before, with the same other parameters.',
+      }),
+    ),
+    product: Type.Optional(
+      recordedProductSchema(
+        products,
+        'Only this product; `all` is what was asked for every product in one call.',
+      ),
+    ),
+    country_code: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        format: 'text',
+        description: 'Only this country, in any case.',
+      }),
+    ),
+    from: Type.Optional(
+      Type.String({
+        format: 'moment',
+        description:
+          'Only what was answered then or later: a date (from its beginning in UTC), or a date and time.',
+      }),
+    ),
+    to: Type.Optional(
+      Type.String({
+        format: 'moment',
+        description:
+          'Only what was answered earlier: a date (to its end in UTC, so the whole day is in), or a date and time (which itself is out).',
+      }),
+    ),
+  })
+}
+export type HistoryQuery = Static<ReturnType<typeof historyQueryOf>>
 
 const HistoryLocation = Type.Object(
   {
@@ -65,60 +68,55 @@ const HistoryLocation = Type.Object(
 const AsItWas = (description: string) =>
   Type.Unsafe<object>({ type: 'object', additionalProperties: true, description })
 
-export const HistoryItem = Type.Object(
-  {
-    id: Type.String({ format: 'uuid' }),
-    created_at: Time,
-    kind: oneOf(['point', 'polygon'], 'What was asked about.'),
-    product: oneOf(HISTORY_PRODUCTS, 'What was asked for; `all` is every product in one call.'),
-    country_code: Type.String({ examples: ['eth'] }),
-    crop: Type.Union([Type.String(), Type.Null()], { description: 'None for forage.' }),
-    releases: Type.Array(Type.String(), { description: 'The releases that answered, as they were then.' }),
-    location: ref(HistoryLocation),
-    forecast_period: Type.Optional(Type.String({ examples: ['July 2026'] })),
-    request: AsItWas('What was asked, as the endpoint took it.'),
-    answer: AsItWas('What was answered, without its `history_id`. It never changes.'),
-    feedback: Type.Union([ref(Feedback), Type.Null()], { description: 'What the caller has said of it.' }),
-  },
-  {
-    $id: 'HistoryItem',
-    description: 'An advisory as it was given.',
-    examples: [
-      {
-        id: '3f6d2a0e-0f7c-4b6e-9d1b-7c4f6f1f2a10',
-        created_at: '2026-07-01T08:30:00.000Z',
-        kind: 'point',
-        product: 'yield',
-        country_code: 'eth',
-        crop: 'wheat',
-        releases: ['yield-eth-wheat-2026-07-v1'],
-        location: { name: 'My field', lat: 9.5, lng: 38.5, type: 'point' },
-        forecast_period: 'July 2026',
-        request: { lat: 9.5, lng: 38.5, name: 'My field' },
-        answer: {
+function historyItemOf(products: readonly ProductContract[]) {
+  return Type.Object(
+    {
+      id: Type.String({ format: 'uuid' }),
+      created_at: Time,
+      kind: oneOf(['point', 'polygon'], 'What was asked about.'),
+      product: recordedProductSchema(products, 'What was asked for; `all` is every product in one call.'),
+      country_code: Type.String({ examples: ['eth'] }),
+      crop: Type.Union([Type.String(), Type.Null()], {
+        description: ofSeasonless(products, (names) => `None for ${names}.`),
+      }),
+      releases: Type.Array(Type.String(), { description: 'The releases that answered, as they were then.' }),
+      location: ref(HistoryLocation),
+      forecast_period: Type.Optional(Type.String({ examples: ['July 2026'] })),
+      request: AsItWas('What was asked, as the endpoint took it.'),
+      answer: AsItWas('What was answered, without its `history_id`. It never changes.'),
+      feedback: Type.Union([ref(Feedback), Type.Null()], { description: 'What the caller has said of it.' }),
+    },
+    {
+      $id: 'HistoryItem',
+      description: 'An advisory as it was given.',
+      examples: [
+        {
+          id: '3f6d2a0e-0f7c-4b6e-9d1b-7c4f6f1f2a10',
+          created_at: '2026-07-01T08:30:00.000Z',
+          kind: 'point',
+          product: 'yield',
+          country_code: 'eth',
+          crop: 'wheat',
+          releases: ['yield-eth-wheat-2026-07-v1'],
           location: { name: 'My field', lat: 9.5, lng: 38.5, type: 'point' },
           forecast_period: 'July 2026',
-          yield_data: [{ scenario: 'Normal', yield_kg_ha: 2464 }],
+          request: { lat: 9.5, lng: 38.5, name: 'My field' },
+          answer: {
+            location: { name: 'My field', lat: 9.5, lng: 38.5, type: 'point' },
+            forecast_period: 'July 2026',
+            yield_data: [{ scenario: 'Normal', yield_kg_ha: 2464 }],
+          },
+          feedback: null,
         },
-        feedback: null,
-      },
-    ],
-  },
-)
-export type HistoryItem = Static<typeof HistoryItem>
+      ],
+    },
+  )
+}
+export type HistoryItem = Static<ReturnType<typeof historyItemOf>>
 
 const NextCursor = Type.Union([Type.String(), Type.Null()], {
   description: 'The `cursor` of the next page; null where this is the last one.',
 })
-
-export const HistoryList = Type.Object(
-  {
-    items: Type.Array(ref(HistoryItem), { description: 'The newest first.' }),
-    next_cursor: NextCursor,
-  },
-  { $id: 'HistoryList' },
-)
-export type HistoryList = Static<typeof HistoryList>
 
 export const HistoryFeature = Type.Object(
   {
@@ -147,11 +145,17 @@ export const HistoryCsv = Type.String({
     'A header and a row for each entry of each advisory (RFC 4180, UTF-8). Text that a spreadsheet would take for a formula begins with an apostrophe.',
 })
 
-export const historySchemas = [
-  HistoryLocation,
-  HistoryItem,
-  HistoryList,
-  HistoryFeature,
-  HistoryFeatureCollection,
-  HistoryCsv,
-]
+export function historySchemasOf(products: readonly ProductContract[]) {
+  const item = historyItemOf(products)
+  const list = Type.Object(
+    { items: Type.Array(ref(item), { description: 'The newest first.' }), next_cursor: NextCursor },
+    { $id: 'HistoryList' },
+  )
+  return {
+    item,
+    list,
+    /** In the order of the document. */
+    components: [HistoryLocation, item, list, HistoryFeature, HistoryFeatureCollection, HistoryCsv],
+  }
+}
+export type HistoryList = Static<ReturnType<typeof historySchemasOf>['list']>

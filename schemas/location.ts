@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { AdminReference } from './areas.ts'
 import { Latitude, Longitude, oneOf, ref } from './common.ts'
+import type { ProductContract } from './product.ts'
 
 export const LocationRequest = Type.Object(
   {
@@ -61,63 +62,68 @@ export type ProductAvailability = Static<typeof ProductAvailability>
 
 const Nullable = (schema: ReturnType<typeof Type.String>) => Type.Union([schema, Type.Null()])
 
-export const LocationValidation = Type.Object(
-  {
-    valid: Type.Boolean({
-      description:
-        'Whether the point lies in the country that was asked for, or else in any that the service answers for.',
-    }),
-    country_code: Nullable(
-      Type.String({ description: 'The country that it lies in; null for none of ours.' }),
-    ),
-    country: Nullable(Type.String({ description: 'Its name.' })),
-    admin: Type.Array(ref(AdminReference), {
-      description:
-        'The areas that it lies in, from level 1 down. A lake may be in a district and in no sector.',
-    }),
-    crop: Nullable(Type.String({ description: 'The crop that the products were looked up for.' })),
-    products: Type.Object(
-      {
-        yield: ref(ProductAvailability),
-        fertilizer: ref(ProductAvailability),
-        isfm: ref(ProductAvailability),
-        forage: ref(ProductAvailability),
-      },
-      { description: 'Of the country that was asked for, or else the one that the point lies in.' },
-    ),
-    nearest: Type.Optional(
-      Type.Object(
-        {
-          country_code: Type.String(),
-          country: Type.String(),
-          distance_km: Type.Number({ description: 'To its border.' }),
-        },
-        { description: 'The nearest country, where the point lies in none.' },
+export function locationSchemasOf(products: readonly ProductContract[]) {
+  const validation = Type.Object(
+    {
+      valid: Type.Boolean({
+        description:
+          'Whether the point lies in the country that was asked for, or else in any that the service answers for.',
+      }),
+      country_code: Nullable(
+        Type.String({ description: 'The country that it lies in; null for none of ours.' }),
       ),
-    ),
-  },
-  {
-    $id: 'LocationValidation',
-    examples: [
-      {
-        valid: true,
-        country_code: 'rwa',
-        country: 'Rwanda',
-        admin: [
-          { level: 1, code: 'RWA-01', name: 'City of Kigali' },
-          { level: 2, code: 'RWA-01-01', name: 'Nyarugenge' },
-        ],
-        crop: 'potato',
-        products: {
-          yield: { available: true },
-          fertilizer: { available: true },
-          isfm: { available: false, reason: 'NO_RELEASE' },
-          forage: { available: true },
+      country: Nullable(Type.String({ description: 'Its name.' })),
+      admin: Type.Array(ref(AdminReference), {
+        description:
+          'The areas that it lies in, from level 1 down. A lake may be in a district and in no sector.',
+      }),
+      crop: Nullable(Type.String({ description: 'The crop that the products were looked up for.' })),
+      products: Type.Object(
+        Object.fromEntries(products.map(({ code }) => [code, ref(ProductAvailability)])),
+        { description: 'Of the country that was asked for, or else the one that the point lies in.' },
+      ),
+      nearest: Type.Optional(
+        Type.Object(
+          {
+            country_code: Type.String(),
+            country: Type.String(),
+            distance_km: Type.Number({ description: 'To its border.' }),
+          },
+          { description: 'The nearest country, where the point lies in none.' },
+        ),
+      ),
+    },
+    {
+      $id: 'LocationValidation',
+      examples: [
+        {
+          valid: true,
+          country_code: 'rwa',
+          country: 'Rwanda',
+          admin: [
+            { level: 1, code: 'RWA-01', name: 'City of Kigali' },
+            { level: 2, code: 'RWA-01-01', name: 'Nyarugenge' },
+          ],
+          crop: 'potato',
+          products: exampleOf(products),
         },
-      },
-    ],
-  },
-)
-export type LocationValidation = Static<typeof LocationValidation>
+      ],
+    },
+  )
+  /** In the order of the document. */
+  const components = [AdminReference, LocationRequest, ProductAvailability, validation]
+  return { validation, components }
+}
 
-export const locationSchemas = [AdminReference, LocationRequest, ProductAvailability, LocationValidation]
+/** Something is published of all products but the last one with seasons. */
+function exampleOf(products: readonly ProductContract[]): Record<string, ProductAvailability> {
+  const missing = products.findLast(({ seasonal }) => seasonal)
+  return Object.fromEntries(
+    products.map((product) => [
+      product.code,
+      product === missing ? { available: false, reason: 'NO_RELEASE' } : { available: true },
+    ]),
+  )
+}
+
+export type LocationValidation = Static<ReturnType<typeof locationSchemasOf>['validation']>

@@ -1,14 +1,7 @@
-import { type Static, type TObject, Type } from 'typebox'
-import {
-  FertilizerEntry,
-  ForageEntry,
-  HistoryId,
-  IsfmEntry,
-  PointRequest,
-  YieldEntry,
-  YieldResponse,
-} from './advisory.ts'
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import { EXAMPLE_PERIOD, HistoryId, Period, PointRequest, type PointSchemas } from './advisory.ts'
 import { oneOf, ref } from './common.ts'
+import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 
 // What is wrong with a geometry is found by code, which can say where: a validator would go through ten
 // thousand positions to list each.
@@ -104,19 +97,8 @@ export const PolygonRequest = Type.Object(
 )
 export type PolygonRequest = Static<typeof PolygonRequest>
 
-export const ForagePolygonRequest = Type.Object(
-  { ...Place, country_code: Country, name: Label },
-  {
-    $id: 'ForagePolygonRequest',
-    description:
-      'A polygon or an administrative area, one of the two. Forage needs no crop; fields that are not listed are ignored.',
-    examples: [
-      { geometry: FIELD, country_code: 'eth', name: 'My pasture' },
-      { admin: { country_code: 'ken', code: 'KEN-01' } },
-    ],
-  },
-)
-export type ForagePolygonRequest = Static<typeof ForagePolygonRequest>
+/** What products without seasons are asked. */
+export type PlainPolygonRequest = Pick<PolygonRequest, 'geometry' | 'admin' | 'country_code' | 'name'>
 
 export const PolygonLocation = Type.Object(
   {
@@ -142,111 +124,88 @@ const Statistics = {
   }),
 }
 
-export const PolygonYieldEntry = entry('PolygonYieldEntry', YieldEntry)
-export const PolygonFertilizerEntry = entry('PolygonFertilizerEntry', FertilizerEntry, {
-  total_kg: Type.Number({ description: 'Kilograms for the covered area: the mean times its hectares.' }),
-})
-export const PolygonIsfmEntry = entry('PolygonIsfmEntry', IsfmEntry, {
-  total_tons: Type.Number({ description: 'Metric tons for the covered area: the mean times its hectares.' }),
-})
-export const PolygonForageEntry = entry('PolygonForageEntry', ForageEntry)
-
-/** The entry of a point's answer, where the value is a mean, with what else there is to say of an area. */
-function entry(id: string, point: TObject, total: Record<string, ReturnType<typeof Type.Number>> = {}) {
-  return Type.Object(
-    { ...point.properties, ...Statistics, ...total },
-    { $id: id, description: 'A layer in a polygon; the value is the mean, weighed by area.' },
-  )
-}
-
-const { forecast_period: Period } = YieldResponse.properties
-
-const STATISTICS = { min: 2318, max: 2604, stddev: 71.52, covered_percent: 100 }
 const LOCATION = { name: 'My farm', lat: 9.55, lng: 38.55, type: 'polygon', area_ha: 12012.5 }
 const HISTORY_ID = '0199b0a4-5f0e-7c5b-9d55-3d0d6b1f2a77'
 
-export const PolygonYieldResponse = Type.Object(
-  {
-    location: ref(PolygonLocation),
-    forecast_period: Period,
-    yield_data: Type.Array(ref(PolygonYieldEntry)),
-    history_id: HistoryId,
-  },
-  {
-    $id: 'PolygonYieldResponse',
-    examples: [
-      {
-        location: LOCATION,
-        forecast_period: 'July 2026',
-        yield_data: [{ scenario: 'Normal', yield_kg_ha: 2464.18, ...STATISTICS }],
-        history_id: HISTORY_ID,
-      },
-    ],
-  },
-)
+/** What the operation of a product for polygons is made of. */
+export interface PolygonSchemas<Product extends ProductContract = ProductContract> {
+  product: Product
+  request: TObject
+  entry: TObject
+  response: TObject
+}
 
-export const PolygonFertilizerResponse = Type.Object(
-  {
-    location: ref(PolygonLocation),
-    forecast_period: Period,
-    fertilizer_data: Type.Array(ref(PolygonFertilizerEntry)),
-    history_id: HistoryId,
-  },
-  {
-    $id: 'PolygonFertilizerResponse',
-    examples: [
-      {
-        location: LOCATION,
-        forecast_period: 'July 2026',
-        fertilizer_data: [
+export function polygonSchemasOf<Product extends ProductContract>(
+  point: PointSchemas<Product>,
+): PolygonSchemas<Product> {
+  const { product } = point
+  const entry = entryOf(point)
+  return { product, request: requestOf(product), entry, response: responseOf(product, entry) }
+}
+
+function requestOf(product: ProductContract): TObject {
+  if (product.seasonal) return PolygonRequest
+  const component = componentOf(product)
+  const { name, country_code, area } = examplePlaceOf(product)
+  return Type.Object(
+    { ...Place, country_code: Country, name: Label },
+    {
+      $id: `${component}PolygonRequest`,
+      description: `A polygon or an administrative area, one of the two. ${component} needs no crop; fields that are not listed are ignored.`,
+      examples: [{ geometry: FIELD, country_code: 'eth', name }, { admin: { country_code, code: area } }],
+    },
+  )
+}
+
+/** The entry of a point's answer, where the value is a mean, with what else there is to say of an area. */
+function entryOf({ product, entry }: PointSchemas): TObject {
+  const { total } = product
+  return Type.Object(
+    {
+      ...entry.properties,
+      ...Statistics,
+      ...(total && { [total.key]: Type.Number({ description: total.description }) }),
+    },
+    {
+      $id: `Polygon${componentOf(product)}Entry`,
+      description: 'A layer in a polygon; the value is the mean, weighed by area.',
+    },
+  )
+}
+
+function responseOf(product: ProductContract, entry: TObject): TObject {
+  const { seasonal, entries, examples } = product
+  return Type.Object(
+    {
+      location: ref(PolygonLocation),
+      ...(seasonal && { forecast_period: Period }),
+      [entries]: Type.Array(ref(entry)),
+      history_id: HistoryId,
+    },
+    {
+      $id: `Polygon${componentOf(product)}Response`,
+      ...(examples.polygon && {
+        examples: [
           {
-            fertilizer_type: 'Urea',
-            scenario: 'Normal',
-            rate_kg_ha: 150.25,
-            min: 141,
-            max: 158,
-            stddev: 4.02,
-            covered_percent: 100,
-            total_kg: 1804878.125,
+            location: LOCATION,
+            ...(seasonal && { forecast_period: EXAMPLE_PERIOD }),
+            [entries]: examples.polygon,
+            history_id: HISTORY_ID,
           },
         ],
-        history_id: HISTORY_ID,
-      },
-    ],
-  },
-)
+      }),
+    },
+  )
+}
 
-export const PolygonIsfmResponse = Type.Object(
-  {
-    location: ref(PolygonLocation),
-    forecast_period: Period,
-    isfm_data: Type.Array(ref(PolygonIsfmEntry)),
-    history_id: HistoryId,
-  },
-  { $id: 'PolygonIsfmResponse' },
-)
-
-export const PolygonForageResponse = Type.Object(
-  {
-    location: ref(PolygonLocation),
-    forage_data: Type.Array(ref(PolygonForageEntry)),
-    history_id: HistoryId,
-  },
-  { $id: 'PolygonForageResponse' },
-)
-
-export const polygonSchemas = [
-  PolygonGeometry,
-  AdminSelection,
-  PolygonRequest,
-  ForagePolygonRequest,
-  PolygonLocation,
-  PolygonYieldEntry,
-  PolygonFertilizerEntry,
-  PolygonIsfmEntry,
-  PolygonForageEntry,
-  PolygonYieldResponse,
-  PolygonFertilizerResponse,
-  PolygonIsfmResponse,
-  PolygonForageResponse,
-]
+/** The components of the polygon endpoints, in the order of the document. */
+export function polygonComponentsOf(schemas: readonly PolygonSchemas[]): TSchema[] {
+  return [
+    PolygonGeometry,
+    AdminSelection,
+    ...new Set([PolygonRequest, ...schemas.map(({ request }) => request)]),
+    PolygonLocation,
+    ...schemas.map(({ entry }) => entry),
+    ...schemas.map(({ response }) => response),
+  ]
+}

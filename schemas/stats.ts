@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { oneOf, ref } from './common.ts'
-import { HISTORY_PRODUCTS } from './history.ts'
+import { ofSeasonless, type ProductContract, recordedProductSchema } from './product.ts'
 
 /** Days that `GET /stats` speaks of where it is not told, and the most it does. */
 export const STATS_DAYS = { default: 30, most: 366 } as const
@@ -26,32 +26,36 @@ export type StatsQuery = Static<typeof StatsQuery>
 const Count = Type.Integer({ minimum: 0 })
 const Day = Type.String({ format: 'date', examples: ['2026-07-01'] })
 
-const Advisories = Type.Object(
-  {
-    total: Count,
-    by_product: Type.Array(
-      Type.Object({
-        product: oneOf(HISTORY_PRODUCTS, '`all` is every product in one call.'),
-        advisories: Count,
+function advisoryCountsOf(products: readonly ProductContract[]) {
+  return Type.Object(
+    {
+      total: Count,
+      by_product: Type.Array(
+        Type.Object({
+          product: recordedProductSchema(products, '`all` is every product in one call.'),
+          advisories: Count,
+        }),
+      ),
+      by_country: Type.Array(Type.Object({ country_code: Type.String(), advisories: Count })),
+      by_crop: Type.Array(
+        Type.Object({
+          crop: Type.Union([Type.String(), Type.Null()], {
+            description: ofSeasonless(products, (names) => `Null for ${names}.`),
+          }),
+          advisories: Count,
+        }),
+      ),
+      by_day: Type.Array(Type.Object({ day: Day, advisories: Count }), {
+        description: 'Every day from the first to the last, also those without any.',
       }),
-    ),
-    by_country: Type.Array(Type.Object({ country_code: Type.String(), advisories: Count })),
-    by_crop: Type.Array(
-      Type.Object({
-        crop: Type.Union([Type.String(), Type.Null()], { description: 'Null for forage.' }),
-        advisories: Count,
-      }),
-    ),
-    by_day: Type.Array(Type.Object({ day: Day, advisories: Count }), {
-      description: 'Every day from the first to the last, also those without any.',
-    }),
-  },
-  {
-    $id: 'AdvisoryCounts',
-    description:
-      'Advisories that were given to callers with a token: those of the history, including items that have been deleted since.',
-  },
-)
+    },
+    {
+      $id: 'AdvisoryCounts',
+      description:
+        'Advisories that were given to callers with a token: those of the history, including items that have been deleted since.',
+    },
+  )
+}
 
 const FeedbackCounts = Type.Object(
   {
@@ -116,46 +120,50 @@ const Service = Type.Object(
   },
 )
 
-export const Stats = Type.Object(
-  {
-    scope: oneOf(['own', 'all'], 'Of whom.'),
-    from: Day,
-    to: Day,
-    advisories: ref(Advisories),
-    feedback: ref(FeedbackCounts),
-    service: Type.Optional(ref(Service)),
-  },
-  {
-    $id: 'Stats',
-    examples: [
-      {
-        scope: 'own',
-        from: '2026-07-01',
-        to: '2026-07-02',
-        advisories: {
-          total: 3,
-          by_product: [
-            { product: 'fertilizer', advisories: 2 },
-            { product: 'forage', advisories: 1 },
-          ],
-          by_country: [{ country_code: 'eth', advisories: 3 }],
-          by_crop: [
-            { crop: 'wheat', advisories: 2 },
-            { crop: null, advisories: 1 },
-          ],
-          by_day: [
-            { day: '2026-07-01', advisories: 0 },
-            { day: '2026-07-02', advisories: 3 },
-          ],
+export function statsSchemasOf(products: readonly ProductContract[]) {
+  const advisories = advisoryCountsOf(products)
+  const stats = Type.Object(
+    {
+      scope: oneOf(['own', 'all'], 'Of whom.'),
+      from: Day,
+      to: Day,
+      advisories: ref(advisories),
+      feedback: ref(FeedbackCounts),
+      service: Type.Optional(ref(Service)),
+    },
+    {
+      $id: 'Stats',
+      examples: [
+        {
+          scope: 'own',
+          from: '2026-07-01',
+          to: '2026-07-02',
+          advisories: {
+            total: 3,
+            by_product: [
+              { product: 'fertilizer', advisories: 2 },
+              { product: 'forage', advisories: 1 },
+            ],
+            by_country: [{ country_code: 'eth', advisories: 3 }],
+            by_crop: [
+              { crop: 'wheat', advisories: 2 },
+              { crop: null, advisories: 1 },
+            ],
+            by_day: [
+              { day: '2026-07-01', advisories: 0 },
+              { day: '2026-07-02', advisories: 3 },
+            ],
+          },
+          feedback: { count: 2, average: 4.5 },
         },
-        feedback: { count: 2, average: 4.5 },
-      },
-    ],
-  },
-)
-export type Stats = Static<typeof Stats>
+      ],
+    },
+  )
+  /** In the order of the document. */
+  const components = [advisories, FeedbackCounts, Latency, Service, stats]
+  return { stats, components }
+}
+export type Stats = Static<ReturnType<typeof statsSchemasOf>['stats']>
 export type ServiceStats = Static<typeof Service>
-export type AdvisoryCounts = Static<typeof Advisories>
+export type AdvisoryCounts = Static<ReturnType<typeof advisoryCountsOf>>
 export type FeedbackCounts = Static<typeof FeedbackCounts>
-
-export const statsSchemas = [Advisories, FeedbackCounts, Latency, Service, Stats]

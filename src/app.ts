@@ -24,12 +24,22 @@ import { service } from './domains/service/index.ts'
 import { stats } from './domains/stats/index.ts'
 import { addRequestCounts } from './domains/stats/queries.ts'
 import { user } from './domains/user/index.ts'
+import type { Products } from './products/define.ts'
+import { PRODUCTS } from './products/index.ts'
 
 /** How long a client may take to send a request. */
 const REQUEST_TIMEOUT_MS = 30_000
 
-/** Makes the HTTP service on a database. It does not listen yet; closing it leaves the database open. */
-export async function buildApp(config: Config, database: Database): Promise<App> {
+/**
+ * Makes the HTTP service on a database. It does not listen yet; closing it leaves the database open.
+ *
+ * @param products what it gives advice on: endpoints and documents are made from them
+ */
+export async function buildApp(
+  config: Config,
+  database: Database,
+  products: Products = PRODUCTS,
+): Promise<App> {
   const app = Fastify({
     logger: { level: config.LOG_LEVEL },
     logController: new LogController({
@@ -52,6 +62,7 @@ export async function buildApp(config: Config, database: Database): Promise<App>
 
   app.decorate('config', config)
   app.decorate('database', database)
+  app.decorate('products', products)
   app.decorate('draining', false)
 
   await app.register(errorHandler)

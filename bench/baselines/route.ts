@@ -1,17 +1,19 @@
 import Fastify, { type FastifyInstance } from 'fastify'
-import { advisorySchemas, FertilizerResponse, PointRequest } from '#schemas/advisory.ts'
+import { PointRequest, pointComponentsOf, pointSchemasOf } from '#schemas/advisory.ts'
 import { ErrorBody, ErrorDetail, ref } from '#schemas/common.ts'
 import { AJV_OPTIONS } from '#src/http/validation.ts'
+import { fertilizer } from '#src/products/fertilizer.ts'
 
 export const PATH = '/advisory/fertilizer/point'
 
 /** What both baselines are: Fastify and the schemas of the point endpoint, without any plugin. */
 export function plainFastify(): { app: FastifyInstance; schema: object } {
   const app = Fastify({ ajv: { customOptions: AJV_OPTIONS } })
-  for (const schema of [...advisorySchemas, ErrorBody, ErrorDetail]) app.addSchema(schema)
+  const point = pointSchemasOf(fertilizer)
+  for (const schema of [...pointComponentsOf([point]), ErrorBody, ErrorDetail]) app.addSchema(schema)
   const schema = {
     body: ref(PointRequest),
-    response: { 200: ref(FertilizerResponse), 404: ref(ErrorBody) },
+    response: { 200: ref(point.response), 404: ref(ErrorBody) },
   }
   return { app, schema }
 }

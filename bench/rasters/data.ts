@@ -1,6 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Manifest } from '#src/ingest/manifest.ts'
+import type { Manifest, ManifestLayer } from '#src/ingest/manifest.ts'
+import type { ProductDefinition } from '#src/products/define.ts'
+import { fertilizer } from '#src/products/fertilizer.ts'
+import { yieldPrediction } from '#src/products/yield.ts'
 import { formulaRaster } from './formula.ts'
 import { writeGeoTiff } from './geotiff.ts'
 import { type LoadedRaster, loadRaster, type Point } from './raster.ts'
@@ -43,8 +46,8 @@ export async function prepareData(folder: string): Promise<BenchData> {
       ? 'two published rasters of wheat in Ethiopia (3906 x 3535 pixels of 0.0027 degrees, Float32), each as four layers'
       : 'two generated rasters over Ethiopia (3906 x 3535 pixels of 0.0027 degrees, Float32), each as four layers',
     manifests: [
-      manifestOf('fertilizer', layersOf(paths)),
-      manifestOf('yield', layersOf(paths).slice(0, SCENARIOS.length)),
+      manifestOf(fertilizer, layersOf(paths)),
+      manifestOf(yieldPrediction, layersOf(paths).slice(0, SCENARIOS.length)),
     ],
     boundaries: [0, 1, 2]
       .map((level) => ({ level, path: join(source, 'boundaries', `eth_adm${level}.geojson`) }))
@@ -86,7 +89,9 @@ function scaleOf(scenario: number): number {
   return 1 - scenario / 8
 }
 
-function layersOf(paths: string[]): Manifest['layers'] {
+type BenchLayer = Omit<ManifestLayer, 'decimals'>
+
+function layersOf(paths: string[]): BenchLayer[] {
   return paths.flatMap((file, fertilizer) =>
     SCENARIOS.map((scenario, index) => ({
       file,
@@ -101,17 +106,17 @@ function layersOf(paths: string[]): Manifest['layers'] {
 
 /** A manifest of the bench, of wheat in Ethiopia. */
 export function manifestOf(
-  product: 'fertilizer' | 'yield',
-  layers: Manifest['layers'],
+  { code, input: named, decimals }: ProductDefinition,
+  layers: BenchLayer[],
   month = '2022-07',
 ): Manifest {
   return {
-    product,
+    product: code,
     country_code: 'eth',
     crop: 'wheat',
     forecast_period: month,
     source: 'Bench',
     licence: 'For measurements only',
-    layers: layers.map(({ input, ...layer }) => (product === 'yield' ? layer : { ...layer, input })),
+    layers: layers.map(({ input, ...layer }) => ({ ...layer, decimals, ...(named && { input }) })),
   }
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import type { Database } from '#src/database/client.ts'
+import { fertilizer } from '#src/products/fertilizer.ts'
 import { type Bench, load, median, POINT_PATH, requestBody, say } from '../bench.ts'
 import type { DatabaseServer } from '../postgres.ts'
 import type { Server } from '../processes.ts'
@@ -112,7 +113,7 @@ async function loadStages(server: DatabaseServer, rasters: Rasters): Promise<Sta
   const publish = (database: Database, file: string, month: string) =>
     ingest(
       database,
-      manifestOf('fertilizer', [{ file, band: 1, input: 'Urea', scenario: 'Normal', unit: 'kg/ha' }], month),
+      manifestOf(fertilizer, [{ file, band: 1, input: 'Urea', scenario: 'Normal', unit: 'kg/ha' }], month),
     )
   const publishOlder = async (database: Database, from: number, to: number) => {
     for (let index = from; index < to; index++) {

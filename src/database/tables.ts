@@ -1,5 +1,4 @@
 import type { Generated } from 'kysely'
-import type { Product } from '#schemas/common.ts'
 import type { Role } from '#schemas/user.ts'
 
 /**
@@ -45,7 +44,7 @@ interface CountryTable {
 interface ReleaseTable {
   id: Generated<number>
   code: string
-  product: Product
+  product: string
   country_code: string
   crop_code: string | null
   /** ISO date of the first day of the month: the driver leaves dates as text. */
@@ -60,7 +59,7 @@ interface ReleaseTable {
 }
 
 interface PublicationTable {
-  product: Product
+  product: string
   country_code: string
   crop_code: string | null
   forecast_period: string | null
@@ -186,7 +185,7 @@ interface AdvisoryHistoryTable {
   user_id: string
   created_at: Date
   kind: 'point' | 'polygon'
-  product: Product | 'all'
+  product: string
   country_code: string
   crop_code: string | null
   releases: string[]
@@ -211,7 +210,7 @@ interface AdvisoryFeedbackTable {
 interface UserUsageTable {
   user_id: string
   day: string
-  product: Product | 'all'
+  product: string
   country_code: string
   crop_code: string | null
   advisories: number

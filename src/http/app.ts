@@ -8,6 +8,7 @@ import type {
 } from 'fastify'
 import type { Config } from '#src/config.ts'
 import type { Database } from '#src/database/client.ts'
+import type { Products } from '#src/products/define.ts'
 
 /** The Fastify instance that plugins and domains are given. */
 export type App = FastifyInstance<
@@ -22,6 +23,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     config: Config
     database: Database
+    /** What it gives advice on. */
+    products: Products
     /** Turned on when the process begins to stop: it still answers, but wants no more requests. */
     draining: boolean
   }

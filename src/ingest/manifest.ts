@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { Ajv, type ErrorObject } from 'ajv'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { type Static, Type } from 'typebox'
 import { LineCounter, parseDocument } from 'yaml'
-import { ProductSchema } from '#schemas/common.ts'
+import { productSchema } from '#schemas/product.ts'
 import { OperatorError } from '#src/errors.ts'
-import { PRODUCT_RULES } from '#src/products/rules.ts'
+import type { ProductDefinition, Products } from '#src/products/define.ts'
+import { PRODUCTS } from '#src/products/index.ts'
 
 const Label = Type.String({ minLength: 1, maxLength: 100, pattern: '^\\S(.*\\S)?$' })
 
@@ -25,26 +26,30 @@ const LayerEntry = Type.Object(
   { additionalProperties: false },
 )
 
-const ManifestFile = Type.Object(
-  {
-    product: ProductSchema,
-    country_code: Type.String({ pattern: '^[a-z]{3}$' }),
-    crop: Type.Optional(Type.String({ pattern: '^[a-z][a-z0-9-]*$' })),
-    forecast_period: Type.Optional(Type.String({ pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$' })),
-    source: Type.String({ minLength: 1, maxLength: 1000 }),
-    licence: Type.String({ minLength: 1, maxLength: 200 }),
-    layers: Type.Array(LayerEntry, { minItems: 1, maxItems: 256 }),
-  },
-  { additionalProperties: false },
-)
+function manifestFileOf(products: readonly ProductDefinition[]) {
+  return Type.Object(
+    {
+      product: productSchema(products, 'What it gives advice on.'),
+      country_code: Type.String({ pattern: '^[a-z]{3}$' }),
+      crop: Type.Optional(Type.String({ pattern: '^[a-z][a-z0-9-]*$' })),
+      forecast_period: Type.Optional(Type.String({ pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$' })),
+      source: Type.String({ minLength: 1, maxLength: 1000 }),
+      licence: Type.String({ minLength: 1, maxLength: 200 }),
+      layers: Type.Array(LayerEntry, { minItems: 1, maxItems: 256 }),
+    },
+    { additionalProperties: false },
+  )
+}
+
+type ManifestFile = Static<ReturnType<typeof manifestFileOf>>
+
+/** A layer whose decimals are those of the product, where the operator does not say otherwise. */
+export type ManifestLayer = Static<typeof LayerEntry> & { decimals: number }
 
 /** A release as the operator describes it; files are absolute paths. */
-export type Manifest = Static<typeof ManifestFile>
-export type ManifestLayer = Manifest['layers'][number]
+export type Manifest = Omit<ManifestFile, 'layers'> & { layers: ManifestLayer[] }
 
-const validate = new Ajv({ allErrors: true, useDefaults: true, allowUnionTypes: true }).compile<Manifest>(
-  ManifestFile,
-)
+const AJV = { allErrors: true, useDefaults: true, allowUnionTypes: true }
 
 /** How the values of the patterns above are explained to a person. */
 const FORMS: Record<string, string> = {
@@ -60,7 +65,7 @@ const FORMS: Record<string, string> = {
  *
  * @throws {OperatorError} lists every mistake with its line, its path and what is allowed
  */
-export async function readManifest(path: string): Promise<Manifest> {
+export async function readManifest(path: string, products: Products = PRODUCTS): Promise<Manifest> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw new OperatorError(
       error.code === 'ENOENT' ? `${path} does not exist.` : `${path} cannot be read: ${error.message}.`,
@@ -77,7 +82,12 @@ export async function readManifest(path: string): Promise<Manifest> {
   }
 
   const manifest: unknown = document.toJS()
-  const problems = validate(manifest) ? problemsOf(manifest) : (validate.errors ?? []).map(describe)
+  const schema = manifestFileOf(products.list)
+  const isManifest: ValidateFunction<ManifestFile> = new Ajv(AJV).compile(schema)
+  const known = { manifest: Object.keys(schema.properties), layer: Object.keys(LayerEntry.properties) }
+  const problems = isManifest(manifest)
+    ? problemsOf(products.of(manifest.product), manifest)
+    : (isManifest.errors ?? []).map((error) => describe(error, known))
   if (problems.length > 0) {
     throw new OperatorError(
       [...new Map(problems.map((problem) => [problem.path.join('.') + problem.message, problem])).values()]
@@ -85,8 +95,13 @@ export async function readManifest(path: string): Promise<Manifest> {
         .join('\n'),
     )
   }
-  const { layers, ...rest } = manifest as Manifest
-  return { ...rest, layers: layers.map((layer) => ({ ...layer, file: resolve(dirname(path), layer.file) })) }
+  const { layers, ...rest } = manifest as ManifestFile
+  const { decimals } = products.of(rest.product)
+  const folder = dirname(path)
+  return {
+    ...rest,
+    layers: layers.map((layer) => ({ decimals, ...layer, file: resolve(folder, layer.file) })),
+  }
 
   /** The line of the value, or of the nearest thing around it that is there. */
   function lineOf(place: (string | number)[]): number {
@@ -110,7 +125,8 @@ function pathText(path: (string | number)[]): string {
   return `${path.reduce<string>((text, key) => (typeof key === 'number' ? `${text}[${key}]` : text ? `${text}.${key}` : key), '')} `
 }
 
-function describe(error: ErrorObject): Problem {
+/** @param known the keys of a manifest and of a layer */
+function describe(error: ErrorObject, known: { manifest: string[]; layer: string[] }): Problem {
   const path = error.instancePath
     .split('/')
     .slice(1)
@@ -119,10 +135,10 @@ function describe(error: ErrorObject): Problem {
   const { params, keyword } = error
   if (keyword === 'required') return { path: [...path, params.missingProperty], message: 'is missing' }
   if (keyword === 'additionalProperties') {
-    const known = Object.keys(path.length === 0 ? ManifestFile.properties : LayerEntry.properties)
+    const allowed = path.length === 0 ? known.manifest : known.layer
     return {
       path: [...path, params.additionalProperty],
-      message: `is not known; allowed here: ${known.join(', ')}`,
+      message: `is not known; allowed here: ${allowed.join(', ')}`,
     }
   }
   if (keyword === 'enum') return { path, message: `must be one of ${params.allowedValues.join(', ')}` }
@@ -138,45 +154,35 @@ function describe(error: ErrorObject): Problem {
 }
 
 /** What a schema cannot say: the rules of the product, and that no layer comes twice. */
-function problemsOf(manifest: Manifest): Problem[] {
-  const rules = PRODUCT_RULES[manifest.product]
+function problemsOf(product: ProductDefinition, manifest: ManifestFile): Problem[] {
+  const { code, seasonal, input, unit } = product
   const problems: Problem[] = []
   const need = (path: (string | number)[], wanted: boolean, value: unknown, why: string) => {
     if (wanted && value === undefined) problems.push({ path, message: `is missing: ${why}` })
     if (!wanted && value !== undefined) problems.push({ path, message: `is not allowed: ${why}` })
   }
-  const { product } = manifest
-  need(
-    ['crop'],
-    rules.perSeason,
-    manifest.crop,
-    `${product} releases are ${rules.perSeason ? '' : 'not '}made for a crop`,
-  )
-  need(
-    ['forecast_period'],
-    rules.perSeason,
-    manifest.forecast_period,
-    `${product} releases are ${rules.perSeason ? '' : 'not '}made for a month`,
-  )
+  const made = `${code} releases are ${seasonal ? '' : 'not '}made for`
+  need(['crop'], seasonal, manifest.crop, `${made} a crop`)
+  need(['forecast_period'], seasonal, manifest.forecast_period, `${made} a month`)
   const seen = new Map<string, number>()
   manifest.layers.forEach((layer, index) => {
     const at = ['layers', index]
     need(
       [...at, 'input'],
-      rules.input !== null,
+      input !== null,
       layer.input,
-      rules.input ? `it names ${rules.input}` : `${product} layers have none`,
+      input ? `it names ${input.names}` : `${code} layers have none`,
     )
     need(
       [...at, 'scenario'],
-      rules.perSeason,
+      seasonal,
       layer.scenario,
-      `${product} layers ${rules.perSeason ? 'are for a scenario' : 'have none'}`,
+      `${code} layers ${seasonal ? 'are for a scenario' : 'have none'}`,
     )
-    if (layer.unit !== rules.unit) {
+    if (layer.unit !== unit) {
       problems.push({
         path: [...at, 'unit'],
-        message: `must be ${rules.unit} for ${product}; for values in another unit, give the scale that turns them into ${rules.unit}`,
+        message: `must be ${unit} for ${code}; for values in another unit, give the scale that turns them into ${unit}`,
       })
     }
     if (layer.scale === 0) problems.push({ path: [...at, 'scale'], message: 'must not be 0' })

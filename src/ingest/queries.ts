@@ -1,6 +1,8 @@
 import { type Kysely, sql } from 'kysely'
+import { ofSeasonless } from '#schemas/product.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { OperatorError } from '#src/errors.ts'
+import { PRODUCTS } from '#src/products/index.ts'
 import { type Extent, type Grid, outline } from '#src/raster/grid.ts'
 import { SUMMARY_VERSION } from '#src/raster/summary.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
@@ -29,7 +31,9 @@ export async function refuseUnknownSeries(
     .orderBy('crop_code')
     .execute()
   if (crops.some(({ code }) => code === crop)) return
-  const offered = crops.map(({ code }) => code).join(', ') || 'none, only forage'
+  const offered =
+    crops.map(({ code }) => code).join(', ') ||
+    `none${ofSeasonless(PRODUCTS.list, (names) => `, only ${names}`)}`
   throw new OperatorError(`${country_code} does not offer the crop ${crop}; it offers: ${offered}.`)
 }
 

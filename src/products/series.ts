@@ -1,8 +1,7 @@
-import type { Product } from '#schemas/common.ts'
-
 /** What a release answers for, and what a request asks for. At most one release is published for each. */
 export interface Series {
-  product: Product
+  /** The code of the product. */
+  product: string
   /** ISO 3166-1 alpha-3, in lower case. */
   countryCode: string
   /** Null for products that need no crop. */

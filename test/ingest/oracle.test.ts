@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#src/database/client.ts'
-import { PRODUCT_RULES } from '#src/products/rules.ts'
+import { PRODUCTS } from '#src/products/index.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { ingestManifest, manifestText, writeManifest } from './fixtures.ts'
@@ -14,7 +14,7 @@ if (!THERE) console.warn(`\n*** The comparison with real rasters is SKIPPED: ${F
 
 interface Raster {
   file: string
-  product: keyof typeof PRODUCT_RULES
+  product: string
   period?: string
   input?: string
   scenario?: string
@@ -82,7 +82,7 @@ async function ingestAll(database: Database): Promise<void> {
     const { product, period } = rasters[0] as Raster
     const layers = rasters.map(({ file, input, scenario, decimals }) => ({
       file: join(FOLDER, file),
-      unit: PRODUCT_RULES[product].unit,
+      unit: PRODUCTS.of(product).unit,
       ...(input && { input }),
       ...(scenario && { scenario }),
       ...(decimals && { decimals }),
@@ -127,7 +127,7 @@ describe.skipIf(!THERE)('the real rasters answer as GDAL does', () => {
   test.each(RASTERS)('$file', async (raster) => {
     const asked = rows.filter(([file]) => file === raster.file)
     expect(asked).toHaveLength(200)
-    const decimals = raster.decimals ?? PRODUCT_RULES[raster.product].decimals
+    const decimals = raster.decimals ?? PRODUCTS.of(raster.product).decimals
     const differences: unknown[] = []
     for (const [, lat, lng, , , value] of asked) {
       const found = await ask(raster, Number(lng), Number(lat))

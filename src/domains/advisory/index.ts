@@ -1,11 +1,13 @@
-import { advisorySchemas } from '#schemas/advisory.ts'
-import { allProductsSchemas } from '#schemas/all-products.ts'
-import { batchSchemas } from '#schemas/batch.ts'
-import { polygonSchemas } from '#schemas/polygon.ts'
+import { pointComponentsOf, pointSchemasOf } from '#schemas/advisory.ts'
+import { allProductsSchemasOf } from '#schemas/all-products.ts'
+import { batchComponentsOf, batchSchemasOf } from '#schemas/batch.ts'
+import { batchFormsOf } from '#schemas/batch-forms.ts'
+import { polygonComponentsOf, polygonSchemasOf } from '#schemas/polygon.ts'
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
 import type { App } from '#src/http/app.ts'
 import { batchRoutes } from './batch/routes.ts'
 import { createLookup } from './lookup/lookup.ts'
+import { pointEndpointsOf } from './point/endpoints.ts'
 import { pointRoutes } from './point/routes.ts'
 import { polygonRoutes } from './polygon/routes.ts'
 
@@ -16,11 +18,22 @@ export interface AdvisoryOptions {
 
 /** The advisory endpoints: what the published releases say about a place. */
 export async function advisory(app: App, { record }: AdvisoryOptions): Promise<void> {
-  for (const schema of [...advisorySchemas, ...allProductsSchemas, ...batchSchemas, ...polygonSchemas]) {
-    app.addSchema(schema)
-  }
-  const lookup = createLookup(app.database, app.config)
-  pointRoutes(app, lookup, record)
-  await app.register(batchRoutes, { lookup })
-  polygonRoutes(app, lookup, record)
+  const { list: products } = app.products
+  const points = products.map(pointSchemasOf)
+  const allProducts = allProductsSchemasOf(points)
+  const batches = points.map(batchSchemasOf)
+  const forms = batchFormsOf(products)
+  const polygons = points.map(polygonSchemasOf)
+  const components = [
+    ...pointComponentsOf(points),
+    ...allProducts.components,
+    ...batchComponentsOf(batches, forms),
+    ...polygonComponentsOf(polygons),
+  ]
+  for (const schema of components) app.addSchema(schema)
+
+  const lookup = createLookup(app.database, app.config, app.products)
+  pointRoutes(app, pointEndpointsOf(points, allProducts.response), lookup, record)
+  await app.register(batchRoutes, { lookup, schemas: batches, forms })
+  polygonRoutes(app, polygons, lookup, record)
 }

@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely'
-import type { Product } from '#schemas/common.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { isoTime } from '#src/database/time.ts'
 
@@ -9,7 +8,7 @@ export async function listCrops(db: Kysely<Tables>): Promise<{ code: string; nam
 
 export interface PublishedRelease {
   release: string
-  product: Product
+  product: string
   country_code: string
   crop: string | null
   forecast_period: string | null

@@ -1,12 +1,12 @@
-import { Catalog } from '#schemas/catalog.ts'
-import { PRODUCTS, ref } from '#schemas/common.ts'
+import type { TSchema } from 'typebox'
+import { ref } from '#schemas/common.ts'
 import { listCountries } from '#src/domains/advisory/lookup/queries.ts'
 import { errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { PRODUCT_RULES } from '#src/products/rules.ts'
 import { listBoundaries, listCrops, listPublishedReleases } from './queries.ts'
 
-export function catalogRoutes(app: App): void {
+/** @param catalog the schema of the answer */
+export function catalogRoutes(app: App, catalog: TSchema): void {
   const db = app.database.reader
 
   app.get(
@@ -19,7 +19,7 @@ export function catalogRoutes(app: App): void {
         description:
           'Countries, crops and products; and each published release with its inputs, scenarios, units, month, grids, source, licence and version; and the administrative boundaries that are loaded, with their source and licence.',
         tags: ['catalog'],
-        response: { 200: { ...ref(Catalog), description: 'The catalog.' }, ...errorResponses() },
+        response: { 200: { ...ref(catalog), description: 'The catalog.' }, ...errorResponses() },
       },
     },
     async () => {
@@ -29,11 +29,11 @@ export function catalogRoutes(app: App): void {
         listPublishedReleases(db),
         listBoundaries(db),
       ])
-      const products = PRODUCTS.map((product) => ({
-        product,
-        unit: PRODUCT_RULES[product].unit,
-        needs_crop: PRODUCT_RULES[product].perSeason,
-        path: `${app.config.BASE_PATH}/advisory/${product}/point`,
+      const products = app.products.list.map(({ code, unit, seasonal }) => ({
+        product: code,
+        unit,
+        needs_crop: seasonal,
+        path: `${app.config.BASE_PATH}/advisory/${code}/point`,
       }))
       return { countries, crops, products, releases, boundaries }
     },

@@ -1,13 +1,14 @@
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { type TSchema, Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
-import { Feedback, FeedbackRequest } from '#schemas/feedback.ts'
+import { Feedback, type FeedbackRequest } from '#schemas/feedback.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
 import { putFeedback } from './queries.ts'
 
-export function feedbackRoutes(app: App): void {
+/** @param body the schema of the request */
+export function feedbackRoutes(app: App, body: TSchema): void {
   const db = app.database.writer
 
   app.post(
@@ -20,7 +21,7 @@ export function feedbackRoutes(app: App): void {
           'Keeps a rating, and if you like a comment and what was observed in the field, with an item of the own history. Sent again, it takes the place of what there was.',
         tags: ['history'],
         params: Type.Object({ id: Type.String({ description: 'The id of the item.' }) }),
-        body: ref(FeedbackRequest),
+        body: ref(body),
         response: {
           200: { ...ref(Feedback), description: 'What is kept.' },
           ...errorResponses(

@@ -1,5 +1,6 @@
 import type { HistoryItem } from '#schemas/history.ts'
 import { csvRow } from '#src/http/csv.ts'
+import { observableKeysOf, type ProductDefinition } from '#src/products/define.ts'
 import { type Entry, entriesOf } from './entries.ts'
 import type { HistoryRow } from './queries.ts'
 
@@ -58,29 +59,47 @@ function geometryOf(request: object): object | undefined {
   return geometry?.type === 'Feature' ? geometry.geometry : geometry
 }
 
-const CSV_HEADER =
-  'id,created_at,kind,product,country_code,crop,name,lat,lng,area_ha,release,forecast_period,input,scenario,' +
-  'value,unit,min,max,stddev,covered_percent,total,rating,comment,observed_yield_kg_ha,' +
-  'observed_rate_kg_ha,observed_rate_tons_ha,harvested_on\r\n'
+const COLUMNS = [
+  'id',
+  'created_at',
+  'kind',
+  'product',
+  'country_code',
+  'crop',
+  'name',
+  'lat',
+  'lng',
+  'area_ha',
+  'release',
+  'forecast_period',
+  'input',
+  'scenario',
+  'value',
+  'unit',
+  'min',
+  'max',
+  'stddev',
+  'covered_percent',
+  'total',
+  'rating',
+  'comment',
+]
 
 /** Items as CSV: a header, and a row for each value of each answer. */
-export function csvOf(rows: HistoryRow[]): string {
-  return (
-    CSV_HEADER +
-    rows
-      .map((row) =>
-        entriesOf(row.answer)
-          .map((entry) => csvLine(row, entry))
-          .join(''),
-      )
-      .join('')
+export function csvOf(products: readonly ProductDefinition[], rows: HistoryRow[]): string {
+  const observable = observableKeysOf(products)
+  const header = [...COLUMNS, ...observable.map((key) => `observed_${key}`), 'harvested_on']
+  const lines = rows.flatMap((row) =>
+    entriesOf(products, row.answer).map((entry) => csvRow(cellsOf(row, entry, observable))),
   )
+  return csvRow(header) + lines.join('')
 }
 
-function csvLine(row: HistoryRow, entry: Entry): string {
+/** @param observable the keys of what may have been observed */
+function cellsOf(row: HistoryRow, entry: Entry, observable: string[]): (string | number | null)[] {
   const { location } = row.answer as RecordedAnswer
   const { rating = null, comment = null, observed } = row.feedback ?? {}
-  return csvRow([
+  return [
     row.id,
     row.created_at,
     row.kind,
@@ -104,9 +123,7 @@ function csvLine(row: HistoryRow, entry: Entry): string {
     entry.total,
     rating,
     comment,
-    observed?.yield_kg_ha ?? null,
-    observed?.rate_kg_ha ?? null,
-    observed?.rate_tons_ha ?? null,
+    ...observable.map((key) => observed?.[key] ?? null),
     observed?.harvested_on ?? null,
-  ])
+  ]
 }

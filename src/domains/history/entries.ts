@@ -1,31 +1,10 @@
-import { PRODUCTS, type Product } from '#schemas/common.ts'
-import { PRODUCT_RULES } from '#src/products/rules.ts'
-
-/** How the entries of a product read in the answers that were kept. */
-interface EntryKeys {
-  entries: string
-  input: string | null
-  value: string
-  total: string | null
-}
-
-const ENTRY_KEYS: Record<Product, EntryKeys> = {
-  yield: { entries: 'yield_data', input: null, value: 'yield_kg_ha', total: null },
-  fertilizer: {
-    entries: 'fertilizer_data',
-    input: 'fertilizer_type',
-    value: 'rate_kg_ha',
-    total: 'total_kg',
-  },
-  isfm: { entries: 'isfm_data', input: 'isfm_type', value: 'rate_tons_ha', total: 'total_tons' },
-  forage: { entries: 'forage_data', input: 'forage_variety', value: 'suitability_score', total: null },
-}
+import type { ProductDefinition } from '#src/products/define.ts'
 
 type Cell = string | number | null
 
 /** One value of an advisory, the same for all products. */
 export interface Entry {
-  product: Product
+  product: string
   /** The release it is of, where the answer is of several. */
   release: Cell
   forecastPeriod: Cell
@@ -38,43 +17,37 @@ export interface Entry {
   max: Cell
   stddev: Cell
   coveredPercent: Cell
-  /** Over the covered area: kilograms of fertilizers, metric tons of organic inputs. */
+  /** Over the covered area, in the unit that the product is totalled in. */
   total: Cell
 }
 
 type Section = Record<string, unknown>
 
 /** The values of an answer in its order; where it is of several products, one product after the other. */
-export function entriesOf(answer: object): Entry[] {
+export function entriesOf(products: readonly ProductDefinition[], answer: object): Entry[] {
   const whole = answer as Section
-  return PRODUCTS.flatMap((product) => {
+  return products.flatMap((product) => {
     // Where one call asked for every product, each has its part of the answer, or the reason for none.
-    const section = (product in whole ? whole[product] : whole) as Section
-    const keys = ENTRY_KEYS[product]
-    const entries = (section[keys.entries] ?? []) as Section[]
-    return entries.map((entry) => entryOf(product, keys, section, entry))
+    const section = (product.code in whole ? whole[product.code] : whole) as Section
+    const entries = (section[product.entries] ?? []) as Section[]
+    return entries.map((entry) => entryOf(product, section, entry))
   })
 }
 
-function entryOf(
-  product: Product,
-  { input, value, total }: EntryKeys,
-  section: Section,
-  entry: Section,
-): Entry {
-  const cell = (key: string | null) => ((key !== null && entry[key]) ?? null) as Cell
+function entryOf(product: ProductDefinition, section: Section, entry: Section): Entry {
+  const cell = (key: string | undefined) => (key === undefined ? null : (entry[key] ?? null)) as Cell
   return {
-    product,
+    product: product.code,
     release: (section.release ?? null) as Cell,
     forecastPeriod: (section.forecast_period ?? null) as Cell,
-    input: input === null ? null : cell(input),
+    input: cell(product.input?.key),
     scenario: cell('scenario'),
-    value: cell(value),
-    unit: PRODUCT_RULES[product].unit,
+    value: cell(product.value.key),
+    unit: product.unit,
     min: cell('min'),
     max: cell('max'),
     stddev: cell('stddev'),
     coveredPercent: cell('covered_percent'),
-    total: total === null ? null : cell(total),
+    total: cell(product.total?.key),
   }
 }

@@ -1,6 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Feedback } from '#schemas/feedback.ts'
-import type { HistoryProduct } from '#schemas/history.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { isoTime } from '#src/database/time.ts'
 import { feedbackJson } from '#src/domains/feedback/queries.ts'
@@ -9,11 +8,11 @@ import { isUuid } from '#src/lib/uuid.ts'
 /** An advisory that a signed-in caller was given: what was asked, and what was answered. */
 export interface AdvisoryRecord {
   userId: string
-  /** `all` where one call answered for every product. */
-  product: HistoryProduct
+  /** The code of the product; `all` where one call answered for every product. */
+  product: string
   kind: 'point' | 'polygon'
   countryCode: string
-  /** Null for forage. */
+  /** Null where no product asked for has seasons. */
   cropCode: string | null
   /** The codes of the releases that answered. */
   releases: string[]
@@ -99,7 +98,7 @@ const DELETED_AT_ONCE = 20_000
 
 export interface HistoryFilter {
   userId: string
-  product: HistoryProduct | null
+  product: string | null
   countryCode: string | null
   /** ISO date and time: then or later. */
   from: string | null
@@ -118,7 +117,7 @@ export interface HistoryRow {
   /** Microseconds since 1970. */
   created_us: number
   kind: AdvisoryRecord['kind']
-  product: HistoryProduct
+  product: string
   country_code: string
   crop_code: string | null
   releases: string[]

@@ -1,14 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { type TObject, Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import {
   HISTORY_DEFAULTS,
   HistoryCsv,
   HistoryFeature,
   HistoryFeatureCollection,
-  HistoryItem,
-  HistoryList,
-  HistoryQuery,
+  type HistoryQuery,
 } from '#schemas/history.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -36,7 +34,15 @@ const DISPOSITION = { type: 'string', description: 'The name of a file, for CSV 
 
 const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the item.' }) })
 
-export function historyRoutes(app: App): void {
+/** What the routes are asked and what they answer, which depends on the products. */
+interface HistorySchemas {
+  query: TObject
+  item: TObject
+  list: TObject
+}
+
+export function historyRoutes(app: App, { query, item, list }: HistorySchemas): void {
+  const { list: products } = app.products
   // Whoever was given an id finds it here at once: a replica may be behind.
   const db = app.database.writer
 
@@ -48,7 +54,7 @@ export function historyRoutes(app: App): void {
         summary: 'The own history',
         description: LIST_DESCRIPTION.trim(),
         tags: ['history'],
-        querystring: HistoryQuery,
+        querystring: query,
         response: {
           200: {
             description: 'A page of the history.',
@@ -57,7 +63,7 @@ export function historyRoutes(app: App): void {
               'Content-Disposition': DISPOSITION,
             },
             content: {
-              [JSON_TYPE]: { schema: ref(HistoryList) },
+              [JSON_TYPE]: { schema: ref(list) },
               [CSV]: { schema: ref(HistoryCsv) },
               [GEOJSON]: { schema: ref(HistoryFeatureCollection) },
             },
@@ -65,7 +71,7 @@ export function historyRoutes(app: App): void {
           ...errorResponses('UNAUTHORIZED', 'INVALID_PARAMETERS', 'NOT_ACCEPTABLE'),
         },
       },
-      preValidation: readQuery(HistoryQuery),
+      preValidation: readQuery(query),
     },
     async (request: FastifyRequest<{ Querystring: HistoryQuery }>, reply) => {
       const mediaType = negotiate(request, reply, MEDIA_TYPES)
@@ -87,7 +93,7 @@ export function historyRoutes(app: App): void {
 
       if (mediaType === JSON_TYPE) return { items: rows.map(itemOf), next_cursor: next }
       attach(reply, mediaType, 'history')
-      if (mediaType === CSV) return csvOf(rows)
+      if (mediaType === CSV) return csvOf(products, rows)
       return { type: 'FeatureCollection' as const, features: rows.map(featureOf), next_cursor: next }
     },
   )
@@ -107,7 +113,7 @@ export function historyRoutes(app: App): void {
             description: 'The item.',
             headers: { 'Content-Disposition': DISPOSITION },
             content: {
-              [JSON_TYPE]: { schema: ref(HistoryItem) },
+              [JSON_TYPE]: { schema: ref(item) },
               [CSV]: { schema: ref(HistoryCsv) },
               [GEOJSON]: { schema: ref(HistoryFeature) },
             },
@@ -121,7 +127,7 @@ export function historyRoutes(app: App): void {
       const row = existing(await findHistoryItem(db, callerOf(request).id, request.params.id))
       if (mediaType === JSON_TYPE) return itemOf(row)
       attach(reply, mediaType, `history-${row.id}`)
-      return mediaType === CSV ? csvOf([row]) : featureOf(row)
+      return mediaType === CSV ? csvOf(products, [row]) : featureOf(row)
     },
   )
 

@@ -1,9 +1,10 @@
-import { locationSchemas } from '#schemas/location.ts'
+import { locationSchemasOf } from '#schemas/location.ts'
 import type { App } from '#src/http/app.ts'
 import { locationRoutes } from './routes.ts'
 
 /** Where a point lies, and what is known about it. */
 export async function location(app: App): Promise<void> {
-  for (const schema of locationSchemas) app.addSchema(schema)
-  locationRoutes(app)
+  const { validation, components } = locationSchemasOf(app.products.list)
+  for (const schema of components) app.addSchema(schema)
+  locationRoutes(app, validation)
 }

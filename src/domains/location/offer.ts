@@ -1,17 +1,20 @@
-import { PRODUCTS, type Product } from '#schemas/common.ts'
 import type { ProductAvailability, UnavailableReason } from '#schemas/location.ts'
-import { PRODUCT_RULES } from '#src/products/rules.ts'
+import type { ProductDefinition } from '#src/products/define.ts'
 import type { OfferAtPoint } from './queries.ts'
+
+/** By the codes of the products. */
+type Availability = Record<string, ProductAvailability>
 
 /** What each product has at a point of a country, in the words of the point endpoints' errors. */
 export function availabilityOf(
-  { crop, crops, bounded, products }: OfferAtPoint,
+  products: readonly ProductDefinition[],
+  offer: OfferAtPoint,
   inside: boolean,
-): Record<Product, ProductAvailability> {
-  return eachProduct((product) => {
-    const needsCrop = PRODUCT_RULES[product].perSeason
-    if (needsCrop && (crop === null || !crops.includes(crop))) return 'CROP_NOT_AVAILABLE'
-    const state = products.find((entry) => entry.product === product)
+): Availability {
+  const { crop, crops, bounded } = offer
+  return eachProduct(products, ({ code, seasonal }) => {
+    if (seasonal && (crop === null || !crops.includes(crop))) return 'CROP_NOT_AVAILABLE'
+    const state = offer.products.find(({ product }) => product === code)
     if (!state?.published) return 'NO_RELEASE'
     // The raster decides, not the outline: rasters reach over coarse outlines.
     if (state.hasValue) return undefined
@@ -20,16 +23,17 @@ export function availabilityOf(
 }
 
 /** What each product has where none of the countries is. */
-export function nothingAvailable(): Record<Product, ProductAvailability> {
-  return eachProduct(() => 'OUTSIDE_COUNTRY')
+export function nothingAvailable(products: readonly ProductDefinition[]): Availability {
+  return eachProduct(products, () => 'OUTSIDE_COUNTRY')
 }
 
 function eachProduct(
-  reasonOf: (product: Product) => UnavailableReason | undefined,
-): Record<Product, ProductAvailability> {
-  const entries = PRODUCTS.map((product) => {
+  products: readonly ProductDefinition[],
+  reasonOf: (product: ProductDefinition) => UnavailableReason | undefined,
+): Availability {
+  const entries = products.map((product) => {
     const reason = reasonOf(product)
-    return [product, reason ? { available: false, reason } : { available: true }]
+    return [product.code, reason ? { available: false, reason } : { available: true }]
   })
   return Object.fromEntries(entries)
 }

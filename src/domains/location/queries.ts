@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
-import type { Product } from '#schemas/common.ts'
 import type { Tables } from '#src/database/tables.ts'
+import type { ProductDefinition } from '#src/products/define.ts'
 
 /** An area that contains a point, or has it on its border. */
 export interface AreaAtPoint {
@@ -39,7 +39,7 @@ export interface OfferAtPoint {
   crops: string[]
   /** The crop asked for, or else its first; null where it has none. */
   crop: string | null
-  products: { product: Product; published: boolean; hasValue: boolean }[]
+  products: { product: string; published: boolean; hasValue: boolean }[]
 }
 
 /**
@@ -48,6 +48,7 @@ export interface OfferAtPoint {
  */
 export async function offerAtPoint(
   db: Kysely<Tables>,
+  products: readonly ProductDefinition[],
   countryCode: string,
   crop: string | null,
   longitude: number,
@@ -66,10 +67,11 @@ export async function offerAtPoint(
             'hasValue', ${hasValue(longitude, latitude)}
           )
         )
-        from (values ('yield', true), ('fertilizer', true), ('isfm', true), ('forage', false))
-          as product (code, has_crop)
+        from unnest(
+          ${products.map(({ code }) => code)}::text[], ${products.map(({ seasonal }) => seasonal)}::boolean[]
+        ) as product (code, seasonal)
         cross join lateral published_release(
-          product.code, offer.country_code, case when product.has_crop then offer.crop end, null
+          product.code, offer.country_code, case when product.seasonal then offer.crop end, null
         ) as published (release_id)
       ) as products
     from (

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
 import { ref } from '#schemas/common.ts'
-import { LocationRequest, LocationValidation, locationQuery } from '#schemas/location.ts'
+import { LocationRequest, type LocationValidation, locationQuery } from '#schemas/location.ts'
 import { listCountryCodes } from '#src/domains/areas/queries.ts'
 import { errorResponses, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -16,7 +17,9 @@ A point on a border lies in the area of lowest code. A country code that does no
 
 Send the parameters as a JSON body, as query parameters, or both: they are merged field by field, and the body wins.`
 
-export function locationRoutes(app: App): void {
+/** @param validation the schema of the answer */
+export function locationRoutes(app: App, validation: TSchema): void {
+  const { list: products } = app.products
   const db = app.database.reader
 
   app.post(
@@ -30,7 +33,7 @@ export function locationRoutes(app: App): void {
         queryAlternative: locationQuery(),
         body: ref(LocationRequest),
         response: {
-          200: { ...ref(LocationValidation), description: 'What is known about the point.' },
+          200: { ...ref(validation), description: 'What is known about the point.' },
           ...errorResponses(
             'UNAUTHORIZED',
             'INVALID_PARAMETERS',
@@ -60,17 +63,17 @@ export function locationRoutes(app: App): void {
           valid: false,
           ...where,
           crop: wantedCrop,
-          products: nothingAvailable(),
+          products: nothingAvailable(products),
           ...(nearest && { nearest }),
         }
       }
-      const offer = await offerAtPoint(db, countryCode, wantedCrop, lng, lat)
+      const offer = await offerAtPoint(db, products, countryCode, wantedCrop, lng, lat)
       if (!offer) throw unknownCountry('country_code', await listCountryCodes(db))
       const inside = place?.countryCode === countryCode
-      const products = availabilityOf(offer, inside)
+      const available = availabilityOf(products, offer, inside)
       // Where no boundaries are loaded that could tell, a value of the country's rasters does.
-      const valid = offer.bounded ? inside : Object.values(products).some(({ available }) => available)
-      return { valid, ...where, crop: offer.crop, products, ...(nearest && { nearest }) }
+      const valid = offer.bounded ? inside : Object.values(available).some((product) => product.available)
+      return { valid, ...where, crop: offer.crop, products: available, ...(nearest && { nearest }) }
     },
   )
 }

@@ -1,9 +1,10 @@
-import { statsSchemas } from '#schemas/stats.ts'
+import { statsSchemasOf } from '#schemas/stats.ts'
 import type { App } from '#src/http/app.ts'
 import { statsRoutes } from './routes.ts'
 
 /** How much is asked, by whom it may be known, and how it goes. */
 export async function stats(app: App): Promise<void> {
-  for (const schema of statsSchemas) app.addSchema(schema)
-  statsRoutes(app)
+  const { stats: response, components } = statsSchemasOf(app.products.list)
+  for (const schema of components) app.addSchema(schema)
+  statsRoutes(app, response)
 }

@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely'
-import type { HistoryProduct } from '#schemas/history.ts'
 import type { FeedbackCounts } from '#schemas/stats.ts'
 import type { Tables } from '#src/database/tables.ts'
 import type { RequestCount } from '#src/http/plugins/request-counts.ts'
@@ -39,7 +38,7 @@ export async function addRequestCounts(db: Kysely<Tables>, counts: RequestCount[
 /** Advisories by one of these, or by day; the others are null. In all, where every one is null. */
 export interface UsageRow {
   grouping: 'total' | 'product' | 'country' | 'crop' | 'day'
-  product: HistoryProduct
+  product: string
   country_code: string
   crop_code: string | null
   day: string

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
 import { ref } from '#schemas/common.ts'
-import { Stats, StatsQuery } from '#schemas/stats.ts'
+import { type Stats, StatsQuery } from '#schemas/stats.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readQuery } from '#src/http/parameters.ts'
@@ -14,7 +15,8 @@ How many advisories the caller was given, by product, country, crop and day, and
 
 Admins may ask for \`scope=all\`: the same of all users, and in \`service\` how many requests there were with which errors, and how long they took. Other processes of the service may be 10 seconds behind.`
 
-export function statsRoutes(app: App): void {
+/** @param response the schema of the answer */
+export function statsRoutes(app: App, response: TSchema): void {
   // What was just kept is counted: a replica may be behind.
   const db = app.database.writer
 
@@ -28,7 +30,7 @@ export function statsRoutes(app: App): void {
         tags: ['history'],
         querystring: StatsQuery,
         response: {
-          200: { ...ref(Stats), description: 'The counts.' },
+          200: { ...ref(response), description: 'The counts.' },
           ...errorResponses('UNAUTHORIZED', 'INVALID_PARAMETERS', 'FORBIDDEN'),
         },
       },

@@ -4,14 +4,17 @@ import fp from 'fastify-plugin'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { stringify } from 'yaml'
 import { ErrorBody, ErrorDetail } from '#schemas/common.ts'
-import { Feedback, Observed } from '#schemas/feedback.ts'
+import { Feedback, observedSchemaOf } from '#schemas/feedback.ts'
+import { listOf } from '#schemas/product.ts'
 import { UserProfile } from '#schemas/user.ts'
 import type { App } from '../app.ts'
 
-const DESCRIPTION = `
-What the season's science says about a place in Ethiopia, Rwanda, Kenya or Ghana: yield predictions, fertilizer rates, organic inputs (ISFM) and forage suitability, from the rasters that agronomists publish.
+/** @param advice what the service gives, as a list */
+const descriptionOf = (advice: string) =>
+  `
+What the season's science says about a place in Ethiopia, Rwanda, Kenya or Ghana: ${advice}, from the rasters that agronomists publish.
 
-Errors are JSON with an \`error\` sentence for people and a stable \`code\` for programs. New fields may be added to answers; fields are never removed or changed in meaning.`
+Errors are JSON with an \`error\` sentence for people and a stable \`code\` for programs. New fields may be added to answers; fields are never removed or changed in meaning.`.trim()
 
 const BEARER = 'bearerAuth'
 
@@ -35,7 +38,9 @@ const UI_POLICY = [
 export const openapi = fp(
   async (app: App) => {
     // What several domains speak of.
-    for (const schema of [ErrorDetail, ErrorBody, UserProfile, Observed, Feedback]) app.addSchema(schema)
+    const { list: products } = app.products
+    const shared = [ErrorDetail, ErrorBody, UserProfile, observedSchemaOf(products), Feedback]
+    for (const schema of shared) app.addSchema(schema)
 
     await app.register(swagger, {
       openapi: {
@@ -43,7 +48,7 @@ export const openapi = fp(
         info: {
           title: 'Agricultural advisory service',
           version: '0.1.0',
-          description: DESCRIPTION.trim(),
+          description: descriptionOf(listOf(products.map(({ names }) => names.advice))),
           license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         },
         servers: [{ url: app.config.BASE_PATH || '/' }],

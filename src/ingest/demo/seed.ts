@@ -32,7 +32,7 @@ export async function seedDemo(
         !releases.some(
           (release) =>
             release.publishedAt &&
-            release.product === demo.product &&
+            release.product === demo.product.code &&
             release.countryCode === demo.countryCode,
         ),
     )

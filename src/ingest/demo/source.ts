@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Product } from '#schemas/common.ts'
-import { PRODUCT_RULES } from '#src/products/rules.ts'
+import type { ProductDefinition } from '#src/products/define.ts'
+import { PRODUCTS } from '#src/products/index.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
 import { type Pixels, storedNodata } from '#src/raster/pixels.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
@@ -9,23 +9,24 @@ import { DEMO_PERIOD, DEMO_QUANTITIES, type DemoQuantity, demoValue, SCENARIOS }
 import { boundsOf, countryOutline, crossings } from './outlines.ts'
 
 interface DemoRelease {
-  product: Product
+  product: ProductDefinition
   countryCode: string
   cropCode: string | null
 }
 
-const SEASONAL = ['yield', 'fertilizer', 'isfm'] as const
-
-/** Every row of the interface's table of countries and crops. */
-export const DEMO_RELEASES: DemoRelease[] = [
-  ...SEASONAL.map((product) => ({ product, countryCode: 'eth', cropCode: 'wheat' })),
-  ...SEASONAL.map((product) => ({ product, countryCode: 'rwa', cropCode: 'potato' })),
-  ...['eth', 'gha', 'ken', 'rwa'].map((countryCode) => ({
-    product: 'forage' as const,
-    countryCode,
-    cropCode: null,
-  })),
+/** Every row of the interface's table of countries and crops; what has no crop is for all countries. */
+const DEMO_PLACES = [
+  { countryCode: 'eth', cropCode: 'wheat' },
+  { countryCode: 'rwa', cropCode: 'potato' },
+  ...['eth', 'gha', 'ken', 'rwa'].map((countryCode) => ({ countryCode, cropCode: null })),
 ]
+
+/** What there is a formula for. */
+export const DEMO_RELEASES: DemoRelease[] = DEMO_PLACES.flatMap((place) =>
+  PRODUCTS.list
+    .filter(({ seasonal }) => seasonal === (place.cropCode !== null))
+    .map((product) => ({ product, ...place })),
+).filter((release) => quantitiesOf(release).length > 0)
 
 const SOURCE = 'Synthetic demonstration values made by a formula. They are not advice.'
 
@@ -38,19 +39,24 @@ interface DemoLayer extends LayerSource {
   season: number
 }
 
+function quantitiesOf({ product, countryCode, cropCode }: DemoRelease): DemoQuantity[] {
+  return DEMO_QUANTITIES[cropCode ? `${product.code} ${countryCode} ${cropCode}` : product.code] ?? []
+}
+
 /** The rasters of a demo release, computed while they are read. */
-export function demoSource({ product, countryCode, cropCode }: DemoRelease): ReleaseSource {
-  const quantities = DEMO_QUANTITIES[cropCode ? `${product} ${countryCode} ${cropCode}` : product] ?? []
-  const seasons = PRODUCT_RULES[product].perSeason ? Object.entries(SCENARIOS) : [[null, 0] as const]
-  const layers = quantities.flatMap((quantity) =>
+export function demoSource(release: DemoRelease): ReleaseSource {
+  const { product, countryCode, cropCode } = release
+  const { seasonal, unit, decimals } = product
+  const seasons = seasonal ? Object.entries(SCENARIOS) : [[null, 0] as const]
+  const layers = quantitiesOf(release).flatMap((quantity) =>
     seasons.map(
       ([scenario, season]): DemoLayer => ({
         input: quantity.input,
         scenario,
-        unit: PRODUCT_RULES[product].unit,
+        unit,
         scale: 1,
         offset: 0,
-        decimals: PRODUCT_RULES[product].decimals,
+        decimals,
         pixelType: '32BF',
         nodata: storedNodata('32BF', undefined),
         origin: 'the demo formula',
@@ -61,10 +67,10 @@ export function demoSource({ product, countryCode, cropCode }: DemoRelease): Rel
   )
   return {
     description: {
-      product,
+      product: product.code,
       countryCode,
       cropCode,
-      forecastPeriod: PRODUCT_RULES[product].perSeason ? DEMO_PERIOD : null,
+      forecastPeriod: seasonal ? DEMO_PERIOD : null,
       synthetic: true,
       source: SOURCE,
       licence: 'CC0-1.0',

@@ -5,7 +5,6 @@ import { pipeline } from 'node:stream/promises'
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import { PRODUCT_RULES } from '#src/products/rules.ts'
 import { type Grid, sameGrid, type Window } from '#src/raster/grid.ts'
 import { bytesOf, markNodata, type Pixels, storedNodata } from '#src/raster/pixels.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
@@ -61,7 +60,7 @@ export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest): Prom
         )
       }
       layers.push({
-        layer: layerOf(manifest, entry, band),
+        layer: layerOf(entry, band),
         grid: { srid, ...file.grid },
         file,
         band: entry.band,
@@ -89,14 +88,14 @@ export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest): Prom
   }
 }
 
-function layerOf(manifest: Manifest, entry: ManifestLayer, band: Band): LayerSource {
+function layerOf(entry: ManifestLayer, band: Band): LayerSource {
   return {
     input: entry.input ?? null,
     scenario: entry.scenario ?? null,
     unit: entry.unit,
     scale: entry.scale ?? band.scale,
     offset: entry.offset ?? band.offset,
-    decimals: entry.decimals ?? PRODUCT_RULES[manifest.product].decimals,
+    decimals: entry.decimals,
     pixelType: band.pixelType,
     nodata: storedNodata(band.pixelType, nodataOf(entry, band)),
     origin: `${basename(entry.file)} band ${entry.band}`,

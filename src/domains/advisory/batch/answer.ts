@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { BatchPoint } from '#schemas/batch.ts'
+import type { BatchPoint } from '#schemas/batch-forms.ts'
 import type { ApiError } from '#src/errors.ts'
 import type { Series } from '#src/products/series.ts'
 import type { Lookup } from '../lookup/lookup.ts'

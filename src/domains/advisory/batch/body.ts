@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
-import { BATCH_LIMITS } from '#schemas/batch.ts'
+import { BATCH_LIMITS } from '#schemas/batch-forms.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'

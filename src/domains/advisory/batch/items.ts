@@ -1,5 +1,5 @@
 import type { FastifySchemaValidationError } from 'fastify'
-import type { BatchPoint } from '#schemas/batch.ts'
+import type { BatchPoint } from '#schemas/batch-forms.ts'
 import type { ErrorBody } from '#schemas/common.ts'
 import { ApiError } from '#src/errors.ts'
 

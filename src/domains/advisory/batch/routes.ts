@@ -1,27 +1,23 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { asQuery, ReleaseHeader } from '#schemas/advisory.ts'
+import type { BatchParameters, BatchSchemas } from '#schemas/batch.ts'
 import {
-  AnswerCollection,
   AnswerLines,
-  AnswerTable,
   BATCH_LIMITS,
-  BATCH_RESPONSES,
-  BatchParameters,
+  type BatchForms,
   BatchPoint,
-  ForageBatchParameters,
-  ForagePointsRequest,
   PointCollection,
   PointLines,
-  PointsRequest,
   PointTable,
-} from '#schemas/batch.ts'
-import { PRODUCTS, type Product, ref } from '#schemas/common.ts'
+} from '#schemas/batch-forms.ts'
+import { ref } from '#schemas/common.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { negotiate } from '#src/http/negotiation.ts'
 import { queryMerger } from '#src/http/parameters.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
+import type { ProductDefinition } from '#src/products/define.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { seriesOf } from '../lookup/series.ts'
 import { adviseBatch, writeAnswer } from './answer.ts'
@@ -44,40 +40,39 @@ Points are sent as JSON, as NDJSON (a point a line), as CSV or as GeoJSON. \`Acc
 
 Long answers are streamed. If the service fails midway, the connection is cut: an answer is whole when its transfer ends properly. While many long calls are worked on, others are answered 503 \`OVERLOADED\`. Calls with many points are not kept in the caller's history.`
 
-const TITLES: Record<Product, string> = {
-  yield: 'Predicted yields',
-  fertilizer: 'Fertilizer rates',
-  isfm: 'Organic inputs (ISFM)',
-  forage: 'Forage suitability',
-}
-
 /** What is closest to the form of the request comes first: it is the answer where `Accept` does not say. */
 const OFFERS = Object.fromEntries(
   FORMS.map((form) => [form, [form, ...FORMS.filter((other) => other !== form)]]),
 ) as Record<Form, [Form, ...Form[]]>
 
+export interface BatchOptions {
+  lookup: Lookup
+  schemas: BatchSchemas<ProductDefinition>[]
+  forms: BatchForms
+}
+
 /** The endpoints that answer for many points in one call. Their bodies are read here, not by the app. */
-export async function batchRoutes(app: App, { lookup }: { lookup: Lookup }): Promise<void> {
+export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOptions): Promise<void> {
   app.decorateRequest('batch', null)
   readBatchBodies(app)
 
-  for (const product of PRODUCTS) {
-    const parameters = product === 'forage' ? ForageBatchParameters : BatchParameters
+  for (const { product, parameters, request, response } of schemas) {
+    const { code, names } = product
     const merge = queryMerger(parameters)
     app.route({
       method: 'POST',
-      url: `/${product}/points`,
+      url: `/${code}/points`,
       config: { public: true },
       schema: {
-        operationId: `${product}AtPoints`,
-        summary: `${TITLES[product]} at many points`,
+        operationId: `${code}AtPoints`,
+        summary: `${names.titleOfMany ?? names.title} at many points`,
         description: RULES.trim(),
         tags: ['advisory'],
         security: OPTIONAL_TOKEN,
         queryAlternative: asQuery(parameters),
         body: parameters,
         bodyForms: {
-          'application/json': ref(product === 'forage' ? ForagePointsRequest : PointsRequest),
+          'application/json': ref(request),
           'application/x-ndjson': ref(PointLines),
           'text/csv': ref(PointTable),
           'application/geo+json': ref(PointCollection),
@@ -87,17 +82,17 @@ export async function batchRoutes(app: App, { lookup }: { lookup: Lookup }): Pro
             description: 'An answer for each point.',
             headers: { 'Advisory-Release': ReleaseHeader },
             content: {
-              'application/json': { schema: ref(BATCH_RESPONSES[product]) },
+              'application/json': { schema: ref(response) },
               'application/x-ndjson': { schema: ref(AnswerLines) },
-              'text/csv': { schema: ref(AnswerTable) },
-              'application/geo+json': { schema: ref(AnswerCollection) },
+              'text/csv': { schema: ref(forms.table) },
+              'application/geo+json': { schema: ref(forms.collection) },
             },
           },
           ...errorResponses(
             'INVALID_PARAMETERS',
             'MALFORMED_JSON',
             'MALFORMED_BODY',
-            ...(product === 'forage' ? [] : (['CROP_NOT_AVAILABLE'] as const)),
+            ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
             'NO_RELEASE',
             'NOT_ACCEPTABLE',
             'TOO_MANY_POINTS',
@@ -106,19 +101,19 @@ export async function batchRoutes(app: App, { lookup }: { lookup: Lookup }): Pro
           ),
         },
       },
-      preValidation: async (request) => {
-        const batch = request.body as SentBatch | undefined
+      preValidation: async (call) => {
+        const batch = call.body as SentBatch | undefined
         if (!batch || batch.points.count === 0) throw noPoints()
-        refuseTooMany(request, batch)
-        request.batch = batch
-        request.body = batch.parameters
-        merge(request)
+        refuseTooMany(call, batch)
+        call.batch = batch
+        call.body = batch.parameters
+        merge(call)
       },
-      handler: async (request: FastifyRequest<{ Body: BatchParameters }>, reply: FastifyReply) => {
-        const { form, points } = request.batch as SentBatch
-        const answerForm = negotiate(request, reply, OFFERS[form])
-        const validate = request.compileValidationSchema(BatchPoint) as Validator
-        const series = seriesOf(product, request.body)
+      handler: async (call: FastifyRequest<{ Body: BatchParameters }>, reply: FastifyReply) => {
+        const { form, points } = call.batch as SentBatch
+        const answerForm = negotiate(call, reply, OFFERS[form])
+        const validate = call.compileValidationSchema(BatchPoint) as Validator
+        const series = seriesOf(product, call.body)
         const advice = await adviseBatch(lookup, series, points.count, (index) =>
           readPoint(points.at(index), validate),
         )

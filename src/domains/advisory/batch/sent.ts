@@ -1,4 +1,4 @@
-import { BATCH_LIMITS } from '#schemas/batch.ts'
+import { BATCH_LIMITS } from '#schemas/batch-forms.ts'
 import { ApiError } from '#src/errors.ts'
 import { csvPointReader, csvRecords } from './csv.ts'
 import { isObject, RefusedPoint } from './items.ts'

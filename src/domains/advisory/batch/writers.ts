@@ -1,9 +1,10 @@
 import { POINT_DEFAULTS } from '#schemas/advisory.ts'
-import type { BatchPoint } from '#schemas/batch.ts'
-import type { ErrorBody, Product } from '#schemas/common.ts'
+import type { BatchPoint } from '#schemas/batch-forms.ts'
+import type { ErrorBody } from '#schemas/common.ts'
 import { csvCell } from '#src/http/csv.ts'
+import type { ProductDefinition } from '#src/products/define.ts'
 import { type ItemWriter, idMember, itemWriter } from '../lookup/item-writer.ts'
-import { monthAndYear, PRODUCT_ANSWERS } from '../lookup/products.ts'
+import { labelsOf, monthAndYear } from '../lookup/products.ts'
 import type { LayerLabel, ReleaseLabels } from '../lookup/queries.ts'
 import type { Form } from './sent.ts'
 
@@ -20,7 +21,7 @@ export interface Writer extends ItemWriter {
 }
 
 /** The writer of a form, for the answers of a release. */
-export function createWriter(form: Form, product: Product, release: ReleaseLabels): Writer {
+export function createWriter(form: Form, product: ProductDefinition, release: ReleaseLabels): Writer {
   switch (form) {
     case 'application/json':
       return {
@@ -39,7 +40,7 @@ export function createWriter(form: Form, product: Product, release: ReleaseLabel
 }
 
 /** Properties are flat, as map programs want them: one a layer. */
-function featureWriter(product: Product, release: ReleaseLabels): Writer {
+function featureWriter(product: ProductDefinition, release: ReleaseLabels): Writer {
   const fragments = columnsOf(product, release).map((column) => `,${JSON.stringify(column)}:`)
   const period = release.forecastPeriod
     ? `,"forecast_period":${JSON.stringify(monthAndYear(release.forecastPeriod))}`
@@ -65,7 +66,7 @@ function featureWriter(product: Product, release: ReleaseLabels): Writer {
 }
 
 /** One row a point and one column a layer: what a data frame or a spreadsheet takes as it is. */
-function tableWriter(product: Product, release: ReleaseLabels): Writer {
+function tableWriter(product: ProductDefinition, release: ReleaseLabels): Writer {
   const period = release.forecastPeriod && monthAndYear(release.forecastPeriod)
   const columns = columnsOf(product, release)
   const header = [
@@ -104,9 +105,10 @@ function textOf(value: number, none: string): number | string {
 }
 
 /** A column a layer: its value's key, which says the unit, and what tells it from the others. */
-function columnsOf(product: Product, { layers }: ReleaseLabels): string[] {
-  const { value, labels } = PRODUCT_ANSWERS[product]
+function columnsOf(product: ProductDefinition, { layers }: ReleaseLabels): string[] {
   return layers.map((layer: LayerLabel) =>
-    [value, ...Object.values(labels(layer)).filter((label) => label !== null)].join(' '),
+    [product.value.key, ...Object.values(labelsOf(product, layer)).filter((label) => label !== null)].join(
+      ' ',
+    ),
   )
 }

@@ -1,7 +1,8 @@
 import { POINT_DEFAULTS } from '#schemas/advisory.ts'
-import type { BatchPoint } from '#schemas/batch.ts'
-import type { ErrorBody, Product } from '#schemas/common.ts'
-import { monthAndYear, PRODUCT_ANSWERS } from './products.ts'
+import type { BatchPoint } from '#schemas/batch-forms.ts'
+import type { ErrorBody } from '#schemas/common.ts'
+import type { ProductDefinition } from '#src/products/define.ts'
+import { labelsOf, monthAndYear } from './products.ts'
 import type { ReleaseLabels } from './queries.ts'
 import type { LayerValues } from './values.ts'
 
@@ -22,10 +23,10 @@ export interface ItemWriter {
 const PLAIN_START = `{"location":{"name":${JSON.stringify(POINT_DEFAULTS.name)},"lat":`
 
 /** Items are what the point endpoint answers, behind their id where they have one. */
-export function itemWriter(product: Product, release: ReleaseLabels): ItemWriter {
-  const { entries, value, labels } = PRODUCT_ANSWERS[product]
+export function itemWriter(product: ProductDefinition, release: ReleaseLabels): ItemWriter {
+  const { entries, value } = product
   // The fewer pieces a text is put together from, the faster it goes.
-  const first = release.layers.map((layer) => beforeValue({ ...labels(layer), [value]: 0 }))
+  const first = release.layers.map((layer) => beforeValue({ ...labelsOf(product, layer), [value.key]: 0 }))
   const further = first.map((fragment) => `},${fragment}`)
   const period = release.forecastPeriod
     ? `"forecast_period":${JSON.stringify(monthAndYear(release.forecastPeriod))},`

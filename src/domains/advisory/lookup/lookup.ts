@@ -2,6 +2,7 @@ import type { Config } from '#src/config.ts'
 import type { Database } from '#src/database/client.ts'
 import type { ApiError } from '#src/errors.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
+import type { Products } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
 import { createPixelReader } from './pixels.ts'
 import type { PublishedRelease } from './published-release.ts'
@@ -67,11 +68,11 @@ const CONCURRENT_QUERIES = { embedded: 1, server: 2 }
 const MEGABYTE = 1_000_000
 
 /** Makes the look-up of a database, with caches of its own: one is enough for all who ask. */
-export function createLookup({ kind, reader }: Database, config: Config): Lookup {
+export function createLookup({ kind, reader }: Database, config: Config, products: Products): Lookup {
   const concurrency = CONCURRENT_QUERIES[kind]
-  const snapshots = createSnapshots(reader, config.RELEASE_MAX_AGE_MS)
+  const snapshots = createSnapshots(reader, products, config.RELEASE_MAX_AGE_MS)
   const pixels = createPixelReader(reader, { cacheBytes: config.TILE_CACHE_MB * MEGABYTE, concurrency })
-  const reasons = createReasons(reader, concurrency)
+  const reasons = createReasons(reader, products, concurrency)
   let waiting = 0
 
   function valuesFromMemory(release: PublishedRelease, position: Position): LayerValues | null | undefined {

@@ -1,63 +1,40 @@
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/advisory.ts'
-import type { Product } from '#schemas/common.ts'
+import type { ProductDefinition } from '#src/products/define.ts'
 import type { LayerLabel, ReleaseLabels } from './queries.ts'
 import type { LayerValues } from './values.ts'
 
-/** How the answers of a product read. */
-export interface ProductAnswer {
-  /** The key of the entries. */
-  entries: string
-  /** The key of an entry's value. */
-  value: string
-  /** What says which layer an entry is of. */
-  labels(layer: LayerLabel): Record<string, string | null>
-}
+/** An entry of an answer: what says which layer it is of, then its value. */
+export type Entry = Record<string, string | number | null>
 
-export const PRODUCT_ANSWERS: Record<Product, ProductAnswer> = {
-  yield: {
-    entries: 'yield_data',
-    value: 'yield_kg_ha',
-    labels: ({ scenario }) => ({ scenario }),
-  },
-  fertilizer: {
-    entries: 'fertilizer_data',
-    value: 'rate_kg_ha',
-    labels: ({ input, scenario }) => ({ fertilizer_type: input, scenario }),
-  },
-  isfm: {
-    entries: 'isfm_data',
-    value: 'rate_tons_ha',
-    labels: ({ input, scenario }) => ({ isfm_type: input, scenario }),
-  },
-  forage: {
-    entries: 'forage_data',
-    value: 'suitability_score',
-    labels: ({ input }) => ({ forage_variety: input }),
-  },
+/** A new entry that says which layer it is of. Assigning takes a fifth of the time that spreading does. */
+export function labelsOf({ input, seasonal }: ProductDefinition, layer: LayerLabel): Entry {
+  const labels: Entry = {}
+  if (input) labels[input.key] = layer.input
+  if (seasonal) labels.scenario = layer.scenario
+  return labels
 }
 
 /** The entries of a point's answer, in the release's order; layers without a value are left out. */
-export function entriesOf(
-  product: Product,
-  release: ReleaseLabels,
-  values: LayerValues,
-): Record<string, unknown>[] {
-  const { value: key, labels } = PRODUCT_ANSWERS[product]
+export function entriesOf(product: ProductDefinition, release: ReleaseLabels, values: LayerValues): Entry[] {
+  const { key } = product.value
   return release.layers.flatMap((layer, index) => {
     const value = values[index] as number
-    return Number.isNaN(value) ? [] : [{ ...labels(layer), [key]: value }]
+    if (Number.isNaN(value)) return []
+    const entry = labelsOf(product, layer)
+    entry[key] = value
+    return [entry]
   })
 }
 
 /** What a release says of a point, as every answer has it: its month, where it has one, and the entries. */
 export function dataOf(
-  product: Product,
+  product: ProductDefinition,
   release: ReleaseLabels,
   values: LayerValues,
 ): Record<string, unknown> {
   return {
     ...(release.forecastPeriod && { forecast_period: monthAndYear(release.forecastPeriod) }),
-    [PRODUCT_ANSWERS[product].entries]: entriesOf(product, release, values),
+    [product.entries]: entriesOf(product, release, values),
   }
 }
 

@@ -1,3 +1,4 @@
+import type { ProductDefinition } from '#src/products/define.ts'
 import { type ItemWriter, itemWriter } from './item-writer.ts'
 import type { Coverage, Release } from './queries.ts'
 import type { PlacedLayer } from './values.ts'
@@ -17,7 +18,7 @@ export interface PublishedRelease extends Release {
 }
 
 /** Makes what turns releases into such that answer. It numbers their tiles, each once. */
-export function createNumbering(): (release: Release) => PublishedRelease {
+export function createNumbering(): (release: Release, product: ProductDefinition) => PublishedRelease {
   let nextTile = 0
 
   function numbered(coverage: Coverage): NumberedCoverage {
@@ -27,9 +28,9 @@ export function createNumbering(): (release: Release) => PublishedRelease {
     return { ...coverage, tileColumns, firstTile }
   }
 
-  return (release) => ({
+  return (release, product) => ({
     ...release,
-    writer: itemWriter(release.product, release),
+    writer: itemWriter(product, release),
     coverages: release.coverages.map(numbered),
     layers: release.layers.map((layer) => ({
       ...layer,

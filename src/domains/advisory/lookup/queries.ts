@@ -21,7 +21,7 @@ export interface LayerLabel {
 /** What an answer says of the release it was computed from. */
 export interface ReleaseLabels {
   code: string
-  /** ISO date of the first day of the month; null for forage. */
+  /** ISO date of the first day of the month; null for products without seasons. */
   forecastPeriod: string | null
   layers: LayerLabel[]
 }

@@ -1,18 +1,12 @@
 import type { Kysely } from 'kysely'
-import type { Product } from '#schemas/common.ts'
+import { ofSeasonless } from '#schemas/product.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { ApiError, unknownCountry } from '#src/errors.ts'
+import type { Products } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
 import { createCountryFinder } from './countries.ts'
 import type { Country, PointQuery, Position } from './queries.ts'
 import { codesOf, type Snapshot } from './snapshot.ts'
-
-const PRODUCT_NAMES: Record<Product, string> = {
-  yield: 'yield predictions',
-  fertilizer: 'fertilizer recommendations',
-  isfm: 'ISFM recommendations',
-  forage: 'forage suitability scores',
-}
 
 /** What a request is about, as sentences name it; of a polygon they give the position of a point inside. */
 type Place = 'point' | 'polygon'
@@ -34,8 +28,10 @@ export interface Reasons {
 }
 
 /** @param concurrency queries for the countries of positions that may be under way at the same time */
-export function createReasons(db: Kysely<Tables>, concurrency: number): Reasons {
+export function createReasons(db: Kysely<Tables>, products: Products, concurrency: number): Reasons {
   const countries = createCountryFinder(db, concurrency)
+  const withoutCrops = ofSeasonless(products.list, (names) => `it has ${names} only`) || 'it has none'
+  const valuesOf = ({ product }: Series) => products.of(product).names.values
 
   /** A sentence about where a position lies, if that is another country than the one asked for. */
   async function otherCountry(snapshot: Snapshot, query: PointQuery, what: Place): Promise<string> {
@@ -50,37 +46,50 @@ export function createReasons(db: Kysely<Tables>, concurrency: number): Reasons 
       const country = snapshot.countries.find(({ code }) => code === countryCode)
       if (!country) return unknownCountry('country_code', codesOf(snapshot))
       const elsewhere = 'longitude' in query ? await otherCountry(snapshot, query, what) : ''
-      if (cropCode !== null && !country.crops.includes(cropCode)) return noSuchCrop(country, elsewhere)
-      return notPublished(snapshot, query, country, elsewhere)
+      if (cropCode !== null && !country.crops.includes(cropCode))
+        return noSuchCrop(country, withoutCrops, elsewhere)
+      return notPublished(snapshot, query, valuesOf(query), country, elsewhere)
     },
 
     noValueFromMemory(snapshot, series, position) {
-      if (!snapshot.bounded.has(series.countryCode)) return noData(series, position, 'point')
+      if (!snapshot.bounded.has(series.countryCode)) return noData(valuesOf(series), position, 'point')
       const codes = countries.fromMemory(position, snapshot.boundaries)
-      return codes && noValueIn(snapshot, codes, series, position, 'point')
+      return codes && noValueIn(snapshot, codes, series, valuesOf(series), position, 'point')
     },
 
     async noValue(snapshot, series, position, what = 'point') {
-      if (!snapshot.bounded.has(series.countryCode)) return noData(series, position, what)
+      if (!snapshot.bounded.has(series.countryCode)) return noData(valuesOf(series), position, what)
       const codes = await countries.find(position, snapshot.boundaries)
-      return noValueIn(snapshot, codes, series, position, what)
+      return noValueIn(snapshot, codes, series, valuesOf(series), position, what)
     },
   }
 }
 
-/** @param elsewhere a sentence that is added, or nothing */
-function noSuchCrop({ name, crops }: Country, elsewhere: string): ApiError {
-  const offer = crops.length > 0 ? `its crops are: ${crops.join(', ')}` : 'it has forage only'
+/**
+ * @param withoutCrops what is said of a country that offers none
+ * @param elsewhere a sentence that is added, or nothing
+ */
+function noSuchCrop({ name, crops }: Country, withoutCrops: string, elsewhere: string): ApiError {
+  const offer = crops.length > 0 ? `its crops are: ${crops.join(', ')}` : withoutCrops
   const message = `the crop is not available for ${name}`
   return new ApiError('CROP_NOT_AVAILABLE', `The crop is not available for ${name}; ${offer}.${elsewhere}`, [
     { field: 'crop', message, allowed: crops },
   ])
 }
 
-/** @param elsewhere a sentence that is added, or nothing */
-function notPublished(snapshot: Snapshot, series: Series, country: Country, elsewhere: string): ApiError {
-  const { product, cropCode, forecastPeriod } = series
-  const what = `${PRODUCT_NAMES[product]}${cropCode ? ` of ${cropCode}` : ''} for ${country.name}`
+/**
+ * @param values what the product's values are called
+ * @param elsewhere a sentence that is added, or nothing
+ */
+function notPublished(
+  snapshot: Snapshot,
+  series: Series,
+  values: string,
+  country: Country,
+  elsewhere: string,
+): ApiError {
+  const { cropCode, forecastPeriod } = series
+  const what = `${values}${cropCode ? ` of ${cropCode}` : ''} for ${country.name}`
   const months = snapshot.periodsOf(series).map((period) => period.slice(0, 7))
   const sentence =
     forecastPeriod !== null && months.length > 0
@@ -89,25 +98,29 @@ function notPublished(snapshot: Snapshot, series: Series, country: Country, else
   return new ApiError('NO_RELEASE', sentence + elsewhere)
 }
 
-/** @param codes of the countries that the position lies in */
+/**
+ * @param codes of the countries that the position lies in
+ * @param values what the product's values are called
+ */
 function noValueIn(
   snapshot: Snapshot,
   codes: readonly string[],
   series: Series,
+  values: string,
   position: Position,
   what: Place,
 ): ApiError {
-  if (codes.includes(series.countryCode)) return noData(series, position, what)
+  if (codes.includes(series.countryCode)) return noData(values, position, what)
   const country = nameOf(snapshot, series.countryCode)
   const other = nameOf(snapshot, codes[0])
   const where = other ? `lies in ${other}, not in ${country}` : `lies outside ${country}`
   return new ApiError('OUTSIDE_COUNTRY', `${nameOfPlace(position, what)} ${where}.`)
 }
 
-function noData({ product }: Series, position: Position, what: Place): ApiError {
+function noData(values: string, position: Position, what: Place): ApiError {
   return new ApiError(
     'NO_DATA',
-    `${nameOfPlace(position, what)} has no ${PRODUCT_NAMES[product]}: the published rasters have no value there.`,
+    `${nameOfPlace(position, what)} has no ${values}: the published rasters have no value there.`,
   )
 }
 

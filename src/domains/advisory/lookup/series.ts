@@ -1,15 +1,14 @@
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/advisory.ts'
-import type { Product } from '#schemas/common.ts'
+import type { ProductDefinition } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
 import type { Position } from './queries.ts'
 
 /** What a request asks for, wherever: names without regard to case, defaults filled in. */
 export function seriesOf(
-  product: Product,
+  { code: product, seasonal }: Pick<ProductDefinition, 'code' | 'seasonal'>,
   request: Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period'>,
 ): Series {
   const { crop = POINT_DEFAULTS.crop, country_code = POINT_DEFAULTS.country_code, forecast_period } = request
-  const seasonal = product !== 'forage'
   return {
     product,
     countryCode: country_code.trim().toLowerCase(),

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
+import type { Products } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
 import { createNumbering, type PublishedRelease } from './published-release.ts'
 import {
@@ -9,6 +10,7 @@ import {
   listBoundedCountries,
   listCountries,
   type PublishedState,
+  type Release,
 } from './queries.ts'
 import { chooserOf } from './release-choice.ts'
 
@@ -40,7 +42,8 @@ interface DatedSnapshot extends Snapshot {
   takenAt: number
   /** The content of releases never changes, so neither does the snapshot while this is the same. */
   state: string
-  releases: Map<number, PublishedRelease>
+  /** By their ids; null where the service does not know the product. */
+  releases: Map<number, PublishedRelease | null>
 }
 
 /**
@@ -50,7 +53,7 @@ interface DatedSnapshot extends Snapshot {
  * finds the snapshot at half that age, and requests meanwhile are answered from the old one. While there
  * are no requests, nothing is asked. With an age of 0 every request waits for an answer of its own.
  */
-export function createSnapshots(db: Kysely<Tables>, maxAgeMs: number): Snapshots {
+export function createSnapshots(db: Kysely<Tables>, products: Products, maxAgeMs: number): Snapshots {
   let snapshot: DatedSnapshot | undefined
   let pending: Promise<void> | undefined
   const numbered = createNumbering()
@@ -69,13 +72,13 @@ export function createSnapshots(db: Kysely<Tables>, maxAgeMs: number): Snapshots
       listCountries(db),
       listBoundedCountries(db),
     ])
-    const found = new Map(added.map((release) => [release.id, numbered(release)]))
-    const releases = new Map<number, PublishedRelease>()
+    const prepared = new Map(added.map((release) => [release.id, prepare(release)]))
+    const releases = new Map<number, PublishedRelease | null>()
     for (const id of ids) {
-      const release = known?.get(id) ?? found.get(id)
-      if (release) releases.set(id, release)
+      const release = known?.has(id) ? known.get(id) : prepared.get(id)
+      if (release !== undefined) releases.set(id, release)
     }
-    const published = [...releases.values()]
+    const published = [...releases.values()].filter((release) => release !== null)
     snapshot = {
       takenAt,
       // Releases may have been deleted in between: then the next look finds a change.
@@ -87,6 +90,12 @@ export function createSnapshots(db: Kysely<Tables>, maxAgeMs: number): Snapshots
       releaseOf: chooserOf(published),
       periodsOf: (series) => periodsOf(published, series),
     }
+  }
+
+  /** Null where the service does not know the product: another version of it may know more. */
+  function prepare(release: Release): PublishedRelease | null {
+    const product = products.list.find(({ code }) => code === release.product)
+    return product ? numbered(release, product) : null
   }
 
   function refresh(): Promise<void> {

@@ -1,8 +1,9 @@
 import type { PointRequest } from '#schemas/advisory.ts'
-import { type ErrorDetail, PRODUCTS, type Product } from '#schemas/common.ts'
+import type { ErrorDetail } from '#schemas/common.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
+import type { ProductDefinition } from '#src/products/define.ts'
 import type { PointOutcome } from '../lookup/lookup.ts'
-import { dataOf, locationOf, PRODUCT_ANSWERS } from '../lookup/products.ts'
+import { dataOf, locationOf } from '../lookup/products.ts'
 import { positionOf, seriesOf } from '../lookup/series.ts'
 import type { PointAnswer, PointAnswerer } from './answer.ts'
 
@@ -10,7 +11,7 @@ import type { PointAnswer, PointAnswerer } from './answer.ts'
 const TELLING: ErrorCode[] = ['OUTSIDE_COUNTRY', 'NO_DATA', 'NO_RELEASE']
 
 interface ProductOutcome {
-  product: Product
+  product: ProductDefinition
   outcome: PointOutcome
 }
 
@@ -20,27 +21,29 @@ interface ProductOutcome {
  * It is an error where none has a value: the reason that says most, with all of them in the details. So it
  * is where the country is none of ours.
  */
-export const allProductsAnswerer: PointAnswerer = {
-  fromMemory(lookup, request) {
-    const found: ProductOutcome[] = []
-    for (const product of PRODUCTS) {
-      const outcome = lookup.adviseFromMemory(seriesOf(product, request), positionOf(request))
-      if (outcome === undefined) return undefined
-      found.push({ product, outcome })
-    }
-    return answerOf(request, found)
-  },
-  async answer(lookup, request) {
-    const found = PRODUCTS.map(async (product) => ({
-      product,
-      outcome: await lookup.advise(seriesOf(product, request), positionOf(request)),
-    }))
-    return answerOf(request, await Promise.all(found))
-  },
+export function allProductsAnswerer(products: readonly ProductDefinition[]): PointAnswerer {
+  return {
+    fromMemory(lookup, request) {
+      const found: ProductOutcome[] = []
+      for (const product of products) {
+        const outcome = lookup.adviseFromMemory(seriesOf(product, request), positionOf(request))
+        if (outcome === undefined) return undefined
+        found.push({ product, outcome })
+      }
+      return answerOf(request, found)
+    },
+    async answer(lookup, request) {
+      const found = products.map(async (product) => ({
+        product,
+        outcome: await lookup.advise(seriesOf(product, request), positionOf(request)),
+      }))
+      return answerOf(request, await Promise.all(found))
+    },
+  }
 }
 
 function answerOf(request: PointRequest, found: ProductOutcome[]): PointAnswer | ApiError {
-  const reasons: { product: Product; reason: ApiError }[] = []
+  const reasons: { product: ProductDefinition; reason: ApiError }[] = []
   const releases: string[] = []
   const sections: Record<string, object> = {}
   for (const { product, outcome } of found) {
@@ -48,22 +51,26 @@ function answerOf(request: PointRequest, found: ProductOutcome[]): PointAnswer |
       // What is wrong with the request itself is wrong for all products.
       if (outcome.code === 'INVALID_PARAMETERS') return outcome
       reasons.push({ product, reason: outcome })
-      sections[product] = { [PRODUCT_ANSWERS[product].entries]: null, ...outcome.body }
+      sections[product.code] = { [product.entries]: null, ...outcome.body }
     } else {
       const { release, values } = outcome
       releases.push(release.code)
-      sections[product] = { release: release.code, ...dataOf(product, release, values) }
+      sections[product.code] = { release: release.code, ...dataOf(product, release, values) }
     }
   }
   if (releases.length === 0) return mostTelling(reasons)
   return { releases, complete: reasons.length === 0, body: { location: locationOf(request), ...sections } }
 }
 
-function mostTelling(reasons: { product: Product; reason: ApiError }[]): ApiError {
+function mostTelling(reasons: { product: ProductDefinition; reason: ApiError }[]): ApiError {
   const best = TELLING.flatMap((code) => reasons.find(({ reason }) => reason.code === code) ?? [])[0]
   const { code, message } = (best ?? (reasons[0] as { reason: ApiError })).reason
   const details = reasons.map(
-    ({ product, reason }): ErrorDetail => ({ field: product, message: reason.message, code: reason.code }),
+    ({ product, reason }): ErrorDetail => ({
+      field: product.code,
+      message: reason.message,
+      code: reason.code,
+    }),
   )
   return new ApiError(code, message, details)
 }

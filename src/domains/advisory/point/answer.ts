@@ -1,6 +1,6 @@
 import type { PointRequest } from '#schemas/advisory.ts'
-import type { Product } from '#schemas/common.ts'
 import { ApiError } from '#src/errors.ts'
+import type { ProductDefinition } from '#src/products/define.ts'
 import type { Lookup, PointAdvice, PointOutcome } from '../lookup/lookup.ts'
 import { dataOf, locationOf } from '../lookup/products.ts'
 import { positionOf, seriesOf } from '../lookup/series.ts'
@@ -24,7 +24,7 @@ export interface PointAnswerer {
 }
 
 /** Answers with what the release of one product says. */
-export function productAnswerer(product: Product): PointAnswerer {
+export function productAnswerer(product: ProductDefinition): PointAnswerer {
   const answerOf = (request: PointRequest, outcome: PointOutcome) =>
     outcome instanceof ApiError ? outcome : new ReleaseAnswer(product, request, outcome)
   return {
@@ -41,11 +41,11 @@ export function productAnswerer(product: Product): PointAnswerer {
 /** What one release says of a point. */
 class ReleaseAnswer implements PointAnswer {
   readonly complete = true
-  readonly #product: Product
+  readonly #product: ProductDefinition
   readonly #request: PointRequest
   readonly #advice: PointAdvice
 
-  constructor(product: Product, request: PointRequest, advice: PointAdvice) {
+  constructor(product: ProductDefinition, request: PointRequest, advice: PointAdvice) {
     this.#product = product
     this.#request = request
     this.#advice = advice

@@ -1,14 +1,7 @@
 import type { TObject } from 'typebox'
-import {
-  FertilizerResponse,
-  ForagePointRequest,
-  ForageResponse,
-  IsfmResponse,
-  PointRequest,
-  YieldResponse,
-} from '#schemas/advisory.ts'
-import { AllProductsResponse } from '#schemas/all-products.ts'
-import { PRODUCTS, type Product } from '#schemas/common.ts'
+import { PointRequest, type PointSchemas } from '#schemas/advisory.ts'
+import { ALL_PRODUCTS, listOf, ofSeasonless } from '#schemas/product.ts'
+import type { ProductDefinition } from '#src/products/define.ts'
 import { allProductsAnswerer } from './all-products.ts'
 import { type PointAnswerer, productAnswerer } from './answer.ts'
 
@@ -17,10 +10,13 @@ export interface PointEndpoint extends PointAnswerer {
   path: string
   /** Begins the ids of its operations. */
   name: string
-  product: Product | 'all'
+  /** What the history takes it for. */
+  recorded: Pick<ProductDefinition, 'code' | 'seasonal'>
   /** The products that it answers with. */
-  products: readonly Product[]
-  request: typeof PointRequest | typeof ForagePointRequest
+  products: readonly ProductDefinition[]
+  /** Whether a crop that the country does not offer is refused. */
+  needsCrop: boolean
+  request: TObject
   response: TObject
   summary: string
   description: string
@@ -30,61 +26,52 @@ const NO_VALUE = `
 
 The answer holds the values of the pixel that the point lies in, never a neighbour's. Layers without a value there are left out; a 0 is a value. Where there is no value at all, the answer is a 404 whose \`code\` says why.`
 
-function endpointOf(
-  product: Product,
-  { description, ...rest }: Pick<PointEndpoint, 'request' | 'response' | 'summary' | 'description'>,
-): PointEndpoint {
+function endpointOf({ product, request, response }: PointSchemas<ProductDefinition>): PointEndpoint {
+  const { code, names, seasonal, descriptions } = product
   return {
-    path: `/${product}/point`,
-    name: product,
-    product,
+    path: `/${code}/point`,
+    name: code,
+    recorded: product,
     products: [product],
-    description: description + NO_VALUE,
-    ...rest,
+    needsCrop: seasonal,
+    request,
+    response,
+    summary: `${names.title} at a point`,
+    description: descriptions.point + NO_VALUE,
     ...productAnswerer(product),
   }
 }
 
-export const POINT_ENDPOINTS: PointEndpoint[] = [
-  endpointOf('yield', {
-    request: PointRequest,
-    response: YieldResponse,
-    summary: 'Predicted yield at a point',
-    description:
-      'The yield that the newest forecast predicts, in kilograms per hectare, one entry a scenario.',
-  }),
-  endpointOf('fertilizer', {
-    request: PointRequest,
-    response: FertilizerResponse,
-    summary: 'Fertilizer rates at a point',
-    description:
-      'The recommended rates of inorganic fertilizers, in kilograms per hectare, one entry a fertilizer and scenario.',
-  }),
-  endpointOf('isfm', {
-    request: PointRequest,
-    response: IsfmResponse,
-    summary: 'Organic inputs (ISFM) at a point',
-    description:
-      'The organic inputs that integrated soil fertility management recommends, in metric tons per hectare, one entry an input and scenario.',
-  }),
-  endpointOf('forage', {
-    request: ForagePointRequest,
-    response: ForageResponse,
-    summary: 'Forage suitability at a point',
-    description: 'How well forage species suit the place, one entry a species. Needs no crop.',
-  }),
-  {
+/** @param response of the endpoint for all products */
+export function pointEndpointsOf(
+  schemas: readonly PointSchemas<ProductDefinition>[],
+  response: TObject,
+): PointEndpoint[] {
+  return [
+    ...schemas.map(endpointOf),
+    allProductsEndpoint(
+      schemas.map(({ product }) => product),
+      response,
+    ),
+  ]
+}
+
+function allProductsEndpoint(products: ProductDefinition[], response: TObject): PointEndpoint {
+  const subjects = listOf(products.map(({ names }) => names.subject))
+  const plain = ofSeasonless(products, (names, needs) => `: ${names} ${needs} none`)
+  return {
     path: '/point',
     name: 'everything',
-    product: 'all',
-    products: PRODUCTS,
+    recorded: { code: ALL_PRODUCTS, seasonal: products.some(({ seasonal }) => seasonal) },
+    products,
+    needsCrop: false,
     request: PointRequest,
-    response: AllProductsResponse,
+    response,
     summary: 'Everything for a point',
     description: `
-Yield, fertilizer, organic inputs and forage in one call: each what its own endpoint answers, with the release that it comes from, or, where that has no answer, null and the \`error\` and \`code\` that say why. So does a crop that the country does not offer: forage needs none.
+${subjects.charAt(0).toUpperCase()}${subjects.slice(1)} in one call: each what its own endpoint answers, with the release that it comes from, or, where that has no answer, null and the \`error\` and \`code\` that say why. So does a crop that the country does not offer${plain}.
 
 Where none of them has a value, the answer is a 404 with the reason that says most about the place, and each product's own in \`details\`.`.trim(),
-    ...allProductsAnswerer,
-  },
-]
+    ...allProductsAnswerer(products),
+  }
+}

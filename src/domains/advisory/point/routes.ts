@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { asQuery, type PointRequest, ReleaseHeader } from '#schemas/advisory.ts'
-import { type Product, ref } from '#schemas/common.ts'
+import { ref } from '#schemas/common.ts'
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
 import { type ErrorCode, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -13,7 +13,7 @@ import type { Lookup } from '../lookup/lookup.ts'
 import { seriesOf } from '../lookup/series.ts'
 import type { PointAnswer } from './answer.ts'
 import { allowCaching, forbidCaching, namedTags, tagOf, tagOfReleases } from './conditional.ts'
-import { POINT_ENDPOINTS, type PointEndpoint } from './endpoints.ts'
+import type { PointEndpoint } from './endpoints.ts'
 import { type RecordedCall, recordForCaller } from './record.ts'
 import { wantsTiming, withTiming } from './timing.ts'
 
@@ -47,19 +47,24 @@ interface Point {
 }
 
 /** The endpoints that answer for one point: by POST, and by GET to be cached. */
-export function pointRoutes(app: App, lookup: Lookup, record: RecordAdvisory): void {
+export function pointRoutes(
+  app: App,
+  endpoints: PointEndpoint[],
+  lookup: Lookup,
+  record: RecordAdvisory,
+): void {
   const point = { lookup, record, sendSoon: createReplyBatcher(send) }
-  for (const endpoint of POINT_ENDPOINTS) {
+  for (const endpoint of endpoints) {
     app.route(postRoute(endpoint, point))
     app.route(getRoute(endpoint, point))
   }
 }
 
 /** What the two operations of an endpoint have in common. */
-function commonOf({ product, response }: PointEndpoint) {
+function commonOf({ needsCrop, response }: PointEndpoint) {
   const errors: ErrorCode[] = [
     'INVALID_PARAMETERS',
-    ...(product === 'forage' || product === 'all' ? [] : ['CROP_NOT_AVAILABLE' as const]),
+    ...(needsCrop ? (['CROP_NOT_AVAILABLE'] as const) : []),
     'NO_RELEASE',
     'OUTSIDE_COUNTRY',
     'NO_DATA',
@@ -215,7 +220,7 @@ function asError(error: unknown): Error {
 }
 
 /** What the history says a call was about. */
-function recordedCall({ product, products }: PointEndpoint, request: PointRequest): RecordedCall {
-  const { countryCode, cropCode } = seriesOf(products[0] as Product, request)
+function recordedCall({ recorded }: PointEndpoint, request: PointRequest): RecordedCall {
+  const { product, countryCode, cropCode } = seriesOf(recorded, request)
   return { product, countryCode, cropCode, request }
 }

@@ -1,66 +1,22 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { TObject } from 'typebox'
 import { ReleaseHeader } from '#schemas/advisory.ts'
-import { type Product, ref } from '#schemas/common.ts'
-import {
-  ForagePolygonRequest,
-  PolygonFertilizerResponse,
-  PolygonForageResponse,
-  PolygonIsfmResponse,
-  PolygonRequest,
-  PolygonYieldResponse,
-} from '#schemas/polygon.ts'
+import { ref } from '#schemas/common.ts'
+import type { PlainPolygonRequest, PolygonRequest, PolygonSchemas } from '#schemas/polygon.ts'
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { deadlineOf } from '#src/http/deadline.ts'
 import { mergeQueryIntoBody } from '#src/http/parameters.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
+import type { ProductDefinition } from '#src/products/define.ts'
 import type { Lookup } from '../lookup/lookup.ts'
-import { monthAndYear, PRODUCT_ANSWERS } from '../lookup/products.ts'
+import { monthAndYear } from '../lookup/products.ts'
 import { seriesOf } from '../lookup/series.ts'
 import { type AreaAdvice, createPolygonAdvisor, type PolygonAdvice } from './advise.ts'
 import { entriesOf, precise } from './entries.ts'
 import { readGeoJson } from './geometry.ts'
 
-type Body = PolygonRequest | ForagePolygonRequest
-
-const ENDPOINTS: {
-  product: Product
-  request: typeof PolygonRequest | typeof ForagePolygonRequest
-  response: TObject
-  summary: string
-  description: string
-}[] = [
-  {
-    product: 'yield',
-    request: PolygonRequest,
-    response: PolygonYieldResponse,
-    summary: 'Predicted yield in a polygon',
-    description: 'The yield that the newest forecast predicts for a field or a district.',
-  },
-  {
-    product: 'fertilizer',
-    request: PolygonRequest,
-    response: PolygonFertilizerResponse,
-    summary: 'Fertilizer rates in a polygon',
-    description: 'The recommended rates of inorganic fertilizers in a field or a district, and their totals.',
-  },
-  {
-    product: 'isfm',
-    request: PolygonRequest,
-    response: PolygonIsfmResponse,
-    summary: 'Organic inputs (ISFM) in a polygon',
-    description: 'The recommended organic inputs in a field or a district, and their totals.',
-  },
-  {
-    product: 'forage',
-    request: ForagePolygonRequest,
-    response: PolygonForageResponse,
-    summary: 'Forage suitability in a polygon',
-    description: 'How well forage species suit a field or a district. Needs no crop.',
-  },
-]
+type Body = PolygonRequest | PlainPolygonRequest
 
 const RULES = `
 
@@ -73,17 +29,23 @@ Send \`geometry\`, a GeoJSON Polygon, MultiPolygon or Feature of one, or \`admin
 The answer is kept in the caller's history, under \`history_id\`.`
 
 /** The advisory endpoints for polygons and administrative areas. */
-export function polygonRoutes(app: App, lookup: Lookup, record: RecordAdvisory): void {
+export function polygonRoutes(
+  app: App,
+  schemas: PolygonSchemas<ProductDefinition>[],
+  lookup: Lookup,
+  record: RecordAdvisory,
+): void {
   const advisor = createPolygonAdvisor(app.database, lookup, app.log)
 
-  for (const { product, request, response, summary, description } of ENDPOINTS) {
+  for (const { product, request, response } of schemas) {
+    const { code, names, descriptions } = product
     app.route({
       method: 'POST',
-      url: `/${product}`,
+      url: `/${code}`,
       schema: {
-        operationId: `${product}InPolygon`,
-        summary,
-        description: description + RULES,
+        operationId: `${code}InPolygon`,
+        summary: `${names.title} in a polygon`,
+        description: descriptions.polygon + RULES,
         tags: ['advisory'],
         body: ref(request),
         response: {
@@ -97,7 +59,7 @@ export function polygonRoutes(app: App, lookup: Lookup, record: RecordAdvisory):
             'INVALID_PARAMETERS',
             'INVALID_GEOMETRY',
             'MALFORMED_JSON',
-            ...(product === 'forage' ? [] : (['CROP_NOT_AVAILABLE'] as const)),
+            ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
             'UNKNOWN_AREA',
             'NO_RELEASE',
             'OUTSIDE_COUNTRY',
@@ -119,12 +81,12 @@ export function polygonRoutes(app: App, lookup: Lookup, record: RecordAdvisory):
         const answered = {
           location: locationOf(body, advice),
           ...(release.forecastPeriod && { forecast_period: monthAndYear(release.forecastPeriod) }),
-          [PRODUCT_ANSWERS[product].entries]: entriesOf(product, release, advice.statistics),
+          [product.entries]: entriesOf(product, release, advice.statistics),
         }
         const historyId = await record({
           userId: callerOf(call).id,
           kind: 'polygon',
-          product,
+          product: code,
           countryCode: series.countryCode,
           cropCode: series.cropCode,
           releases: [release.code],

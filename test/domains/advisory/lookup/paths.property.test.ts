@@ -9,6 +9,7 @@ import type { Position } from '#src/domains/advisory/lookup/queries.ts'
 import { createSnapshots } from '#src/domains/advisory/lookup/snapshot.ts'
 import { publishRelease } from '#src/domains/releases/queries.ts'
 import { extentOf, insertCoverage } from '#src/ingest/queries.ts'
+import { PRODUCTS } from '#src/products/index.ts'
 import type { Series } from '#src/products/series.ts'
 import type { Grid } from '#src/raster/grid.ts'
 import { type Band, PIXEL_KINDS, type PixelKind, rasterWkb } from '#test/raster/raster-wkb.ts'
@@ -224,9 +225,13 @@ test('memory, coalesced queries and ST_Value give the same doubles, whatever the
   const ways = [16, 0].map((megabytes) => ({
     inMemory: megabytes > 0,
     pixels: createPixelReader(reader, { cacheBytes: megabytes * 1024 ** 2, concurrency: 1 }),
-    lookup: createLookup(service.database, loadConfig({ ...settings, TILE_CACHE_MB: String(megabytes) })),
+    lookup: createLookup(
+      service.database,
+      loadConfig({ ...settings, TILE_CACHE_MB: String(megabytes) }),
+      PRODUCTS,
+    ),
   })) satisfies { inMemory: boolean; pixels: PixelReader; lookup: Lookup }[]
-  const snapshots = createSnapshots(reader, 0)
+  const snapshots = createSnapshots(reader, PRODUCTS, 0)
 
   await fc.assert(
     fc.asyncProperty(

@@ -5,6 +5,7 @@ import { createSnapshots } from '#src/domains/advisory/lookup/snapshot.ts'
 import type { App } from '#src/http/app.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import type { ReleaseSource } from '#src/ingest/source.ts'
+import { PRODUCTS } from '#src/products/index.ts'
 import type { TcpProxy } from '#test/database/tcp-proxy.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
@@ -152,7 +153,7 @@ describe('what is kept in memory', () => {
         ),
       ),
     )
-    const snapshots = createSnapshots(service.database.reader, 0)
+    const snapshots = createSnapshots(service.database.reader, PRODUCTS, 0)
     let version = 0
     await fc.assert(
       fc.asyncProperty(

@@ -1,0 +1,149 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import { PointRequest } from './advisory.ts'
+import { ofSeasonless, type ProductContract } from './product.ts'
+
+/** How many points one call may have. */
+export const BATCH_LIMITS = { anonymous: 1000, withToken: 20_000 } as const
+
+export const PointId = Type.Unsafe<string | number>({
+  type: ['string', 'number'],
+  maxLength: 200,
+  format: 'text',
+  minimum: Number.MIN_SAFE_INTEGER,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: 'Whatever tells the points of a call apart, given back as it was sent.',
+  examples: ['field-1'],
+})
+
+export const BatchPoint = Type.Object(
+  {
+    id: Type.Optional(PointId),
+    lat: PointRequest.properties.lat,
+    lng: PointRequest.properties.lng,
+    name: PointRequest.properties.name,
+  },
+  { $id: 'BatchPoint', description: 'One of many points. Fields that are not listed are ignored.' },
+)
+export type BatchPoint = Static<typeof BatchPoint>
+
+export const PointLines = Type.String({
+  $id: 'PointLines',
+  description: 'One `BatchPoint` a line, as JSON. Empty lines are skipped.',
+  examples: ['{"id":"field-1","lat":9.5,"lng":38.5,"name":"My field"}\n{"id":2,"lat":9.6,"lng":38.6}\n'],
+})
+
+export const PointTable = Type.String({
+  $id: 'PointTable',
+  description:
+    'RFC 4180, in UTF-8. The first line names the columns, in any order and case: `lat` (or `latitude`) and `lng` (or `lon`, `long`, `longitude`), and if you like `id` and `name`. Others are ignored; empty cells count as left out; ids are text.',
+  examples: ['id,name,lat,lng\r\nfield-1,"My field, upper part",9.5,38.5\r\nfield-2,,9.6,38.6\r\n'],
+})
+
+export const PointCollection = Type.Object(
+  {
+    type: Type.Literal('FeatureCollection'),
+    features: Type.Array(
+      Type.Object({
+        type: Type.Literal('Feature'),
+        id: Type.Optional(PointId),
+        geometry: Type.Object({
+          type: Type.Literal('Point'),
+          coordinates: Type.Array(Type.Number(), { minItems: 2, description: 'Longitude, latitude.' }),
+        }),
+        properties: Type.Union([
+          Type.Object({ id: Type.Optional(PointId), name: PointRequest.properties.name }),
+          Type.Null(),
+        ]),
+      }),
+      { minItems: 1, maxItems: BATCH_LIMITS.withToken },
+    ),
+  },
+  {
+    $id: 'PointCollection',
+    description: 'GeoJSON points in WGS 84. Heights are ignored, and so are properties that are not listed.',
+    examples: [
+      {
+        type: 'FeatureCollection',
+        features: [
+          {
+            type: 'Feature',
+            id: 'field-1',
+            geometry: { type: 'Point', coordinates: [38.5, 9.5] },
+            properties: { name: 'My field' },
+          },
+        ],
+      },
+    ],
+  },
+)
+
+export const AnswerLines = Type.String({
+  $id: 'AnswerLines',
+  description: 'For each point one line, in their order: an item of the JSON answer.',
+  examples: [
+    '{"id":"field-1","location":{"name":"My field","lat":9.5,"lng":38.5,"type":"point"},"forecast_period":"July 2026","yield_data":[{"scenario":"Normal","yield_kg_ha":3694}]}\n',
+  ],
+})
+
+/** The forms of answers that are the same for all products. */
+export interface BatchForms {
+  table: TSchema
+  collection: TSchema
+}
+
+export function batchFormsOf(products: readonly ProductContract[]): BatchForms {
+  const seasons = ofSeasonless(products, (names) => ` (not for ${names})`)
+  return { table: answerTable(seasons), collection: answerCollection(seasons) }
+}
+
+/** @param seasons for which products the answer has no month */
+function answerTable(seasons: string): TSchema {
+  return Type.String({
+    $id: 'AnswerTable',
+    description: `For each point one row, in their order: \`id\`, \`name\`, \`lat\`, \`lng\`, \`forecast_period\`${seasons}, a column a layer, such as \`rate_kg_ha Urea Normal\`, then \`error\` and \`code\`. A text that a spreadsheet would take for a formula has an apostrophe before it.`,
+    examples: [
+      'id,name,lat,lng,forecast_period,yield_kg_ha Normal,error,code\r\nfield-1,My field,9.5,38.5,July 2026,3694,,\r\n',
+    ],
+  })
+}
+
+/** @param seasons for which products the answer has no month */
+function answerCollection(seasons: string): TSchema {
+  return Type.Object(
+    {
+      type: Type.Literal('FeatureCollection'),
+      release: Type.String({ description: 'The release that answered, for all points.' }),
+      features: Type.Array(
+        Type.Object({
+          type: Type.Literal('Feature'),
+          id: Type.Optional(PointId),
+          geometry: Type.Union([
+            Type.Object({ type: Type.Literal('Point'), coordinates: Type.Array(Type.Number()) }),
+            Type.Null({ description: 'The point was not valid.' }),
+          ]),
+          properties: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Null()]), {
+            description: `\`name\`, \`forecast_period\`${seasons}, and a property a layer, such as \`rate_kg_ha Urea Normal\`, null where it has no value; \`error\` and \`code\` where there is none at all.`,
+          }),
+        }),
+        { description: 'One for each point, in their order.' },
+      ),
+    },
+    {
+      $id: 'AnswerCollection',
+      examples: [
+        {
+          type: 'FeatureCollection',
+          release: 'yield-eth-wheat-2026-07-v1',
+          features: [
+            {
+              type: 'Feature',
+              id: 'field-1',
+              geometry: { type: 'Point', coordinates: [38.5, 9.5] },
+              properties: { name: 'My field', forecast_period: 'July 2026', 'yield_kg_ha Normal': 3694 },
+            },
+          ],
+        },
+      ],
+    },
+  )
+}

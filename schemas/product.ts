@@ -1,0 +1,117 @@
+import type { TSchema } from 'typebox'
+import { oneOf } from './common.ts'
+
+/** A member of an entry, and what the documents say of it. */
+interface Member {
+  key: string
+  description: string
+}
+
+/** An entry of an answer, as the documents show it. */
+export type ExampleEntry = Record<string, string | number>
+
+/** How a product is called in sentences. */
+interface ProductNames {
+  /** Begins the summaries of its operations: "Fertilizer rates" at a point. */
+  title: string
+  /** The same at many points, where it differs. */
+  titleOfMany?: string
+  /** Among the others: "yield, fertilizer, organic inputs and forage". */
+  subject: string
+  /** What the service gives with it: "fertilizer rates". */
+  advice: string
+  /** What a release has or lacks: "fertilizer recommendations". */
+  values: string
+}
+
+/** A place that the documents ask about. */
+interface ExamplePlace {
+  id: string
+  name: string
+  lat: number
+  lng: number
+  country_code: string
+  /** The code of an administrative area of the country. */
+  area: string
+}
+
+/** What the wire contract says of a product: the schemas of its operations are made from it. */
+export interface ProductContract {
+  /** In paths and in the codes of releases, and wherever else programs name the product. */
+  code: string
+  names: ProductNames
+  /** Whether it is published for a crop, a month and scenarios. */
+  seasonal: boolean
+  /** The key of the entries in an answer. */
+  entries: string
+  /** The value of an entry. */
+  value: { key: string; schema: TSchema }
+  /** What is applied or grown; null where layers differ in their scenario alone. */
+  input: Member | null
+  /** What the mean comes to on the covered area of a polygon; null where that makes no sense. */
+  total: Member | null
+  /** What of it can be observed in the field, at least 0; null for nothing. */
+  observed: (Member & { maximum: number; example?: number }) | null
+  /** What the operations for a point and for a polygon say of themselves. */
+  descriptions: { point: string; polygon: string }
+  examples: {
+    /** Entries of a point's answer. */
+    point: ExampleEntry[]
+    /** Entries of a polygon's answer. */
+    polygon?: ExampleEntry[]
+    /** Entries where a country offers no crop, for products without seasons. */
+    withoutCrop?: ExampleEntry[]
+    /** Where products without seasons are asked about; the others have a field. */
+    place?: ExamplePlace
+  }
+}
+
+const FIELD: ExamplePlace = {
+  id: 'field-1',
+  name: 'My field',
+  lat: 9.5,
+  lng: 38.5,
+  country_code: 'eth',
+  area: 'ETH-01',
+}
+
+/** Where the documents ask about a product. */
+export function examplePlaceOf({ examples }: ProductContract): ExamplePlace {
+  return examples.place ?? FIELD
+}
+
+/** Begins the names of the product's components: "Fertilizer". */
+export function componentOf({ code }: ProductContract): string {
+  return `${code.charAt(0).toUpperCase()}${code.slice(1)}`
+}
+
+/** The code of a product. */
+export function productSchema(products: readonly ProductContract[], description: string) {
+  return oneOf(
+    products.map(({ code }) => code),
+    description,
+  )
+}
+
+/** What calls were about: a product, or all of them in one call. */
+export function recordedProductSchema(products: readonly ProductContract[], description: string) {
+  return oneOf([...products.map(({ code }) => code), ALL_PRODUCTS], description)
+}
+
+/** Stands for all products in one call; no product has it as its code. */
+export const ALL_PRODUCTS = 'all'
+
+/** Names as a sentence lists them: "yield, fertilizer and forage". */
+export function listOf(names: readonly string[]): string {
+  const last = names.at(-1) ?? ''
+  return names.length < 2 ? last : `${names.slice(0, -1).join(', ')} and ${last}`
+}
+
+/** What is to be said of the products without seasons; nothing where there are none. */
+export function ofSeasonless(
+  products: readonly ProductContract[],
+  say: (names: string, needs: 'need' | 'needs') => string,
+): string {
+  const names = products.filter(({ seasonal }) => !seasonal).map(({ names }) => names.subject)
+  return names.length === 0 ? '' : say(listOf(names), names.length === 1 ? 'needs' : 'need')
+}

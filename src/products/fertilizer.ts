@@ -1,0 +1,58 @@
+import { Type } from 'typebox'
+import { defineProduct } from './define.ts'
+
+export const fertilizer = defineProduct({
+  code: 'fertilizer',
+  names: {
+    title: 'Fertilizer rates',
+    subject: 'fertilizer',
+    advice: 'fertilizer rates',
+    values: 'fertilizer recommendations',
+  },
+  seasonal: true,
+  unit: 'kg/ha',
+  decimals: 2,
+  entries: 'fertilizer_data',
+  value: {
+    key: 'rate_kg_ha',
+    schema: Type.Number({ description: 'Kilograms per hectare. 0 is a recommendation, too.' }),
+  },
+  input: {
+    key: 'fertilizer_type',
+    description: 'For example `Urea` or `DAP`.',
+    names: 'a fertilizer, such as Urea',
+  },
+  total: {
+    key: 'total_kg',
+    description: 'Kilograms for the covered area: the mean times its hectares.',
+  },
+  observed: {
+    key: 'rate_kg_ha',
+    maximum: 10_000,
+    description: 'Inorganic fertilizer applied, in kg/ha.',
+    example: 120,
+  },
+  descriptions: {
+    point:
+      'The recommended rates of inorganic fertilizers, in kilograms per hectare, one entry a fertilizer and scenario.',
+    polygon: 'The recommended rates of inorganic fertilizers in a field or a district, and their totals.',
+  },
+  examples: {
+    point: [
+      { fertilizer_type: 'DAP', scenario: 'Normal', rate_kg_ha: 89 },
+      { fertilizer_type: 'Urea', scenario: 'Normal', rate_kg_ha: 150 },
+    ],
+    polygon: [
+      {
+        fertilizer_type: 'Urea',
+        scenario: 'Normal',
+        rate_kg_ha: 150.25,
+        min: 141,
+        max: 158,
+        stddev: 4.02,
+        covered_percent: 100,
+        total_kg: 1804878.125,
+      },
+    ],
+  },
+})

@@ -1,0 +1,36 @@
+import { Type } from 'typebox'
+import { defineProduct } from './define.ts'
+
+export const forage = defineProduct({
+  code: 'forage',
+  names: {
+    title: 'Forage suitability',
+    subject: 'forage',
+    advice: 'forage suitability',
+    values: 'forage suitability scores',
+  },
+  seasonal: false,
+  unit: 'score',
+  decimals: 4,
+  entries: 'forage_data',
+  value: { key: 'suitability_score', schema: Type.Number({ description: 'Higher is more suitable.' }) },
+  input: { key: 'forage_variety', description: 'The species.', names: 'a forage species' },
+  total: null,
+  observed: null,
+  descriptions: {
+    point: 'How well forage species suit the place, one entry a species. Needs no crop.',
+    polygon: 'How well forage species suit a field or a district. Needs no crop.',
+  },
+  examples: {
+    point: [{ forage_variety: 'Chloris gayana', suitability_score: 0.415 }],
+    withoutCrop: [{ forage_variety: 'Chloris gayana', suitability_score: 0.765 }],
+    place: {
+      id: 'pasture-1',
+      name: 'My pasture',
+      lat: -1,
+      lng: 36.5,
+      country_code: 'ken',
+      area: 'KEN-01',
+    },
+  },
+})

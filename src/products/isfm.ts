@@ -1,0 +1,40 @@
+import { Type } from 'typebox'
+import { defineProduct } from './define.ts'
+
+/** Integrated soil fertility management. */
+export const isfm = defineProduct({
+  code: 'isfm',
+  names: {
+    title: 'Organic inputs (ISFM)',
+    subject: 'organic inputs',
+    advice: 'organic inputs (ISFM)',
+    values: 'ISFM recommendations',
+  },
+  seasonal: true,
+  unit: 't/ha',
+  decimals: 3,
+  entries: 'isfm_data',
+  value: { key: 'rate_tons_ha', schema: Type.Number({ description: 'Metric tons per hectare.' }) },
+  input: {
+    key: 'isfm_type',
+    description: 'For example `Compost` or `Vermicompost`.',
+    names: 'an organic input, such as Compost',
+  },
+  total: {
+    key: 'total_tons',
+    description: 'Metric tons for the covered area: the mean times its hectares.',
+  },
+  observed: {
+    key: 'rate_tons_ha',
+    maximum: 1000,
+    description: 'Organic input applied, in metric tons per hectare.',
+  },
+  descriptions: {
+    point:
+      'The organic inputs that integrated soil fertility management recommends, in metric tons per hectare, one entry an input and scenario.',
+    polygon: 'The recommended organic inputs in a field or a district, and their totals.',
+  },
+  examples: {
+    point: [{ isfm_type: 'Compost', scenario: 'Normal', rate_tons_ha: 6.4 }],
+  },
+})
