@@ -1,7 +1,7 @@
-import { isIP } from 'node:net'
 import { envSchema } from 'env-schema'
 import { type Static, Type } from 'typebox'
 import { OperatorError } from '#src/errors.ts'
+import { isAddressOrRange } from '#src/lib/network.ts'
 
 const Environment = Type.Object({
   DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
@@ -81,10 +81,7 @@ function listOf(text: string): string[] {
 
 /** Whoever is trusted can claim any address, so a range of everybody is a mistake. */
 function addressOrRange(item: string): string {
-  const [address = '', bits, ...rest] = item.split('/')
-  const version = isIP(address)
-  const valid = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (version === 6 ? 128 : 32))
-  if (version === 0 || !valid || rest.length > 0 || Number(bits ?? 32) === 0) {
+  if (!isAddressOrRange(item)) {
     throw new Error(
       `TRUSTED_PROXIES must list addresses or ranges such as 10.0.0.0/8, and "${item}" is neither`,
     )

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { isIPv6 } from 'node:net'
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { ApiError } from '#src/errors.ts'
+import { networkOf } from '#src/lib/network.ts'
 import { clearFailures, deleteOldFailures, recordFailure, secondsBlocked } from './queries.ts'
 
 /**
@@ -85,21 +85,4 @@ export function createThrottle(db: Kysely<Tables>): Throttle {
 /** SHA-256, so that the table tells nobody who has tried what from where. */
 function hashOf(text: string): Buffer {
   return createHash('sha256').update(text).digest()
-}
-
-/** What one subscriber has: an IPv4 address, or the /64 of an IPv6 one, within which it can choose. */
-export function networkOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (mapped) return mapped
-  if (!isIPv6(address)) return address
-  const [head = '', tail] = (address.split('%')[0] as string).toLowerCase().split('::')
-  const groups = head.split(':').filter(Boolean)
-  const rest = tail?.split(':').filter(Boolean) ?? []
-  // An IPv4 address at the end stands for two groups.
-  const length = groups.length + rest.length + (address.includes('.') ? 1 : 0)
-  if (tail !== undefined) groups.push(...Array<string>(8 - length).fill('0'), ...rest)
-  return `${groups
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ''))
-    .join(':')}::/64`
 }
