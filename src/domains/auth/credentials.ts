@@ -15,13 +15,8 @@ import { ApiError } from '#src/errors.ts'
 import { isCommonPassword } from './common-passwords.ts'
 import { hashPassword, isOutdated, NOBODYS_HASH, verifyPassword } from './passwords.ts'
 import { deleteOtherSessions } from './queries.ts'
-import {
-  accountSubject,
-  addressSubject,
-  registrationSubject,
-  type Subject,
-  type Throttle,
-} from './throttle.ts'
+import { accountSubject, addressSubject, registrationSubject, type Subject } from './subjects.ts'
+import type { Throttle } from './throttle.ts'
 import { createWorkQueue } from './work-queue.ts'
 
 /** What people do with e-mail and password. All of it is throttled, and hashes when its turn comes. */

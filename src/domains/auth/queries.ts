@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Role } from '#schemas/user.ts'
 import type { Tables } from '#src/database/tables.ts'
-import type { Subject } from './throttle.ts'
+import type { Subject } from './subjects.ts'
 
 /** The longest that a session lasts, however often it is continued. */
 const SESSION_DAYS = 90

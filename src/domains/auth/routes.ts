@@ -9,7 +9,8 @@ import { callerOf } from '#src/http/plugins/authentication.ts'
 import { createCredentialDesk } from './credentials.ts'
 import { deleteSession } from './queries.ts'
 import { continueSession, type Session, startSession } from './sessions.ts'
-import { addressSubject, createThrottle } from './throttle.ts'
+import { addressSubject } from './subjects.ts'
+import { createThrottle } from './throttle.ts'
 
 const BODY_ERRORS: ErrorCode[] = [
   'INVALID_PARAMETERS',
