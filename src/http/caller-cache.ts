@@ -1,10 +1,10 @@
-/** So many tokens are remembered; each takes less than a kilobyte. */
-const KEPT_TOKENS = 10_000
+/** So many tokens are cached; each takes less than a kilobyte. */
+const CACHED_TOKENS = 10_000
 
 /** What a token stands for, asked of the database at most once in a while. */
 export interface CallerCache<Caller> {
   get(token: string): Caller | undefined
-  /** Remembers a caller, from the moment at which the database was asked (`performance.now()`). */
+  /** Caches a caller, from the moment at which the database was asked (`performance.now()`). */
   set(token: string, caller: Caller, asked: number, lifetimeMs: number): void
   /** Forgets the callers that meet a condition, so that this process refuses them at once. */
   forget(condition: (caller: Caller) => boolean): void
@@ -26,7 +26,7 @@ export function createCallerCache<Caller>(): CallerCache<Caller> {
       // What was asked before somebody was to be forgotten may be about them.
       if (asked <= forgottenAt) return
       entries.delete(token)
-      if (entries.size >= KEPT_TOKENS) entries.delete(entries.keys().next().value as string)
+      if (entries.size >= CACHED_TOKENS) entries.delete(entries.keys().next().value as string)
       entries.set(token, { caller, until: asked + lifetimeMs })
     },
     forget(condition) {

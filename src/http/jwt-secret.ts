@@ -18,18 +18,18 @@ export function refuseMissingSecret({ JWT_SECRET, DATABASE_URL }: Config): void 
 
 /**
  * The secrets of the configuration. With the embedded database, which belongs to one process, one is
- * made where none is set, and kept beside the database.
+ * made where none is set, and persisted beside the database.
  *
  * @throws {OperatorError} when there is none on a server
  */
 export async function loadSecrets(config: Config): Promise<Secrets> {
   refuseMissingSecret(config)
   const { JWT_SECRET, JWT_SECRET_PREVIOUS, DATA_DIR } = config
-  const current = JWT_SECRET ?? (await keptSecret(DATA_DIR))
+  const current = JWT_SECRET ?? (await persistedSecret(DATA_DIR))
   return JWT_SECRET_PREVIOUS === undefined ? [current] : [current, JWT_SECRET_PREVIOUS]
 }
 
-async function keptSecret(folder: string): Promise<string> {
+async function persistedSecret(folder: string): Promise<string> {
   const path = join(folder, 'jwt-secret')
   await mkdir(folder, { recursive: true })
   const made = randomBytes(48).toString('base64url')
@@ -40,8 +40,8 @@ async function keptSecret(folder: string): Promise<string> {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
   await chmod(path, 0o600)
-  const kept = (await readFile(path, 'utf8')).trim()
-  if (Buffer.byteLength(kept) >= MINIMUM_SECRET_BYTES) return kept
+  const persisted = (await readFile(path, 'utf8')).trim()
+  if (Buffer.byteLength(persisted) >= MINIMUM_SECRET_BYTES) return persisted
   throw new OperatorError(
     `${path} is shorter than ${MINIMUM_SECRET_BYTES} bytes: delete it, and a new one is made. Everyone then logs in again.`,
   )

@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 
-/** 256 bits: nobody guesses one, so a plain hash keeps it. */
+/** 256 bits: nobody guesses one, so a plain hash is enough. */
 const BYTES = 32
 
 export function newRefreshToken(): string {

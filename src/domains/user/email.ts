@@ -1,5 +1,5 @@
-/** An address as it is kept and shown: without the space around it, in the composed form of Unicode. */
-export function keptEmail(email: string): string {
+/** An address as it is stored and shown: without the space around it, in the composed form of Unicode. */
+export function storedEmail(email: string): string {
   return email.trim().normalize('NFC')
 }
 
@@ -8,5 +8,5 @@ export function keptEmail(email: string): string {
  * letters that have two lower forms, such as the two sigmas.
  */
 export function emailKey(email: string): string {
-  return keptEmail(email).toUpperCase().toLowerCase().normalize('NFC')
+  return storedEmail(email).toUpperCase().toLowerCase().normalize('NFC')
 }

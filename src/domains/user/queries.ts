@@ -4,7 +4,7 @@ import type { Tables } from '#src/database/tables.ts'
 import { isoTime } from '#src/database/time.ts'
 import { deleteHistory, type RemovedHistory } from '#src/domains/history/queries.ts'
 import { OperatorError } from '#src/errors.ts'
-import { emailKey, keptEmail } from './email.ts'
+import { emailKey, storedEmail } from './email.ts'
 
 export { emailKey }
 
@@ -35,7 +35,7 @@ export async function insertUser(db: Kysely<Tables>, user: NewUser): Promise<Use
   return db
     .insertInto('app_user')
     .values({
-      email: keptEmail(user.email),
+      email: storedEmail(user.email),
       email_key: emailKey(user.email),
       password_hash: user.passwordHash,
       name: user.name,

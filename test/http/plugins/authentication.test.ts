@@ -41,7 +41,7 @@ test('a route for admins is for admins alone, as soon as somebody is one', async
   await fiveSecondsLater(async () => expect((await asAdmin()).json().role).toBe('admin'))
 })
 
-/** The cache's clock is the process's; what it keeps it keeps for five seconds. */
+/** The cache's clock is the process's; what it caches it caches for five seconds. */
 async function fiveSecondsLater(work: () => Promise<void>): Promise<void> {
   const clock = performance.now.bind(performance)
   const spy = vi.spyOn(performance, 'now').mockImplementation(() => clock() + 5000)
