@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { functionLengths } from './function-lengths.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
 
@@ -27,15 +28,38 @@ const LAYERS: [path: string, layer: number][] = [
 /** Layers that stand side by side. */
 const APART: [string, string][] = [['src/lib/', 'schemas/']]
 
+const LONGEST_FILE = 250
+const LONGEST_FUNCTION = 80
+
+/** Files that are longer, and how long they may be: none is to be added, and none to grow. */
+const LONG_FILES: Record<string, number> = {
+  'schemas/batch.ts': 260,
+  'schemas/polygon.ts': 252,
+}
+
+/** The same for functions. */
+const LONG_FUNCTIONS: Record<string, number> = {
+  'src/domains/auth/routes.ts authRoutes': 153,
+  'src/domains/advisory/point/routes.ts pointRoutes': 138,
+  'src/domains/history/routes.ts historyRoutes': 110,
+  'src/domains/advisory/polygon/advise.ts createPolygonAdvisor': 108,
+  'src/domains/advisory/lookup/advisor.ts createPointAdvisor': 102,
+  'src/domains/keys/routes.ts keyRoutes': 94,
+  'src/http/plugins/request-counts.ts async (app: App, { add }: { add: AddCounts }) => {': 88,
+}
+
 function sourceFiles(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !entry.name.endsWith('.d.ts'))
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
 }
 
+function textOf(file: string): string {
+  return readFileSync(join(ROOT, file), 'utf8')
+}
+
 function importsOf(file: string): string[] {
-  const text = readFileSync(join(ROOT, file), 'utf8')
-  return [...text.matchAll(/(?:from|import)\s+'([^']+)'/g)].map(([, specifier]) => {
+  return [...textOf(file).matchAll(/(?:from|import)\s+'([^']+)'/g)].map(([, specifier]) => {
     if (specifier?.startsWith('#')) return specifier.slice(1)
     if (specifier?.startsWith('.')) return relative(ROOT, resolve(ROOT, dirname(file), specifier))
     return `package:${specifier}`
@@ -119,9 +143,60 @@ describe('the source', () => {
   })
 
   test('no file is too long to be read in one sitting', () => {
-    const long = files
-      .map((file) => ({ file, lines: readFileSync(join(ROOT, file), 'utf8').split('\n').length }))
-      .filter(({ lines }) => lines > 270)
-    expect(long).toEqual([])
+    const lengths = files.map((file) => ({ name: file, lines: textOf(file).split('\n').length - 1 }))
+    expect(breachesOf(lengths, LONGEST_FILE, LONG_FILES)).toEqual([])
+  })
+
+  test('no function is too long to be understood at once', () => {
+    const lengths = files.flatMap((file) =>
+      functionLengths(textOf(file)).map(({ name, lines }) => ({ name: `${file} ${name}`, lines })),
+    )
+    expect(breachesOf(lengths, LONGEST_FUNCTION, LONG_FUNCTIONS)).toEqual([])
+  })
+})
+
+/** What is longer than it may be, and what is on a list of longer ones and need not be any more. */
+function breachesOf(
+  lengths: { name: string; lines: number }[],
+  longest: number,
+  exceptions: Record<string, number>,
+): string[] {
+  const long = new Map(lengths.filter(({ lines }) => lines > longest).map(({ name, lines }) => [name, lines]))
+  return [
+    ...[...long]
+      .filter(([name, lines]) => lines > (exceptions[name] ?? longest))
+      .map(([name, lines]) => `${name} has ${lines} lines: it may have ${exceptions[name] ?? longest}.`),
+    ...Object.keys(exceptions)
+      .filter((name) => !long.has(name))
+      .map((name) => `${name} is no longer than ${longest} lines: take it off the list.`),
+  ]
+}
+
+describe('the length of a function', () => {
+  test.each([
+    ['a declaration', 'export async function* one(): void {\n  if (a) {\n  }\n}\n', [['one', 4]]],
+    ['parameters on lines of their own', 'function one(\n  a: number,\n): void {\n  b()\n}\n', [['one', 5]]],
+    ['parameters in braces', 'function one({\n  a,\n}: {\n  a: number\n}): void {\n  b()\n}\n', [['one', 7]]],
+    ['an arrow', 'const one = (a: number) => {\n  b()\n}\n', [['one', 3]]],
+    ['an arrow in a call', 'run((a) => {\n  b()\n})\n', [['run((a) => {', 3]]],
+    [
+      'methods',
+      'class One {\n  *#two(): void {\n  }\n  async three() {\n    a()\n  }\n}\n',
+      [
+        ['#two', 2],
+        ['three', 3],
+      ],
+    ],
+    [
+      'a function in another',
+      'function one() {\n  function two() {\n  }\n}\n',
+      [
+        ['one', 4],
+        ['two', 2],
+      ],
+    ],
+    ['none in statements and comments', '// a function {\nif (a(b)) {\n  c()\n}\n', []],
+  ])('counts %s', (_, source, expected) => {
+    expect(functionLengths(source).map(({ name, lines }) => [name, lines])).toEqual(expected)
   })
 })

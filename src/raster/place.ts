@@ -2,7 +2,7 @@ import type { Rings } from './geometry-wkb.ts'
 import type { Geotransform, Grid, GridSize } from './grid.ts'
 import { measureOf } from './pixel-area.ts'
 import { ellipsoidArea, planarArea } from './rings.ts'
-import type { GridPolygon } from './scan.ts'
+import { type GridPolygon, snapped } from './scan.ts'
 
 /** Polygons on a grid. */
 export interface PlacedPolygon extends GridPolygon {
@@ -58,14 +58,10 @@ function onGrid(
   ring: Float64Array,
   tolerance: number,
 ): Float64Array {
-  const snapped = (coordinate: number): number => {
-    const border = Math.round(coordinate)
-    return Math.abs(coordinate - border) <= tolerance ? border : coordinate
-  }
   const placed = new Float64Array(ring.length)
   for (let at = 0; at < ring.length; at += 2) {
-    placed[at] = snapped(((ring[at] as number) - originX) / pixelWidth)
-    placed[at + 1] = snapped(((ring[at + 1] as number) - originY) / pixelHeight)
+    placed[at] = snapped(((ring[at] as number) - originX) / pixelWidth, tolerance)
+    placed[at + 1] = snapped(((ring[at + 1] as number) - originY) / pixelHeight, tolerance)
   }
   return placed
 }
