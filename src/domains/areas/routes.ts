@@ -1,14 +1,16 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ADMIN_DEFAULTS, AdminAreaList, AdminFeatureCollection, AdminQuery } from '#schemas/areas.ts'
 import { ref } from '#schemas/common.ts'
 import { ApiError, errorResponses, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag, isCurrent } from '#src/http/caching.ts'
 import { cursorAfter, placeOf } from '#src/http/cursor.ts'
+import { negotiate } from '#src/http/negotiation.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { areaList, featureCollection } from './answer.ts'
 import { type AdminCountry, findAdminCountry, hasAreaAbove, listAreas, listCountryCodes } from './queries.ts'
 
+const JSON_TYPE = 'application/json'
 const GEOJSON = 'application/geo+json'
 
 /** What a page can begin after. */
@@ -36,26 +38,31 @@ export function adminRoutes(app: App): void {
             description: 'A page of areas.',
             headers: { ETag: { type: 'string', description: 'Names the state of the boundaries.' } },
             content: {
-              'application/json': { schema: ref(AdminAreaList) },
+              [JSON_TYPE]: { schema: ref(AdminAreaList) },
               [GEOJSON]: { schema: ref(AdminFeatureCollection) },
             },
           },
           304: { type: 'null', description: 'The boundaries are those that `If-None-Match` names.' },
-          ...errorResponses('UNAUTHORIZED', 'INVALID_PARAMETERS', 'UNKNOWN_COUNTRY', 'NO_AREAS'),
+          ...errorResponses(
+            'UNAUTHORIZED',
+            'INVALID_PARAMETERS',
+            'UNKNOWN_COUNTRY',
+            'NO_AREAS',
+            'NOT_ACCEPTABLE',
+          ),
         },
       },
       preValidation: readQuery(AdminQuery),
     },
     async (request: FastifyRequest<{ Querystring: AdminQuery }>, reply) => {
+      const asGeoJson = mediaTypeOf(request, reply) === GEOJSON
       const { admin0, level, parent, geometry = ADMIN_DEFAULTS.geometry, limit, cursor } = request.query
       const country = await findAdminCountry(db, admin0, level)
       if (!country) throw unknownCountry('admin0', await listCountryCodes(db))
       if (!country.levels.includes(level)) throw noAreas(country, level)
 
-      const asGeoJson = wantsGeoJson(request)
       const tag = entityTag(country.version, asGeoJson ? 'geojson' : 'json')
-      const vary = [reply.getHeader('vary') ?? [], 'Accept'].flat().join(', ')
-      reply.headers({ etag: tag, vary, 'cache-control': 'private, no-cache' })
+      reply.headers({ etag: tag, 'cache-control': 'private, no-cache' })
       if (isCurrent(request.headers['if-none-match'], tag)) return reply.code(304).send()
 
       const filters = [country.code, level, parent?.trim() ?? null]
@@ -82,9 +89,10 @@ export function adminRoutes(app: App): void {
 }
 
 /** The parameter decides; without it, the media type that the client would rather have. */
-function wantsGeoJson({ query, headers }: FastifyRequest<{ Querystring: AdminQuery }>): boolean {
-  if (query.format !== undefined) return query.format === 'geojson'
-  return (headers.accept ?? '').toLowerCase().includes(GEOJSON)
+function mediaTypeOf(request: FastifyRequest<{ Querystring: AdminQuery }>, reply: FastifyReply): string {
+  const { format } = request.query
+  if (format === undefined) return negotiate(request, reply, [JSON_TYPE, GEOJSON])
+  return format === 'geojson' ? GEOJSON : JSON_TYPE
 }
 
 function noAreas({ name, levels }: AdminCountry, level: number): ApiError {

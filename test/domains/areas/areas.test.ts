@@ -205,9 +205,42 @@ describe('GET /admin', () => {
     })
   })
 
-  test('the format parameter outweighs the Accept header', async () => {
-    const response = await get('admin0=rwa&level=1&format=json', { accept: 'application/geo+json' })
-    expect(response.headers['content-type']).toMatch(/^application\/json/)
+  test.each([
+    ['application/geo+json;q=0, */*', 'application/json'],
+    ['application/geo+json;q=0.5, application/json', 'application/json'],
+    ['application/*', 'application/json'],
+    ['application/json;q=0, */*', 'application/geo+json'],
+    ['text/html, APPLICATION/GEO+JSON;q=0.1', 'application/geo+json'],
+  ])('answers Accept: %s with %s', async (accept, mediaType) => {
+    const { statusCode, headers } = await get('admin0=rwa&level=1', { accept })
+    expect([statusCode, String(headers['content-type']).split(';')[0]]).toEqual([200, mediaType])
+    expect(headers.vary).toBe('Accept')
+  })
+
+  test.each(['text/csv', 'application/geo+json;q=0, application/json;q=0', '*/*;q=0'])(
+    'refuses Accept: %s, which allows nothing that there is',
+    async (accept) => {
+      const response = await get('admin0=rwa&level=1', { accept })
+      expect(response.statusCode).toBe(406)
+      const message = 'Accept must allow one of application/json, application/geo+json'
+      expect(response.json()).toEqual({
+        error: `${message}.`,
+        code: 'NOT_ACCEPTABLE',
+        details: [{ field: 'Accept', message, allowed: ['application/json', 'application/geo+json'] }],
+      })
+      expect(response.headers.vary).toBe('Accept')
+    },
+  )
+
+  test.each([
+    ['json', 'application/geo+json', 'application/json'],
+    ['geojson', 'text/html', 'application/geo+json'],
+  ])('the format parameter outweighs the Accept header: %s', async (format, accept, mediaType) => {
+    const response = await get(`admin0=rwa&level=1&format=${format}`, { accept })
+    expect([response.statusCode, String(response.headers['content-type']).split(';')[0]]).toEqual([
+      200,
+      mediaType,
+    ])
   })
 
   test.runIf(spawnSync('ogrinfo', ['--version']).status === 0)(
