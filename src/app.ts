@@ -4,6 +4,7 @@ import { createHistoryRecorder } from '#src/domains/history/recorder.ts'
 import type { App } from '#src/http/app.ts'
 import { authentication } from '#src/http/plugins/authentication.ts'
 import { bodyParser } from '#src/http/plugins/body-parser.ts'
+import { caching } from '#src/http/plugins/caching.ts'
 import { clientErrorHandler, errorHandler, frameworkErrors } from '#src/http/plugins/error-handler.ts'
 import { openapi } from '#src/http/plugins/openapi.ts'
 import { overload } from '#src/http/plugins/overload.ts'
@@ -69,6 +70,7 @@ export async function buildApp(
   await app.register(requestCounts, { add: (counts) => addRequestCounts(database.writer, counts) })
   await app.register(securityHeaders)
   await app.register(authentication, { accounts: createAccounts(database.writer, app.log) })
+  await app.register(caching)
   await app.register(bodyParser)
   await app.register(openapi)
   await app.register(service, { prefix: config.BASE_PATH })

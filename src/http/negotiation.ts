@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import Negotiator from 'negotiator'
 import { ApiError } from '#src/errors.ts'
+import { varyBy } from './vary.ts'
 
 /** Parameters of media ranges other than q: of what we answer with, none comes in several kinds. */
 const PARAMETERS = /;\s*(?!q\s*=)[^\s=;,"]+\s*=\s*("(?:[^"\\]|\\.)*"|[^;,]*)/gi
@@ -16,7 +17,7 @@ export function negotiate<const MediaType extends string>(
   reply: FastifyReply,
   offered: readonly [MediaType, ...MediaType[]],
 ): MediaType {
-  reply.header('vary', [reply.getHeader('vary') ?? [], 'Accept'].flat().join(', '))
+  varyBy(reply, 'Accept')
   const accept = request.headers.accept?.trim().replace(PARAMETERS, '')
   if (!accept) return offered[0]
   const chosen = new Negotiator({ headers: { accept } }).mediaType([...offered])

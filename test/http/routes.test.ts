@@ -78,6 +78,58 @@ describe('routes', () => {
     'POST /validate_location',
   ]
 
+  const CACHING = {
+    never: [
+      'DELETE /auth/keys/:id',
+      'DELETE /history/:id',
+      'DELETE /user/profile',
+      'GET /auth/keys',
+      'GET /history/:id',
+      'GET /history/my',
+      'GET /stats',
+      'GET /user/profile',
+      'HEAD /auth/keys',
+      'HEAD /history/:id',
+      'HEAD /history/my',
+      'HEAD /stats',
+      'HEAD /user/profile',
+      'PATCH /user/profile',
+      'POST /auth/keys',
+      'POST /auth/login',
+      'POST /auth/logout',
+      'POST /auth/password',
+      'POST /auth/refresh',
+      'POST /auth/register',
+      'POST /history/:id/feedback',
+    ],
+    own: ['GET /admin', 'HEAD /admin'],
+    shared: [
+      'GET /advisory/fertilizer/point',
+      'GET /advisory/forage/point',
+      'GET /advisory/isfm/point',
+      'GET /advisory/point',
+      'GET /advisory/yield/point',
+      'HEAD /advisory/fertilizer/point',
+      'HEAD /advisory/forage/point',
+      'HEAD /advisory/isfm/point',
+      'HEAD /advisory/point',
+      'HEAD /advisory/yield/point',
+    ],
+  }
+
+  test.each([
+    ['never', 'GET', '/user/profile', 401, 'no-store'],
+    ['never', 'POST', '/auth/login', 400, 'no-store'],
+    ['never', 'HEAD', '/stats', 401, 'no-store'],
+    ['own', 'GET', '/admin', 401, undefined],
+    ['shared', 'GET', '/advisory/yield/point', 400, 'no-store'],
+    ['none', 'GET', '/catalog', 200, undefined],
+    ['none', 'POST', '/advisory/yield/point', 400, undefined],
+  ] as const)('tell caches of errors, too: %s, %s %s', async (_, method, url, status, header) => {
+    const response = await service.app.inject({ method, url })
+    expect([response.statusCode, response.headers['cache-control']]).toEqual([status, header])
+  })
+
   test('are public or not as listed here', () => {
     const named = (open: boolean) => {
       const names = routes
@@ -88,6 +140,16 @@ describe('routes', () => {
     }
     expect(named(true)).toEqual(PUBLIC)
     expect(named(false)).toEqual(PRIVATE)
+  })
+
+  test('let caches do what is listed here, and the others what HTTP says', () => {
+    const policies: Record<string, string[]> = {}
+    for (const { method, url, config } of routes) {
+      if (config?.caching)
+        policies[config.caching] = [...(policies[config.caching] ?? []), `${method} ${url}`]
+    }
+    for (const names of Object.values(policies)) names.sort()
+    expect(policies).toEqual(CACHING)
   })
 
   test('are as public for HEAD as they are for GET', async () => {

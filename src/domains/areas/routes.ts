@@ -3,10 +3,11 @@ import { ADMIN_DEFAULTS, AdminAreaList, AdminFeatureCollection, AdminQuery } fro
 import { ref } from '#schemas/common.ts'
 import { ApiError, errorResponses, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { entityTag, isCurrent } from '#src/http/caching.ts'
 import { cursorAfter, placeOf } from '#src/http/cursor.ts'
+import { entityTag } from '#src/http/entity-tags.ts'
 import { negotiate } from '#src/http/negotiation.ts'
 import { readQuery } from '#src/http/parameters.ts'
+import { allowCaching } from '#src/http/plugins/caching.ts'
 import { areaList, featureCollection } from './answer.ts'
 import { type AdminCountry, findAdminCountry, hasAreaAbove, listAreas, listCountryCodes } from './queries.ts'
 
@@ -27,6 +28,7 @@ export function adminRoutes(app: App): void {
   app.get(
     '/admin',
     {
+      config: { caching: 'own' },
       schema: {
         operationId: 'listAdminAreas',
         summary: 'Administrative areas of a country',
@@ -62,8 +64,7 @@ export function adminRoutes(app: App): void {
       if (!country.levels.includes(level)) throw noAreas(country, level)
 
       const tag = entityTag(country.version, asGeoJson ? 'geojson' : 'json')
-      reply.headers({ etag: tag, 'cache-control': 'private, no-cache' })
-      if (isCurrent(request.headers['if-none-match'], tag)) return reply.code(304).send()
+      if (allowCaching(request, reply, tag)) return reply.code(304).send()
 
       const filters = [country.code, level, parent?.trim() ?? null]
       const rows = await listAreas(db, {

@@ -5,8 +5,5 @@ import { authRoutes } from './routes.ts'
 /** Accounts: registration, login and the tokens that come of it. */
 export async function auth(app: App): Promise<void> {
   for (const schema of authSchemas) app.addSchema(schema)
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.header('cache-control', 'no-store')
-  })
   authRoutes(app)
 }

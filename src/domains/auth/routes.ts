@@ -38,7 +38,7 @@ export function authRoutes(app: App): void {
   app.post(
     '/register',
     {
-      config: { public: true },
+      config: { public: true, caching: 'never' },
       schema: {
         operationId: 'register',
         summary: 'Make an account',
@@ -62,7 +62,7 @@ export function authRoutes(app: App): void {
   app.post(
     '/login',
     {
-      config: { public: true },
+      config: { public: true, caching: 'never' },
       schema: {
         operationId: 'login',
         summary: 'Get tokens for e-mail and password',
@@ -90,7 +90,7 @@ export function authRoutes(app: App): void {
   app.post(
     '/refresh',
     {
-      config: { public: true },
+      config: { public: true, caching: 'never' },
       schema: {
         operationId: 'refresh',
         summary: 'Change a refresh token for new tokens',
@@ -125,6 +125,7 @@ export function authRoutes(app: App): void {
   app.post(
     '/logout',
     {
+      config: { caching: 'never' },
       schema: {
         operationId: 'logout',
         summary: 'End the session',
@@ -150,6 +151,7 @@ export function authRoutes(app: App): void {
   app.post(
     '/password',
     {
+      config: { caching: 'never' },
       schema: {
         operationId: 'changePassword',
         summary: 'Change the password',

@@ -6,8 +6,5 @@ import { feedbackRoutes } from './routes.ts'
 export async function feedback(app: App): Promise<void> {
   const request = feedbackRequestOf(app.products.list)
   app.addSchema(request)
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.header('cache-control', 'no-store')
-  })
   feedbackRoutes(app, request)
 }

@@ -14,6 +14,7 @@ export function feedbackRoutes(app: App, body: TSchema): void {
   app.post(
     '/:id/feedback',
     {
+      config: { caching: 'never' },
       schema: {
         operationId: 'giveFeedback',
         summary: 'Say how good an advisory was',

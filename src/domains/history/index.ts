@@ -7,8 +7,5 @@ export async function history(app: App): Promise<void> {
   const { list: products } = app.products
   const { components, ...answers } = historySchemasOf(products)
   for (const schema of components) app.addSchema(schema)
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.header('cache-control', 'no-store')
-  })
   historyRoutes(app, { query: historyQueryOf(products), ...answers })
 }

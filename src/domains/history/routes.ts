@@ -49,6 +49,7 @@ export function historyRoutes(app: App, { query, item, list }: HistorySchemas): 
   app.get(
     '/my',
     {
+      config: { caching: 'never' },
       schema: {
         operationId: 'listHistory',
         summary: 'The own history',
@@ -101,6 +102,7 @@ export function historyRoutes(app: App, { query, item, list }: HistorySchemas): 
   app.get(
     '/:id',
     {
+      config: { caching: 'never' },
       schema: {
         operationId: 'getHistoryItem',
         summary: 'An item of the own history',
@@ -134,6 +136,7 @@ export function historyRoutes(app: App, { query, item, list }: HistorySchemas): 
   app.delete(
     '/:id',
     {
+      config: { caching: 'never' },
       schema: {
         operationId: 'deleteHistoryItem',
         summary: 'Delete an item of the own history',

@@ -5,8 +5,5 @@ import { keyRoutes } from './routes.ts'
 /** Keys for servers, which nobody can ask for a password. */
 export async function keys(app: App): Promise<void> {
   for (const schema of keySchemas) app.addSchema(schema)
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.header('cache-control', 'no-store')
-  })
   keyRoutes(app)
 }

@@ -18,6 +18,7 @@ export function keyRoutes(app: App): void {
   app.post(
     '/keys',
     {
+      config: { caching: 'never' },
       schema: {
         operationId: 'createKey',
         summary: 'Make a key for a server',
@@ -65,6 +66,7 @@ export function keyRoutes(app: App): void {
   app.get(
     '/keys',
     {
+      config: { caching: 'never' },
       schema: {
         operationId: 'listKeys',
         summary: 'The own keys',
@@ -85,6 +87,7 @@ export function keyRoutes(app: App): void {
   app.delete(
     '/keys/:id',
     {
+      config: { caching: 'never' },
       schema: {
         operationId: 'deleteKey',
         summary: 'Delete a key',

@@ -5,8 +5,5 @@ import { userRoutes } from './routes.ts'
 /** What is stored of a person, to be read, changed and deleted by that person. */
 export async function user(app: App): Promise<void> {
   for (const schema of userSchemas) app.addSchema(schema)
-  app.addHook('onRequest', async (_request, reply) => {
-    reply.header('cache-control', 'no-store')
-  })
   userRoutes(app)
 }

@@ -12,6 +12,7 @@ export function userRoutes(app: App): void {
   app.get(
     '/profile',
     {
+      config: { caching: 'never' },
       schema: {
         operationId: 'getProfile',
         summary: 'The own account',
@@ -29,6 +30,7 @@ export function userRoutes(app: App): void {
   app.patch(
     '/profile',
     {
+      config: { caching: 'never' },
       schema: {
         operationId: 'changeProfile',
         summary: 'Change the own account',
@@ -54,6 +56,7 @@ export function userRoutes(app: App): void {
   app.delete(
     '/profile',
     {
+      config: { caching: 'never' },
       schema: {
         operationId: 'deleteProfile',
         summary: 'Delete the own account',

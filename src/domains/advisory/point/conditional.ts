@@ -1,19 +1,7 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/advisory.ts'
-import { entityTag, isCurrent } from '#src/http/caching.ts'
+import { entityTag } from '#src/http/entity-tags.ts'
 import type { PointAnswer } from './answer.ts'
-
-/**
- * How long others may answer in our place without asking, in seconds: a new release shows within a
- * minute. Where the service cannot be reached, last month's forecast is better than none for a day.
- */
-const SHARED = 'public, max-age=60, stale-if-error=86400'
-
-/** What a GET answers is kept by nobody, until it turns out to be an answer to everybody. */
-export function forbidCaching(request: FastifyRequest, reply: FastifyReply): void {
-  const vary = [reply.getHeader('vary') ?? [], 'Authorization'].flat().join(', ')
-  reply.headers({ vary, 'cache-control': request.user === null ? 'no-store' : 'private, no-store' })
-}
 
 /**
  * The tag of an answer that is made of nothing but releases and what was asked. A release never changes,
@@ -37,12 +25,4 @@ export function tagOf(
 export function namedTags({ headers }: FastifyRequest): string | undefined {
   const tags = headers['if-none-match']
   return tags?.trim() === '*' ? undefined : tags
-}
-
-/** Lets others keep an answer to an anonymous call; true where the client has it already. */
-export function allowCaching(request: FastifyRequest, reply: FastifyReply, tag: string): boolean {
-  reply.header('etag', tag)
-  // Where the time was asked for, it is that of this one call.
-  if (!reply.hasHeader('server-timing')) reply.header('cache-control', SHARED)
-  return isCurrent(request.headers['if-none-match'], tag)
 }

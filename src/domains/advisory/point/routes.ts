@@ -5,14 +5,15 @@ import { ref } from '#schemas/common.ts'
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
 import { type ErrorCode, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { isCurrent } from '#src/http/caching.ts'
+import { isCurrent } from '#src/http/entity-tags.ts'
 import { mergeQueryIntoBody, readQuery } from '#src/http/parameters.ts'
+import { allowCaching } from '#src/http/plugins/caching.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import { createReplyBatcher } from '#src/http/reply-batcher.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { seriesOf } from '../lookup/series.ts'
 import type { PointAnswer } from './answer.ts'
-import { allowCaching, forbidCaching, namedTags, tagOf, tagOfReleases } from './conditional.ts'
+import { namedTags, tagOf, tagOfReleases } from './conditional.ts'
 import type { PointEndpoint } from './endpoints.ts'
 import { type RecordedCall, recordForCaller } from './record.ts'
 import { wantsTiming, withTiming } from './timing.ts'
@@ -123,7 +124,7 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
   return {
     method: 'GET',
     url: path,
-    config: { public: true },
+    config: { public: true, caching: 'shared' },
     schema: {
       ...operation,
       operationId: `get${name.charAt(0).toUpperCase()}${name.slice(1)}AtPoint`,
@@ -143,7 +144,6 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
         ...errorResponses(...errors),
       },
     },
-    onRequest: async (call: FastifyRequest, reply: FastifyReply) => forbidCaching(call, reply),
     preValidation: readQuery(request),
     handler: async (call: GetCall, reply: FastifyReply) => {
       const { query } = call

@@ -1,0 +1,81 @@
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import fp from 'fastify-plugin'
+import type { App } from '../app.ts'
+import { isCurrent } from '../entity-tags.ts'
+import { varyBy } from '../vary.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What caches may do with the answers; without it, whatever HTTP says of the method and the status. */
+    caching?: Caching
+  }
+}
+
+/** How long others may answer in our place without asking, in seconds: a new release shows within a minute. */
+const SHARED_SECONDS = 60
+
+/** Where the service cannot be reached, last month's forecast is better than none for so many seconds. */
+const STALE_SECONDS = 86_400
+
+/**
+ * What a route lets caches do. An answer has a tag where the handler found it to be one that may be asked
+ * for again: see {@link allowCaching}. The others are errors, and answers to a single call.
+ *
+ * | `caching` | other answers, errors too            | answers with a tag                      | for |
+ * |-----------|--------------------------------------|-----------------------------------------|-----|
+ * | `never`   | `no-store`                           |                                         | what is of one person |
+ * | `own`     |                                      | kept by its caller, who asks every time | lists that rarely change |
+ * | `shared`  | `no-store`; `private` with a token   | kept by everybody for a minute          | what is answered to everybody |
+ * | none      |                                      |                                         | the rest |
+ *
+ * An answer of which the time was asked for (`Prefer: server-timing`) says `no-store`, whatever the route.
+ */
+export type Caching = 'never' | 'own' | 'shared'
+
+const WITH_TAG: Record<Caching, string> = {
+  never: 'no-store',
+  own: 'private, no-cache',
+  shared: `public, max-age=${SHARED_SECONDS}, stale-if-error=${STALE_SECONDS}`,
+}
+
+/** Sets what is known before the handler runs. Routes without a policy have no hook of it. */
+export const caching = fp(
+  async (app: App) => {
+    app.addHook('onRoute', (route) => {
+      const hooks = [route.onRequest ?? []].flat()
+      // Whoever is refused is told so, too; who may share an answer is known once the caller is.
+      if (route.config?.caching === 'never') route.onRequest = [forbid, ...hooks]
+      if (route.config?.caching === 'shared') route.onRequest = [...hooks, forbidUntilTagged]
+    })
+  },
+  { name: 'caching', dependencies: ['authentication'] },
+)
+
+function forbid(_request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+  reply.header('cache-control', 'no-store')
+  done()
+}
+
+function forbidUntilTagged(
+  { user }: FastifyRequest,
+  reply: FastifyReply,
+  done: HookHandlerDoneFunction,
+): void {
+  varyBy(reply, 'Authorization').header('cache-control', user === null ? 'no-store' : 'private, no-store')
+  done()
+}
+
+/**
+ * Lets caches keep an answer as the policy of its route says.
+ *
+ * @param tag names the answer: the same as long as the answer is
+ * @returns whether the client has it already, and 304 is the answer
+ */
+export function allowCaching(request: FastifyRequest, reply: FastifyReply, tag: string): boolean {
+  const { caching: policy } = request.routeOptions.config
+  if (policy === undefined) throw new Error('a route whose answers have tags says what caches may do')
+  reply.header('etag', tag)
+  // Where the time was asked for, it is that of this one call.
+  if (!reply.hasHeader('server-timing')) reply.header('cache-control', WITH_TAG[policy])
+  return isCurrent(request.headers['if-none-match'], tag)
+}
