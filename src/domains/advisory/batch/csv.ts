@@ -24,6 +24,11 @@ const COLUMNS = new Map<string, 'id' | 'lat' | 'lng' | 'name'>([
 /**
  * The records of a table as RFC 4180 has it, blank lines left out; lines may end in CRLF, LF or CR.
  *
+ * It is our own because csv-parse (7.0) is no faster for ordinary tables, and slow for hostile ones: two
+ * megabytes of line ends hold everyone up for 90 ms instead of 2, of commas for 300 instead of 20, and of
+ * rows of one digit for 500 instead of 15. It also either refuses a quote in the middle of a cell, as in
+ * `6" pipe`, or lets text follow a closing one.
+ *
  * @throws {ApiError} MALFORMED_BODY, where quotes leave it open what belongs to which cell
  */
 export function* csvRecords(text: string): Generator<string[]> {
