@@ -1,12 +1,11 @@
 import { ApiError } from '#src/errors.ts'
+import { DAY_MS } from '#src/lib/days.ts'
 
 /** A stretch of time: from `from` on, to before `to`; null for no bound. ISO 8601, to the millisecond. */
 export interface Period {
   from: string | null
   to: string | null
 }
-
-const DAY_MS = 86_400_000
 
 const END_OF_YEARS = Date.UTC(9999, 11, 31)
 

@@ -1,7 +1,6 @@
 import { STATS_DAYS } from '#schemas/stats.ts'
 import { ApiError } from '#src/errors.ts'
-
-const DAY_MS = 86_400_000
+import { DAY_MS, dayOf } from '#src/lib/days.ts'
 
 /** The first day that the database can write as the API does: years before it are counted backwards. */
 const FIRST_DAY = dayNumber('0001-01-01')
@@ -23,20 +22,16 @@ export function daysBetween(from: string | undefined, to: string | undefined): D
   if (first > last) throw ApiError.invalid('from', 'must not be later than to')
   if (last - first >= STATS_DAYS.most)
     throw ApiError.invalid('from', `must be less than ${STATS_DAYS.most} days before to`)
-  return { from: isoDay(first), to: isoDay(last) }
+  return { from: dayOf(first * DAY_MS), to: dayOf(last * DAY_MS) }
 }
 
 /** Every day, in order. */
 export function daysOf({ from, to }: Days): string[] {
   const first = dayNumber(from)
-  return Array.from({ length: dayNumber(to) - first + 1 }, (_, index) => isoDay(first + index))
+  return Array.from({ length: dayNumber(to) - first + 1 }, (_, index) => dayOf((first + index) * DAY_MS))
 }
 
 /** Days since 1970. */
 function dayNumber(day: string): number {
   return Date.parse(day) / DAY_MS
-}
-
-function isoDay(number: number): string {
-  return new Date(number * DAY_MS).toISOString().slice(0, 10)
 }

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
+import { DAY_MS, dayOf } from '#src/lib/days.ts'
 import { bucketOf, type Latencies, noLatencies } from '#src/lib/histogram.ts'
 import type { App } from '../app.ts'
 
@@ -30,8 +31,6 @@ declare module 'fastify' {
 
 /** What a crash of the process may lose of the counts. */
 const FLUSH_MS = 10_000
-
-const DAY_MS = 86_400_000
 
 interface Operation {
   name: string
@@ -152,10 +151,6 @@ function merge(into: Map<string, RequestCount>, count: RequestCount): void {
   present.totalMs += count.totalMs
   present.maxMs = Math.max(present.maxMs, count.maxMs)
   present.latencies = present.latencies.map((n, bucket) => n + (count.latencies[bucket] as number))
-}
-
-function dayOf(time: number): string {
-  return new Date(time).toISOString().slice(0, 10)
 }
 
 function nextDay(time: number): number {
