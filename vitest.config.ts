@@ -22,7 +22,7 @@ export default defineConfig(async () => {
   return {
     test: {
       projects,
-      reporters: ['default', './test/setup/summary-reporter.ts'],
+      reporters: ['default', './test/setup/run-reporter.ts'],
       // Each embedded database takes about 1 GB.
       maxWorkers: 2,
     },

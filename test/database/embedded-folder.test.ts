@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { openCluster } from '#src/database/client.ts'
-import { startProcess, startService } from '#test/server/service-process.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { startProcess, startService } from '#test/setup/service-process.ts'
 
 describe.skipIf(process.env.TEST_DATABASE_KIND !== 'embedded')('the folder of the embedded database', () => {
   let scratch: string

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openCluster } from '#src/database/client.ts'
 import { listReleases } from '#src/domains/releases/queries.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
-import { addressOf, startService } from './service-process.ts'
+import { addressOf, startService } from '#test/setup/service-process.ts'
 
 let testDatabase: TestDatabase
 afterEach(() => testDatabase.drop())

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net'
 import { describe, expect, inject, test } from 'vitest'
-import { startProcess, startService } from './service-process.ts'
+import { startProcess, startService } from '#test/setup/service-process.ts'
 
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
 

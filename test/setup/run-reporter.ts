@@ -4,7 +4,7 @@ import type { Reporter, TestModule } from 'vitest/node'
  * Closes a run with a line a project, so that a log shows on which databases the tests ran, and the
  * total on a line of its own.
  */
-export default class SummaryReporter implements Reporter {
+export default class RunReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const projects = new Map<string, TestModule[]>()
     for (const module of modules) {
