@@ -1,23 +1,14 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config'
+import { findTestFiles } from './test/setup/test-files.ts'
 
-const TESTS = ['test/**/*.test.ts']
-const ARCHITECTURE = 'test/architecture.test.ts'
-
-/** Every test runs on the embedded and on the server database; see CONTRIBUTING.md. */
+/** Tests that need a database run on the embedded and on the server one; see CONTRIBUTING.md. */
 export default defineConfig(async () => {
-  const projects: TestProjectConfiguration[] = [
-    { test: { name: 'architecture', include: [ARCHITECTURE] } },
-    databaseProject('embedded'),
-  ]
+  const files = findTestFiles()
+  const projects = [unitProject(files.unit), databaseProject('embedded', files.database)]
   if (process.env.TEST_DATABASE_URL || (await dockerAnswers())) {
-    projects.push(databaseProject('server'))
-  } else {
-    console.warn(
-      '\n*** The server half of the tests is SKIPPED: set TEST_DATABASE_URL to a PostgreSQL with PostGIS ***' +
-        '\n*** whose user may create databases, or start Docker.                                        ***\n',
-    )
+    projects.push(databaseProject('server', files.database))
   }
   return {
     test: {
@@ -29,12 +20,15 @@ export default defineConfig(async () => {
   }
 })
 
-function databaseProject(kind: 'embedded' | 'server'): TestProjectConfiguration {
+function unitProject(include: string[]): TestProjectConfiguration {
+  return { test: { name: 'unit', include, testTimeout: 60_000 } }
+}
+
+function databaseProject(kind: 'embedded' | 'server', include: string[]): TestProjectConfiguration {
   return {
     test: {
       name: kind,
-      include: TESTS,
-      exclude: [ARCHITECTURE],
+      include,
       env: { TEST_DATABASE_KIND: kind },
       globalSetup: [`test/setup/${kind}-templates.ts`],
       // Commands on the embedded database take seconds each, and several times that on a busy machine.

@@ -1,16 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#src/database/client.ts'
 import { PRODUCTS } from '#src/products/index.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { hasSharedRasters, SHARED_RASTERS } from '#test/setup/shared-data.ts'
 import { ingestManifest, manifestText, writeManifest } from './fixtures.ts'
-
-/** Real rasters that may not be published: they lie beside the repository, where they are at all. */
-const FOLDER = resolve(import.meta.dirname, '../../../shared/data/rasters')
-const THERE = existsSync(join(FOLDER, 'oracle_points.csv'))
-if (!THERE) console.warn(`\n*** The comparison with real rasters is SKIPPED: ${FOLDER} is not there. ***\n`)
 
 interface Raster {
   file: string
@@ -81,7 +77,7 @@ async function ingestAll(database: Database): Promise<void> {
     const rasters = RASTERS.filter((raster) => `${raster.product} ${raster.period}` === name)
     const { product, period } = rasters[0] as Raster
     const layers = rasters.map(({ file, input, scenario, decimals }) => ({
-      file: join(FOLDER, file),
+      file: join(SHARED_RASTERS, file),
       unit: PRODUCTS.of(product).unit,
       ...(input && { input }),
       ...(scenario && { scenario }),
@@ -92,7 +88,7 @@ async function ingestAll(database: Database): Promise<void> {
   }
 }
 
-describe.skipIf(!THERE)('the real rasters answer as GDAL does', () => {
+describe.skipIf(!hasSharedRasters)('the real rasters answer as GDAL does', () => {
   let service: TestApp
   beforeAll(async () => {
     service = await createTestApp({ template: 'empty', prepare: ingestAll })
@@ -116,8 +112,8 @@ describe.skipIf(!THERE)('the real rasters answer as GDAL does', () => {
     return entry ? entry[raster.key] : 'left out'
   }
 
-  const rows = THERE
-    ? readFileSync(join(FOLDER, 'oracle_points.csv'), 'utf8')
+  const rows = hasSharedRasters
+    ? readFileSync(join(SHARED_RASTERS, 'oracle_points.csv'), 'utf8')
         .trim()
         .split('\n')
         .slice(1)

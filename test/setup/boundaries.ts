@@ -1,18 +1,11 @@
-import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { Database } from '#src/database/client.ts'
 import { type LoadRequest, loadBoundaries } from '#src/ingest/boundaries/load.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import type { LoadReport } from '#src/ingest/boundaries/replace.ts'
 import { newFolder } from './folders.ts'
-
-/** Boundary files that are not part of the repository; see CONTRIBUTING.md. */
-export const SHARED_BOUNDARIES = resolve(import.meta.dirname, '../../../shared/data/boundaries')
-export const hasSharedBoundaries = existsSync(SHARED_BOUNDARIES)
-if (!hasSharedBoundaries) {
-  console.warn(`\n*** Tests with real boundaries are SKIPPED: there is no ${SHARED_BOUNDARIES} ***\n`)
-}
+import { SHARED_BOUNDARIES } from './shared-data.ts'
 
 /** The files of the folder: country, level and how many areas they have. */
 export const SHARED_FILES: [country: string, level: number, count: number][] = [

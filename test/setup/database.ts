@@ -63,8 +63,14 @@ async function copyFolder(template: Template): Promise<Copy> {
 
 let copies = 0
 
+/** The URL of the server that the tests use. */
+export function testServer(): string {
+  return inject('templates').split('#')[0] as string
+}
+
 async function copyDatabase(template: Template): Promise<Copy> {
-  const [server, prefix] = inject('templates').split('#') as [string, string]
+  const server = testServer()
+  const prefix = inject('templates').split('#')[1]
   const name = `agro_test_${process.pid}_${Date.now()}_${copies++}`
   await executeOnServer(server, `create database ${name} template ${prefix}_${template}`)
   return {

@@ -1,10 +1,34 @@
-import type { Reporter, TestModule } from 'vitest/node'
+import type { Reporter, TestModule, TestSpecification, Vitest } from 'vitest/node'
+import { hasSharedBoundaries, hasSharedRasters, SHARED_BOUNDARIES, SHARED_RASTERS } from './shared-data.ts'
+
+/** Time for a file of a project, in seconds, with two files at once on two idle cores; see CONTRIBUTING.md. */
+const SECONDS_A_FILE: Record<string, number> = { unit: 0.5, embedded: 4, server: 2 }
+/** Time for the templates. */
+const SECONDS_BEFORE: Record<string, number> = { embedded: 20, server: 10 }
 
 /**
- * Closes a run with a line a project, so that a log shows on which databases the tests ran, and the
- * total on a line of its own.
+ * Begins a run with what it runs, about how long that takes, and what it skips. Closes it with a line a
+ * project, so that a log shows on which databases the tests ran, and the total on a line of its own.
  */
 export default class RunReporter implements Reporter {
+  #vitest: Vitest | undefined
+
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest
+  }
+
+  onTestRunStart(specifications: readonly TestSpecification[]): void {
+    const counts = new Map<string, number>()
+    for (const { project } of specifications) counts.set(project.name, (counts.get(project.name) ?? 0) + 1)
+    const parts = [...counts].map(([name, count]) => `${count} of ${name}`)
+    const seconds = [...counts].reduce(
+      (sum, [name, count]) => sum + (SECONDS_BEFORE[name] ?? 0) + count * (SECONDS_A_FILE[name] ?? 1),
+      0,
+    )
+    console.log(`Test files: ${parts.join(', ')}; about ${durationText(seconds)} on two idle cores.`)
+    for (const skipped of this.#skipped(counts)) console.warn(`*** SKIPPED: ${skipped} ***`)
+  }
+
   onTestRunEnd(modules: readonly TestModule[]): void {
     const projects = new Map<string, TestModule[]>()
     for (const module of modules) {
@@ -14,6 +38,23 @@ export default class RunReporter implements Reporter {
     for (const [name, ofProject] of [...projects].sort()) console.log(`${name}: ${summaryOf(ofProject)}`)
     console.log(summaryOf(modules))
   }
+
+  /** What is not run because something is not there. */
+  #skipped(counts: Map<string, number>): string[] {
+    if (!counts.has('embedded') && !counts.has('server')) return []
+    const chosen = (this.#vitest?.config.project ?? []).length > 0
+    return [
+      !chosen && !counts.has('server')
+        ? 'the server database. Set TEST_DATABASE_URL to a PostgreSQL with PostGIS whose user may create databases, or start Docker.'
+        : [],
+      hasSharedRasters ? [] : `real rasters. There is no ${SHARED_RASTERS}.`,
+      hasSharedBoundaries ? [] : `real boundaries. There is no ${SHARED_BOUNDARIES}.`,
+    ].flat()
+  }
+}
+
+function durationText(seconds: number): string {
+  return seconds < 60 ? `${Math.ceil(seconds)} seconds` : `${Math.ceil(seconds / 60)} minutes`
 }
 
 function summaryOf(modules: readonly TestModule[]): string {

@@ -4,14 +4,9 @@ import { sql } from 'kysely'
 import pointInPolygon from 'point-in-polygon-hao'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#src/database/client.ts'
-import {
-  hasSharedBoundaries,
-  loadFile,
-  loadSharedBoundaries,
-  SHARED_FILES,
-  sharedFile,
-} from '#test/setup/boundaries.ts'
+import { loadFile, loadSharedBoundaries, SHARED_FILES, sharedFile } from '#test/setup/boundaries.ts'
 import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
+import { hasSharedBoundaries } from '#test/setup/shared-data.ts'
 
 const POINTS = 10_000
 

@@ -1,19 +1,14 @@
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { fromFile } from 'geotiff'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#src/database/client.ts'
 import { ingestManifest, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { hasSharedRasters, SHARED_RASTERS } from '#test/setup/shared-data.ts'
 import { askWithin } from './ask.ts'
 import { ellipsoidArea, type PixelGrid, type Polygons, statisticsOf, weightsOf } from './brute-force.ts'
 import { randomNumbers, randomPolygons } from './shapes.ts'
-
-/** Real rasters that may not be published: they lie beside the repository, where they are at all. */
-const FOLDER = resolve(import.meta.dirname, '../../../../../shared/data/rasters')
-const THERE = existsSync(FOLDER)
-if (!THERE) console.warn(`\n*** Polygons on real rasters are SKIPPED: ${FOLDER} is not there. ***\n`)
 
 const DECIMALS = 10
 
@@ -39,7 +34,7 @@ const RASTERS = [
 
 /** A raster as the geotiff library reads it, which is not what loads it. */
 async function readRaster(file: string): Promise<{ grid: PixelGrid; pixels: Float32Array; nodata: number }> {
-  const image = await (await fromFile(join(FOLDER, file))).getImage()
+  const image = await (await fromFile(join(SHARED_RASTERS, file))).getImage()
   const [originX = 0, originY = 0] = image.getOrigin()
   const [pixelWidth = 0, pixelHeight = 0] = image.getResolution()
   const [pixels] = (await image.readRasters()) as unknown as [Float32Array]
@@ -58,7 +53,7 @@ async function ingestAll(database: Database): Promise<void> {
   const folder = await newFolder()
   for (const { product, file, labels } of RASTERS) {
     const seasonless = product === 'forage' && { crop: undefined, forecast_period: undefined }
-    const text = manifestText([{ file: join(FOLDER, file), decimals: DECIMALS, ...labels }], {
+    const text = manifestText([{ file: join(SHARED_RASTERS, file), decimals: DECIMALS, ...labels }], {
       product,
       ...seasonless,
     })
@@ -66,7 +61,7 @@ async function ingestAll(database: Database): Promise<void> {
   }
 }
 
-describe.skipIf(!THERE)(
+describe.skipIf(!hasSharedRasters)(
   'polygons on real rasters have the mean, extremes and cover of all their pixels',
   () => {
     let service: TestAppWithPerson
