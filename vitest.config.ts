@@ -20,13 +20,21 @@ export default defineConfig(async () => {
   }
 })
 
+/** What holds for all projects. */
+const COMMON = {
+  // A process runs one file after the other, with the modules and the embedded database that it has.
+  isolate: false,
+  setupFiles: ['test/setup/each-file.ts'],
+}
+
 function unitProject(include: string[]): TestProjectConfiguration {
-  return { test: { name: 'unit', include, testTimeout: 60_000 } }
+  return { test: { ...COMMON, name: 'unit', include, testTimeout: 60_000 } }
 }
 
 function databaseProject(kind: 'embedded' | 'server', include: string[]): TestProjectConfiguration {
   return {
     test: {
+      ...COMMON,
       name: kind,
       include,
       env: { TEST_DATABASE_KIND: kind },

@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { Config } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
-import { openEmbedded } from './embedded/cluster.ts'
+import { type EmbeddedCluster, openEmbedded } from './embedded/cluster.ts'
 import { CONNECTION_TIMEOUT_MS, createPool } from './pool.ts'
 import type { Tables } from './tables.ts'
 
@@ -48,19 +48,23 @@ export async function openCluster(
   progress: (message: string) => void = () => {},
 ): Promise<Cluster> {
   if (config.DATABASE_URL === undefined) {
-    const embedded = await openEmbedded(config.DATA_DIR, progress)
-    const connect = (statementTimeout: number) =>
-      databaseOf('embedded', createPool({ target: embedded.connect, size: 1, statementTimeout }))
-    return {
-      kind: 'embedded',
-      connectForMaintenance: () => connect(0),
-      connect: () => connect(config.STATEMENT_TIMEOUT_MS),
-      close: () => embedded.close(),
-    }
+    return embeddedCluster(await openEmbedded(config.DATA_DIR, progress), config)
   }
 
   await tryConnection(config.DATABASE_URL)
   return serverCluster(config.DATABASE_URL, config)
+}
+
+/** An embedded database that is open; closing the cluster closes it. */
+export function embeddedCluster(embedded: EmbeddedCluster, config: Config): Cluster {
+  const connect = (statementTimeout: number) =>
+    databaseOf('embedded', createPool({ target: embedded.connect, size: 1, statementTimeout }))
+  return {
+    kind: 'embedded',
+    connectForMaintenance: () => connect(0),
+    connect: () => connect(config.STATEMENT_TIMEOUT_MS),
+    close: () => embedded.close(),
+  }
 }
 
 /** The server at a URL. Nothing is connected before the first query. */

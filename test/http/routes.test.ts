@@ -1,27 +1,28 @@
-import type { FastifyServerOptions, RouteOptions } from 'fastify'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import type { FastifyInstance, RouteOptions } from 'fastify'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newPerson } from '#test/setup/people.ts'
 
 /** Every route of every app of this file, as it is registered. */
-const routes = vi.hoisted(() => [] as RouteOptions[])
-vi.mock('fastify', async (original) => {
-  const module = await original<typeof import('fastify')>()
-  const recording = (options: FastifyServerOptions) => {
-    const app = module.default(options)
-    app.addHook('onRoute', (route) => {
-      routes.push(route)
-    })
-    return app
-  }
-  return { ...module, default: recording }
-})
+const routes: RouteOptions[] = []
+const INITIALIZATION = 'fastify.initialization'
+const record = (message: unknown) => {
+  const { fastify } = message as { fastify: FastifyInstance }
+  fastify.addHook('onRoute', (route) => {
+    routes.push(route)
+  })
+}
 
 let service: TestApp
 beforeAll(async () => {
+  subscribe(INITIALIZATION, record)
   service = await createTestApp()
 })
-afterAll(() => service.close())
+afterAll(async () => {
+  unsubscribe(INITIALIZATION, record)
+  await service.close()
+})
 
 describe('routes', () => {
   const PUBLIC = [

@@ -1,7 +1,7 @@
 import { buildApp } from '#src/app.ts'
-import { type Cluster, type Database, openCluster } from '#src/database/client.ts'
+import type { Cluster, Database } from '#src/database/client.ts'
 import type { App } from '#src/http/app.ts'
-import { createTestDatabase, type TestDatabase } from './database.ts'
+import { openOwnTestCluster, openTestCluster, type TestDatabase } from './database.ts'
 import type { Template } from './templates.ts'
 
 export interface TestApp {
@@ -14,6 +14,8 @@ export interface TestApp {
 
 export interface TestAppOptions {
   template?: Template
+  /** Whether other processes are to open the database once this one has closed it. */
+  forOtherProcesses?: boolean
   /** Settings that differ from the defaults. */
   settings?: Record<string, string>
   /** Work on the database before the service opens it. */
@@ -22,9 +24,9 @@ export interface TestAppOptions {
 
 /** The service on a database of its own, to be called through `app.inject`. */
 export async function createTestApp(options: TestAppOptions = {}): Promise<TestApp> {
-  const { template = 'demo', settings, prepare } = options
-  const testDatabase = await createTestDatabase(template, settings)
-  const cluster = await openCluster(testDatabase.config)
+  const { template = 'demo', forOtherProcesses = false, settings, prepare } = options
+  const open = forOtherProcesses ? openOwnTestCluster : openTestCluster
+  const { testDatabase, cluster } = await open(template, settings)
   if (prepare) {
     const maintenance = cluster.connectForMaintenance()
     await prepare(maintenance).finally(() => maintenance.close())

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 import { type Config, loadConfig } from '#src/config.ts'
-import { type Database, openCluster } from '#src/database/client.ts'
+import { type Cluster, type Database, embeddedCluster, openCluster } from '#src/database/client.ts'
+import { giveBackInstance, takeInstance } from './embedded-instances.ts'
 import { databaseUrl, executeOnServer } from './server.ts'
 import type { Template } from './templates.ts'
 
@@ -17,15 +18,51 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
-/** Makes a database of its own for a test file, of the kind that the project is about. */
+const kind = process.env.TEST_DATABASE_KIND as TestDatabase['kind']
+
+/** Makes a database of its own, of the kind that the project is about, for whoever opens it, any process. */
 export async function createTestDatabase(
   template: Template,
   settings: Record<string, string> = {},
 ): Promise<TestDatabase> {
-  const kind = process.env.TEST_DATABASE_KIND as TestDatabase['kind']
-  const { variable, drop } = kind === 'embedded' ? await copyFolder(template) : await copyDatabase(template)
+  const copy = kind === 'embedded' ? await copyFolder(template) : await copyDatabase(template)
+  return testDatabaseOf(copy, settings)
+}
+
+function testDatabaseOf({ variable, drop }: Copy, settings: Record<string, string>): TestDatabase {
   const environment = { ...variable, DEMO_DATA: 'false', LOG_LEVEL: 'silent', ...settings }
   return { kind, environment, config: loadConfig(environment), drop }
+}
+
+/** Where a database is, and that it can be connected to. */
+export interface TestCluster {
+  testDatabase: TestDatabase
+  cluster: Cluster
+}
+
+/** Makes a database and opens it; other processes can open it once it is closed here. */
+export async function openOwnTestCluster(
+  template: Template,
+  settings?: Record<string, string>,
+): Promise<TestCluster> {
+  const testDatabase = await createTestDatabase(template, settings)
+  return { testDatabase, cluster: await openCluster(testDatabase.config) }
+}
+
+/**
+ * Makes a database that this process has open. The embedded one is used again by others once it is
+ * dropped, because its start takes longer than most tests; no other process can open it.
+ */
+export async function openTestCluster(
+  template: Template,
+  settings?: Record<string, string>,
+): Promise<TestCluster> {
+  if (kind === 'server') return openOwnTestCluster(template, settings)
+  const instance = await takeInstance(inject('templates'), template)
+  const drop = () => giveBackInstance(instance)
+  const testDatabase = testDatabaseOf({ variable: { DATA_DIR: instance.folder }, drop }, settings ?? {})
+  const cluster = embeddedCluster(instance.cluster, testDatabase.config)
+  return { testDatabase, cluster: { ...cluster, close: async () => {} } }
 }
 
 /** A database that a test file has to itself, and has open. */
@@ -37,8 +74,7 @@ export interface OpenTestDatabase {
 
 /** Makes a database and opens it as an operator's commands do: statements may take as long as they need. */
 export async function openTestDatabase(template: Template): Promise<OpenTestDatabase> {
-  const testDatabase = await createTestDatabase(template)
-  const cluster = await openCluster(testDatabase.config)
+  const { testDatabase, cluster } = await openTestCluster(template)
   const database = cluster.connectForMaintenance()
   return {
     database,

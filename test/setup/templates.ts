@@ -1,5 +1,5 @@
 import type { Config } from '#src/config.ts'
-import { openCluster } from '#src/database/client.ts'
+import { type Database, openCluster } from '#src/database/client.ts'
 import { migrate } from '#src/database/migrate.ts'
 import { seedDemo } from '#src/ingest/demo/seed.ts'
 
@@ -14,11 +14,24 @@ declare module 'vitest' {
   }
 }
 
-export async function prepareTemplate(config: Config, template: Template): Promise<void> {
+/**
+ * Fills a database with what the template has in it.
+ *
+ * @param keep called with the database when it is like each template on the way
+ */
+export async function prepareTemplate(
+  config: Config,
+  template: Template,
+  keep: (database: Database, content: Template) => Promise<void> = async () => {},
+): Promise<void> {
   const cluster = await openCluster(config)
   const database = cluster.connectForMaintenance()
   await migrate(database.writer)
-  if (template === 'demo') await seedDemo(database, () => {})
+  await keep(database, 'empty')
+  if (template === 'demo') {
+    await seedDemo(database, () => {})
+    await keep(database, 'demo')
+  }
   await database.close()
   await cluster.close()
 }
