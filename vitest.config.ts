@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config'
+import { PATIENCE } from './test/setup/patience.ts'
 import { findTestFiles } from './test/setup/test-files.ts'
 
 /** Tests that need a database run on the embedded and on the server one; see CONTRIBUTING.md. */
@@ -24,6 +25,7 @@ export default defineConfig(async () => {
 const COMMON = {
   // A process runs one file after the other, with the modules and the embedded database that it has.
   isolate: false,
+  expect: { poll: { timeout: PATIENCE.timeout } },
   setupFiles: ['test/setup/each-file.ts'],
 }
 

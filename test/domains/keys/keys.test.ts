@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 
 let service: TestApp
@@ -59,7 +60,7 @@ describe('a key', () => {
       const { body } = await call('GET', '/auth/keys', person.headers)
       expect(body.items[0].last_used_at).not.toBeNull()
       return body
-    }, 10_000)
+    }, PATIENCE)
     expect(list).toEqual({
       items: [{ ...listed, last_used_at: expect.stringMatching(/Z$/) }],
       next_cursor: null,
@@ -120,7 +121,7 @@ describe('a key', () => {
       const time = await usedAt()
       expect(time).not.toBe(longAgo)
       return time as number
-    }, 10_000)
+    }, PATIENCE)
     expect(written).toBeGreaterThan(recently as number)
     await answersTo(key)
     service.app.forgetCallers(() => true)

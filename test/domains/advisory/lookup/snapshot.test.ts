@@ -9,6 +9,7 @@ import { PRODUCTS } from '#src/products/index.ts'
 import type { TcpProxy } from '#test/database/tcp-proxy.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson } from '#test/setup/people.ts'
 import { createProxiedApp, type ProxiedApp } from '#test/setup/proxied-app.ts'
 import { askFertilizer, layerOf, operatorOf, releaseDescription } from '#test/setup/releases.ts'
@@ -233,7 +234,7 @@ describe.skipIf(EMBEDDED)('a database that goes away', () => {
         if (status === 200) expect(asked - gone).toBeLessThan(FRESH_MS)
         expect(status).toBe(503)
       },
-      { timeout: 10_000, interval: 20 },
+      { ...PATIENCE, interval: 20 },
     )
     // A tile that is not in memory is missed at once.
     await proxy.mend()

@@ -2,6 +2,7 @@ import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson } from '#test/setup/people.ts'
 import { onePixelRelease, PIXEL_CENTRE } from '#test/setup/releases.ts'
 
@@ -117,9 +118,7 @@ describe('If-None-Match', () => {
     await loadRelease(service.database, onePixelRelease({ Urea: 12.5 }))
     for (const [index, url] of urls.entries()) {
       const tag = before[index] as string
-      await expect
-        .poll(async () => (await get(url, { 'if-none-match': tag })).statusCode, { timeout: 10_000 })
-        .toBe(200)
+      await expect.poll(async () => (await get(url, { 'if-none-match': tag })).statusCode, PATIENCE).toBe(200)
       expect(await tagOf(url)).not.toBe(tag)
     }
     expect((await get(urls[0] as string)).json().fertilizer_data).toEqual([

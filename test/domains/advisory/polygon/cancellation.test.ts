@@ -1,8 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, type MockInstance, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { askUntil } from '#src/database/cancellable.ts'
+import type { App } from '#src/http/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { askWithin } from './ask.ts'
@@ -28,11 +29,8 @@ const FIELD = {
 const INFO = 30
 
 let service: TestAppWithPerson
-let logged: MockInstance<(line: string) => boolean>
 beforeAll(async () => {
-  service = await createTestAppWithPerson({ settings: { STATEMENT_TIMEOUT_MS: '3000', LOG_LEVEL: 'info' } })
-  logged = vi.spyOn(logStream(), 'write').mockReturnValue(true)
-  await service.app.listen({ port: 0 })
+  service = await createTestAppWithPerson({ settings: { STATEMENT_TIMEOUT_MS: '3000' } })
 })
 afterAll(() => service.close())
 
@@ -42,11 +40,11 @@ test('what has been aborted is not asked any more', async () => {
 })
 
 /** Statements that run on the server, without those that look for them. */
-async function running(text: string): Promise<number> {
+async function running(text: string, { database }: TestAppWithPerson = service): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) from pg_stat_activity
     where state = 'active' and pid <> pg_backend_pid() and datname = current_database()
-      and query like ${`%${text}%`}`.execute(service.database.writer)
+      and query like ${`%${text}%`}`.execute(database.writer)
   return rows[0]?.count as number
 }
 
@@ -71,8 +69,11 @@ test.skipIf(EMBEDDED)(
 )
 
 /** Does something while the tiles cannot be read. */
-async function whileLocked(work: () => Promise<void>): Promise<void> {
-  await service.database.writer.transaction().execute(async (trx) => {
+async function whileLocked(
+  work: () => Promise<void>,
+  { database }: TestAppWithPerson = service,
+): Promise<void> {
+  await database.writer.transaction().execute(async (trx) => {
     await sql`lock table raster_tile in access exclusive mode`.execute(trx)
     await work()
   })
@@ -94,19 +95,24 @@ test.skipIf(EMBEDDED)(
 test.skipIf(EMBEDDED)(
   'a request whose client goes away lets go of the database before its time is up, and is no failure',
   async () => {
+    // Its time is up long after the waiting for its end is.
+    const patient = await createTestAppWithPerson({ settings: { LOG_LEVEL: 'info' } })
+    onTestFinished(() => patient.close())
+    const logged = vi.spyOn(logStreamOf(patient.app), 'write').mockReturnValue(true)
+    await patient.app.listen({ port: 0 })
     const started = vi.fn()
     const body = JSON.stringify(FIELD)
     await whileLocked(async () => {
-      const socket = connect((service.app.server.address() as AddressInfo).port)
+      const socket = connect((patient.app.server.address() as AddressInfo).port)
       socket.write(
         'POST /advisory/yield HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n' +
-          `Authorization: ${service.person.headers.authorization}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+          `Authorization: ${patient.person.headers.authorization}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
       )
-      await vi.waitUntil(async () => (await running('raster_tile')) === 1, { ...PATIENCE, interval: 5 })
+      await vi.waitUntil(async () => (await running('raster_tile', patient)) === 1, PATIENCE)
       started()
       socket.destroy()
-      await vi.waitUntil(async () => (await running('raster_tile')) === 0, { interval: 5, timeout: 2000 })
-    })
+      await vi.waitUntil(async () => (await running('raster_tile', patient)) === 0, PATIENCE)
+    }, patient)
     expect(started).toHaveBeenCalled()
     const line = await vi.waitUntil(
       () => logged.mock.calls.flat().find((text) => text.includes('The client has gone away.')),
@@ -117,8 +123,7 @@ test.skipIf(EMBEDDED)(
 )
 
 /** What the service writes its log to. */
-function logStream(): { write(line: string): boolean } {
-  const { log } = service.app
+function logStreamOf({ log }: App): { write(line: string): boolean } {
   const symbol = Object.getOwnPropertySymbols(log).find(({ description }) => description === 'pino.stream')
   return log[symbol as never]
 }
