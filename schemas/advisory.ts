@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import { Latitude, Longitude, oneOf, ref } from './common.ts'
+import { ErrorBody, Latitude, Longitude, oneOf, ref } from './common.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 
 /** What a point request is taken to say where it says nothing. */
@@ -162,6 +162,31 @@ function responseOf(product: ProductContract, entry: TObject): TObject {
       ],
     },
   )
+}
+
+const { error, code, details } = ErrorBody.properties
+
+/**
+ * What a point's answer says of the place, or why it has nothing to say: the members of an answer where
+ * that of one point is a part.
+ */
+export function dataOrReason({ product, response }: PointSchemas): Record<string, TSchema> {
+  const { location: _, history_id: __, ...data } = response.properties as Record<string, TSchema>
+  return {
+    ...Object.fromEntries(
+      Object.entries(data).map(([name, schema]) => [
+        name,
+        name === product.entries
+          ? Type.Union([schema, Type.Null()], {
+              description: 'Null where there is no value: see `error`.',
+            })
+          : Type.Optional(schema),
+      ]),
+    ),
+    error: Type.Optional(error),
+    code: Type.Optional(code),
+    details: Type.Optional(details),
+  }
 }
 
 export const ReleaseHeader = Type.String({

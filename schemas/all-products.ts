@@ -1,26 +1,17 @@
 import { type TObject, type TSchema, Type } from 'typebox'
-import { HistoryId, Location, type PointSchemas } from './advisory.ts'
-import { ErrorBody, ref } from './common.ts'
+import { dataOrReason, HistoryId, Location, type PointSchemas } from './advisory.ts'
+import { ref } from './common.ts'
 import { componentOf, ofSeasonless, type ProductContract } from './product.ts'
 
-const { error, code, details } = ErrorBody.properties
-
 /** What a product has to say at a point, or why it has nothing. */
-function sectionOf({ product, response }: PointSchemas): TObject {
-  const { entries } = product
-  const { [entries]: data, forecast_period } = response.properties as Record<string, TSchema>
+function sectionOf(point: PointSchemas): TObject {
+  const { product } = point
   return Type.Object(
     {
       release: Type.Optional(
         Type.String({ description: 'The release that answered, as in `GET /catalog`.' }),
       ),
-      ...(forecast_period && { forecast_period: Type.Optional(forecast_period) }),
-      [entries]: Type.Union([data as TSchema, Type.Null()], {
-        description: 'Null where there is no value: see `error`.',
-      }),
-      error: Type.Optional(error),
-      code: Type.Optional(code),
-      details: Type.Optional(details),
+      ...dataOrReason(point),
     },
     {
       $id: `${componentOf(product)}Section`,

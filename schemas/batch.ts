@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import { Location, PointRequest, type PointSchemas } from './advisory.ts'
+import { dataOrReason, Location, PointRequest, type PointSchemas } from './advisory.ts'
 import {
   AnswerLines,
   BATCH_LIMITS,
@@ -10,7 +10,7 @@ import {
   PointLines,
   PointTable,
 } from './batch-forms.ts'
-import { ErrorBody, ref } from './common.ts'
+import { ref } from './common.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 
 const { crop, country_code, forecast_period } = PointRequest.properties
@@ -45,8 +45,6 @@ const PointsRequest = Type.Object(
     ],
   },
 )
-
-const { error, code, details } = ErrorBody.properties
 
 /** What the operations of a product for many points are made of. */
 export interface BatchSchemas<Product extends ProductContract = ProductContract> {
@@ -88,33 +86,16 @@ function requestOf(product: ProductContract): TObject {
 }
 
 /** An answer of a point endpoint, or the reason why there is none. */
-function itemOf({ product, response }: PointSchemas): TObject {
-  const { entries } = product
-  const {
-    location: _,
-    [entries]: data,
-    history_id: __,
-    ...rest
-  } = response.properties as Record<string, TSchema>
+function itemOf(point: PointSchemas): TObject {
+  const { code, entries } = point.product
+  const members = { id: PointId, location: ref(Location), ...dataOrReason(point) }
   return Type.Object(
+    Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, Type.Optional(schema)])),
     {
-      id: Type.Optional(PointId),
-      location: Type.Optional(ref(Location)),
-      ...Object.fromEntries(Object.entries(rest).map(([name, schema]) => [name, Type.Optional(schema)])),
-      [entries]: Type.Optional(orNull(data as TSchema)),
-      error: Type.Optional(error),
-      code: Type.Optional(code),
-      details: Type.Optional(details),
-    },
-    {
-      $id: `${componentOf(product)}Item`,
-      description: `What \`POST /advisory/${product.code}/point\` answers, with the point's \`id\`. A point without a value has \`${entries}\` null, and \`error\` and \`code\` say why; one that is not valid has these alone.`,
+      $id: `${componentOf(point.product)}Item`,
+      description: `What \`POST /advisory/${code}/point\` answers, with the point's \`id\`. A point without a value has \`${entries}\` null, and \`error\` and \`code\` say why; one that is not valid has these alone.`,
     },
   )
-}
-
-function orNull(schema: TSchema): TSchema {
-  return Type.Union([schema, Type.Null()], { description: 'Null where there is no value: see `error`.' })
 }
 
 /** The components of the batch endpoints, in the order of the document. */
