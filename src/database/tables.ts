@@ -199,12 +199,14 @@ interface AdvisoryFeedbackTable {
   user_id: string
   rating: number
   comment: string | null
+  /** For processes of the version before: the database keeps these three in step with `observed`. */
   yield_kg_ha: number | null
   rate_kg_ha: number | null
   rate_tons_ha: number | null
   harvested_on: string | null
   created_at: Generated<Date>
   updated_at: Generated<Date>
+  observed: Record<string, number> | null
 }
 
 interface UserUsageTable {

@@ -5,11 +5,13 @@ import { Feedback, type FeedbackRequest } from '#schemas/feedback.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
+import { observableKeysOf } from '#src/products/define.ts'
 import { putFeedback } from './queries.ts'
 
 /** @param body the schema of the request */
 export function feedbackRoutes(app: App, body: TSchema): void {
   const db = app.database.writer
+  const observable = observableKeysOf(app.products.list)
 
   app.post(
     '/:id/feedback',
@@ -37,7 +39,13 @@ export function feedbackRoutes(app: App, body: TSchema): void {
       },
     },
     async (request: FastifyRequest<{ Params: { id: string }; Body: FeedbackRequest }>) => {
-      const feedback = await putFeedback(db, callerOf(request).id, request.params.id, request.body)
+      const feedback = await putFeedback(
+        db,
+        callerOf(request).id,
+        request.params.id,
+        request.body,
+        observable,
+      )
       if (!feedback) throw new ApiError('NOT_FOUND', 'There is nothing with this id in your history.')
       return feedback
     },
