@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { PRODUCTS } from '#src/products/index.ts'
 import { functionLengths } from './function-lengths.ts'
 
 const ROOT = resolve(import.meta.dirname, '..')
@@ -140,6 +141,16 @@ describe('the source', () => {
         file.startsWith('schemas/') && target !== 'package:typebox' && !target.startsWith('schemas/'),
     )
     expect(breaches).toEqual([])
+  })
+
+  test('no condition names a product: what it does follows from the definition', () => {
+    const codes = PRODUCTS.list.map(({ code }) => code).join('|')
+    const condition = new RegExp(`(?:[=<>]|\\b(?:in|case|values)\\b)\\s*\\(?\\s*'(?:${codes})'`)
+    const functions = readdirSync(join(ROOT, 'sql/functions')).map((name) => `sql/functions/${name}`)
+    const naming = [...files, ...sourceFiles('bench'), ...functions].filter((file) =>
+      condition.test(readFileSync(join(ROOT, file), 'utf8')),
+    )
+    expect(naming).toEqual([])
   })
 
   test('no file is too long to be read in one sitting', () => {

@@ -7,6 +7,7 @@ import { openGeoTiffs } from '#src/ingest/geotiff/source.ts'
 import { type LoadedRelease, loadRelease } from '#src/ingest/load.ts'
 import { readManifest } from '#src/ingest/manifest.ts'
 import { refuseUnknownSeries } from '#src/ingest/queries.ts'
+import type { Products } from '#src/products/define.ts'
 
 /** The path of a GeoTIFF that test/fixtures/make-rasters.py has made. */
 export function fixture(name: string): string {
@@ -48,9 +49,9 @@ export async function writeManifest(folder: string, text: string, name = 'manife
 export async function ingestManifest(
   database: Database,
   path: string,
-  options?: { publish?: boolean },
+  { products, ...options }: { publish?: boolean; products?: Products } = {},
 ): Promise<LoadedRelease & { notes: string[] }> {
-  const manifest = await readManifest(path)
+  const manifest = await readManifest(path, products)
   await refuseUnknownSeries(database.writer, manifest)
   const release = await openGeoTiffs(database.writer, manifest)
   try {

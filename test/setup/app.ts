@@ -1,6 +1,7 @@
 import { buildApp } from '#src/app.ts'
 import type { Cluster, Database } from '#src/database/client.ts'
 import type { App } from '#src/http/app.ts'
+import type { Products } from '#src/products/define.ts'
 import { openOwnTestCluster, openTestCluster, type TestDatabase } from './database.ts'
 import type { Template } from './templates.ts'
 
@@ -20,11 +21,13 @@ export interface TestAppOptions {
   settings?: Record<string, string>
   /** Work on the database before the service opens it. */
   prepare?: (database: Database) => Promise<unknown>
+  /** What it gives advice on; what the service does, where it is left out. */
+  products?: Products
 }
 
 /** The service on a database of its own, to be called through `app.inject`. */
 export async function createTestApp(options: TestAppOptions = {}): Promise<TestApp> {
-  const { template = 'demo', forOtherProcesses = false, settings, prepare } = options
+  const { template = 'demo', forOtherProcesses = false, settings, prepare, products } = options
   const open = forOtherProcesses ? openOwnTestCluster : openTestCluster
   const { testDatabase, cluster } = await open(template, settings)
   if (prepare) {
@@ -32,7 +35,7 @@ export async function createTestApp(options: TestAppOptions = {}): Promise<TestA
     await prepare(maintenance).finally(() => maintenance.close())
   }
   const database = cluster.connect()
-  const app = await buildApp(testDatabase.config, database)
+  const app = await buildApp(testDatabase.config, database, products)
   return {
     app,
     testDatabase,

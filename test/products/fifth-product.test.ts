@@ -1,0 +1,379 @@
+import { join } from 'node:path'
+import { parse } from 'csv-parse/sync'
+import type { OpenAPIV3_1 } from 'openapi-types'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildApp } from '#src/app.ts'
+import type { Database } from '#src/database/client.ts'
+import { readManifest } from '#src/ingest/manifest.ts'
+import { defineProduct, type ProductDefinition, productsOf } from '#src/products/define.ts'
+import { PRODUCTS } from '#src/products/index.ts'
+import { bodyIn, MEDIA_TYPES, send } from '#test/domains/advisory/batch/forms.ts'
+import { postPoint } from '#test/domains/advisory/point/ask.ts'
+import { askWithin } from '#test/domains/advisory/polygon/ask.ts'
+import { history } from '#test/domains/history/advisories.ts'
+import { ingestManifest, type LayerText, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
+import { TAGS, writeTiff } from '#test/ingest/tiff.ts'
+import { newFolder } from '#test/setup/folders.ts'
+import { createTestAppWithPerson, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { lime, WITH_LIME } from './lime.ts'
+
+const RELEASE = 'lime-eth-wheat-2026-07-v1'
+
+/** Pixels of 0.01 degrees from 38.4 E, 9.6 N; the columns hold 2, 2.25, 2.5 and 2.75 tons, over and over. */
+const WEST = 38.4
+const NORTH = 9.6
+const tonsIn = (column: number) => 2 + 0.25 * (column % 4)
+
+/** In the sixth column. */
+const FIELD = { lat: 9.555, lng: 38.455, name: 'My field' }
+const TONS = tonsIn(5)
+const LIME = [
+  { material: 'Dolomite', scenario: 'Normal', lime_tons_ha: TONS / 2 },
+  { material: 'Limestone', scenario: 'Normal', lime_tons_ha: TONS },
+]
+
+let service: TestAppWithPerson
+let folder: string
+
+async function limeManifest(changes: LayerText | object = {}): Promise<string> {
+  const file = join(folder, 'lime.tif')
+  const layers = [
+    { file, input: 'Limestone', unit: 't/ha', ...changes },
+    { file, input: 'Dolomite', unit: 't/ha', scale: 0.5 },
+  ]
+  const text = manifestText(layers, { product: 'lime', forecast_period: '2026-07' })
+  return writeManifest(folder, text)
+}
+
+async function ingestLime(database: Database): Promise<void> {
+  folder = await newFolder()
+  await writeTiff(join(folder, 'lime.tif'), {
+    width: 20,
+    height: 20,
+    row: () => Float32Array.from({ length: 20 }, (_, column) => tonsIn(column)),
+    tags: { [TAGS.tiepoints]: ['double', [0, 0, 0, WEST, NORTH, 0]] },
+  })
+  const loaded = await ingestManifest(database, await limeManifest(), { products: WITH_LIME })
+  expect(loaded).toMatchObject({ code: RELEASE, warnings: [] })
+}
+
+beforeAll(async () => {
+  service = await createTestAppWithPerson({ products: WITH_LIME, prepare: ingestLime })
+})
+afterAll(() => service.close())
+
+describe('a product that is only defined', () => {
+  test('has manifests with rules of its own, and none where it is not defined', async () => {
+    const wrong = await limeManifest({ input: undefined, unit: 'kg/ha' })
+    await expect(readManifest(wrong, WITH_LIME)).rejects.toThrow(
+      /layers\[0\]\.input is missing: it names a liming material, such as Limestone\n.*must be t\/ha for lime/,
+    )
+    await expect(readManifest(await limeManifest())).rejects.toThrow(
+      'product must be one of yield, fertilizer, isfm, forage',
+    )
+  })
+
+  test('is answered at a point, by POST and by GET', async () => {
+    const { status, headers, body } = await postPoint(service.app, 'lime', { body: FIELD })
+    expect([status, headers['advisory-release']]).toEqual([200, RELEASE])
+    const { lat, lng, name } = FIELD
+    const location = { name, lat, lng, type: 'point' }
+    expect(body).toEqual({ location, forecast_period: 'July 2026', lime_data: LIME })
+    const got = await service.app.inject(`/advisory/lime/point?lat=${lat}&lng=${lng}&name=My%20field`)
+    expect(got.json()).toEqual(body)
+    expect(got.headers['cache-control']).toMatch(/^public/)
+  })
+
+  test.each([
+    [
+      { lat: 9.5, lng: 41 },
+      'NO_DATA',
+      'has no lime recommendations: the published rasters have no value there.',
+    ],
+    [
+      { lat: -1.95, lng: 30.06, country_code: 'rwa', crop: 'potato' },
+      'NO_RELEASE',
+      'No lime recommendations of potato for Rwanda have been published yet.',
+    ],
+    [
+      { lat: -1, lng: 36.5, country_code: 'ken' },
+      'CROP_NOT_AVAILABLE',
+      'The crop is not available for Kenya; it has forage and soil only.',
+    ],
+  ])('says why there is none at %j', async (place, code, sentence) => {
+    const { body } = await postPoint(service.app, 'lime', { body: place })
+    expect(body.code).toBe(code)
+    expect(body.error).toContain(sentence)
+  })
+
+  test('is answered at many points in all forms', async () => {
+    const points = [
+      { id: 'a', ...FIELD },
+      { id: 'b', lat: 9.5, lng: 41 },
+    ]
+    const answers = await Promise.all(
+      MEDIA_TYPES.map(async (type) => {
+        const response = await send(service.app, 'lime', { payload: bodyIn(type, points), type })
+        expect([response.statusCode, response.headers['advisory-release']]).toEqual([200, RELEASE])
+        return response.body
+      }),
+    )
+    const [json, lines, table, collection] = answers as [string, string, string, string]
+    const { items } = JSON.parse(json)
+    expect(items[0]).toMatchObject({ id: 'a', forecast_period: 'July 2026', lime_data: LIME })
+    expect(items[1]).toMatchObject({ id: 'b', lime_data: null, code: 'NO_DATA' })
+    expect(
+      lines
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual(items)
+    const columns = { 'lime_tons_ha Dolomite Normal': TONS / 2, 'lime_tons_ha Limestone Normal': TONS }
+    expect(JSON.parse(collection).features[0].properties).toMatchObject(columns)
+    expect(
+      parse(table, { columns: true, cast: (cell) => (cell === '' ? cell : Number(cell) || cell) })[0],
+    ).toMatchObject(columns)
+  })
+
+  test('is answered in a polygon, with its total', async () => {
+    const ring = [
+      [38.4, 9.59],
+      [38.44, 9.59],
+      [38.44, 9.6],
+      [38.4, 9.6],
+      [38.4, 9.59],
+    ]
+    const geometry = { type: 'Polygon', coordinates: [ring] }
+    const { status, body } = await askWithin(service.app, service.person, 'lime', { geometry })
+    expect(status).toBe(200)
+    const [dolomite, limestone] = body.lime_data
+    expect(dolomite).toMatchObject({ material: 'Dolomite', lime_tons_ha: 1.188, min: 1, max: 1.375 })
+    expect(limestone).toMatchObject({
+      material: 'Limestone',
+      lime_tons_ha: 2.375,
+      stddev: 0.28,
+      covered_percent: 100,
+    })
+    expect(limestone.total_tons / (2.375 * body.location.area_ha)).toBeCloseTo(1, 8)
+  })
+
+  test('is a part of the answer for all products', async () => {
+    const response = await service.app.inject({ method: 'POST', url: '/advisory/point', payload: FIELD })
+    const { location: _, ...sections } = response.json()
+    expect(Object.keys(sections)).toEqual(['yield', 'fertilizer', 'isfm', 'forage', 'lime', 'soil'])
+    expect(sections.lime).toEqual({ release: RELEASE, forecast_period: 'July 2026', lime_data: LIME })
+    expect(sections.soil).toEqual({
+      soil_data: null,
+      error: 'No soil acidities for Ethiopia have been published yet.',
+      code: 'NO_RELEASE',
+    })
+    expect(response.headers['advisory-release']).toContain(RELEASE)
+  })
+
+  test('is in the catalog, and says of a place whether it has a value', async () => {
+    const { products, releases } = (await service.app.inject('/catalog')).json()
+    expect(products).toContainEqual({
+      product: 'lime',
+      unit: 't/ha',
+      needs_crop: true,
+      path: '/advisory/lime/point',
+    })
+    expect(products).toContainEqual({
+      product: 'soil',
+      unit: 'pH',
+      needs_crop: false,
+      path: '/advisory/soil/point',
+    })
+    expect(releases.find(({ release }: { release: string }) => release === RELEASE)).toMatchObject({
+      product: 'lime',
+      inputs: ['Dolomite', 'Limestone'],
+      units: ['t/ha'],
+    })
+    const validate = async (payload: object) => {
+      const { headers } = service.person
+      return (
+        await service.app.inject({ method: 'POST', url: '/validate_location', headers, payload })
+      ).json()
+    }
+    expect((await validate(FIELD)).products).toEqual({
+      yield: { available: true },
+      fertilizer: { available: true },
+      isfm: { available: true },
+      forage: { available: true },
+      lime: { available: true },
+      soil: { available: false, reason: 'NO_RELEASE' },
+    })
+    expect((await validate({ lat: -1, lng: 36.5 })).products.lime).toEqual({
+      available: false,
+      reason: 'CROP_NOT_AVAILABLE',
+    })
+  })
+
+  test('is kept in the history, which gives it as JSON, CSV and GeoJSON, with what was observed', async () => {
+    const person = await newPerson(service.app)
+    const { headers } = person
+    const ask = (url: string) => service.app.inject({ method: 'POST', url, headers, payload: FIELD })
+    const { history_id: id, ...answer } = (await ask('/advisory/lime/point')).json()
+    await ask('/advisory/yield/point')
+
+    const give = (observed: object) =>
+      service.app.inject({
+        method: 'POST',
+        url: `/history/${id}/feedback`,
+        headers,
+        payload: { rating: 5, observed },
+      })
+    const observed = { yield_kg_ha: 3000, lime_tons_ha: 2.25, harvested_on: '2026-11-20' }
+    expect((await give({ ...observed, weather: 1 })).json()).toMatchObject({ rating: 5, observed })
+    expect((await give({ lime_tons_ha: 51 })).json().details).toMatchObject([
+      { field: 'observed.lime_tons_ha' },
+    ])
+
+    const item = (await history(service, person, id)).json()
+    expect(item).toMatchObject({
+      product: 'lime',
+      crop: 'wheat',
+      releases: [RELEASE],
+      answer,
+      feedback: { observed },
+    })
+    expect((await history(service, person, 'my?product=lime')).json().items).toEqual([item])
+    const [feature] = (await history(service, person, 'my?product=lime', 'application/geo+json')).json()
+      .features
+    expect(feature.properties).toMatchObject({ product: 'lime', lime_data: LIME })
+
+    const csv = (await history(service, person, 'my?product=lime', 'text/csv')).body
+    const rows: Record<string, string>[] = parse(csv, { columns: true })
+    const common = {
+      product: 'lime',
+      release: RELEASE,
+      forecast_period: 'July 2026',
+      scenario: 'Normal',
+      unit: 't/ha',
+      observed_yield_kg_ha: '3000',
+      observed_lime_tons_ha: '2.25',
+      harvested_on: '2026-11-20',
+    }
+    expect(rows).toMatchObject([
+      { ...common, input: 'Dolomite', value: String(TONS / 2) },
+      { ...common, input: 'Limestone', value: String(TONS) },
+    ])
+
+    const stats = (await service.app.inject({ url: '/stats', headers })).json()
+    expect(stats.advisories.by_product).toEqual([
+      { product: 'lime', advisories: 1 },
+      { product: 'yield', advisories: 1 },
+    ])
+  })
+
+  test('does not disturb a process that does not know it yet', async () => {
+    const person = await newPerson(service.app)
+    const asked = { method: 'POST', headers: person.headers, payload: FIELD } as const
+    const ids = await Promise.all(
+      ['/advisory/lime/point', '/advisory/point'].map(
+        async (url) => (await service.app.inject({ ...asked, url })).json().history_id,
+      ),
+    )
+    const older = await buildApp(service.testDatabase.config, service.database)
+    try {
+      for (const url of ['/catalog', '/stats', '/history/my', ...ids.map((id) => `/history/${id}`)])
+        expect([url, (await older.inject({ url, headers: person.headers })).statusCode]).toEqual([url, 200])
+      const csv = await older.inject({
+        url: '/history/my',
+        headers: { ...person.headers, accept: 'text/csv' },
+      })
+      const rows: Record<string, string>[] = parse(csv.body, { columns: true })
+      expect(new Set(rows.map(({ product }) => product))).toEqual(
+        new Set(['yield', 'fertilizer', 'isfm', 'forage']),
+      )
+      const location = await older.inject({ ...asked, url: '/validate_location' })
+      expect(Object.keys(location.json().products)).toEqual(['yield', 'fertilizer', 'isfm', 'forage'])
+      expect((await older.inject({ ...asked, url: '/advisory/lime/point' })).statusCode).toBe(404)
+    } finally {
+      await older.close()
+    }
+  })
+})
+
+describe('the documents of a service with more products', () => {
+  type Document = OpenAPIV3_1.Document & { components: { schemas: Record<string, object> } }
+  let usual: Document
+  let document: Document
+  beforeAll(async () => {
+    const older = await buildApp(service.testDatabase.config, service.database)
+    usual = (await older.inject('/openapi.json')).json()
+    await older.close()
+    document = (await service.app.inject('/openapi.json')).json()
+  })
+
+  const operationsOf = ({ paths = {} }: Document) =>
+    Object.values(paths).flatMap((path) =>
+      Object.values(path ?? {}).map((operation) => (operation as { operationId: string }).operationId),
+    )
+  const added = (more: string[], before: string[]) => more.filter((name) => !before.includes(name))
+
+  test('have their components and operations, and all that was there before', () => {
+    const components = Object.keys(document.components.schemas)
+    const before = Object.keys(usual.components.schemas)
+    expect(added(before, components)).toEqual([])
+    expect(added(components, before).sort()).toEqual(
+      [
+        ...['LimeEntry', 'LimeItem', 'LimePointsResponse', 'LimeResponse', 'LimeSection'],
+        ...['PolygonLimeEntry', 'PolygonLimeResponse', 'PolygonSoilEntry', 'PolygonSoilResponse'],
+        ...['SoilEntry', 'SoilItem', 'SoilPointRequest', 'SoilPointsRequest', 'SoilPointsResponse'],
+        ...['SoilPolygonRequest', 'SoilResponse', 'SoilSection'],
+      ].sort(),
+    )
+    expect(added(operationsOf(usual), operationsOf(document))).toEqual([])
+    expect(added(operationsOf(document), operationsOf(usual)).sort()).toEqual(
+      ['lime', 'soil']
+        .flatMap((code) => [
+          `${code}AtPoint`,
+          `${code}AtPoints`,
+          `${code}InPolygon`,
+          `get${code === 'lime' ? 'Lime' : 'Soil'}AtPoint`,
+        ])
+        .sort(),
+    )
+  })
+
+  test('say of them what is said of the others', () => {
+    const { LimeEntry, PolygonLimeEntry, Observed, SoilPointRequest, CatalogCountry, CatalogProduct } =
+      document.components.schemas as Record<string, { properties: Record<string, object> }>
+    expect(Object.keys(LimeEntry?.properties ?? {})).toEqual(['material', 'scenario', 'lime_tons_ha'])
+    expect(PolygonLimeEntry?.properties.total_tons).toMatchObject({ type: 'number' })
+    expect(Observed?.properties.lime_tons_ha).toMatchObject({ minimum: 0, maximum: 50 })
+    expect(Object.keys(SoilPointRequest?.properties ?? {})).toEqual(['lat', 'lng', 'country_code', 'name'])
+    expect(CatalogCountry?.properties.crops).toMatchObject({
+      description: 'Codes of the crops it offers; forage and soil need none.',
+    })
+    expect(CatalogProduct?.properties.product).toMatchObject({
+      enum: ['yield', 'fertilizer', 'isfm', 'forage', 'lime', 'soil'],
+    })
+    expect(document.info.description).toContain('forage suitability, lime rates and soil acidity')
+    expect(document.paths?.['/advisory/lime']?.post?.summary).toBe('Lime rates in a polygon')
+    expect(document.paths?.['/advisory/point']?.post?.description).toContain(
+      'Yield, fertilizer, organic inputs, forage, lime and soil in one call',
+    )
+  })
+})
+
+describe('products that cannot be told apart', () => {
+  test.each([
+    ['code', { code: 'yield', entries: 'x', observed: null }],
+    ['entries', { entries: 'isfm_data' }],
+    ['observed value', { observed: { ...lime.observed, key: 'yield_kg_ha' } }],
+  ])('by their %s are refused', (_, changes) => {
+    const product = defineProduct({ ...lime, ...changes } as ProductDefinition)
+    expect(() => productsOf([...PRODUCTS.list, product])).toThrow(/^two products have /)
+  })
+
+  test.each([
+    [{ code: 'all' }, 'the product all cannot have this code'],
+    [{ code: 'Lime-1' }, 'the product Lime-1 cannot have this code'],
+    [{ decimals: 11 }, 'the product lime must have 0 to 10 decimals'],
+    [{ seasonal: false, input: null }, 'the product lime has nothing to tell its layers apart'],
+  ])('%j is no product', (changes, message) => {
+    expect(() => defineProduct({ ...lime, ...changes })).toThrow(message)
+  })
+})
