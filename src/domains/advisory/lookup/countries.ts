@@ -82,14 +82,7 @@ export function createCountryFinder(
   /** The first cell around a position of which nothing is recorded; null where borders go through all. */
   function cellToFind(position: Position): Cell | null {
     const grid = GRIDS.findIndex((_, at) => !cells.has(numberOf(position, at)))
-    if (grid === -1) return null
-    const perDegree = GRIDS[grid] as number
-    return {
-      number: numberOf(position, grid),
-      west: Math.floor(position.longitude * perDegree) / perDegree,
-      south: Math.floor(position.latitude * perDegree) / perDegree,
-      degrees: 1 / perDegree,
-    }
+    return grid === -1 ? null : cellOf(position, grid)
   }
 
   function record(cell: number, countries: string[] | null): void {
@@ -122,6 +115,16 @@ export function createCountryFinder(
       }
       return found.containing
     },
+  }
+}
+
+function cellOf(position: Position, grid: number): Cell {
+  const perDegree = GRIDS[grid] as number
+  return {
+    number: numberOf(position, grid),
+    west: Math.floor(position.longitude * perDegree) / perDegree,
+    south: Math.floor(position.latitude * perDegree) / perDegree,
+    degrees: 1 / perDegree,
   }
 }
 
