@@ -1,3 +1,4 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController } from 'fastify'
 import { admin } from '#src/domains/areas/index.ts'
 import { createHistoryRecorder } from '#src/domains/history/recorder.ts'
@@ -59,7 +60,7 @@ export async function buildApp(
     return503OnClosing: false,
     // Node would answer a request without Host by itself, without a body.
     http: { requireHostHeader: false },
-  }) as unknown as App
+  }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.decorate('config', config)
   app.decorate('database', database)

@@ -1,6 +1,7 @@
 import { envSchema } from 'env-schema'
 import { type Static, Type } from 'typebox'
 import { OperatorError } from '#src/errors.ts'
+import { messageOf } from '#src/lib/caught.ts'
 import { isAddressOrRange } from '#src/lib/network.ts'
 
 const Environment = Type.Object({
@@ -62,9 +63,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
       CORS_ORIGINS: listOf(settings.CORS_ORIGINS).map(originOrAll),
     }
   } catch (error) {
-    throw new OperatorError(
-      `The configuration is not valid: ${(error as Error).message.replaceAll('env/', '')}.`,
-    )
+    throw new OperatorError(`The configuration is not valid: ${messageOf(error).replaceAll('env/', '')}.`)
   }
 }
 

@@ -38,8 +38,7 @@ try {
   await run(loadConfig())
 } catch (error) {
   if (error instanceof OperatorError) console.error(`agro: ${error.message}`)
-  else if (isDatabaseUnavailable(error))
-    console.error(`agro: The database went away: ${(error as Error).message}.`)
+  else if (isDatabaseUnavailable(error)) console.error(`agro: The database went away: ${error.message}.`)
   else console.error(error)
   process.exit(1)
 }

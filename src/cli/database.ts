@@ -2,6 +2,7 @@ import { loadConfig } from '#src/config.ts'
 import { type Database, openCluster } from '#src/database/client.ts'
 import { migrate } from '#src/database/migrate.ts'
 import { OperatorError } from '#src/errors.ts'
+import { codeOf, messageOf } from '#src/lib/caught.ts'
 
 /**
  * Runs a command's work on the configured database, its schema brought up to date first.
@@ -26,9 +27,9 @@ export async function withDatabase<Result>(
 
 /** A database that cannot be reached is the operator's to mend, and no stack helps with it. */
 function explained(error: unknown): unknown {
-  const { code, message } = error as NodeJS.ErrnoException
+  const code = codeOf(error)
   const unreachable = ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ETIMEDOUT', '28P01', '28000', '3D000']
   return code && unreachable.includes(code)
-    ? new OperatorError(`The database cannot be reached: ${message || code}.`)
+    ? new OperatorError(`The database cannot be reached: ${messageOf(error) || code}.`)
     : error
 }

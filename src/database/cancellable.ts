@@ -41,6 +41,16 @@ export function askUntil(database: Database, signal: AbortSignal): Ask {
   }
 }
 
+declare module 'pg' {
+  /** What pg knows of the server's process, and has no types for. */
+  interface ClientBase {
+    readonly host: string
+    readonly port: number
+    readonly processID: number
+    readonly secretKey: number
+  }
+}
+
 /** The code of the protocol's CancelRequest: 1234 and 5678, in 16 bits each. */
 const CANCEL_REQUEST = 80877102
 const CANCEL_BYTES = 16
@@ -52,13 +62,7 @@ const CANCEL_TIMEOUT_MS = 1000
  * whether it came in time, the answer to the statement tells.
  */
 function cancel(client: pg.PoolClient): Promise<void> {
-  // pg keeps them, and has no types for them.
-  const { host, port, processID, secretKey } = client as unknown as {
-    host: string
-    port: number
-    processID: number
-    secretKey: number
-  }
+  const { host, port, processID, secretKey } = client
   const request = Buffer.alloc(CANCEL_BYTES)
   request.writeInt32BE(CANCEL_BYTES, 0)
   request.writeInt32BE(CANCEL_REQUEST, 4)

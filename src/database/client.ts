@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { Config } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
+import { codeOf, messageOf } from '#src/lib/caught.ts'
 import { type EmbeddedCluster, openEmbedded } from './embedded/cluster.ts'
 import { CONNECTION_TIMEOUT_MS, createPool } from './pool.ts'
 import type { Tables } from './tables.ts'
@@ -93,8 +94,7 @@ async function tryConnection(url: string): Promise<void> {
     client.on('error', () => {})
     await client.connect().finally(() => client.end())
   } catch (error) {
-    const { message, code } = error as NodeJS.ErrnoException
-    throw new OperatorError(`The database ${place} cannot be reached: ${message || code}.`)
+    throw new OperatorError(`The database ${place} cannot be reached: ${messageOf(error) || codeOf(error)}.`)
   }
 }
 

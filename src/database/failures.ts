@@ -1,3 +1,5 @@
+import { codeOf } from '#src/lib/caught.ts'
+
 /** Node's codes of connections that cannot be made or have broken. */
 const CONNECTION_CODES =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN)$/
@@ -16,9 +18,9 @@ const CONNECTION_MESSAGES =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client (has encountered|was closed)|no answer within|the embedded database (ended|is closed|could not be started))/
 
 /** Whether an error means that the database did not answer, rather than that it said no. */
-export function isDatabaseUnavailable(error: unknown): boolean {
+export function isDatabaseUnavailable(error: unknown): error is Error {
   if (!(error instanceof Error)) return false
-  const { code, message } = error as NodeJS.ErrnoException
+  const code = codeOf(error)
   if (code !== undefined && (CONNECTION_CODES.test(code) || UNAVAILABLE_STATES.test(code))) return true
-  return code === STATEMENT_TIMEOUT || CONNECTION_MESSAGES.test(message)
+  return code === STATEMENT_TIMEOUT || CONNECTION_MESSAGES.test(error.message)
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { OperatorError } from '#src/errors.ts'
+import { messageOf } from '#src/lib/caught.ts'
 import type { Tables } from './tables.ts'
 
 /** Any constant will do, as long as every version of the program uses the same. */
@@ -91,7 +92,7 @@ async function apply(trx: Transaction<Tables>, script: Script): Promise<void> {
   try {
     await sql.raw(script.text).execute(trx)
   } catch (error) {
-    throw new OperatorError(`${script.name} could not be applied: ${(error as Error).message}.`)
+    throw new OperatorError(`${script.name} could not be applied: ${messageOf(error)}.`)
   }
   await sql`
     insert into applied_script (kind, name, checksum)

@@ -7,7 +7,7 @@ import { SummaryPyramid } from '#src/raster/pyramid.ts'
 import { tilesOf } from '#src/raster/tiles.ts'
 import { extentOf, insertCoverage, insertLayers, isGeographic, markSummarised } from './queries.ts'
 import { type CoverageSource, compareLayers, type LayerSource, type ReleaseSource } from './source.ts'
-import { type Statistics, StatisticsCollector, suspicionOf } from './statistics.ts'
+import { type LayerStatistics, layerCollector, type Statistics, suspicionOf } from './statistics.ts'
 import { writingSummaries, writingTiles } from './tile-writer.ts'
 
 /** Told how much of a release is done, from 0 to 1. */
@@ -35,8 +35,10 @@ export async function loadRelease(
   { publish = true, progress = () => {} }: { publish?: boolean; progress?: Progress } = {},
 ): Promise<LoadedRelease> {
   const { writer } = database
-  const extents = new Map<CoverageSource, Extent>()
-  for (const coverage of source.coverages) extents.set(coverage, await extentOrRefuse(database, coverage))
+  const coverages: { coverage: CoverageSource; extent: Extent }[] = []
+  for (const coverage of source.coverages) {
+    coverages.push({ coverage, extent: await extentOrRefuse(database, coverage) })
+  }
 
   const release = await insertRelease(writer, source.description)
   try {
@@ -44,17 +46,16 @@ export async function loadRelease(
     const advance = progressOver(source, progress)
     const warnings: string[] = []
     let tiles = 0
-    for (const coverage of source.coverages) {
-      const extent = extents.get(coverage) as Extent
+    for (const { coverage, extent } of coverages) {
       const id = await insertCoverage(writer, release.id, coverage.grid, extent)
       const written = await writeTiles(database, id, coverage, advance)
       await markSummarised(writer, id)
-      await insertLayers(writer, release.id, id, coverage, ordinals, written.statistics)
+      await insertLayers(writer, release.id, id, written.layers, ordinals)
       tiles += written.tiles
-      coverage.layers.forEach(({ origin }, index) => {
-        const suspicion = suspicionOf(origin, written.statistics[index] as Statistics)
+      for (const { layer, statistics } of written.layers) {
+        const suspicion = suspicionOf(layer.origin, statistics)
         if (suspicion) warnings.push(suspicion)
-      })
+      }
     }
     const replaced = await writer.transaction().execute(async (trx) => {
       await markReady(trx, release.id)
@@ -75,14 +76,12 @@ export async function examineRelease(
   const advance = progressOver(source, progress)
   const result = new Map<LayerSource, Statistics>()
   for (const coverage of source.coverages) {
-    const collectors = coverage.layers.map(() => new StatisticsCollector())
+    const collector = layerCollector(coverage.layers)
     for (const window of coverage.windows) {
-      collect(coverage, collectors, await coverage.read(window))
+      collector.add(await coverage.read(window))
       advance(window.width * window.height)
     }
-    coverage.layers.forEach((layer, index) => {
-      result.set(layer, (collectors[index] as StatisticsCollector).result(layer.scale, layer.offset))
-    })
+    for (const { layer, statistics } of collector.result()) result.set(layer, statistics)
   }
   return result
 }
@@ -127,9 +126,9 @@ async function writeTiles(
   coverageId: number,
   coverage: CoverageSource,
   advance: (pixels: number) => void,
-): Promise<{ tiles: number; statistics: Statistics[] }> {
+): Promise<{ tiles: number; layers: LayerStatistics[] }> {
   const { grid, layers } = coverage
-  const collectors = layers.map(() => new StatisticsCollector())
+  const collector = layerCollector(layers)
   const geographic = await isGeographic(database.writer, grid.srid)
   const pyramid = new SummaryPyramid(grid, geographic)
   const tiles = await writingTiles(database, coverageId, (writeTile) =>
@@ -137,7 +136,7 @@ async function writeTiles(
       let count = 0
       for (const window of coverage.windows) {
         const pixels = await coverage.read(window)
-        collect(coverage, collectors, pixels)
+        collector.add(pixels)
         for (const tile of tilesOf(grid, layers, window, pixels)) {
           await writeTile(tile)
           count++
@@ -150,16 +149,5 @@ async function writeTiles(
       return count
     }),
   )
-  return {
-    tiles,
-    statistics: coverage.layers.map(({ scale, offset }, index) =>
-      (collectors[index] as StatisticsCollector).result(scale, offset),
-    ),
-  }
-}
-
-function collect(coverage: CoverageSource, collectors: StatisticsCollector[], pixels: Pixels[]): void {
-  coverage.layers.forEach(({ nodata }, index) => {
-    collectors[index]?.add(pixels[index] as Pixels, nodata)
-  })
+  return { tiles, layers: collector.result() }
 }

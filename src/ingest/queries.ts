@@ -7,8 +7,8 @@ import { type Extent, type Grid, outline } from '#src/raster/grid.ts'
 import { SUMMARY_VERSION } from '#src/raster/summary.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { Manifest } from './manifest.ts'
-import type { CoverageSource, LayerSource } from './source.ts'
-import type { Statistics } from './statistics.ts'
+import type { LayerSource } from './source.ts'
+import type { LayerStatistics } from './statistics.ts'
 
 /**
  * @throws {OperatorError} when the manifest's country is not one of the service's, or does not offer its
@@ -96,15 +96,13 @@ export async function insertLayers(
   db: Kysely<Tables>,
   releaseId: number,
   coverageId: number,
-  coverage: CoverageSource,
+  layers: LayerStatistics[],
   ordinals: Map<LayerSource, number>,
-  statistics: Statistics[],
 ): Promise<void> {
   await db
     .insertInto('layer')
     .values(
-      coverage.layers.map((layer, index) => {
-        const { validCount, minimum, maximum, mean } = statistics[index] as Statistics
+      layers.map(({ layer, statistics: { validCount, minimum, maximum, mean } }, index) => {
         return {
           release_id: releaseId,
           ordinal: ordinals.get(layer) as number,

@@ -1,4 +1,5 @@
 import type { Pixels } from '#src/raster/pixels.ts'
+import type { LayerSource } from './source.ts'
 
 /** Statistics of a layer's valid pixels, in the layer's unit; null where there is none. */
 export interface Statistics {
@@ -8,8 +9,36 @@ export interface Statistics {
   mean: number | null
 }
 
+export interface LayerStatistics {
+  layer: LayerSource
+  statistics: Statistics
+}
+
+/** Collects the statistics of layers, window by window. */
+export interface LayerCollector {
+  /** @param pixels of each layer, in the order of the layers */
+  add(pixels: Pixels[]): void
+  result(): LayerStatistics[]
+}
+
+export function layerCollector(layers: LayerSource[]): LayerCollector {
+  const collectors = layers.map((layer) => ({ layer, collector: new StatisticsCollector() }))
+  return {
+    add(pixels) {
+      collectors.forEach(({ layer, collector }, index) => {
+        collector.add(pixels[index] as Pixels, layer.nodata)
+      })
+    },
+    result: () =>
+      collectors.map(({ layer, collector }) => ({
+        layer,
+        statistics: collector.result(layer.scale, layer.offset),
+      })),
+  }
+}
+
 /** Collects the statistics of a layer, window by window. */
-export class StatisticsCollector {
+class StatisticsCollector {
   #count = 0
   #minimum = Number.POSITIVE_INFINITY
   #maximum = Number.NEGATIVE_INFINITY

@@ -129,7 +129,7 @@ async function copying<Row, Result>(
     return result
   } catch (error) {
     stream.destroy()
-    client.release(error as Error)
+    client.release(true)
     throw error
   }
 }

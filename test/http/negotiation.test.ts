@@ -1,3 +1,4 @@
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { App } from '#src/http/app.ts'
@@ -6,7 +7,7 @@ import { errorHandler } from '#src/http/plugins/error-handler.ts'
 
 let app: App
 beforeAll(async () => {
-  app = Fastify() as unknown as App
+  app = Fastify().withTypeProvider<TypeBoxTypeProvider>()
   await app.register(errorHandler)
   app.get('/', async (request, reply) => ({
     type: negotiate(request, reply, ['application/json', 'text/csv', 'application/geo+json']),

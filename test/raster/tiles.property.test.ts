@@ -106,7 +106,7 @@ function part(pixels: Pixels, width: number, window: Window): Pixels {
   const result = pixels.slice(0, window.width * window.height)
   for (let row = 0; row < window.height; row++) {
     const start = (window.row + row) * width + window.column
-    result.set(pixels.subarray(start, start + window.width) as never, row * window.width)
+    result.set(pixels.subarray(start, start + window.width), row * window.width)
   }
   return result
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { Worker } from 'node:worker_threads'
 import { OperatorError } from '#src/errors.ts'
+import { messageOf } from '#src/lib/caught.ts'
 import { lockFolder } from './lock.ts'
 import { EmbeddedSocket, isIdle, type ProtocolServer, queryMessage } from './socket.ts'
 
@@ -116,7 +117,7 @@ async function takeFolder(folder: string): Promise<FileHandle> {
   } catch (error) {
     if (error instanceof OperatorError) throw error
     throw new OperatorError(
-      `The folder ${folder} cannot be used for the embedded database: ${(error as Error).message}. ` +
+      `The folder ${folder} cannot be used for the embedded database: ${messageOf(error)}. ` +
         'Set DATA_DIR to one that can be written to.',
     )
   }

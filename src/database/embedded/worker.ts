@@ -18,7 +18,10 @@ await server.exec("load '$libdir/postgis-3'")
 
 // A statement that fails leaves its frames on the server's stack: after some 1,700 of them PostgreSQL would
 // find the stack too deep for any statement. Between messages nothing of it is in use.
-const { ___stack_pointer: stackPointer } = server.Module as unknown as { ___stack_pointer: { value: number } }
+interface StackPointer {
+  ___stack_pointer: { value: number }
+}
+const { ___stack_pointer: stackPointer } = server.Module as typeof server.Module & StackPointer
 const emptyStack = stackPointer.value
 
 port.on('message', (message: Uint8Array | 'close') => {

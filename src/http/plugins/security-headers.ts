@@ -1,4 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
 import cors from '@fastify/cors'
 import fp from 'fastify-plugin'
 import helmet from 'helmet'
@@ -85,13 +86,8 @@ export const securityHeaders = fp(
 
 /** The headers that helmet sets, which depend on nothing of a request. */
 function helmetHeaders(): Record<string, string> {
-  const headers: Record<string, string> = {}
-  const response = {
-    setHeader: (name: string, value: string) => {
-      headers[name.toLowerCase()] = value
-    },
-    removeHeader: () => {},
-  }
+  const request = new IncomingMessage(new Socket())
+  const response = new ServerResponse(request)
   const setHeaders = helmet({
     contentSecurityPolicy: {
       useDefaults: false,
@@ -108,8 +104,10 @@ function helmetHeaders(): Record<string, string> {
     xPermittedCrossDomainPolicies: false,
     xXssProtection: false,
   })
-  setHeaders({} as IncomingMessage, response as unknown as ServerResponse, (error) => {
+  setHeaders(request, response, (error) => {
     if (error) throw error
   })
-  return headers
+  return Object.fromEntries(
+    Object.entries(response.getHeaders()).map(([name, value]) => [name, String(value)]),
+  )
 }

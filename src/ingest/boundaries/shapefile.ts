@@ -3,6 +3,7 @@ import { basename, dirname, extname, join } from 'node:path'
 import { unzipSync } from 'fflate'
 import { parseDbf, parseShp } from 'shpjs'
 import { OperatorError } from '#src/errors.ts'
+import { messageOf } from '#src/lib/caught.ts'
 import type { FeatureFile, RawFeature } from './feature.ts'
 
 /** The files that make up a shapefile, by their endings; .cpg names the encoding, .prj the CRS. */
@@ -70,7 +71,7 @@ function unzip(name: string, archive: Uint8Array, filter: (entry: string) => boo
   try {
     return unzipSync(archive, { filter: (file) => filter(file.name) })
   } catch (error) {
-    throw new OperatorError(`${name} is not a complete zip archive: ${(error as Error).message}.`)
+    throw new OperatorError(`${name} is not a complete zip archive: ${messageOf(error)}.`)
   }
 }
 
@@ -111,7 +112,7 @@ function parsed<Result>(name: string, parse: () => Result): Result {
   try {
     return parse()
   } catch (error) {
-    throw new OperatorError(`${name} is not a shapefile that can be read: ${(error as Error).message}.`)
+    throw new OperatorError(`${name} is not a shapefile that can be read: ${messageOf(error)}.`)
   }
 }
 

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module'
-import type { MultiPolygon, Position } from 'geojson'
+import type { MultiPolygon } from 'geojson'
 import { feature } from 'topojson-client'
 import type { GeometryCollection, Topology } from 'topojson-specification'
 
@@ -51,8 +51,8 @@ export function crossings(outline: MultiPolygon, latitude: number): number[] {
   const longitudes: number[] = []
   for (const ring of outline.coordinates.flat()) {
     for (let index = 1; index < ring.length; index++) {
-      const [fromX, fromY] = ring[index - 1] as Position as [number, number]
-      const [toX, toY] = ring[index] as Position as [number, number]
+      const [fromX = 0, fromY = 0] = ring[index - 1] ?? []
+      const [toX = 0, toY = 0] = ring[index] ?? []
       if (fromY > latitude === toY > latitude) continue
       longitudes.push(fromX + ((latitude - fromY) / (toY - fromY)) * (toX - fromX))
     }

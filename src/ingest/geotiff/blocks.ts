@@ -79,8 +79,11 @@ export function blocksOf(image: GeoTIFFImage, type: SampleType, file: FileBytes,
   }
 }
 
+/** A tag that geotiff has a type for: it gives the others as well. */
+type KnownTag = Parameters<GeoTIFFImage['fileDirectory']['getValue']>[0]
+
 function layoutOf(image: GeoTIFFImage, type: SampleType, path: string): Layout {
-  const tag = (name: string): unknown => image.fileDirectory.getValue(name as never)
+  const tag = (name: string): unknown => image.fileDirectory.getValue(name as KnownTag)
   const compression = Number(tag('Compression') ?? NOT_COMPRESSED)
   const decompress = COMPRESSIONS.get(compression)
   if (!decompress) {

@@ -1,6 +1,7 @@
 import { access, constants, open, stat } from 'node:fs/promises'
 import { GeoTIFF } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
+import { messageOf } from '#src/lib/caught.ts'
 import type { PixelGrid, Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { type Band, bandOf, sampleTypeOf } from './bands.ts'
@@ -41,7 +42,7 @@ export async function openRaster(path: string): Promise<RasterFile> {
     return await openImage(file, path)
   } catch (error) {
     await file.close()
-    refuseDamaged(path, error as Error)
+    refuseDamaged(path, error)
   }
 }
 
@@ -83,19 +84,19 @@ function refuseUnopened(path: string, error: NodeJS.ErrnoException): never {
   throw new OperatorError(`${path} cannot be opened: ${error.message}.`)
 }
 
-function refuseDamaged(path: string, error: Error): never {
+function refuseDamaged(path: string, error: unknown): never {
   if (error instanceof OperatorError) throw error
   throw new OperatorError(
     `${path} is cut off, damaged or not a GeoTIFF: its directory cannot be read (${reasonIn(error)}).`,
   )
 }
 
-function refuseUnreadWindow(path: string, { row, height }: Window, error: Error): never {
+function refuseUnreadWindow(path: string, { row, height }: Window, error: unknown): never {
   throw new OperatorError(`${path} cannot be read at rows ${row} to ${row + height - 1}: ${reasonIn(error)}.`)
 }
 
-function reasonIn(error: Error): string {
-  return error.message.replace(/\.$/, '')
+function reasonIn(error: unknown): string {
+  return messageOf(error).replace(/\.$/, '')
 }
 
 async function hasMask(tiff: GeoTIFF): Promise<boolean> {

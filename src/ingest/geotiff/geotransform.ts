@@ -39,26 +39,17 @@ export function gridOf(image: GeoTIFFImage, path: string): PixelGrid {
 
 /** x = a * column + b * row + c, y = d * column + e * row + f. */
 function affineOf(image: GeoTIFFImage, path: string): [number, number, number, number, number, number] {
-  const scale = image.fileDirectory.getValue('ModelPixelScale') as ArrayLike<number> | undefined
-  const tie = image.fileDirectory.getValue('ModelTiepoint') as ArrayLike<number> | undefined
+  const scale = image.fileDirectory.getValue('ModelPixelScale')
+  const tie = image.fileDirectory.getValue('ModelTiepoint')
   if (scale && tie && tie.length >= 6) {
-    const [column, row, , x, y] = Array.from(tie) as [number, number, number, number, number]
-    const width = scale[0] as number
-    const height = -Math.abs(scale[1] as number)
-    return [width, 0, x - column * width, 0, height, y - row * height]
+    const [column = 0, row = 0, , x = 0, y = 0] = tie
+    const [width = 0, height = 0] = scale
+    const down = -Math.abs(height)
+    return [width, 0, x - column * width, 0, down, y - row * down]
   }
-  const matrix = image.fileDirectory.getValue('ModelTransformation') as ArrayLike<number> | undefined
+  const matrix = image.fileDirectory.getValue('ModelTransformation')
   if (matrix && matrix.length === 16) {
-    const [a, b, , c, d, e, , f] = Array.from(matrix) as [
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-      number,
-    ]
+    const [a = 0, b = 0, , c = 0, d = 0, e = 0, , f = 0] = matrix
     return [a, b, c, d, e, f]
   }
   throw new OperatorError(

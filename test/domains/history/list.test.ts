@@ -173,14 +173,17 @@ async function queriesOf(work: () => Promise<void>): Promise<Query[]> {
   const queries: Query[] = []
   const spy = vi.spyOn(pool, 'connect').mockImplementation(async () => {
     const client = await connect()
-    const query = client.query.bind(client) as (text: string, values: unknown[]) => Promise<pg.QueryResult>
-    const wrapped = vi.spyOn(client, 'query').mockImplementation(((text: string, values: unknown[]) => {
-      queries.push({ text, values })
-      return query(text, values)
-    }) as never)
+    const { query } = client
+    client.query = new Proxy(query, {
+      apply(target, self, args) {
+        const [text, values] = args
+        queries.push({ text, values })
+        return Reflect.apply(target, self, args)
+      },
+    })
     const release = client.release.bind(client)
     client.release = (error) => {
-      wrapped.mockRestore()
+      client.query = query
       client.release = release
       release(error)
     }

@@ -23,8 +23,7 @@ export function refuseNesting(polygons: Rings[]): void {
   const found = firstNested(shells, (inner, outer) => {
     const [shell, ...holes] = polygons[outer] as [Float64Array, ...Rings]
     // Most often one vertex tells.
-    const [x, y] = inner as unknown as [number, number]
-    if (holes.some((hole) => encloses(hole, x, y))) return false
+    if (holes.some((hole) => encloses(hole, inner[0] as number, inner[1] as number))) return false
     return contains(shell, inner) && !holes.some((hole) => contains(hole, inner))
   })
   if (found) throw invalid('geometry', `has a polygon within another one, ${placeOf(found)}`)
@@ -96,7 +95,8 @@ function firstNested(
  * the test is left to chance; all of them and the middle of an edge cannot.
  */
 function contains(outer: Float64Array, inner: Float64Array): boolean {
-  const [x, y, nextX, nextY] = inner as unknown as [number, number, number, number]
+  const [x, y] = [inner[0] as number, inner[1] as number]
+  const [nextX, nextY] = [inner[2] as number, inner[3] as number]
   if (!encloses(outer, x, y) || !encloses(outer, (x + nextX) / 2, (y + nextY) / 2)) return false
   for (let at = 2; at < inner.length; at += 2) {
     if (!encloses(outer, inner[at] as number, inner[at + 1] as number)) return false

@@ -125,7 +125,8 @@ test.skipIf(EMBEDDED)(
 /** What the service writes its log to. */
 function logStreamOf({ log }: App): { write(line: string): boolean } {
   const symbol = Object.getOwnPropertySymbols(log).find(({ description }) => description === 'pino.stream')
-  return log[symbol as never]
+  if (!symbol) throw new Error('the log has no stream')
+  return Reflect.get(log, symbol)
 }
 
 test('the next request is answered', async () => {

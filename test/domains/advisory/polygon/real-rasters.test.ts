@@ -37,7 +37,8 @@ async function readRaster(file: string): Promise<{ grid: PixelGrid; pixels: Floa
   const image = await (await fromFile(join(SHARED_RASTERS, file))).getImage()
   const [originX = 0, originY = 0] = image.getOrigin()
   const [pixelWidth = 0, pixelHeight = 0] = image.getResolution()
-  const [pixels] = (await image.readRasters()) as unknown as [Float32Array]
+  const [pixels] = await image.readRasters({ interleave: false })
+  if (!(pixels instanceof Float32Array)) throw new Error(`${file} has no Float32 pixels`)
   const grid = {
     originX,
     originY,
