@@ -1,6 +1,12 @@
 import { type Static, Type } from 'typebox'
 import { oneOf, ref } from './common.ts'
 
+/** How deep administrative areas go: the levels are 0, the country, to this. */
+export const MAX_LEVEL = 3
+
+/** The levels below the country. */
+export const LEVELS_BELOW = Array.from({ length: MAX_LEVEL }, (_, index) => index + 1)
+
 export const GEOMETRIES = ['none', 'simplified', 'full'] as const
 export const FORMATS = ['json', 'geojson'] as const
 
@@ -17,8 +23,8 @@ export const AdminQuery = Type.Object({
   }),
   level: Type.Integer({
     minimum: 1,
-    maximum: 3,
-    description: 'How far down: 1 for regions, provinces or counties, then 2 and 3.',
+    maximum: MAX_LEVEL,
+    description: `How far down: 1 for regions, provinces or counties, then ${LEVELS_BELOW.slice(1).join(' and ')}.`,
     examples: [1],
   }),
   parent: Type.Optional(
@@ -61,7 +67,7 @@ export const AdminQuery = Type.Object({
 })
 export type AdminQuery = Static<typeof AdminQuery>
 
-const Level = Type.Integer({ minimum: 0, maximum: 3, description: '0 is the country.' })
+const Level = Type.Integer({ minimum: 0, maximum: MAX_LEVEL, description: '0 is the country.' })
 
 export const AdminReference = Type.Object(
   {
@@ -150,6 +156,17 @@ export type AdminAreaList = Static<typeof AdminAreaList>
 
 const OneLevel = (description: string) => Type.Optional(Type.String({ description }))
 
+/** The areas above a feature, flat: map programs show no lists. Level 0 is above all of them. */
+const AREAS_ABOVE = Object.fromEntries(
+  LEVELS_BELOW.slice(0, -1).flatMap((level) => {
+    const description = `Where the level is ${LEVELS_BELOW.slice(level).join(' or ')}.`
+    return [
+      [`adm${level}_code`, OneLevel(description)],
+      [`adm${level}_name`, OneLevel(description)],
+    ]
+  }),
+)
+
 export const AdminFeature = Type.Object(
   {
     type: Type.Literal('Feature'),
@@ -166,10 +183,7 @@ export const AdminFeature = Type.Object(
       centroid_lng: Type.Number(),
       adm0_code: OneLevel('The areas it lies in, flat: map programs show no lists.'),
       adm0_name: OneLevel('The country.'),
-      adm1_code: OneLevel('Where the level is 2 or 3.'),
-      adm1_name: OneLevel('Where the level is 2 or 3.'),
-      adm2_code: OneLevel('Where the level is 3.'),
-      adm2_name: OneLevel('Where the level is 3.'),
+      ...AREAS_ABOVE,
     }),
   },
   { $id: 'AdminFeature', description: 'An administrative area as a GeoJSON Feature.' },

@@ -1,5 +1,6 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { EXAMPLE_PERIOD, HistoryId, Period, PointRequest, type PointSchemas } from './advisory.ts'
+import { MAX_LEVEL } from './areas.ts'
 import { oneOf, ref } from './common.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 
@@ -40,7 +41,7 @@ export const AdminSelection = Type.Object(
     level: Type.Optional(
       Type.Integer({
         minimum: 0,
-        maximum: 3,
+        maximum: MAX_LEVEL,
         description: 'Its level, 0 for the country. Where it is left out, the highest that has the code.',
       }),
     ),

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander'
+import { LEVELS_BELOW, MAX_LEVEL } from '#schemas/areas.ts'
 import { loadBoundaries } from '#src/ingest/boundaries/load.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import type { LoadReport } from '#src/ingest/boundaries/replace.ts'
@@ -22,7 +23,7 @@ export const boundariesCommand = new Command('boundaries')
   .description('Load the administrative areas of one level of a country, in the place of those there are.')
   .argument('<file...>', 'GeoJSON FeatureCollections or shapefiles (.shp, .zip), in WGS 84')
   .requiredOption('--country <code>', 'the country, for example eth')
-  .requiredOption('--level <number>', '0 for the country itself, down to 3', readLevel)
+  .requiredOption('--level <number>', `0 for the country itself, down to ${MAX_LEVEL}`, readLevel)
   .option('--code-property <name>', 'the property with the code of an area; guessed when left out')
   .option('--name-property <name>', 'the property with its name; guessed when left out')
   .option(
@@ -58,8 +59,9 @@ export const boundariesCommand = new Command('boundaries')
   })
 
 function readLevel(text: string): number {
-  if (!/^[0-3]$/.test(text)) throw new InvalidArgumentError('It must be 0, 1, 2 or 3.')
-  return Number(text)
+  const level = /^\d$/.test(text) ? Number(text) : Number.NaN
+  if (level <= MAX_LEVEL) return level
+  throw new InvalidArgumentError(`It must be 0, ${LEVELS_BELOW.slice(0, -1).join(', ')} or ${MAX_LEVEL}.`)
 }
 
 /** Findings listed of each kind. */

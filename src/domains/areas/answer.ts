@@ -1,4 +1,10 @@
-import type { AdminArea, AdminAreaList, AdminFeatureCollection, AdminReference } from '#schemas/areas.ts'
+import {
+  type AdminArea,
+  type AdminAreaList,
+  type AdminFeatureCollection,
+  type AdminReference,
+  LEVELS_BELOW,
+} from '#schemas/areas.ts'
 import type { AreaRow } from './queries.ts'
 
 /** Decimals of square kilometres, and of degrees in extents and centres (10 cm). */
@@ -59,14 +65,10 @@ export function featureCollection(
 }
 
 function parentsOf(row: AreaRow): AdminReference[] {
-  const parents = [
-    [row.parent_code_3, row.parent_name_3],
-    [row.parent_code_2, row.parent_name_2],
-    [row.parent_code_1, row.parent_name_1],
-  ]
-  return parents.flatMap(([code, name], index) =>
-    code && name ? [{ level: row.level - parents.length + index, code, name }] : [],
-  )
+  return LEVELS_BELOW.toReversed().flatMap((above) => {
+    const [code, name] = [row[`parent_code_${above}`], row[`parent_name_${above}`]]
+    return code && name ? [{ level: row.level - above, code, name }] : []
+  })
 }
 
 function bboxOf({ west, south, east, north }: AreaRow): number[] {

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { AdminQuery } from '#schemas/areas.ts'
+import { type AdminQuery, MAX_LEVEL } from '#schemas/areas.ts'
 import type { Tables } from '#src/database/tables.ts'
 
 /** Reads what countries may be called by; the function returned finds a country's code by any of it. */
@@ -68,7 +68,10 @@ export interface AreaFilter {
   geometry: NonNullable<AdminQuery['geometry']>
 }
 
-export interface AreaRow {
+/** The areas above, by how far above they are; null where there is none. */
+type Above = Record<`parent_${'code' | 'name'}_${number}`, string | null>
+
+export interface AreaRow extends Above {
   code: string
   name: string
   level: number
@@ -79,13 +82,6 @@ export interface AreaRow {
   north: number
   centroid_lng: number
   centroid_lat: number
-  /** The areas above, nearest first; null where there is none. */
-  parent_code_1: string | null
-  parent_name_1: string | null
-  parent_code_2: string | null
-  parent_name_2: string | null
-  parent_code_3: string | null
-  parent_name_3: string | null
   geometry: object | null
   /** Whether another area comes after it. */
   more: boolean
@@ -96,6 +92,35 @@ const PAGE_POSITIONS = 500_000
 
 /** Decimals of degrees in shapes: 0.1 m. */
 const GEOMETRY_DECIMALS = 6
+
+/** SQL for the areas above an area, from the nearest to the country: as many as there are levels. */
+const PARENTS = parentsOf(MAX_LEVEL)
+
+function parentsOf(depth: number) {
+  const parents = Array.from({ length: depth }, (_, index) => {
+    const above = index + 1
+    const parent = `parent_${above}`
+    const [code, name] = [sql.ref(`parent_code_${above}`), sql.ref(`parent_name_${above}`)]
+    const child = index === 0 ? 'area' : `parent_${index}`
+    return {
+      code: sql.ref(`${parent}.code`),
+      names: sql`${code}, ${name}`,
+      columns: sql`${sql.ref(`${parent}.code`)} as ${code}, ${sql.ref(`${parent}.name`)} as ${name}`,
+      join: sql`
+        left join admin_area as ${sql.ref(parent)}
+          on ${sql.ref(`${parent}.id`)} = ${sql.ref(`${child}.parent_id`)}`,
+    }
+  })
+  return {
+    columns: sql.join(parents.map(({ columns }) => columns)),
+    codes: sql.join(parents.map(({ code }) => code)),
+    names: sql.join(parents.map(({ names }) => names)),
+    joins: sql.join(
+      parents.map(({ join }) => join),
+      sql` `,
+    ),
+  }
+}
 
 /** A page of the areas of a level, in the order of their codes. */
 export async function listAreas(db: Kysely<Tables>, filter: AreaFilter): Promise<AreaRow[]> {
@@ -108,17 +133,12 @@ export async function listAreas(db: Kysely<Tables>, filter: AreaFilter): Promise
   const { rows } = await sql<AreaRow>`
     with matching as (
       select
-        area.id, area.code, area.positions,
-        parent_1.code as parent_code_1, parent_1.name as parent_name_1,
-        parent_2.code as parent_code_2, parent_2.name as parent_name_2,
-        parent_3.code as parent_code_3, parent_3.name as parent_name_3
+        area.id, area.code, area.positions, ${PARENTS.columns}
       from admin_area as area
-      left join admin_area as parent_1 on parent_1.id = area.parent_id
-      left join admin_area as parent_2 on parent_2.id = parent_1.parent_id
-      left join admin_area as parent_3 on parent_3.id = parent_2.parent_id
+      ${PARENTS.joins}
       where area.country_code = ${countryCode}
         and area.level = ${level}
-        and (${parent}::text is null or ${parent} in (parent_1.code, parent_2.code, parent_3.code))
+        and (${parent}::text is null or ${parent} in (${PARENTS.codes}))
         and (${after}::text is null or area.code > ${after})
       order by area.code
       limit ${limit + 1}
@@ -135,7 +155,7 @@ export async function listAreas(db: Kysely<Tables>, filter: AreaFilter): Promise
     select
       area.code, area.name, area.level, area.area_km2,
       area.west, area.south, area.east, area.north, area.centroid_lng, area.centroid_lat,
-      parent_code_1, parent_name_1, parent_code_2, parent_name_2, parent_code_3, parent_name_3,
+      ${PARENTS.names},
       ${shape} as geometry,
       more
     from numbered

@@ -1,5 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ADMIN_DEFAULTS, AdminAreaList, AdminFeatureCollection, AdminQuery } from '#schemas/areas.ts'
+import {
+  ADMIN_DEFAULTS,
+  AdminAreaList,
+  AdminFeatureCollection,
+  AdminQuery,
+  MAX_LEVEL,
+} from '#schemas/areas.ts'
 import { ref } from '#schemas/common.ts'
 import { ApiError, errorResponses, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -20,7 +26,7 @@ const AREA_CODE = /^[^\0]+$/
 const DESCRIPTION = `
 The areas of one level of a country in the order of their codes: code, name, the areas above, size, extent and centre, and their shapes on request.
 
-Send the \`ETag\` of an answer as \`If-None-Match\`: as long as the boundaries are the same, the answer is a 304 without a body. In the demo, areas of level 1 to 3 are approximate; \`GET /catalog\` says which ones.`
+Send the \`ETag\` of an answer as \`If-None-Match\`: as long as the boundaries are the same, the answer is a 304 without a body. In the demo, areas of level 1 to ${MAX_LEVEL} are approximate; \`GET /catalog\` says which ones.`
 
 export function adminRoutes(app: App): void {
   const db = app.database.reader

@@ -1,4 +1,4 @@
-import type { AdminReference } from '#schemas/areas.ts'
+import { type AdminReference, LEVELS_BELOW } from '#schemas/areas.ts'
 import type { AreaAtPoint } from './queries.ts'
 
 /** The country a point lies in, and its areas there. */
@@ -22,7 +22,7 @@ export function placeOf(areas: AreaAtPoint[], wantedCountry: string | undefined)
   if (!first) return undefined
   const admin: AdminReference[] = []
   let above: AreaAtPoint | undefined
-  for (const level of [1, 2, 3]) {
+  for (const level of LEVELS_BELOW) {
     const candidates = within.filter((area) => area.level === level).sort(byCode)
     const chosen: AreaAtPoint | undefined =
       candidates.find(({ parentId }) => parentId === above?.id) ?? candidates[0]

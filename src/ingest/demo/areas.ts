@@ -19,6 +19,7 @@ const APPROXIMATE = {
   licence: 'CC0-1.0',
 }
 
+/** Those of seats.csv. */
 const LEVELS = [1, 2, 3]
 
 /**
@@ -48,7 +49,7 @@ async function seedOutline(database: Database, country: CountryPlace): Promise<v
 
 async function seedLevels(database: Database, country: CountryPlace): Promise<void> {
   const { seats, names } = seatsOf(country.code)
-  const areas = await cutByNearestSeat(database.writer, country.code, seats)
+  const areas = await cutByNearestSeat(database.writer, country.code, seats, LEVELS)
   const checksum = createHash('sha256').update(SEATS).digest('hex')
   for (const level of LEVELS) {
     const set = { ...APPROXIMATE, countryCode: country.code, level, approximate: true, checksum }

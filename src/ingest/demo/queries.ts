@@ -27,6 +27,7 @@ export async function cutByNearestSeat(
   db: Kysely<Tables>,
   countryCode: string,
   seats: SeatPlace[],
+  levels: number[],
 ): Promise<CutArea[]> {
   const { rows } = await sql<CutArea>`
     with seat as materialized (
@@ -59,7 +60,7 @@ export async function cutByNearestSeat(
         st_union(cell.geom) as geom
       from cell
       join seat on st_intersects(cell.geom, seat.point)
-      cross join generate_series(1, 3) as level
+      cross join unnest(${levels}::integer[]) as level
       group by 1, 2
     )
     select
