@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import { ErrorBody, Latitude, Longitude, oneOf, ref } from './common.ts'
+import { COUNTRY_CODES, ErrorBody, Latitude, Longitude, oneOf, ref } from './common.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 
 /** What a point request is taken to say where it says nothing. */
@@ -19,7 +19,7 @@ const CountryCode = Type.String({
   maxLength: 100,
   format: 'text',
   default: POINT_DEFAULTS.country_code,
-  description: 'The country, in any case: one of `eth`, `rwa`, `ken`, `gha`.',
+  description: `The country, in any case: one of ${COUNTRY_CODES}.`,
   examples: ['eth'],
 })
 

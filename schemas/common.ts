@@ -12,6 +12,13 @@ export function oneOf<const Values extends readonly string[]>(values: Values, de
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], description })
 }
 
+/**
+ * Stand in descriptions for what is not known before a database is asked: the codes of its countries, in a
+ * list, and their names. The document is served with them filled in.
+ */
+export const COUNTRY_CODES = '{country codes}'
+export const COUNTRY_NAMES = '{country names}'
+
 export const ErrorDetail = Type.Object(
   {
     field: Type.String({

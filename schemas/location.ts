@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { AdminReference } from './areas.ts'
-import { Latitude, Longitude, oneOf, ref } from './common.ts'
+import { COUNTRY_CODES, Latitude, Longitude, oneOf, ref } from './common.ts'
 import type { ProductContract } from './product.ts'
 
 export const LocationRequest = Type.Object(
@@ -12,8 +12,7 @@ export const LocationRequest = Type.Object(
         minLength: 1,
         maxLength: 100,
         format: 'text',
-        description:
-          'The country that the point should lie in, in any case: one of `eth`, `rwa`, `ken`, `gha`. The one it lies in when left out.',
+        description: `The country that the point should lie in, in any case: one of ${COUNTRY_CODES}. The one it lies in when left out.`,
         examples: ['rwa'],
       }),
     ),

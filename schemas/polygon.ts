@@ -1,7 +1,7 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { EXAMPLE_PERIOD, HistoryId, Period, PointRequest, type PointSchemas } from './advisory.ts'
 import { MAX_LEVEL } from './areas.ts'
-import { oneOf, ref } from './common.ts'
+import { COUNTRY_CODES, oneOf, ref } from './common.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 
 // What is wrong with a geometry is found by code, which can say where: a validator would go through ten
@@ -28,7 +28,7 @@ export const AdminSelection = Type.Object(
       minLength: 1,
       maxLength: 100,
       format: 'text',
-      description: 'The country, in any case: one of `eth`, `rwa`, `ken`, `gha`.',
+      description: `The country, in any case: one of ${COUNTRY_CODES}.`,
       examples: ['eth'],
     }),
     code: Type.String({
@@ -66,8 +66,7 @@ const Label = Type.Optional({
 
 const Country = Type.Optional({
   ...country_code,
-  description:
-    'The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. With `admin` it is that of the area.',
+  description: `The country, in any case: one of ${COUNTRY_CODES}. With \`admin\` it is that of the area.`,
 })
 
 const FIELD = {

@@ -1,12 +1,13 @@
 /**
  * Writes openapi.yaml from the routes; with --check, fails where the file differs from them.
- * No database is asked: the document does not depend on what is published.
+ * No database is asked: the countries are those that a new one begins with.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { serverCluster } from '#src/database/client.ts'
-import { openapiYaml } from '#src/http/plugins/openapi.ts'
+import { readReference } from '#src/database/reference.ts'
+import { openapiYaml } from '#src/http/openapi-document.ts'
 
 const FILE = new URL('../openapi.yaml', import.meta.url)
 
@@ -15,7 +16,8 @@ const url = 'postgres://nowhere'
 const config = loadConfig({ DATABASE_URL: url, JWT_SECRET: 'signs nothing '.repeat(3) })
 const app = await buildApp(config, serverCluster(url, config).connect())
 await app.ready()
-const document = openapiYaml(app)
+const { countries } = await readReference()
+const document = openapiYaml(app, countries)
 await app.close()
 
 if (process.argv.includes('--check')) {

@@ -22,6 +22,7 @@ import { feedback } from './domains/feedback/index.ts'
 import { history } from './domains/history/index.ts'
 import { keys } from './domains/keys/index.ts'
 import { location } from './domains/location/index.ts'
+import { createDocumentCountries } from './domains/reference/document-countries.ts'
 import { service } from './domains/service/index.ts'
 import { stats } from './domains/stats/index.ts'
 import { addRequestCounts } from './domains/stats/queries.ts'
@@ -73,7 +74,9 @@ export async function buildApp(
   await app.register(authentication, { accounts: createAccounts(database.writer, app.log) })
   await app.register(caching)
   await app.register(bodyParser)
-  await app.register(openapi)
+  await app.register(openapi, {
+    countries: createDocumentCountries(database.reader, config.RELEASE_MAX_AGE_MS, app.log),
+  })
   await app.register(service, { prefix: config.BASE_PATH })
   await app.register(
     async (guarded) => {

@@ -1,6 +1,8 @@
 import { Command } from 'commander'
 import { OperatorError } from '#src/errors.ts'
 import { boundariesCommand } from './boundaries.ts'
+import { countriesCommand } from './countries.ts'
+import { cropsCommand } from './crops.ts'
 import { demoCommand } from './demo.ts'
 import { ingestCommand } from './ingest.ts'
 import { migrateCommand } from './migrate.ts'
@@ -8,7 +10,9 @@ import { releasesCommand } from './releases.ts'
 import { usersCommand } from './users.ts'
 
 const program = new Command('agro')
-  .description('Operates the agricultural advisory service: its database, releases, boundaries and accounts.')
+  .description(
+    'Operates the agricultural advisory service: its database, releases, boundaries, countries, crops and accounts.',
+  )
   .addHelpText(
     'after',
     '\nThe database is the one of DATABASE_URL, or else the embedded one in DATA_DIR (default ./data),\n' +
@@ -18,6 +22,8 @@ const program = new Command('agro')
   .addCommand(ingestCommand)
   .addCommand(releasesCommand)
   .addCommand(boundariesCommand)
+  .addCommand(countriesCommand)
+  .addCommand(cropsCommand)
   .addCommand(demoCommand)
   .addCommand(usersCommand)
   .showHelpAfterError()

@@ -3,13 +3,11 @@ import { readdir, readFile } from 'node:fs/promises'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
+import { insertReference, REFERENCE_FILE, readReference, SQL_FOLDER } from './reference.ts'
 import type { Tables } from './tables.ts'
 
 /** Any constant will do, as long as every version of the program uses the same. */
 const MIGRATION_LOCK = 7_239_441
-
-/** Where the scripts lie: in `migrations` and `functions`. */
-const SQL_FOLDER = new URL('../../sql/', import.meta.url)
 
 interface Script {
   kind: 'migration' | 'function'
@@ -20,9 +18,11 @@ interface Script {
 
 /**
  * Brings the schema up to date: numbered migrations in order, each once; then the functions, each when
- * its text has changed. All in one transaction under an advisory lock, so that of several processes
- * that start together one migrates and the others find it done.
+ * its text has changed. A database that is new also gets the countries and crops of the reference file. All
+ * in one transaction under an advisory lock, so that of several processes that start together one migrates
+ * and the others find it done.
  *
+ * @param folder has the scripts in `migrations` and `functions`, and the reference file
  * @returns the names of what was applied
  * @throws {OperatorError} when an applied migration has been changed, or is not known to this version
  */
@@ -33,6 +33,7 @@ export async function migrate(db: Kysely<Tables>, folder = SQL_FOLDER): Promise<
     const applied = await appliedScripts(trx)
     refuseForeignMigrations(scripts, applied)
     const names: string[] = []
+    const isNew = applied.size === 0
     for (const script of scripts) {
       const checksum = applied.get(key(script))
       if (checksum === script.checksum) continue
@@ -43,6 +44,10 @@ export async function migrate(db: Kysely<Tables>, folder = SQL_FOLDER): Promise<
       }
       await apply(trx, script)
       names.push(script.name)
+    }
+    if (isNew) {
+      await insertReference(trx, await readReference(folder))
+      names.push(REFERENCE_FILE)
     }
     return names
   })

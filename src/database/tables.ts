@@ -9,6 +9,7 @@ export interface Tables {
   country: CountryTable
   country_alias: { alias: string; country_code: string }
   crop: { code: string; name: string }
+  crop_alias: { alias: string; crop_code: string }
   country_crop: { country_code: string; crop_code: string }
   release: ReleaseTable
   publication: PublicationTable
@@ -35,10 +36,11 @@ export interface Tables {
 interface CountryTable {
   code: string
   name: string
-  west: number
-  south: number
-  east: number
-  north: number
+  west: number | null
+  south: number | null
+  east: number | null
+  north: number | null
+  ordinal: Generated<number>
 }
 
 interface ReleaseTable {

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, t
 import { loadConfig } from '#src/config.ts'
 import { type Database, openCluster } from '#src/database/client.ts'
 import { migrate } from '#src/database/migrate.ts'
+import { REFERENCE_FILE } from '#src/database/reference.ts'
 import { OperatorError } from '#src/errors.ts'
 import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
@@ -126,6 +127,7 @@ describe('migrations', () => {
       const scripts = [
         ...(await readdir('sql/migrations')).sort(),
         ...(await readdir('sql/functions')).sort(),
+        REFERENCE_FILE,
       ]
       expect(applied.filter((names) => names.length > 0)).toEqual([scripts])
       for (const each of databases) await each.close()

@@ -1,23 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { type AdminQuery, MAX_LEVEL } from '#schemas/areas.ts'
 import type { Tables } from '#src/database/tables.ts'
-
-/** Reads what countries may be called by; the function returned finds a country's code by any of it. */
-export async function findCountryCodes(db: Kysely<Tables>): Promise<(name: string) => string | undefined> {
-  const rows = await db.selectFrom('country_alias').select(['alias', 'country_code']).execute()
-  const codes = new Map(rows.map(({ alias, country_code }) => [alias, country_code]))
-  return (name) => codes.get(aliasOf(name))
-}
-
-/** A name as aliases are kept: in lower case, without accents and outer spaces. */
-function aliasOf(name: string): string {
-  return name
-    .normalize('NFD')
-    .replace(/\p{Mark}/gu, '')
-    .trim()
-    .replace(/\s+/g, ' ')
-    .toLowerCase()
-}
+import { nameKey } from '#src/lib/name-key.ts'
 
 export interface AdminCountry {
   code: string
@@ -34,6 +18,7 @@ export async function findAdminCountry(
   name: string,
   level: number,
 ): Promise<AdminCountry | undefined> {
+  const key = nameKey(name)
   const { rows } = await sql<AdminCountry>`
     select
       country.code,
@@ -44,10 +29,19 @@ export async function findAdminCountry(
           filter (where boundary_set.level <= ${level}),
         ''
       ) as version
-    from country_alias
-    join country on country.code = country_alias.country_code
+    from country
     left join boundary_set on boundary_set.country_code = country.code
-    where country_alias.alias = ${aliasOf(name)}
+    where country.code = (
+      select code
+      from (
+        select country_code as code, 1 as place from country_alias where alias = ${key}
+        union all
+        -- Whoever has added a country by SQL may have left out its aliases.
+        select code, 2 from country where ${key} in (code, lower(name))
+      ) as found
+      order by place
+      limit 1
+    )
     group by country.code`.execute(db)
   return rows[0]
 }

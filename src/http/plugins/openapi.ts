@@ -1,18 +1,19 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import type { OpenAPIV3_1 } from 'openapi-types'
-import { stringify } from 'yaml'
-import { ErrorBody, ErrorDetail } from '#schemas/common.ts'
+import { COUNTRY_NAMES, ErrorBody, ErrorDetail } from '#schemas/common.ts'
 import { Feedback, observedSchemaOf } from '#schemas/feedback.ts'
 import { listOf } from '#schemas/product.ts'
 import { UserProfile } from '#schemas/user.ts'
 import type { App } from '../app.ts'
+import { type DocumentCountry, documentOf, openapiYaml } from '../openapi-document.ts'
 
 /** @param advice what the service gives, as a list */
 const descriptionOf = (advice: string) =>
   `
-What the season's science says about a place in Ethiopia, Rwanda, Kenya or Ghana: ${advice}, from the rasters that agronomists publish.
+What the season's science says about a place in ${COUNTRY_NAMES}: ${advice}, from the rasters that agronomists publish.
 
 Errors are JSON with an \`error\` sentence for people and a stable \`code\` for programs. New fields may be added to answers; fields are never removed or changed in meaning.`.trim()
 
@@ -34,9 +35,26 @@ const UI_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
+export interface OpenapiOptions {
+  /** The countries of now, in the order in which they are to be named; asked for with each document. */
+  countries: () => Promise<DocumentCountry[]>
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The countries that the document of this answer names. */
+    documentCountries: DocumentCountry[]
+  }
+}
+
 /** The OpenAPI document made of the routes' schemas, and Swagger UI to try it in. */
 export const openapi = fp(
-  async (app: App) => {
+  async (app: App, { countries }: OpenapiOptions) => {
+    app.decorateRequest('documentCountries')
+    const askCountries = async (request: FastifyRequest) => {
+      request.documentCountries = await countries()
+    }
+
     // What several domains speak of.
     const { list: products } = app.products
     const shared = [ErrorDetail, ErrorBody, UserProfile, observedSchemaOf(products), Feedback]
@@ -96,30 +114,41 @@ export const openapi = fp(
       })
       await open.register(swaggerUi, {
         routePrefix: `${app.config.BASE_PATH}/docs`,
+        uiHooks: { preHandler: askCountries },
+        transformSpecification: (_document, request) => documentOf(app, request.documentCountries),
+        transformSpecificationClone: false,
         uiConfig: { deepLinking: true, tryItOutEnabled: true, displayRequestDuration: true },
         theme: { title: 'Agricultural advisory service' },
         staticCSP: UI_POLICY,
       })
     })
 
-    let json: string | undefined
-    let yaml: string | undefined
-    const hidden = { schema: { hide: true }, config: { public: true } }
-    app.get(`${app.config.BASE_PATH}/openapi.json`, hidden, async (_request, reply) => {
-      json ??= JSON.stringify(app.swagger())
-      return reply.type('application/json; charset=utf-8').send(json)
-    })
-    app.get(`${app.config.BASE_PATH}/openapi.yaml`, hidden, async (_request, reply) => {
-      yaml ??= openapiYaml(app)
-      return reply.type('application/yaml; charset=utf-8').send(yaml)
-    })
+    serveDocuments(app, askCountries)
   },
   { name: 'openapi' },
 )
 
-/** The document as it is served and checked in. The app must be ready. */
-export function openapiYaml(app: App): string {
-  return stringify(app.swagger(), { lineWidth: 110, aliasDuplicateObjects: false })
+/** Serves the document to programs, made anew where the countries have changed. */
+function serveDocuments(app: App, askCountries: (request: FastifyRequest) => Promise<void>): void {
+  const json = rememberingLast((named) => JSON.stringify(documentOf(app, named)))
+  const yaml = rememberingLast((named) => openapiYaml(app, named))
+  const hidden = { schema: { hide: true }, config: { public: true }, preHandler: askCountries }
+  app.get(`${app.config.BASE_PATH}/openapi.json`, hidden, async ({ documentCountries }, reply) =>
+    reply.type('application/json; charset=utf-8').send(json(documentCountries)),
+  )
+  app.get(`${app.config.BASE_PATH}/openapi.yaml`, hidden, async ({ documentCountries }, reply) =>
+    reply.type('application/yaml; charset=utf-8').send(yaml(documentCountries)),
+  )
+}
+
+/** Makes a text anew only where it is asked for with other countries than the last time. */
+function rememberingLast(make: (countries: DocumentCountry[]) => string) {
+  let last: { key: string; text: string } | undefined
+  return (countries: DocumentCountry[]): string => {
+    const key = JSON.stringify(countries)
+    if (last?.key !== key) last = { key, text: make(countries) }
+    return last.text
+  }
 }
 
 function mediaOf(forms: Record<string, unknown>): Record<string, { schema: unknown }> {

@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
 import type { Database } from '#src/database/client.ts'
-import { findCountryCodes } from '#src/domains/areas/queries.ts'
+import { COUNTRIES } from '#src/domains/reference/lists.ts'
+import { findKeys, listCountryExtents } from '#src/domains/reference/queries.ts'
 import { OperatorError } from '#src/errors.ts'
+import { nameKey } from '#src/lib/name-key.ts'
 import type { FeatureFile } from './feature.ts'
 import type { CountryPlace } from './place.ts'
 import type { GivenProperties } from './properties.ts'
-import { type BoundarySet, findBoundarySets, listCountryPlaces } from './queries.ts'
+import { type BoundarySet, findBoundarySets } from './queries.ts'
 import { readAreas, type Target } from './read.ts'
 import { type LoadReport, replaceBoundaries } from './replace.ts'
 import type { Finding } from './staging-queries.ts'
@@ -65,10 +67,17 @@ export async function loadBoundaries(
 }
 
 async function targetOf({ writer }: Database, request: LoadRequest): Promise<Target> {
-  const countries = await listCountryPlaces(writer)
-  const codes = await findCountryCodes(writer)
+  const keys = await findKeys(writer, COUNTRIES)
+  const countries = (await listCountryExtents(writer)).map(
+    ({ code, name, extent, stated }): CountryPlace => ({
+      code,
+      name,
+      // An outline takes the place of the one before, wherever that has been.
+      bounds: request.level === 0 ? stated : extent,
+    }),
+  )
   const countryNamed = (name: string): CountryPlace | undefined => {
-    const code = codes(name)
+    const code = keys.get(nameKey(name))?.code
     return countries.find((country) => country.code === code)
   }
   const country = countryNamed(request.country)

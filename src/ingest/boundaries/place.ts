@@ -4,13 +4,16 @@ import type { Bounds } from './geometry.ts'
 export interface CountryPlace {
   code: string
   name: string
-  bounds: Bounds
+  /** Null where nobody knows where it lies. */
+  bounds: Bounds | null
 }
 
-/** Degrees by which areas may reach beyond the rough bounds of their country. */
+/** Degrees by which areas may reach beyond the bounds of their country. */
 const MARGIN = 1
 
 /**
+ * Whether it lies elsewhere is not known of a country that has no bounds yet.
+ *
  * @throws {OperatorError} where an area does not lie in the country; the sentence says what is probably
  * wrong with the file: swapped coordinates, a projection, or another country
  */
@@ -20,15 +23,16 @@ export function refuseOtherPlace(
   country: CountryPlace,
   countries: CountryPlace[],
 ): void {
-  if (within(bounds, country.bounds)) return
   const [west, south, east, north] = bounds
+  const onEarth = west >= -180 && south >= -90 && east <= 180 && north <= 90
+  if (country.bounds === null ? onEarth : within(bounds, country.bounds)) return
   const corner = `${rounded(west)}, ${rounded(south)}`
   if (within([south, west, north, east], country.bounds)) {
     throw new OperatorError(
       `${subject} begins at ${corner}, which lies in ${country.name} only with the coordinates swapped: did you mean lng, lat?`,
     )
   }
-  if (west < -180 || south < -90 || east > 180 || north > 90) {
+  if (!onEarth) {
     throw new OperatorError(
       `${subject} begins at ${corner}, which are not degrees: convert the file to WGS 84 with \`ogr2ogr -t_srs EPSG:4326\`.`,
     )
@@ -40,8 +44,9 @@ export function refuseOtherPlace(
   )
 }
 
-function within([west, south, east, north]: Bounds, outer: Bounds): boolean {
+function within([west, south, east, north]: Bounds, outer: Bounds | null): boolean {
   return (
+    outer !== null &&
     west >= outer[0] - MARGIN &&
     south >= outer[1] - MARGIN &&
     east <= outer[2] + MARGIN &&

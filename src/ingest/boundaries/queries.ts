@@ -1,6 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
-import type { CountryPlace } from './place.ts'
 import { overlap } from './staging-queries.ts'
 
 /** The areas of one level of a country, and where they come from. */
@@ -11,15 +10,6 @@ export interface BoundarySet {
   approximate: boolean
   source: string
   licence: string
-}
-
-export async function listCountryPlaces(db: Kysely<Tables>): Promise<CountryPlace[]> {
-  const rows = await db.selectFrom('country').selectAll().orderBy('code').execute()
-  return rows.map(({ code, name, west, south, east, north }) => ({
-    code,
-    name,
-    bounds: [west, south, east, north],
-  }))
 }
 
 /** What is loaded of a country, by level. */

@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import type { Database } from '#src/database/client.ts'
+import { listCountryExtents } from '#src/domains/reference/queries.ts'
 import { type Shape, shapeOf } from '../boundaries/geometry.ts'
 import type { CountryPlace } from '../boundaries/place.ts'
-import { type BoundarySet, findBoundarySets, listCountryPlaces } from '../boundaries/queries.ts'
+import { type BoundarySet, findBoundarySets } from '../boundaries/queries.ts'
 import { replaceBoundaries } from '../boundaries/replace.ts'
 import type { StagedArea } from '../boundaries/staging-queries.ts'
+import { DEMO_COUNTRIES } from './countries.ts'
 import { countryOutline, OUTLINE_SOURCE } from './outlines.ts'
 import { cutByNearestSeat, type SeatPlace } from './queries.ts'
 
@@ -23,11 +25,13 @@ const APPROXIMATE = {
 const LEVELS = [1, 2, 3]
 
 /**
- * Gives every country an outline and approximate areas, where it has none. What an operator has loaded
- * is left alone, and approximate areas are not put beside it.
+ * Gives every country of the demo an outline and approximate areas, where it has none. What an operator has
+ * loaded is left alone, and approximate areas are not put beside it.
  */
 export async function seedAreas(database: Database): Promise<void> {
-  for (const country of await listCountryPlaces(database.writer)) {
+  const countries = await listCountryExtents(database.writer)
+  for (const { code, name, stated: bounds } of countries.filter((known) => known.code in DEMO_COUNTRIES)) {
+    const country = { code, name, bounds }
     const sets = await findBoundarySets(database.writer, country.code)
     if (!sets.has(0)) await seedOutline(database, country)
     if (LEVELS.some((level) => sets.get(level)?.approximate === false)) continue

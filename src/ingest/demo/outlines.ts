@@ -2,9 +2,7 @@ import { createRequire } from 'node:module'
 import type { MultiPolygon } from 'geojson'
 import { feature } from 'topojson-client'
 import type { GeometryCollection, Topology } from 'topojson-specification'
-
-/** ISO 3166-1 numeric codes, by which world-atlas knows the countries. */
-const NUMERIC_CODES: Record<string, string> = { eth: '231', gha: '288', ken: '404', rwa: '646' }
+import { DEMO_COUNTRIES } from './countries.ts'
 
 /** Where the outlines come from: Natural Earth at 1:10 million, as packed by world-atlas. */
 export const OUTLINE_SOURCE = {
@@ -18,7 +16,7 @@ export function countryOutline(countryCode: string): MultiPolygon {
     countries: GeometryCollection
   }>
   const country = feature(world, world.objects.countries).features.find(
-    ({ id }) => id === NUMERIC_CODES[countryCode],
+    ({ id }) => id === DEMO_COUNTRIES[countryCode]?.numericCode,
   )
   const geometry = country?.geometry
   if (geometry?.type === 'Polygon') return { type: 'MultiPolygon', coordinates: [geometry.coordinates] }

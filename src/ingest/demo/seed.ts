@@ -1,4 +1,5 @@
 import type { Database } from '#src/database/client.ts'
+import { listCountryEntries } from '#src/domains/reference/queries.ts'
 import { deleteRelease, listReleases } from '#src/domains/releases/queries.ts'
 import { loadRelease } from '../load.ts'
 import { lockWork } from '../lock.ts'
@@ -9,8 +10,9 @@ import { DEMO_RELEASES, demoSource } from './source.ts'
 const SEED_LOCK = 7_239_442
 
 /**
- * Loads the synthetic demo releases, the countries' outlines and approximate areas into a database where nothing real is
- * published. What is there already stays, so a seeding that was cut off is completed by the next.
+ * Loads the synthetic demo releases, the countries' outlines and approximate areas into a database where
+ * nothing real is published: of the countries and crops of the demo those that the database has. What is
+ * there already stays, so a seeding that was cut off is completed by the next.
  *
  * @returns how many releases were published
  */
@@ -27,8 +29,13 @@ export async function seedDemo(
         await database.writer.transaction().execute((trx) => deleteRelease(trx, code, false))
       }
     }
+    const countries = await listCountryEntries(database.writer)
     const missing = DEMO_RELEASES.filter(
       (demo) =>
+        countries.some(
+          ({ code, crops }) =>
+            code === demo.countryCode && (demo.cropCode === null || crops.includes(demo.cropCode)),
+        ) &&
         !releases.some(
           (release) =>
             release.publishedAt &&

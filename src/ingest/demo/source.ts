@@ -5,6 +5,7 @@ import type { Grid, Window } from '#src/raster/grid.ts'
 import { type Pixels, storedNodata } from '#src/raster/pixels.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { CoverageSource, LayerSource, ReleaseSource } from '../source.ts'
+import { DEMO_COUNTRIES, type DemoCountry } from './countries.ts'
 import { DEMO_PERIOD, DEMO_QUANTITIES, type DemoQuantity, demoValue, SCENARIOS } from './formula.ts'
 import { boundsOf, countryOutline, crossings } from './outlines.ts'
 
@@ -14,11 +15,12 @@ interface DemoRelease {
   cropCode: string | null
 }
 
-/** Every row of the interface's table of countries and crops; what has no crop is for all countries. */
+/** The places of the demo; whether they are seeded depends on the countries and crops of the database. */
 const DEMO_PLACES = [
-  { countryCode: 'eth', cropCode: 'wheat' },
-  { countryCode: 'rwa', cropCode: 'potato' },
-  ...['eth', 'gha', 'ken', 'rwa'].map((countryCode) => ({ countryCode, cropCode: null })),
+  ...Object.entries(DEMO_COUNTRIES).flatMap(([countryCode, { crop }]) =>
+    crop === null ? [] : [{ countryCode, cropCode: crop }],
+  ),
+  ...Object.keys(DEMO_COUNTRIES).map((countryCode) => ({ countryCode, cropCode: null })),
 ]
 
 /** What there is a formula for. */
@@ -29,9 +31,6 @@ export const DEMO_RELEASES: DemoRelease[] = DEMO_PLACES.flatMap((place) =>
 ).filter((release) => quantitiesOf(release).length > 0)
 
 const SOURCE = 'Synthetic demonstration values made by a formula. They are not advice.'
-
-/** Pixel size in degrees: about 5 km, and 1 km for Rwanda, which is small. */
-const PIXEL_DEGREES: Record<string, number> = { eth: 0.05, gha: 0.05, ken: 0.05, rwa: 0.01 }
 
 /** A layer of the demo: what it stores and how its values are made. */
 interface DemoLayer extends LayerSource {
@@ -83,8 +82,9 @@ export function demoSource(release: DemoRelease): ReleaseSource {
 }
 
 function coverageOf(countryCode: string, layers: DemoLayer[]): CoverageSource {
+  const { pixelDegrees } = DEMO_COUNTRIES[countryCode] as DemoCountry
   const outline = countryOutline(countryCode)
-  const grid = gridOver(boundsOf(outline), PIXEL_DEGREES[countryCode] as number)
+  const grid = gridOver(boundsOf(outline), pixelDegrees)
   return {
     grid,
     layers,

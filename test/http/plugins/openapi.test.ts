@@ -1,7 +1,11 @@
+import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { OpenAPIV3_1 } from 'openapi-types'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
+import { buildApp } from '#src/app.ts'
+import { loadConfig } from '#src/config.ts'
+import { serverCluster } from '#src/database/client.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newPerson } from '#test/setup/people.ts'
 
@@ -205,6 +209,14 @@ describe('the OpenAPI document', () => {
     const config = await service.app.inject('/docs/json')
     expect(config.json()).toEqual(document)
   })
+})
+
+test('without a database, the document is the one of a new installation', async () => {
+  const url = 'postgres://127.0.0.1:1/nowhere'
+  const config = loadConfig({ DATABASE_URL: url, JWT_SECRET: 'x'.repeat(32), LOG_LEVEL: 'silent' })
+  const app = await buildApp(config, serverCluster(url, config).connect())
+  onTestFinished(() => app.close())
+  expect((await app.inject('/openapi.yaml')).body).toBe(readFileSync('openapi.yaml', 'utf8'))
 })
 
 test('BASE_PATH prefixes every path, and the document says so', async () => {

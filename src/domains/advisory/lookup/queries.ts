@@ -61,13 +61,16 @@ export interface PublishedState {
   ids: number[]
   /** Which boundaries are loaded. */
   boundaries: string
+  /** Which countries and crops there are. */
+  reference: string
 }
 
 export async function findPublishedState(db: Kysely<Tables>): Promise<PublishedState> {
   const { rows } = await sql<PublishedState>`
     select
       coalesce((select json_agg(release_id order by release_id) from publication), '[]') as ids,
-      boundaries_version() as boundaries`.execute(db)
+      boundaries_version() as boundaries,
+      reference_version() as reference`.execute(db)
   return rows[0] as PublishedState
 }
 

@@ -20,7 +20,7 @@ export interface Snapshot {
   releaseOf(series: Series): PublishedRelease | undefined
   /** The months, newest first, for which something of a product, country and crop is published. */
   periodsOf(series: Series): string[]
-  /** In the order of their codes, as they were when anything else of this last changed: they come with versions. */
+  /** In the order of their codes. */
   countries: Country[]
   /** The codes of the countries of which any boundaries are loaded. */
   bounded: ReadonlySet<string>
@@ -60,8 +60,8 @@ export function createSnapshots(db: Kysely<Tables>, products: Products, maxAgeMs
 
   async function load(): Promise<void> {
     const takenAt = performance.now()
-    const { ids, boundaries } = await findPublishedState(db)
-    if (snapshot && snapshot.state === stateOf({ ids, boundaries })) {
+    const { ids, boundaries, reference } = await findPublishedState(db)
+    if (snapshot && snapshot.state === stateOf({ ids, boundaries, reference })) {
       snapshot.takenAt = takenAt
       return
     }
@@ -82,7 +82,7 @@ export function createSnapshots(db: Kysely<Tables>, products: Products, maxAgeMs
     snapshot = {
       takenAt,
       // Releases may have been deleted in between: then the next look finds a change.
-      state: stateOf({ ids: [...releases.keys()], boundaries }),
+      state: stateOf({ ids: [...releases.keys()], boundaries, reference }),
       releases,
       countries,
       bounded: new Set(bounded),
@@ -136,8 +136,8 @@ export function codesOf({ countries }: Snapshot): string[] {
   return countries.map(({ code }) => code)
 }
 
-function stateOf({ ids, boundaries }: PublishedState): string {
-  return `${ids.join()}; ${boundaries}`
+function stateOf({ ids, boundaries, reference }: PublishedState): string {
+  return `${ids.join()}; ${boundaries}; ${reference}`
 }
 
 function periodsOf(releases: PublishedRelease[], { product, countryCode, cropCode }: Series): string[] {

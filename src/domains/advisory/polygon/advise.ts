@@ -39,13 +39,15 @@ export interface PolygonAdvisor {
 /** What the database stores of an area once it has been computed. */
 type StoredStatistics = ZonalStatistics & Position
 
+/** @param maxAgeMs how old what is known of the countries may be */
 export function createPolygonAdvisor(
   database: Database,
   lookup: Lookup,
+  maxAgeMs: number,
   log: FastifyBaseLogger,
 ): PolygonAdvisor {
   const coveragesOf = createCoverageFinder(database.reader)
-  const refuseElsewhere = createElsewhereRefusal(database.reader)
+  const refuseElsewhere = createElsewhereRefusal(database.reader, maxAgeMs)
   const { reasons } = lookup
 
   /** @throws {ReplacedMeanwhile} where the release has been deleted before all of it was read */

@@ -3,20 +3,6 @@ import type { Ask } from '#src/database/cancellable.ts'
 import type { Tables } from '#src/database/tables.ts'
 import type { Position } from '../lookup/queries.ts'
 
-/** Where a country lies, roughly. */
-export interface CountryBounds {
-  code: string
-  name: string
-  west: number
-  south: number
-  east: number
-  north: number
-}
-
-export async function listCountryBounds(db: Kysely<Tables>): Promise<CountryBounds[]> {
-  return db.selectFrom('country').selectAll().orderBy('code').execute()
-}
-
 /**
  * The version of the form that results of areas are kept in, and of how they are computed: each change
  * counts it up.

@@ -1,22 +1,26 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
+import { type CountryExtent, listCountryExtents } from '#src/domains/reference/queries.ts'
 import { ApiError } from '#src/errors.ts'
+import { createFreshValue } from '#src/lib/fresh-value.ts'
 import type { Rings } from '#src/raster/geometry-wkb.ts'
 import { invalid } from './geometry.ts'
 import { placeOf } from './nesting.ts'
-import { type CountryBounds, listCountryBounds } from './queries.ts'
 
 /**
  * Makes what refuses polygons that lie outside all countries.
  *
+ * @param maxAgeMs how old what is known of the countries may be
  * @throws {ApiError} (the promise) OUTSIDE_COUNTRY, or INVALID_GEOMETRY where the coordinates look swapped
  */
-export function createElsewhereRefusal(db: Kysely<Tables>): (polygons: Rings[]) => Promise<void> {
-  let bounds: CountryBounds[] | undefined
+export function createElsewhereRefusal(
+  db: Kysely<Tables>,
+  maxAgeMs: number,
+): (polygons: Rings[]) => Promise<void> {
+  const countryExtents = createFreshValue(() => listCountryExtents(db), maxAgeMs)
 
   return async (polygons) => {
-    bounds ??= await listCountryBounds(db)
-    const countries = bounds
+    const countries = await countryExtents()
     if (meetsAny(countries, polygons, 0)) return
     if (meetsAny(countries, polygons, 1)) {
       throw invalid(
@@ -29,8 +33,14 @@ export function createElsewhereRefusal(db: Kysely<Tables>): (polygons: Rings[]) 
   }
 }
 
-/** Whether polygons reach into the rectangle of any country, with longitude and latitude swapped or not. */
-function meetsAny(countries: CountryBounds[], polygons: Rings[], swapped: 0 | 1): boolean {
+/** Degrees around the extents of countries: rasters reach over outlines. */
+const BEYOND = 0.5
+
+/**
+ * Whether polygons reach into the extent of any country, with longitude and latitude swapped or not. A
+ * country whose extent is not known may be anywhere.
+ */
+function meetsAny(countries: CountryExtent[], polygons: Rings[], swapped: 0 | 1): boolean {
   const low = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY] as [number, number]
   const high = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY] as [number, number]
   for (const [shell] of polygons) {
@@ -40,10 +50,16 @@ function meetsAny(countries: CountryBounds[], polygons: Rings[], swapped: 0 | 1)
       high[axis] = Math.max(high[axis], number)
     }
   }
-  return countries.some(
-    ({ west, south, east, north }) =>
-      low[0] <= east && high[0] >= west && low[1] <= north && high[1] >= south,
-  )
+  return countries.some(({ extent }) => {
+    if (extent === null) return true
+    const [west, south, east, north] = extent
+    return (
+      low[0] <= east + BEYOND &&
+      high[0] >= west - BEYOND &&
+      low[1] <= north + BEYOND &&
+      high[1] >= south - BEYOND
+    )
+  })
 }
 
 /** What PostGIS finds wrong with a polygon, in our words. */

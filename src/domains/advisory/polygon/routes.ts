@@ -35,7 +35,7 @@ export function polygonRoutes(
   lookup: Lookup,
   record: RecordAdvisory,
 ): void {
-  const advisor = createPolygonAdvisor(app.database, lookup, app.log)
+  const advisor = createPolygonAdvisor(app.database, lookup, app.config.RELEASE_MAX_AGE_MS, app.log)
 
   for (const { product, request, response } of schemas) {
     const { code, names, descriptions } = product

@@ -1,0 +1,28 @@
+import { Command } from 'commander'
+import { COUNTRIES } from '#src/domains/reference/lists.ts'
+import { type CountryEntry, listCountryEntries } from '#src/domains/reference/queries.ts'
+import { changeCommands, listCommand, offerCommands } from './reference.ts'
+import { table } from './table.ts'
+
+export const countriesCommand = new Command('countries').description(
+  'List, add, rename and remove countries, and say which crops they offer.',
+)
+
+const commands = [
+  listCommand('List all countries, and what there is of them.', listCountryEntries, countriesText),
+  ...changeCommands(COUNTRIES, 'agro countries add tza Tanzania'),
+  ...offerCommands(),
+]
+for (const command of commands) countriesCommand.addCommand(command)
+
+function countriesText(countries: CountryEntry[]): string {
+  if (countries.length === 0) return 'There are no countries.'
+  const rows = countries.map(({ code, name, crops, levels, aliases }) => [
+    code,
+    name,
+    crops.join(', ') || 'none, only forage',
+    levels.join(', ') || 'none',
+    aliases.join(', '),
+  ])
+  return table(['CODE', 'NAME', 'CROPS', 'BOUNDARIES', 'ALSO FOUND BY'], rows)
+}

@@ -1,0 +1,239 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Tables } from '#src/database/tables.ts'
+import { COUNTRIES, CROPS, type Entry, type ReferenceList } from './lists.ts'
+
+/** West, south, east and north, decimal degrees. */
+export type Extent = [west: number, south: number, east: number, north: number]
+
+/** Where a country lies, as far as that is known. */
+export interface CountryExtent extends Entry {
+  /** That of its outline; where none is loaded, what somebody has stated; null where nobody has. */
+  extent: Extent | null
+  stated: Extent | null
+}
+
+/** The countries in the order of their codes. */
+export async function listCountryExtents(db: Kysely<Tables>): Promise<CountryExtent[]> {
+  const { rows } = await sql<CountryExtent>`
+    select
+      country.code,
+      country.name,
+      coalesce(
+        case when outline.id is not null
+          then json_build_array(outline.west, outline.south, outline.east, outline.north)
+        end,
+        stated.extent
+      ) as extent,
+      stated.extent as stated
+    from country
+    left join admin_area as outline on outline.country_code = country.code and outline.level = 0
+    cross join lateral (
+      select case when country.west is not null
+        then json_build_array(country.west, country.south, country.east, country.north)
+      end as extent
+    ) as stated
+    order by country.code`.execute(db)
+  return rows
+}
+
+/** The countries in the order in which documents list them: that in which they were added. */
+export async function listCountryNames(db: Kysely<Tables>): Promise<Entry[]> {
+  return db.selectFrom('country').select(['code', 'name']).orderBy('ordinal').orderBy('code').execute()
+}
+
+export interface CountryEntry extends Entry {
+  /** What else it is found by, in lower case and without accents. */
+  aliases: string[]
+  /** Codes of the crops it offers. */
+  crops: string[]
+  /** The levels of boundaries that are loaded. */
+  levels: number[]
+  extent: Extent | null
+}
+
+export async function listCountryEntries(db: Kysely<Tables>): Promise<CountryEntry[]> {
+  const extents = await listCountryExtents(db)
+  const { rows } = await sql<Omit<CountryEntry, 'extent'>>`
+    select
+      code,
+      name,
+      array(select alias from country_alias where country_code = code order by alias) as aliases,
+      array(select crop_code from country_crop where country_code = code order by crop_code) as crops,
+      array(select level from boundary_set where country_code = code order by level) as levels
+    from country
+    order by code`.execute(db)
+  return rows.map((row) => ({
+    ...row,
+    aliases: withoutOwn(COUNTRIES, row),
+    extent: extents.find(({ code }) => code === row.code)?.extent ?? null,
+  }))
+}
+
+export interface CropEntry extends Entry {
+  /** What else it is found by, in lower case. */
+  aliases: string[]
+  /** Codes of the countries that offer it. */
+  countries: string[]
+}
+
+export async function listCropEntries(db: Kysely<Tables>): Promise<CropEntry[]> {
+  const { rows } = await sql<CropEntry>`
+    select
+      code,
+      name,
+      array(select alias from crop_alias where crop_code = code order by alias) as aliases,
+      array(select country_code from country_crop where crop_code = code order by country_code) as countries
+    from crop
+    order by code`.execute(db)
+  return rows.map((row) => ({ ...row, aliases: withoutOwn(CROPS, row) }))
+}
+
+/** The aliases that are neither the code nor the name. */
+function withoutOwn(list: ReferenceList, { code, name, aliases }: Entry & { aliases: string[] }): string[] {
+  return aliases.filter((alias) => alias !== code && alias !== list.keyOf(name))
+}
+
+/** What the entries of a list are found by: keys of codes, names and aliases, and whose they are. */
+export async function findKeys(db: Kysely<Tables>, list: ReferenceList): Promise<Map<string, Entry>> {
+  const { rows } = await sql<Entry & { aliases: string[] }>`
+    select
+      code,
+      name,
+      array(select alias from ${sql.table(list.aliasTable)} where ${sql.ref(list.column)} = code) as aliases
+    from ${sql.table(list.table)}
+    order by code`.execute(db)
+  // Whoever has written to the tables by SQL may have left out the aliases of the code and the name.
+  return new Map(
+    rows.flatMap(({ code, name, aliases }) =>
+      [...aliases, list.keyOf(name), code].map((key) => [key, { code, name }] as const),
+    ),
+  )
+}
+
+/** Operators are few: one at a time may change countries and crops. Readers are not held up. */
+export async function lockReference(trx: Transaction<Tables>): Promise<void> {
+  await sql`lock table country, crop in share row exclusive mode`.execute(trx)
+}
+
+export async function insertEntry(
+  trx: Transaction<Tables>,
+  list: ReferenceList,
+  { code, name }: Entry,
+): Promise<void> {
+  await trx.insertInto(list.table).values({ code, name }).execute()
+}
+
+export async function updateName(
+  trx: Transaction<Tables>,
+  list: ReferenceList,
+  { code, name }: Entry,
+): Promise<void> {
+  await trx.updateTable(list.table).set({ name }).where('code', '=', code).execute()
+}
+
+/** @param keys those that the entry has already are passed over */
+export async function insertKeys(
+  trx: Transaction<Tables>,
+  list: ReferenceList,
+  code: string,
+  keys: string[],
+): Promise<void> {
+  await sql`
+    insert into ${sql.table(list.aliasTable)} (alias, ${sql.ref(list.column)})
+    select distinct key, ${code} from unnest(${keys}::text[]) as key
+    on conflict (alias) do nothing`.execute(trx)
+}
+
+export async function deleteKeys(
+  trx: Transaction<Tables>,
+  list: ReferenceList,
+  keys: string[],
+): Promise<void> {
+  await trx.deleteFrom(list.aliasTable).where('alias', 'in', keys).execute()
+}
+
+export async function deleteEntry(
+  trx: Transaction<Tables>,
+  list: ReferenceList,
+  code: string,
+): Promise<void> {
+  await sql`delete from ${sql.table(list.aliasTable)} where ${sql.ref(list.column)} = ${code}`.execute(trx)
+  await trx.deleteFrom(list.table).where('code', '=', code).execute()
+}
+
+/** What of the database names an entry. */
+export interface References {
+  /** The other codes of the offers it is part of. */
+  offers: string[]
+  /** Codes of releases, those of deleted ones included, which are never given to other data. */
+  releases: string[]
+  /** Levels of boundaries, of a country. */
+  levels: number[]
+  /** Items of histories. */
+  historyItems: number
+}
+
+export async function findReferences(
+  db: Kysely<Tables>,
+  list: ReferenceList,
+  code: string,
+): Promise<References> {
+  const other = sql.ref(list.table === 'country' ? 'crop_code' : 'country_code')
+  const levels =
+    list.table === 'country'
+      ? sql`array(select level from boundary_set where country_code = ${code} order by level)`
+      : sql`'{}'::integer[]`
+  const names = sql`${sql.ref(list.column)} = ${code}`
+  const { rows } = await sql<References>`
+    select
+      array(select ${other} from country_crop where ${names} order by ${other}) as offers,
+      array(select code from release where ${names} order by code) as releases,
+      ${levels} as levels,
+      (select count(*) from advisory_history where ${names}) as "historyItems"`.execute(db)
+  return rows[0] as References
+}
+
+/** @returns whether it was not offered before */
+export async function insertOffer(
+  trx: Transaction<Tables>,
+  countryCode: string,
+  cropCode: string,
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await trx
+    .insertInto('country_crop')
+    .values({ country_code: countryCode, crop_code: cropCode })
+    .onConflict((conflict) => conflict.doNothing())
+    .executeTakeFirst()
+  return numInsertedOrUpdatedRows !== 0n
+}
+
+/** @returns whether it was offered before */
+export async function deleteOffer(
+  trx: Transaction<Tables>,
+  countryCode: string,
+  cropCode: string,
+): Promise<boolean> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('country_crop')
+    .where('country_code', '=', countryCode)
+    .where('crop_code', '=', cropCode)
+    .executeTakeFirst()
+  return numDeletedRows !== 0n
+}
+
+/** The codes of the releases of a crop in a country that have their data. */
+export async function listReleasesOf(
+  db: Kysely<Tables>,
+  countryCode: string,
+  cropCode: string,
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('release')
+    .select('code')
+    .where('country_code', '=', countryCode)
+    .where('crop_code', '=', cropCode)
+    .where('status', '<>', 'deleted')
+    .orderBy('code')
+    .execute()
+  return rows.map(({ code }) => code)
+}

@@ -1,0 +1,30 @@
+import type { OpenAPIV3_1 } from 'openapi-types'
+import { stringify } from 'yaml'
+import { COUNTRY_CODES, COUNTRY_NAMES } from '#schemas/common.ts'
+import type { App } from './app.ts'
+
+/** A country as the document names it. */
+export interface DocumentCountry {
+  code: string
+  name: string
+}
+
+/** The document as it is served and, with the countries of a new database, checked in. The app must be ready. */
+export function openapiYaml(app: App, countries: DocumentCountry[]): string {
+  return stringify(documentOf(app, countries), { lineWidth: 110, aliasDuplicateObjects: false })
+}
+
+/** The document with the countries in its descriptions. */
+export function documentOf(app: App, countries: DocumentCountry[]): OpenAPIV3_1.Document {
+  const codes = countries.map(({ code }) => `\`${code}\``).join(', ')
+  const names = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
+    countries.map(({ name }) => name),
+  )
+  return JSON.parse(JSON.stringify(app.swagger()), (_key, value) =>
+    typeof value === 'string'
+      ? value
+          .replace(COUNTRY_CODES, () => codes || 'none yet')
+          .replace(COUNTRY_NAMES, () => names || 'no country yet')
+      : value,
+  )
+}

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto'
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Database } from '#src/database/client.ts'
+import { migrate } from '#src/database/migrate.ts'
+import { REFERENCE_FILE } from '#src/database/reference.ts'
+import { COUNTRIES } from '#src/domains/reference/lists.ts'
+import {
+  findKeys,
+  listCountryEntries,
+  listCountryNames,
+  listCropEntries,
+} from '#src/domains/reference/queries.ts'
+import { OperatorError } from '#src/errors.ts'
+import { seedDemo } from '#src/ingest/demo/seed.ts'
+import { newFolder } from '#test/setup/folders.ts'
+import { openNewDatabase } from '#test/setup/new-database.ts'
+
+async function newDatabase(): Promise<Database> {
+  const { database, close } = await openNewDatabase()
+  onTestFinished(close)
+  return database
+}
+
+/** A copy of the scripts with another reference file. */
+async function scriptsWith(reference: string): Promise<URL> {
+  const folder = await newFolder()
+  await cp('sql', folder, { recursive: true })
+  await writeFile(join(folder, REFERENCE_FILE), reference)
+  return pathToFileURL(`${folder}/`)
+}
+
+const OTHER = `
+crops: [{ code: maize, name: Maize, aliases: [Corn] }, { code: wheat, name: Wheat }]
+countries:
+  - { code: tza, name: Tanzania, aliases: [TZ, Tanzanie], crops: [maize, wheat] }
+  - { code: ken, name: Kenya, extent: [33.8, -4.8, 42, 5.6] }
+`
+
+test.each([
+  ['countries: []', "reference/countries-and-crops.yaml is not valid:  must have required property 'crops'."],
+  [
+    'crops: []\ncountries: [{ code: KEN, name: Kenya }]',
+    'reference/countries-and-crops.yaml is not valid: /countries/0/code must match pattern "^[a-z]{3}$".',
+  ],
+])('a reference that is not valid is refused: %s', async (reference, message) => {
+  const database = await newDatabase()
+  const folder = await scriptsWith(reference)
+  await expect(migrate(database.writer, folder)).rejects.toThrow(new OperatorError(message))
+  const { rows } = await sql`select to_regclass('country') as country`.execute(database.writer)
+  expect(rows).toEqual([{ country: null }])
+})
+
+test('a new database has the countries and crops of the file, no other ones, and only once', async () => {
+  const database = await newDatabase()
+  const { writer } = database
+  const folder = await scriptsWith(OTHER)
+  expect(await migrate(writer, folder)).toContain(REFERENCE_FILE)
+  expect(await listCountryEntries(writer)).toEqual([
+    { code: 'ken', name: 'Kenya', aliases: [], crops: [], levels: [], extent: [33.8, -4.8, 42, 5.6] },
+    {
+      code: 'tza',
+      name: 'Tanzania',
+      aliases: ['tanzanie', 'tz'],
+      crops: ['maize', 'wheat'],
+      levels: [],
+      extent: null,
+    },
+  ])
+  expect(await listCropEntries(writer)).toEqual([
+    { code: 'maize', name: 'Maize', aliases: ['corn'], countries: ['tza'] },
+    { code: 'wheat', name: 'Wheat', aliases: [], countries: ['tza'] },
+  ])
+  expect((await listCountryNames(writer)).map(({ code }) => code)).toEqual(['tza', 'ken'])
+
+  await writer.deleteFrom('country_crop').execute()
+  expect(await migrate(writer, folder)).toEqual([])
+  expect((await listCropEntries(writer)).flatMap(({ countries }) => countries)).toEqual([])
+})
+
+/** What a version of the service did that knew no reference file. */
+async function migrateAsBefore({ writer }: Database): Promise<void> {
+  await sql`
+    create table applied_script (
+      kind text, name text, checksum text, applied_at timestamptz default now(), primary key (kind, name)
+    )`.execute(writer)
+  const names = (await readdir('sql/migrations')).filter((name) => name < '0006').sort()
+  for (const name of names) {
+    const text = await readFile(join('sql/migrations', name), 'utf8')
+    await sql.raw(text).execute(writer)
+    const checksum = createHash('sha256').update(text).digest('hex')
+    await sql`insert into applied_script (kind, name, checksum) values ('migration', ${name}, ${checksum})`.execute(
+      writer,
+    )
+  }
+}
+
+test('a database that is not new keeps its countries and crops, and the demo goes on without those it lacks', async () => {
+  const database = await newDatabase()
+  const { writer } = database
+  await migrateAsBefore(database)
+  await sql`delete from country_alias where country_code = 'gha'`.execute(writer)
+  await sql`delete from country where code = 'gha'`.execute(writer)
+  await sql`delete from country_crop where country_code = 'eth'`.execute(writer)
+  await sql`insert into country values ('abw', 'Aruba', -70.1, 12.4, -69.8, 12.7)`.execute(writer)
+
+  expect(await migrate(writer)).not.toContain(REFERENCE_FILE)
+  expect(await listCountryNames(writer)).toEqual([
+    { code: 'eth', name: 'Ethiopia' },
+    { code: 'rwa', name: 'Rwanda' },
+    { code: 'ken', name: 'Kenya' },
+    { code: 'abw', name: 'Aruba' },
+  ])
+  expect((await findKeys(writer, COUNTRIES)).get('aruba')?.code).toBe('abw')
+
+  // Forage in three countries, and the three products of potato in Rwanda.
+  expect(await seedDemo(database, () => {})).toBe(6)
+  const entries = await listCountryEntries(writer)
+  expect(entries.map(({ code, levels }) => [code, levels])).toEqual([
+    ['abw', []],
+    ['eth', [0, 1, 2, 3]],
+    ['ken', [0, 1, 2, 3]],
+    ['rwa', [0, 1, 2, 3]],
+  ])
+  expect(await seedDemo(database, () => {})).toBe(0)
+})
