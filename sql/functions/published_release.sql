@@ -1,5 +1,6 @@
 -- The release that answers a request: of the month asked for, or else the newest. Values that
--- agronomists published come before synthetic ones of any month. In PL/pgSQL to keep its plan.
+-- agronomists published come before synthetic ones of any month. A crop may be named by an alias. In
+-- PL/pgSQL to keep its plan.
 create or replace function published_release(
   product text,
   country_code text,
@@ -16,7 +17,7 @@ begin
     join release on release.id = publication.release_id
     where publication.product = published_release.product
       and publication.country_code = published_release.country_code
-      and publication.crop_code is not distinct from published_release.crop_code
+      and publication.crop_code is not distinct from crop_named(published_release.crop_code)
       and (
         published_release.forecast_period is null
         or publication.forecast_period = published_release.forecast_period

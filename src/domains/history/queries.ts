@@ -12,7 +12,7 @@ export interface AdvisoryRecord {
   product: string
   kind: 'point' | 'polygon'
   countryCode: string
-  /** Null where no product asked for has seasons. */
+  /** The code or an alias; the code is recorded. Null where no product asked for has seasons. */
   cropCode: string | null
   /** The codes of the releases that answered. */
   releases: string[]
@@ -54,7 +54,9 @@ export async function insertAdvisories(db: Kysely<Tables>, entries: HistoryEntry
   const releases = entries.map((entry) => entry.releases.join(' '))
   const { rows } = await sql<{ id: string }>`
     with arriving as materialized (
-      select arriving.*, clock_timestamp() as created_at
+      select
+        id, user_id, kind, product, country_code, crop_named(crop_code) as crop_code, releases, request,
+        answer, bytes, clock_timestamp() as created_at
       from unnest(
         ${column('id')}::uuid[], ${column('userId')}::uuid[], ${column('kind')}::text[],
         ${column('product')}::text[], ${column('countryCode')}::text[], ${column('cropCode')}::text[],

@@ -78,7 +78,7 @@ export async function offerAtPoint(
       select
         country.code as country_code,
         crops,
-        coalesce(${crop}, crops[1]) as crop
+        coalesce(crop_named(${crop}), crops[1]) as crop
       from country
       cross join lateral (
         select coalesce(array_agg(crop_code order by crop_code), '{}') as crops

@@ -27,6 +27,7 @@ function operatorOf({ writer }: Database) {
     nameCountry: (code: string, ...names: string[]) =>
       change((trx) => addAliases(trx, COUNTRIES, code, names)),
     removeCountry: (code: string) => change((trx) => removeEntry(trx, COUNTRIES, code)),
+    nameCrop: (code: string, ...names: string[]) => change((trx) => addAliases(trx, CROPS, code, names)),
     addCrop: (code: string, name: string) => change((trx) => addEntry(trx, CROPS, code, name)),
     offer: (country: string, crop: string) => change((trx) => offerCrop(trx, country, crop)),
   }
@@ -101,6 +102,7 @@ describe('Tanzania and maize in Kenya, added while the service runs', () => {
     await loadFile(database, await boundaryFile(outline), 'tza', 0)
     await loadFile(database, await boundaryFile(regions), 'Tanzanie', 1)
     await operator.addCrop('maize', 'Maize')
+    await operator.nameCrop('maize', 'Corn', 'Maïs')
     await operator.offer('tza', 'maize')
     await operator.offer('ken', 'maize')
     const maize = { product: 'yield', crop: 'maize', forecast_period: '2026-07' }
@@ -180,6 +182,29 @@ describe('Tanzania and maize in Kenya, added while the service runs', () => {
     expect((await ask('/advisory/yield', { ...field, geometry: swapped })).body.error).toContain(
       'did you mean lng, lat?',
     )
+  })
+
+  test.each(['corn', ' MAÏS '])('answer for the crop by its alias %j as well', async (crop) => {
+    const asked = { crop, country_code: 'tza' }
+    const value = { yield_data: [{ yield_kg_ha: 1500 }] }
+    expect((await ask('/advisory/yield/point', { ...DODOMA, ...asked })).body).toMatchObject(value)
+    expect((await ask('/advisory/yield', { geometry: FIELD, ...asked })).body).toMatchObject(value)
+    const many = await ask('/advisory/yield/points', { points: [DODOMA], ...asked })
+    expect(many.body).toMatchObject({ items: [value] })
+    const none = await ask('/advisory/isfm/point', { ...DODOMA, ...asked })
+    expect(none.body.error).toBe('No ISFM recommendations of maize for Tanzania have been published yet.')
+    const month = await ask('/advisory/yield/point', { ...DODOMA, ...asked, forecast_period: '2026-08' })
+    expect(month.body.error).toBe(
+      'There are no yield predictions of maize for Tanzania in 2026-08; published are: 2026-07.',
+    )
+    const elsewhere = await ask('/advisory/yield/point', { ...DODOMA, crop, country_code: 'eth' })
+    expect(elsewhere.body).toMatchObject({ code: 'CROP_NOT_AVAILABLE' })
+    expect((await ask('/validate_location', { ...DODOMA, crop })).body).toMatchObject({
+      crop: 'maize',
+      products: { yield: { available: true } },
+    })
+    const { items } = await get('/history/my?limit=10')
+    expect(items.map((item: { crop: string }) => item.crop)).not.toContain(crop.trim().toLowerCase())
   })
 
   test('are in the catalog, among the areas, and where a point lies', async () => {

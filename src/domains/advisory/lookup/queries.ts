@@ -182,6 +182,16 @@ export async function listCountries(db: Kysely<Tables>): Promise<Country[]> {
   return rows
 }
 
+/** What a crop may be called by, in lower case, and the code that it stands for. */
+export interface CropAlias {
+  alias: string
+  code: string
+}
+
+export async function listCropAliases(db: Kysely<Tables>): Promise<CropAlias[]> {
+  return db.selectFrom('crop_alias').select(['alias', 'crop_code as code']).orderBy('alias').execute()
+}
+
 /** The codes of the countries of which any boundaries are loaded. */
 export async function listBoundedCountries(db: Kysely<Tables>): Promise<string[]> {
   const rows = await db.selectFrom('boundary_set').select('country_code as code').distinct().execute()

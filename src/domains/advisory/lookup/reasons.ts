@@ -42,13 +42,14 @@ export function createReasons(db: Kysely<Tables>, products: Products, concurrenc
 
   return {
     async noRelease(snapshot, query, what = 'point') {
-      const { countryCode, cropCode } = query
+      const { countryCode } = query
+      const cropCode = snapshot.cropNamed(query.cropCode)
       const country = snapshot.countries.find(({ code }) => code === countryCode)
       if (!country) return unknownCountry('country_code', codesOf(snapshot))
       const elsewhere = 'longitude' in query ? await otherCountry(snapshot, query, what) : ''
       if (cropCode !== null && !country.crops.includes(cropCode))
         return noSuchCrop(country, withoutCrops, elsewhere)
-      return notPublished(snapshot, query, valuesOf(query), country, elsewhere)
+      return notPublished(snapshot, { ...query, cropCode }, valuesOf(query), country, elsewhere)
     },
 
     noValueFromMemory(snapshot, series, position) {

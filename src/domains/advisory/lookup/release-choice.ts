@@ -1,4 +1,5 @@
 import type { Series } from '#src/products/series.ts'
+import type { CropAlias } from './queries.ts'
 
 /** What the choice among releases depends on. */
 interface Candidate extends Series {
@@ -9,22 +10,34 @@ interface Candidate extends Series {
  * Makes the choice among published releases, for points and polygons alike: of the month asked for, or else
  * the newest; values that agronomists published before synthetic ones of any month.
  *
+ * A crop may be named by its code or by an alias.
+ *
  * The SQL function published_release chooses by the same rule, where a query needs it.
  *
  * @returns finds the release that answers for a series; undefined where nothing is published for it
  */
 export function chooserOf<Release extends Candidate>(
   releases: Release[],
+  aliases: CropAlias[],
 ): (series: Series) => Release | undefined {
   const best = new Map<string, Release>()
   for (const release of releases) {
-    for (const forecastPeriod of new Set([null, release.forecastPeriod])) {
-      const key = keyOf({ ...release, forecastPeriod })
+    for (const series of seriesAnswered(release, aliases)) {
+      const key = keyOf(series)
       const other = best.get(key)
       if (!other || comesBefore(release, other)) best.set(key, release)
     }
   }
   return (series) => best.get(keyOf(series))
+}
+
+/** What a release may answer for: its month and no month, its crop by the code and each alias. */
+function seriesAnswered(release: Candidate, aliases: CropAlias[]): Series[] {
+  const ofCrop = aliases.filter(({ code }) => code === release.cropCode).map(({ alias }) => alias)
+  const periods = [...new Set([null, release.forecastPeriod])]
+  return [release.cropCode, ...ofCrop].flatMap((cropCode) =>
+    periods.map((forecastPeriod) => ({ ...release, cropCode, forecastPeriod })),
+  )
 }
 
 function keyOf({ product, countryCode, cropCode, forecastPeriod }: Series): string {

@@ -9,6 +9,7 @@ import {
   findReleases,
   listBoundedCountries,
   listCountries,
+  listCropAliases,
   type PublishedState,
   type Release,
 } from './queries.ts'
@@ -16,8 +17,10 @@ import { chooserOf } from './release-choice.ts'
 
 /** What answers come from, as it was when the database was asked. */
 export interface Snapshot {
-  /** The release that answers for a series; undefined where nothing is published for it. */
+  /** The release that answers for a series, whose crop may be an alias; undefined where none is published. */
   releaseOf(series: Series): PublishedRelease | undefined
+  /** The code of the crop that a code or an alias names; what is neither stays as it is. */
+  cropNamed(crop: string | null): string | null
   /** The months, newest first, for which something of a product, country and crop is published. */
   periodsOf(series: Series): string[]
   /** In the order of their codes. */
@@ -67,10 +70,11 @@ export function createSnapshots(db: Kysely<Tables>, products: Products, maxAgeMs
     }
     const known = snapshot?.releases
     const missing = ids.filter((id) => !known?.has(id))
-    const [added, countries, bounded] = await Promise.all([
+    const [added, countries, bounded, aliases] = await Promise.all([
       findReleases(db, missing),
       listCountries(db),
       listBoundedCountries(db),
+      listCropAliases(db),
     ])
     const prepared = new Map(added.map((release) => [release.id, prepare(release)]))
     const releases = new Map<number, PublishedRelease | null>()
@@ -87,7 +91,8 @@ export function createSnapshots(db: Kysely<Tables>, products: Products, maxAgeMs
       countries,
       bounded: new Set(bounded),
       boundaries,
-      releaseOf: chooserOf(published),
+      releaseOf: chooserOf(published, aliases),
+      cropNamed: (crop) => aliases.find(({ alias }) => alias === crop)?.code ?? crop,
       periodsOf: (series) => periodsOf(published, series),
     }
   }
