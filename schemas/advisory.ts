@@ -94,7 +94,7 @@ const Scenario = Type.String({
 
 export const EXAMPLE_PERIOD = 'July 2026'
 
-export const Period = Type.String({ description: 'Month and year in English.', examples: [EXAMPLE_PERIOD] })
+const Period = Type.String({ description: 'Month and year in English.', examples: [EXAMPLE_PERIOD] })
 
 /** What feedback is given to; see `schemas/history.ts`. */
 export const HistoryId = Type.String({
@@ -141,13 +141,18 @@ function entryOf(product: ProductContract): TObject {
   )
 }
 
+/** What an answer says of the release beside its entries. */
+export function releaseMembers({ seasonal }: ProductContract): Record<string, TSchema> {
+  return seasonal ? { forecast_period: Period } : {}
+}
+
 function responseOf(product: ProductContract, entry: TObject): TObject {
   const { seasonal, entries, examples } = product
   const { name, lat, lng } = examplePlaceOf(product)
   return Type.Object(
     {
       location: ref(Location),
-      ...(seasonal && { forecast_period: Period }),
+      ...releaseMembers(product),
       [entries]: Type.Array(ref(entry)),
       history_id: Type.Optional(HistoryId),
     },

@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import { EXAMPLE_PERIOD, HistoryId, Period, PointRequest, type PointSchemas } from './advisory.ts'
+import { EXAMPLE_PERIOD, HistoryId, PointRequest, type PointSchemas, releaseMembers } from './advisory.ts'
 import { MAX_LEVEL } from './areas.ts'
 import { COUNTRY_CODES, oneOf, ref } from './common.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
@@ -178,7 +178,7 @@ function responseOf(product: ProductContract, entry: TObject): TObject {
   return Type.Object(
     {
       location: ref(PolygonLocation),
-      ...(seasonal && { forecast_period: Period }),
+      ...releaseMembers(product),
       [entries]: Type.Array(ref(entry)),
       history_id: HistoryId,
     },

@@ -3,8 +3,8 @@ import type { BatchPoint } from '#schemas/batch-forms.ts'
 import type { ErrorBody } from '#schemas/common.ts'
 import { csvCell } from '#src/http/csv.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
-import { type ItemWriter, idMember, itemWriter } from '../lookup/item-writer.ts'
-import { labelsOf, monthAndYear } from '../lookup/products.ts'
+import { type ItemWriter, idMember, itemWriter, memberTexts } from '../lookup/item-writer.ts'
+import { labelsOf, releaseMembers } from '../lookup/products.ts'
 import type { LayerLabel, ReleaseLabels } from '../lookup/queries.ts'
 import type { Form } from './sent.ts'
 
@@ -42,11 +42,10 @@ export function createWriter(form: Form, product: ProductDefinition, release: Re
 /** Properties are flat, as map programs want them: one a layer. */
 function featureWriter(product: ProductDefinition, release: ReleaseLabels): Writer {
   const fragments = columnsOf(product, release).map((column) => `,${JSON.stringify(column)}:`)
-  const period = release.forecastPeriod
-    ? `,"forecast_period":${JSON.stringify(monthAndYear(release.forecastPeriod))}`
-    : ''
+  const members = memberTexts(releaseMembers(release)).map((member) => `,${member}`)
+  const afterName = members.join('')
   const start = ({ id, name = POINT_DEFAULTS.name, lat, lng }: BatchPoint) =>
-    `{"type":"Feature",${idMember(id)}"geometry":{"type":"Point","coordinates":[${lng},${lat}]},"properties":{"name":${JSON.stringify(name)}${period}`
+    `{"type":"Feature",${idMember(id)}"geometry":{"type":"Point","coordinates":[${lng},${lat}]},"properties":{"name":${JSON.stringify(name)}${afterName}`
   const reasonText = ({ error, code }: ErrorBody) => `"error":${JSON.stringify(error)},"code":"${code}"}}`
   const withoutValues = fragments.map((fragment) => `${fragment}null`).join('')
   return {
@@ -67,22 +66,15 @@ function featureWriter(product: ProductDefinition, release: ReleaseLabels): Writ
 
 /** One row a point and one column a layer: what a data frame or a spreadsheet takes as it is. */
 function tableWriter(product: ProductDefinition, release: ReleaseLabels): Writer {
-  const period = release.forecastPeriod && monthAndYear(release.forecastPeriod)
+  const members = releaseMembers(release)
   const columns = columnsOf(product, release)
-  const header = [
-    'id',
-    'name',
-    'lat',
-    'lng',
-    ...(period ? ['forecast_period'] : []),
-    ...columns,
-    'error',
-    'code',
-  ]
-  const periodCell = period ? `,${period}` : ''
+  const header = ['id', 'name', 'lat', 'lng', ...Object.keys(members), ...columns, 'error', 'code']
+  const cells = Object.values(members).map((cell) => `,${csvCell(cell)}`)
+  const afterLng = cells.join('')
   const start = ({ id, name = POINT_DEFAULTS.name, lat, lng }: BatchPoint) =>
-    `${csvCell(id ?? null)},${csvCell(name)},${lat},${lng}${periodCell}`
+    `${csvCell(id ?? null)},${csvCell(name)},${lat},${lng}${afterLng}`
   const empty = ','.repeat(columns.length)
+  const emptyPlace = ','.repeat(3 + cells.length)
   const reasonCells = ({ error, code }: ErrorBody) => `${csvCell(error)},${code}`
   return {
     opening: `${header.map(csvCell).join(',')}\r\n`,
@@ -94,8 +86,7 @@ function tableWriter(product: ProductDefinition, release: ReleaseLabels): Writer
       return `${text},,`
     },
     without: (point, reason) => `${start(point)}${empty},${reasonCells(reason)}`,
-    refused: ({ id, reason }) =>
-      `${csvCell(id ?? null)},,,${period ? ',' : ''}${empty},${reasonCells(reason)}`,
+    refused: ({ id, reason }) => `${csvCell(id ?? null)}${emptyPlace}${empty},${reasonCells(reason)}`,
   }
 }
 

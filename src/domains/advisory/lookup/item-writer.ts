@@ -2,7 +2,7 @@ import { POINT_DEFAULTS } from '#schemas/advisory.ts'
 import type { BatchPoint } from '#schemas/batch-forms.ts'
 import type { ErrorBody } from '#schemas/common.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
-import { labelsOf, monthAndYear } from './products.ts'
+import { labelsOf, releaseMembers } from './products.ts'
 import type { ReleaseLabels } from './queries.ts'
 import type { LayerValues } from './values.ts'
 
@@ -28,10 +28,8 @@ export function itemWriter(product: ProductDefinition, release: ReleaseLabels): 
   // The fewer pieces a text is put together from, the faster it goes.
   const first = release.layers.map((layer) => beforeValue({ ...labelsOf(product, layer), [value.key]: 0 }))
   const further = first.map((fragment) => `},${fragment}`)
-  const period = release.forecastPeriod
-    ? `"forecast_period":${JSON.stringify(monthAndYear(release.forecastPeriod))},`
-    : ''
-  const afterLng = `,"type":"point"},${period}"${entries}":`
+  const members = memberTexts(releaseMembers(release)).map((member) => `${member},`)
+  const afterLng = `,"type":"point"},${members.join('')}"${entries}":`
   const afterLngWithValues = `${afterLng}[`
   const start = ({ id, name, lat, lng }: BatchPoint, after: string) =>
     `${id === undefined && name === undefined ? PLAIN_START : namedStart(id, name)}${lat},"lng":${lng}${after}`
@@ -59,6 +57,11 @@ function namedStart(id: string | number | undefined, name: string = POINT_DEFAUL
 /** The text of an object up to the number that ends it. */
 function beforeValue(entry: object): string {
   return JSON.stringify(entry).slice(0, -2)
+}
+
+/** The members of an object as JSON. */
+export function memberTexts(object: Record<string, string>): string[] {
+  return Object.entries(object).map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)
 }
 
 export function idMember(id: string | number | undefined): string {

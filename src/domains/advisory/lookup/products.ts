@@ -26,14 +26,19 @@ export function entriesOf(product: ProductDefinition, release: ReleaseLabels, va
   })
 }
 
-/** What a release says of a point, as every answer has it: its month, where it has one, and the entries. */
+/** What every answer says of its release beside the entries: its month, where it has one. */
+export function releaseMembers({ forecastPeriod }: ReleaseLabels): Record<string, string> {
+  return forecastPeriod === null ? {} : { forecast_period: monthAndYear(forecastPeriod) }
+}
+
+/** What a release says of a point, as every answer has it. */
 export function dataOf(
   product: ProductDefinition,
   release: ReleaseLabels,
   values: LayerValues,
 ): Record<string, unknown> {
   return {
-    ...(release.forecastPeriod && { forecast_period: monthAndYear(release.forecastPeriod) }),
+    ...releaseMembers(release),
     [product.entries]: entriesOf(product, release, values),
   }
 }
@@ -46,6 +51,6 @@ export function locationOf({ lat, lng, name = POINT_DEFAULTS.name }: PointReques
 const MONTH_AND_YEAR = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 
 /** Month and year in English, "July 2026", of an ISO date. */
-export function monthAndYear(date: string): string {
+function monthAndYear(date: string): string {
   return MONTH_AND_YEAR.format(new Date(`${date}T00:00:00Z`))
 }

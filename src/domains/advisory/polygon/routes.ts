@@ -10,7 +10,7 @@ import { mergeQueryIntoBody } from '#src/http/parameters.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { Lookup } from '../lookup/lookup.ts'
-import { monthAndYear } from '../lookup/products.ts'
+import { releaseMembers } from '../lookup/products.ts'
 import { seriesOf } from '../lookup/series.ts'
 import { type AreaAdvice, createPolygonAdvisor, type PolygonAdvice } from './advise.ts'
 import { entriesOf, precise } from './entries.ts'
@@ -80,7 +80,7 @@ export function polygonRoutes(
         reply.header('advisory-release', release.code)
         const answered = {
           location: locationOf(body, advice),
-          ...(release.forecastPeriod && { forecast_period: monthAndYear(release.forecastPeriod) }),
+          ...releaseMembers(release),
           [product.entries]: entriesOf(product, release, advice.statistics),
         }
         const historyId = await record({
