@@ -50,7 +50,7 @@ export async function readReference(folder = SQL_FOLDER): Promise<Reference> {
   const content: unknown = parse(await readFile(new URL(REFERENCE_FILE, folder), 'utf8'))
   if (validate(content)) return content
   const [error] = validate.errors ?? []
-  throw new OperatorError(`${REFERENCE_FILE} is not valid: ${error?.instancePath} ${error?.message}.`)
+  throw new OperatorError(`${REFERENCE_FILE} is not valid: ${error?.instancePath || '/'}: ${error?.message}.`)
 }
 
 /**

@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Database } from '#src/database/client.ts'
 import { migrate } from '#src/database/migrate.ts'
-import { REFERENCE_FILE } from '#src/database/reference.ts'
+import { REFERENCE_FILE, readReference } from '#src/database/reference.ts'
 import { COUNTRIES } from '#src/domains/reference/lists.ts'
 import {
   findKeys,
@@ -41,22 +41,28 @@ countries:
 `
 
 test.each([
-  ['countries: []', "reference/countries-and-crops.yaml is not valid:  must have required property 'crops'."],
+  ['a list that is missing', 'countries: []', ": /: must have required property 'crops'."],
   [
+    'a code in capitals',
     'crops: []\ncountries: [{ code: KEN, name: Kenya }]',
-    'reference/countries-and-crops.yaml is not valid: /countries/0/code must match pattern "^[a-z]{3}$".',
+    ': /countries/0/code: must match pattern "^[a-z]{3}$".',
   ],
-])('a reference that is not valid is refused: %s', async (reference, message) => {
-  const database = await newDatabase()
-  const folder = await scriptsWith(reference)
-  await expect(migrate(database.writer, folder)).rejects.toThrow(new OperatorError(message))
-  const { rows } = await sql`select to_regclass('country') as country`.execute(database.writer)
-  expect(rows).toEqual([{ country: null }])
+  [
+    'a field that is not known',
+    'crops: []\ncountries: []\nareas: []',
+    ': /: must NOT have additional properties.',
+  ],
+])('a reference file is refused for %s', async (_, reference, what) => {
+  const refused = readReference(await scriptsWith(reference))
+  await expect(refused).rejects.toThrow(new OperatorError(`${REFERENCE_FILE} is not valid${what}`))
 })
 
 test('a new database has the countries and crops of the file, no other ones, and only once', async () => {
   const database = await newDatabase()
   const { writer } = database
+  // What cannot be applied leaves nothing.
+  const unlisted = await scriptsWith(OTHER.replace('maize, wheat]', 'maize, teff]'))
+  await expect(migrate(writer, unlisted)).rejects.toThrow(/could not be applied: .*violates foreign key/)
   const folder = await scriptsWith(OTHER)
   expect(await migrate(writer, folder)).toContain(REFERENCE_FILE)
   expect(await listCountryEntries(writer)).toEqual([
