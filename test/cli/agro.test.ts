@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openCluster } from '#src/database/client.ts'
 import { fixture, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { writeTiff } from '#test/ingest/tiff.ts'
-import { runAgro } from '#test/setup/cli.ts'
+import { runAgro, runAgroProcess } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 
@@ -57,7 +57,11 @@ async function manifest(name: string, layers: Parameters<typeof manifestText>[0]
 
 describe.sequential('agro, from an empty database on', () => {
   test('migrate says that there is nothing to do, and releases list that there are none', async () => {
-    expect(await agro('migrate')).toEqual({ code: 0, stdout: 'The schema is up to date.\n', stderr: '' })
+    expect(await runAgroProcess(testDatabase, 'migrate')).toEqual({
+      code: 0,
+      stdout: 'The schema is up to date.\n',
+      stderr: '',
+    })
     expect(await agro('releases', 'list')).toEqual({
       code: 0,
       stdout: 'There are no releases.\n',

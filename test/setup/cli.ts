@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process'
+import { format } from 'node:util'
+import { vi } from 'vitest'
+import { operate } from '#src/cli/program.ts'
 import type { TestDatabase } from './database.ts'
 
 export interface CliResult {
@@ -8,7 +11,7 @@ export interface CliResult {
 }
 
 /** Runs `agro` as an operator would, in a process of its own, on a test database. */
-export function runAgro(testDatabase: TestDatabase, ...parameters: string[]): Promise<CliResult> {
+export function runAgroProcess(testDatabase: TestDatabase, ...parameters: string[]): Promise<CliResult> {
   const child = spawn(process.execPath, ['bin/run.mjs', 'src/cli/agro.ts', ...parameters], {
     env: { ...process.env, ...testDatabase.environment },
   })
@@ -23,4 +26,47 @@ export function runAgro(testDatabase: TestDatabase, ...parameters: string[]): Pr
     child.on('error', reject)
     child.on('close', (code) => resolve({ ...result, code }))
   })
+}
+
+class Exit extends Error {
+  readonly code: number
+  constructor(code: number) {
+    super(`exit with code ${code}`)
+    this.code = code
+  }
+}
+
+/**
+ * Does the same within this process, one command after the other: it opens and closes the database all the
+ * same, and is done in half the time.
+ */
+export async function runAgro(testDatabase: TestDatabase, ...parameters: string[]): Promise<CliResult> {
+  const result = { stdout: '', stderr: '' }
+  const collect = (stream: keyof typeof result) => (text: string | Uint8Array) => {
+    result[stream] += text
+    return true
+  }
+  const spies = [
+    vi.spyOn(process.stdout, 'write').mockImplementation(collect('stdout')),
+    vi.spyOn(process.stderr, 'write').mockImplementation(collect('stderr')),
+    vi.spyOn(console, 'log').mockImplementation((...what) => void collect('stdout')(`${format(...what)}\n`)),
+    vi
+      .spyOn(console, 'error')
+      .mockImplementation((...what) => void collect('stderr')(`${format(...what)}\n`)),
+    vi.spyOn(process, 'exit').mockImplementation((code) => {
+      throw new Exit(Number(code ?? 0))
+    }),
+  ]
+  const before = { ...process.env }
+  Object.assign(process.env, testDatabase.environment)
+  try {
+    return { code: await operate(parameters), ...result }
+  } catch (error) {
+    if (!(error instanceof Exit)) throw error
+    return { code: error.code, ...result }
+  } finally {
+    for (const name of Object.keys(testDatabase.environment)) delete process.env[name]
+    Object.assign(process.env, before)
+    for (const spy of spies) spy.mockRestore()
+  }
 }
