@@ -70,6 +70,34 @@ function domainOf(file: string): string | undefined {
   return /^src\/domains\/([^/]+)\//.exec(file)?.[1]
 }
 
+/** Groups of files each of which leads back to itself (Tarjan, 1972: strongly connected components). */
+function circlesAmong(all: string[]): string[][] {
+  const targets = new Map(all.map((file): [string, string[]] => [file, importsOf(file)]))
+  const order = new Map<string, number>()
+  const open: string[] = []
+  const circles: string[][] = []
+
+  function visit(file: string): number {
+    const place = order.size
+    order.set(file, place)
+    open.push(file)
+    let low = place
+    for (const target of targets.get(file) ?? []) {
+      if (!targets.has(target)) continue
+      if (!order.has(target)) low = Math.min(low, visit(target))
+      else if (open.includes(target)) low = Math.min(low, order.get(target) as number)
+    }
+    if (low === place) {
+      const circle = open.splice(open.indexOf(file))
+      if (circle.length > 1) circles.push(circle.sort())
+    }
+    return low
+  }
+
+  for (const file of all) if (!order.has(file)) visit(file)
+  return circles
+}
+
 /** The room of the advisory domain that a file is in. */
 function roomOf(file: string): string | undefined {
   return /^src\/domains\/advisory\/([^/]+)\//.exec(file)?.[1]
@@ -134,6 +162,21 @@ describe('the source', () => {
     const breaches = imports.filter(
       ({ file, target }) =>
         file.startsWith('schemas/') && target !== 'package:typebox' && !target.startsWith('schemas/'),
+    )
+    expect(breaches).toEqual([])
+  })
+
+  test('no two files import each other, neither directly nor through others; types count', () => {
+    expect(circlesAmong(files)).toEqual([])
+  })
+
+  test('only files of queries build SQL', () => {
+    const BUILDS_SQL = /\bsql[`<]|\.(selectFrom|insertInto|updateTable|deleteFrom)\(/
+    const breaches = files.filter(
+      (file) =>
+        !file.startsWith('src/database/') &&
+        !/(^|[/-])queries\.ts$/.test(file) &&
+        BUILDS_SQL.test(textOf(file)),
     )
     expect(breaches).toEqual([])
   })

@@ -8,7 +8,7 @@ import { tilesOf } from '#src/raster/tiles.ts'
 import { extentOf, insertCoverage, insertLayers, isGeographic, markSummarised } from './queries.ts'
 import { type CoverageSource, compareLayers, type LayerSource, type ReleaseSource } from './source.ts'
 import { type LayerStatistics, layerCollector, type Statistics, suspicionOf } from './statistics.ts'
-import { writingSummaries, writingTiles } from './tile-writer.ts'
+import { writingSummaries, writingTiles } from './tile-queries.ts'
 
 /** Told how much of a release is done, from 0 to 1. */
 export type Progress = (done: number) => void

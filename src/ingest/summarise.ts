@@ -11,7 +11,7 @@ import {
   type StoredCoverage,
   tilesAfter,
 } from './queries.ts'
-import { writingSummaries } from './tile-writer.ts'
+import { writingSummaries } from './tile-queries.ts'
 
 /** Any constant will do, as long as every process that summarises uses the same. */
 const SUMMARISE_LOCK = 7_239_443

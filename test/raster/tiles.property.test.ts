@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { insertRelease } from '#src/domains/releases/queries.ts'
 import { insertCoverage } from '#src/ingest/queries.ts'
-import { writingTiles } from '#src/ingest/tile-writer.ts'
+import { writingTiles } from '#src/ingest/tile-queries.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
 import {
   markNodata,

@@ -1,11 +1,9 @@
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import { from as copyFrom } from 'pg-copy-streams'
 import type { Database } from '#src/database/client.ts'
 import type { Tables } from '#src/database/tables.ts'
-import type { BlockSummary } from '#src/raster/pyramid.ts'
-import type { Tile } from '#src/raster/tiles.ts'
 
 /** Takes one more row of a coverage. Rows are sent many at a time: it may be stored only later. */
 export type Write<Row> = (row: Row) => Promise<void>
@@ -14,7 +12,7 @@ export type Write<Row> = (row: Row) => Promise<void>
 export type Work<Row, Result> = (write: Write<Row>) => Promise<Result>
 
 /** Where rows go, and how. */
-interface Destination<Row> {
+export interface Destination<Row> {
   /** The table and its columns, for COPY. */
   table: string
   /** A row as a line of COPY. */
@@ -24,59 +22,13 @@ interface Destination<Row> {
 }
 
 /**
- * Writes the tiles of a coverage.
+ * Writes rows the fastest way into the database at hand: COPY on a server; the embedded one cannot read a
+ * COPY.
  *
  * @returns what the work comes to
- * @throws the error of the work or of the database; what was written before may be there or not, and goes
- *   when the coverage is deleted
+ * @throws the error of the work or of the database; what was written before may be there or not
  */
-export function writingTiles<Result>(
-  database: Database,
-  coverageId: number,
-  work: Work<Tile, Result>,
-): Promise<Result> {
-  const destination: Destination<Tile> = {
-    table: 'raster_tile (coverage_id, tile_row, tile_column, rast)',
-    line: ({ row, column, wkb }) => `${coverageId}\t${row}\t${column}\t${wkb.toString('hex')}\n`,
-    insert: (db, tiles) =>
-      sql`
-        insert into raster_tile (coverage_id, tile_row, tile_column, rast)
-        select ${coverageId}::bigint, tile_row, tile_column, wkb::raster
-        from unnest(
-          ${tiles.map(({ row }) => row)}::integer[],
-          ${tiles.map(({ column }) => column)}::integer[],
-          ${tiles.map(({ wkb }) => wkb.toString('hex'))}::text[]
-        ) as tile (tile_row, tile_column, wkb)`.execute(db),
-  }
-  return writing(database, destination, work)
-}
-
-/** Writes the summaries of a coverage's blocks, as `writingTiles` does tiles. */
-export function writingSummaries<Result>(
-  database: Database,
-  coverageId: number,
-  work: Work<BlockSummary, Result>,
-): Promise<Result> {
-  const destination: Destination<BlockSummary> = {
-    table: 'tile_summary (coverage_id, level, block_row, block_column, bands)',
-    line: ({ level, row, column, bands }) =>
-      `${coverageId}\t${level}\t${row}\t${column}\t\\\\x${bands.toString('hex')}\n`,
-    insert: (db, blocks) =>
-      sql`
-        insert into tile_summary (coverage_id, level, block_row, block_column, bands)
-        select ${coverageId}::bigint, level, block_row, block_column, bands
-        from unnest(
-          ${blocks.map(({ level }) => level)}::integer[],
-          ${blocks.map(({ row }) => row)}::integer[],
-          ${blocks.map(({ column }) => column)}::integer[],
-          ${blocks.map(({ bands }) => bands)}::bytea[]
-        ) as block (level, block_row, block_column, bands)`.execute(db),
-  }
-  return writing(database, destination, work)
-}
-
-/** The fastest way into the database at hand: COPY on a server; the embedded one cannot read a COPY. */
-function writing<Row, Result>(
+export function writing<Row, Result>(
   database: Database,
   destination: Destination<Row>,
   work: Work<Row, Result>,
