@@ -113,7 +113,7 @@ describe.skipIf(!EMBEDDED)('an embedded database that crashes', () => {
 
   beforeAll(async () => {
     process.on('worker', keepWorker)
-    testApp = await createTestApp()
+    testApp = await createTestApp({ ownDatabase: true })
   })
   afterAll(async () => {
     process.off('worker', keepWorker)
@@ -124,7 +124,7 @@ describe.skipIf(!EMBEDDED)('an embedded database that crashes', () => {
     const { app } = testApp
     await expectEverythingWorks(app)
     const asked = Promise.all(Array.from({ length: 20 }, () => askEverything(app)))
-    await workers.at(-1)?.terminate()
+    await (workers.at(-1) as Worker).terminate()
     for (const answer of (await asked).flat()) {
       if (answer.statusCode !== 200) expectUnavailable(answer)
     }

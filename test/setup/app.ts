@@ -15,8 +15,8 @@ export interface TestApp {
 
 export interface TestAppOptions {
   template?: Template
-  /** Whether other processes are to open the database once this one has closed it. */
-  forOtherProcesses?: boolean
+  /** Whether it is a database that was just started, and that other processes can open once it is closed. */
+  ownDatabase?: boolean
   /** Settings that differ from the defaults. */
   settings?: Record<string, string>
   /** Work on the database before the service opens it. */
@@ -27,8 +27,8 @@ export interface TestAppOptions {
 
 /** The service on a database of its own, to be called through `app.inject`. */
 export async function createTestApp(options: TestAppOptions = {}): Promise<TestApp> {
-  const { template = 'demo', forOtherProcesses = false, settings, prepare, products } = options
-  const open = forOtherProcesses ? openOwnTestCluster : openTestCluster
+  const { template = 'demo', ownDatabase = false, settings, prepare, products } = options
+  const open = ownDatabase ? openOwnTestCluster : openTestCluster
   const { testDatabase, cluster } = await open(template, settings)
   if (prepare) {
     const maintenance = cluster.connectForMaintenance()

@@ -111,7 +111,7 @@ describe('the deletion of an account', () => {
 })
 
 test('an operator makes an account an admin, and an ordinary one again', async () => {
-  const operated = await createTestApp({ template: 'empty', forOtherProcesses: true })
+  const operated = await createTestApp({ template: 'empty', ownDatabase: true })
   const email = await register(operated.app)
   // The embedded database belongs to one process at a time.
   const { testDatabase } = operated
