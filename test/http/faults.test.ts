@@ -168,8 +168,11 @@ describe('a statement that fails', () => {
       500,
       { error: 'The service failed to answer; the request may well be right.', code: 'INTERNAL' },
     ])
-    const { rows } = await sql`select code from country where code = 'eth'`.execute(testApp.database.reader)
-    expect(rows).toEqual([{ code: 'eth' }])
+    // The embedded database may take longer to come back than a request waits for it.
+    await vi.waitFor(async () => {
+      const { rows } = await sql`select code from country where code = 'eth'`.execute(testApp.database.reader)
+      expect(rows).toEqual([{ code: 'eth' }])
+    }, PATIENCE)
   })
 })
 
