@@ -16,7 +16,7 @@ export interface EmbeddedInstance {
   schema: string
 }
 
-/** To start one takes 3 seconds of computing and 1 GB, to put back its tables a tenth of a second. */
+/** To start one takes 3 seconds of computing and 1 GB, to put back its tables a fraction of one. */
 const KEPT = 1
 
 const idle: EmbeddedInstance[] = []
