@@ -1,5 +1,5 @@
-import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { type KyselyPlugin, sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AdvisoryRecord } from '#src/domains/history/queries.ts'
 import { createHistoryRecorder } from '#src/domains/history/recorder.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
@@ -116,7 +116,7 @@ describe('the keeper', () => {
   test('keeps many at once in few statements, counts each, and gives each its own id', async () => {
     const person = await newPerson(service.app)
     const others = await newPerson(service.app)
-    const statements = vi.spyOn(service.database.pool, 'connect')
+    let statements = 0
     const asked = Array.from({ length: 1200 }, (_, index) =>
       record(index % 3 === 0 ? others : person, {
         request: { index },
@@ -124,10 +124,17 @@ describe('the keeper', () => {
         cropCode: index % 2 === 0 ? 'wheat' : null,
       }),
     )
-    const keep = createHistoryRecorder(service.database.writer)
+    // Counted here and not on the pool, which the service itself uses, too.
+    const counting: KyselyPlugin = {
+      transformQuery({ node }) {
+        statements++
+        return node
+      },
+      transformResult: async ({ result }) => result,
+    }
+    const keep = createHistoryRecorder(service.database.writer.withPlugin(counting))
     const ids = await Promise.all(asked.map(keep))
-    expect(statements.mock.calls.length).toBeLessThanOrEqual(4)
-    statements.mockRestore()
+    expect(statements).toBeLessThanOrEqual(4)
     expect(new Set(ids).size).toBe(1200)
     const rows = [...(await kept(person)), ...(await kept(others))]
     expect(rows).toHaveLength(1200)
