@@ -208,7 +208,7 @@ interface AdvisoryFeedbackTable {
   harvested_on: string | null
   created_at: Generated<Date>
   updated_at: Generated<Date>
-  observed: Record<string, number> | null
+  observed: object | null
 }
 
 interface UserUsageTable {

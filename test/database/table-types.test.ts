@@ -25,7 +25,7 @@ interface ReleaseTable {
   id: Generated<number>
   /** Of one
    * of two: kinds. */
-  product: Product | 'all'
+  product: Role | 'all'
   crop: string | null
 }
 `
