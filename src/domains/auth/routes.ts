@@ -4,13 +4,14 @@ import { ref } from '#schemas/common.ts'
 import { UserProfile } from '#schemas/user.ts'
 import { findUser } from '#src/domains/user/queries.ts'
 import { ApiError, type ErrorCode, errorResponses } from '#src/errors.ts'
+import type { AccessTokens } from '#src/http/access-tokens.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
-import { createCredentialDesk } from './credentials.ts'
+import { type CredentialDesk, createCredentialDesk } from './credentials.ts'
 import { deleteSession } from './queries.ts'
 import { continueSession, type Session, startSession } from './sessions.ts'
 import { addressSubject } from './subjects.ts'
-import { createThrottle } from './throttle.ts'
+import { createThrottle, type Throttle } from './throttle.ts'
 
 const BODY_ERRORS: ErrorCode[] = [
   'INVALID_PARAMETERS',
@@ -24,92 +25,92 @@ export function authRoutes(app: App): void {
   const db = app.database.writer
   const throttle = createThrottle(db)
   const desk = createCredentialDesk(db, throttle)
+  app.route(registerRoute(desk))
+  app.route(loginRoute(app, desk))
+  app.route(refreshRoute(app, throttle))
+  app.route(logoutRoute(app))
+  app.route(passwordRoute(app, desk))
+}
 
-  function tokensOf({ id, refreshToken }: Session, user: UserProfile): Tokens {
-    return {
-      access_token: app.accessTokens.sign(user.id, id),
-      token_type: 'Bearer',
-      expires_in: app.accessTokens.lifetime,
-      refresh_token: refreshToken,
-      user,
-    }
-  }
-
-  app.post(
-    '/register',
-    {
-      config: { public: true, caching: 'never' },
-      schema: {
-        operationId: 'register',
-        summary: 'Make an account',
-        description: 'Then log in with `POST /auth/login`. An e-mail has one account, however it is written.',
-        tags: ['auth'],
-        body: ref(RegisterRequest),
-        response: {
-          201: { ...ref(UserProfile), description: 'The account.' },
-          ...errorResponses(...BODY_ERRORS, 'EMAIL_TAKEN'),
-        },
+function registerRoute(desk: CredentialDesk) {
+  return {
+    method: 'POST',
+    url: '/register',
+    config: { public: true, caching: 'never' },
+    schema: {
+      operationId: 'register',
+      summary: 'Make an account',
+      description: 'Then log in with `POST /auth/login`. An e-mail has one account, however it is written.',
+      tags: ['auth'],
+      body: ref(RegisterRequest),
+      response: {
+        201: { ...ref(UserProfile), description: 'The account.' },
+        ...errorResponses(...BODY_ERRORS, 'EMAIL_TAKEN'),
       },
     },
-    async ({ body, ip, log }: FastifyRequest<{ Body: RegisterRequest }>, reply) => {
+    handler: async ({ body, ip, log }: FastifyRequest<{ Body: RegisterRequest }>, reply: FastifyReply) => {
       const user = await desk.register(body, ip)
       log.info({ user: user.id, ip }, 'an account was made')
       reply.code(201)
       return user
     },
-  )
+  } as const
+}
 
-  app.post(
-    '/login',
-    {
-      config: { public: true, caching: 'never' },
-      schema: {
-        operationId: 'login',
-        summary: 'Get tokens for e-mail and password',
-        description:
-          'Send the access token with other requests, and change the refresh token for new ones before it expires. The answer to a wrong e-mail is the same as to a wrong password; repeated failures are slowed down.',
-        tags: ['auth'],
-        body: ref(LoginRequest),
-        response: {
-          200: { ...ref(Tokens), description: 'The tokens.' },
-          ...errorResponses(...BODY_ERRORS, 'INVALID_CREDENTIALS'),
-        },
+function loginRoute({ accessTokens, database }: App, desk: CredentialDesk) {
+  const db = database.writer
+  return {
+    method: 'POST',
+    url: '/login',
+    config: { public: true, caching: 'never' },
+    schema: {
+      operationId: 'login',
+      summary: 'Get tokens for e-mail and password',
+      description:
+        'Send the access token with other requests, and change the refresh token for new ones before it expires. The answer to a wrong e-mail is the same as to a wrong password; repeated failures are slowed down.',
+      tags: ['auth'],
+      body: ref(LoginRequest),
+      response: {
+        200: { ...ref(Tokens), description: 'The tokens.' },
+        ...errorResponses(...BODY_ERRORS, 'INVALID_CREDENTIALS'),
       },
     },
-    async ({ body, ip, log }: FastifyRequest<{ Body: LoginRequest }>) => {
+    handler: async ({ body, ip, log }: FastifyRequest<{ Body: LoginRequest }>) => {
       const credentials = await desk.check(body.email, body.password, ip)
       const session = await startSession(db, credentials)
       const user = session && (await findUser(db, session.userId))
       // Changed or deleted in the moment between.
       if (!user) throw new ApiError('INVALID_CREDENTIALS', 'The e-mail or the password is wrong.')
       log.info({ user: user.id, session: session.id, ip }, 'a session was begun')
-      return tokensOf(session, user)
+      return tokensOf(accessTokens, session, user)
     },
-  )
+  } as const
+}
 
-  app.post(
-    '/refresh',
-    {
-      config: { public: true, caching: 'never' },
-      schema: {
-        operationId: 'refresh',
-        summary: 'Change a refresh token for new tokens',
-        description:
-          'A refresh token works once. Where the answer was lost, it can be sent again for 10 seconds and gives the same successor; after that a second use ends the session, since somebody else may have the token.',
-        tags: ['auth'],
-        body: ref(RefreshRequest),
-        response: {
-          200: { ...ref(Tokens), description: 'The new tokens.' },
-          ...errorResponses(...BODY_ERRORS, 'UNAUTHORIZED'),
-        },
+function refreshRoute(app: App, throttle: Throttle) {
+  const db = app.database.writer
+  return {
+    method: 'POST',
+    url: '/refresh',
+    config: { public: true, caching: 'never' },
+    schema: {
+      operationId: 'refresh',
+      summary: 'Change a refresh token for new tokens',
+      description:
+        'A refresh token works once. Where the answer was lost, it can be sent again for 10 seconds and gives the same successor; after that a second use ends the session, since somebody else may have the token.',
+      tags: ['auth'],
+      body: ref(RefreshRequest),
+      response: {
+        200: { ...ref(Tokens), description: 'The new tokens.' },
+        ...errorResponses(...BODY_ERRORS, 'UNAUTHORIZED'),
       },
     },
-    async ({ body, ip, log }: FastifyRequest<{ Body: RefreshRequest }>) => {
+    handler: async ({ body, ip, log }: FastifyRequest<{ Body: RefreshRequest }>) => {
       const subjects = [addressSubject(ip)]
       const continuation = await continueSession(db, body.refresh_token)
       if (continuation && 'session' in continuation) {
         const user = await findUser(db, continuation.session.userId)
-        if (user) return tokensOf(continuation.session, user)
+        if (user) return tokensOf(app.accessTokens, continuation.session, user)
       }
       if (continuation && 'stolen' in continuation) {
         log.warn({ session: continuation.stolen }, 'a refresh token was used twice: its session was ended')
@@ -120,51 +121,53 @@ export function authRoutes(app: App): void {
       await throttle.count(subjects)
       throw new ApiError('UNAUTHORIZED', 'The refresh token is not valid or has ended: log in again.')
     },
-  )
+  } as const
+}
 
-  app.post(
-    '/logout',
-    {
-      config: { caching: 'never' },
-      schema: {
-        operationId: 'logout',
-        summary: 'End the session',
-        description: 'The access token and the refresh token of this login stop working. Other logins go on.',
-        tags: ['auth'],
-        response: {
-          204: { type: 'null', description: 'The session has ended.' },
-          ...errorResponses('UNAUTHORIZED', 'FORBIDDEN'),
-        },
+function logoutRoute(app: App) {
+  return {
+    method: 'POST',
+    url: '/logout',
+    config: { caching: 'never' },
+    schema: {
+      operationId: 'logout',
+      summary: 'End the session',
+      description: 'The access token and the refresh token of this login stop working. Other logins go on.',
+      tags: ['auth'],
+      response: {
+        204: { type: 'null', description: 'The session has ended.' },
+        ...errorResponses('UNAUTHORIZED', 'FORBIDDEN'),
       },
     },
-    async (request: FastifyRequest, reply: FastifyReply) => {
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const { sessionId } = callerOf(request)
       if (sessionId === null) {
         throw new ApiError('FORBIDDEN', 'A key has no session to end; delete it instead.')
       }
-      await deleteSession(db, sessionId)
+      await deleteSession(app.database.writer, sessionId)
       app.forgetCallers((caller) => caller.sessionId === sessionId)
       return reply.code(204).send()
     },
-  )
+  } as const
+}
 
-  app.post(
-    '/password',
-    {
-      config: { caching: 'never' },
-      schema: {
-        operationId: 'changePassword',
-        summary: 'Change the password',
-        description: 'Needs the current one. All other sessions of the account end; its keys go on working.',
-        tags: ['auth'],
-        body: ref(PasswordChange),
-        response: {
-          204: { type: 'null', description: 'The password is changed.' },
-          ...errorResponses(...BODY_ERRORS, 'UNAUTHORIZED', 'FORBIDDEN'),
-        },
+function passwordRoute(app: App, desk: CredentialDesk) {
+  return {
+    method: 'POST',
+    url: '/password',
+    config: { caching: 'never' },
+    schema: {
+      operationId: 'changePassword',
+      summary: 'Change the password',
+      description: 'Needs the current one. All other sessions of the account end; its keys go on working.',
+      tags: ['auth'],
+      body: ref(PasswordChange),
+      response: {
+        204: { type: 'null', description: 'The password is changed.' },
+        ...errorResponses(...BODY_ERRORS, 'UNAUTHORIZED', 'FORBIDDEN'),
       },
     },
-    async (request: FastifyRequest<{ Body: PasswordChange }>, reply) => {
+    handler: async (request: FastifyRequest<{ Body: PasswordChange }>, reply: FastifyReply) => {
       const { id, sessionId } = callerOf(request)
       await desk.changePassword({ id, sessionId }, request.body, request.ip)
       request.log.info({ user: id, ip: request.ip }, 'a password was changed')
@@ -173,5 +176,15 @@ export function authRoutes(app: App): void {
       )
       return reply.code(204).send()
     },
-  )
+  } as const
+}
+
+function tokensOf(accessTokens: AccessTokens, { id, refreshToken }: Session, user: UserProfile): Tokens {
+  return {
+    access_token: accessTokens.sign(user.id, id),
+    token_type: 'Bearer',
+    expires_in: accessTokens.lifetime,
+    refresh_token: refreshToken,
+    user,
+  }
 }
