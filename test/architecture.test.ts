@@ -39,7 +39,6 @@ const LONG_FILES: Record<string, number> = {}
 const LONG_FUNCTIONS: Record<string, number> = {
   'src/domains/history/routes.ts historyRoutes': 114,
   'src/domains/advisory/polygon/advise.ts createPolygonAdvisor': 108,
-  'src/domains/keys/routes.ts keyRoutes': 97,
   'src/http/plugins/request-counts.ts async (app: App, { add }: { add: AddCounts }) => {': 88,
 }
 

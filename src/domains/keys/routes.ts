@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import { ApiKeyList, ApiKeyRequest, NewApiKey } from '#schemas/keys.ts'
@@ -13,35 +13,38 @@ const KEYS_PER_USER = 20
 const HINT_LENGTH = KEY_PREFIX.length + 4
 
 export function keyRoutes(app: App): void {
-  const db = app.database.writer
+  app.route(createRoute(app))
+  app.route(listRoute(app))
+  app.route(deleteRoute(app))
+}
 
-  app.post(
-    '/keys',
-    {
-      config: { caching: 'never' },
-      schema: {
-        operationId: 'createKey',
-        summary: 'Make a key for a server',
-        description: `A key is sent as the Bearer token in the place of an access token and may do what its owner may. It is shown once, and only its hash is kept. A user has at most ${KEYS_PER_USER}.`,
-        tags: ['auth'],
-        body: ref(ApiKeyRequest),
-        response: {
-          201: { ...ref(NewApiKey), description: 'The key.' },
-          ...errorResponses(
-            'INVALID_PARAMETERS',
-            'MALFORMED_JSON',
-            'UNAUTHORIZED',
-            'TOO_MANY_KEYS',
-            'BODY_TOO_LARGE',
-            'UNSUPPORTED_MEDIA_TYPE',
-          ),
-        },
+function createRoute({ database }: App) {
+  return {
+    method: 'POST',
+    url: '/keys',
+    config: { caching: 'never' },
+    schema: {
+      operationId: 'createKey',
+      summary: 'Make a key for a server',
+      description: `A key is sent as the Bearer token in the place of an access token and may do what its owner may. It is shown once, and only its hash is kept. A user has at most ${KEYS_PER_USER}.`,
+      tags: ['auth'],
+      body: ref(ApiKeyRequest),
+      response: {
+        201: { ...ref(NewApiKey), description: 'The key.' },
+        ...errorResponses(
+          'INVALID_PARAMETERS',
+          'MALFORMED_JSON',
+          'UNAUTHORIZED',
+          'TOO_MANY_KEYS',
+          'BODY_TOO_LARGE',
+          'UNSUPPORTED_MEDIA_TYPE',
+        ),
       },
     },
-    async (request: FastifyRequest<{ Body: ApiKeyRequest }>, reply) => {
+    handler: async (request: FastifyRequest<{ Body: ApiKeyRequest }>, reply: FastifyReply) => {
       const key = KEY_PREFIX + randomBytes(32).toString('base64url')
       const { name, expires_in_days: expiresInDays = null } = request.body
-      const row = await db.transaction().execute((trx) =>
+      const row = await database.writer.transaction().execute((trx) =>
         insertKey(
           trx,
           {
@@ -61,51 +64,53 @@ export function keyRoutes(app: App): void {
       reply.code(201)
       return { ...row, key }
     },
-  )
+  } as const
+}
 
-  app.get(
-    '/keys',
-    {
-      config: { caching: 'never' },
-      schema: {
-        operationId: 'listKeys',
-        summary: 'The own keys',
-        description: 'What they are for, how they begin and when they were last used; never the keys.',
-        tags: ['auth'],
-        response: {
-          200: { ...ref(ApiKeyList), description: 'The keys.' },
-          ...errorResponses('UNAUTHORIZED'),
-        },
+function listRoute({ database }: App) {
+  return {
+    method: 'GET',
+    url: '/keys',
+    config: { caching: 'never' },
+    schema: {
+      operationId: 'listKeys',
+      summary: 'The own keys',
+      description: 'What they are for, how they begin and when they were last used; never the keys.',
+      tags: ['auth'],
+      response: {
+        200: { ...ref(ApiKeyList), description: 'The keys.' },
+        ...errorResponses('UNAUTHORIZED'),
       },
     },
-    async (request) => ({
-      items: await listKeys(db, callerOf(request).id),
+    handler: async (request: FastifyRequest) => ({
+      items: await listKeys(database.writer, callerOf(request).id),
       next_cursor: null,
     }),
-  )
+  } as const
+}
 
-  app.delete(
-    '/keys/:id',
-    {
-      config: { caching: 'never' },
-      schema: {
-        operationId: 'deleteKey',
-        summary: 'Delete a key',
-        description: 'It stops working.',
-        tags: ['auth'],
-        params: Type.Object({ id: Type.String({ description: 'The id of the key.' }) }),
-        response: {
-          204: { type: 'null', description: 'The key is deleted.' },
-          ...errorResponses('UNAUTHORIZED', 'NOT_FOUND'),
-        },
+function deleteRoute(app: App) {
+  return {
+    method: 'DELETE',
+    url: '/keys/:id',
+    config: { caching: 'never' },
+    schema: {
+      operationId: 'deleteKey',
+      summary: 'Delete a key',
+      description: 'It stops working.',
+      tags: ['auth'],
+      params: Type.Object({ id: Type.String({ description: 'The id of the key.' }) }),
+      response: {
+        204: { type: 'null', description: 'The key is deleted.' },
+        ...errorResponses('UNAUTHORIZED', 'NOT_FOUND'),
       },
     },
-    async (request: FastifyRequest<{ Params: { id: string } }>, reply) => {
+    handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
       const { id } = request.params
-      const deleted = await deleteKey(db, callerOf(request).id, id)
+      const deleted = await deleteKey(app.database.writer, callerOf(request).id, id)
       if (!deleted) throw new ApiError('NOT_FOUND', 'You have no key with this id.')
       app.forgetCallers(({ keyId }) => keyId === id.toLowerCase())
       return reply.code(204).send()
     },
-  )
+  } as const
 }
