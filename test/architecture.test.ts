@@ -37,7 +37,6 @@ const LONG_FILES: Record<string, number> = {}
 
 /** The same for functions. */
 const LONG_FUNCTIONS: Record<string, number> = {
-  'src/domains/history/routes.ts historyRoutes': 114,
   'src/domains/advisory/polygon/advise.ts createPolygonAdvisor': 108,
   'src/http/plugins/request-counts.ts async (app: App, { add }: { add: AddCounts }) => {': 88,
 }

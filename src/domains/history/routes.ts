@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Kysely } from 'kysely'
 import { type TObject, Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import {
@@ -8,6 +9,7 @@ import {
   HistoryFeatureCollection,
   type HistoryQuery,
 } from '#schemas/history.ts'
+import type { Tables } from '#src/database/tables.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { cursorAfter, placeOf } from '#src/http/cursor.ts'
@@ -15,6 +17,7 @@ import { negotiate } from '#src/http/negotiation.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
 import { UUID_PATTERN } from '#src/lib/uuid.ts'
+import type { ProductDefinition } from '#src/products/define.ts'
 import { csvOf, featureOf, itemOf } from './answer.ts'
 import { periodOf } from './period.ts'
 import { deleteHistoryItem, findHistoryItem, type HistoryRow, listHistory } from './queries.ts'
@@ -41,40 +44,48 @@ interface HistorySchemas {
   list: TObject
 }
 
-export function historyRoutes(app: App, { query, item, list }: HistorySchemas): void {
+export function historyRoutes(app: App, schemas: HistorySchemas): void {
   const { list: products } = app.products
   // Whoever was given an id finds it here at once: a replica may be behind.
   const db = app.database.writer
+  app.route(listRoute(db, products, schemas))
+  app.route(itemRoute(db, products, schemas))
+  app.route(deleteRoute(db))
+}
 
-  app.get(
-    '/my',
-    {
-      config: { caching: 'never' },
-      schema: {
-        operationId: 'listHistory',
-        summary: 'The own history',
-        description: LIST_DESCRIPTION.trim(),
-        tags: ['history'],
-        querystring: query,
-        response: {
-          200: {
-            description: 'A page of the history.',
-            headers: {
-              Link: { type: 'string', description: 'The next page, where there is one (`rel="next"`).' },
-              'Content-Disposition': DISPOSITION,
-            },
-            content: {
-              [JSON_TYPE]: { schema: ref(list) },
-              [CSV]: { schema: ref(HistoryCsv) },
-              [GEOJSON]: { schema: ref(HistoryFeatureCollection) },
-            },
+function listRoute(
+  db: Kysely<Tables>,
+  products: readonly ProductDefinition[],
+  { query, list }: HistorySchemas,
+) {
+  return {
+    method: 'GET',
+    url: '/my',
+    config: { caching: 'never' },
+    schema: {
+      operationId: 'listHistory',
+      summary: 'The own history',
+      description: LIST_DESCRIPTION.trim(),
+      tags: ['history'],
+      querystring: query,
+      response: {
+        200: {
+          description: 'A page of the history.',
+          headers: {
+            Link: { type: 'string', description: 'The next page, where there is one (`rel="next"`).' },
+            'Content-Disposition': DISPOSITION,
           },
-          ...errorResponses('UNAUTHORIZED', 'INVALID_PARAMETERS', 'NOT_ACCEPTABLE'),
+          content: {
+            [JSON_TYPE]: { schema: ref(list) },
+            [CSV]: { schema: ref(HistoryCsv) },
+            [GEOJSON]: { schema: ref(HistoryFeatureCollection) },
+          },
         },
+        ...errorResponses('UNAUTHORIZED', 'INVALID_PARAMETERS', 'NOT_ACCEPTABLE'),
       },
-      preValidation: readQuery(query),
     },
-    async (request: FastifyRequest<{ Querystring: HistoryQuery }>, reply) => {
+    preValidation: readQuery(query),
+    handler: async (request: FastifyRequest<{ Querystring: HistoryQuery }>, reply: FastifyReply) => {
       const mediaType = negotiate(request, reply, MEDIA_TYPES)
       const { limit = HISTORY_DEFAULTS.limit, cursor, product = null, country_code, from, to } = request.query
       const countryCode = country_code?.trim().toLowerCase() ?? null
@@ -97,63 +108,65 @@ export function historyRoutes(app: App, { query, item, list }: HistorySchemas): 
       if (mediaType === CSV) return csvOf(products, rows)
       return { type: 'FeatureCollection' as const, features: rows.map(featureOf), next_cursor: next }
     },
-  )
+  } as const
+}
 
-  app.get(
-    '/:id',
-    {
-      config: { caching: 'never' },
-      schema: {
-        operationId: 'getHistoryItem',
-        summary: 'An item of the own history',
-        description:
-          'An advisory as it was given. `Accept: text/csv` and `Accept: application/geo+json` give it as a file.',
-        tags: ['history'],
-        params: ItemParams,
-        response: {
-          200: {
-            description: 'The item.',
-            headers: { 'Content-Disposition': DISPOSITION },
-            content: {
-              [JSON_TYPE]: { schema: ref(item) },
-              [CSV]: { schema: ref(HistoryCsv) },
-              [GEOJSON]: { schema: ref(HistoryFeature) },
-            },
+function itemRoute(db: Kysely<Tables>, products: readonly ProductDefinition[], { item }: HistorySchemas) {
+  return {
+    method: 'GET',
+    url: '/:id',
+    config: { caching: 'never' },
+    schema: {
+      operationId: 'getHistoryItem',
+      summary: 'An item of the own history',
+      description:
+        'An advisory as it was given. `Accept: text/csv` and `Accept: application/geo+json` give it as a file.',
+      tags: ['history'],
+      params: ItemParams,
+      response: {
+        200: {
+          description: 'The item.',
+          headers: { 'Content-Disposition': DISPOSITION },
+          content: {
+            [JSON_TYPE]: { schema: ref(item) },
+            [CSV]: { schema: ref(HistoryCsv) },
+            [GEOJSON]: { schema: ref(HistoryFeature) },
           },
-          ...errorResponses('UNAUTHORIZED', 'NOT_FOUND', 'NOT_ACCEPTABLE'),
         },
+        ...errorResponses('UNAUTHORIZED', 'NOT_FOUND', 'NOT_ACCEPTABLE'),
       },
     },
-    async (request: FastifyRequest<{ Params: { id: string } }>, reply) => {
+    handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
       const mediaType = negotiate(request, reply, MEDIA_TYPES)
       const row = existing(await findHistoryItem(db, callerOf(request).id, request.params.id))
       if (mediaType === JSON_TYPE) return itemOf(row)
       attach(reply, mediaType, `history-${row.id}`)
       return mediaType === CSV ? csvOf(products, [row]) : featureOf(row)
     },
-  )
+  } as const
+}
 
-  app.delete(
-    '/:id',
-    {
-      config: { caching: 'never' },
-      schema: {
-        operationId: 'deleteHistoryItem',
-        summary: 'Delete an item of the own history',
-        description: 'Deletes it with its feedback. It stays in the counts of `GET /stats`.',
-        tags: ['history'],
-        params: ItemParams,
-        response: {
-          204: { type: 'null', description: 'The item is deleted.' },
-          ...errorResponses('UNAUTHORIZED', 'NOT_FOUND'),
-        },
+function deleteRoute(db: Kysely<Tables>) {
+  return {
+    method: 'DELETE',
+    url: '/:id',
+    config: { caching: 'never' },
+    schema: {
+      operationId: 'deleteHistoryItem',
+      summary: 'Delete an item of the own history',
+      description: 'Deletes it with its feedback. It stays in the counts of `GET /stats`.',
+      tags: ['history'],
+      params: ItemParams,
+      response: {
+        204: { type: 'null', description: 'The item is deleted.' },
+        ...errorResponses('UNAUTHORIZED', 'NOT_FOUND'),
       },
     },
-    async (request: FastifyRequest<{ Params: { id: string } }>, reply) => {
+    handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
       existing((await deleteHistoryItem(db, callerOf(request).id, request.params.id)) || undefined)
       return reply.code(204).send()
     },
-  )
+  } as const
 }
 
 /** What is somebody else's does not exist, as little as what never was. */
