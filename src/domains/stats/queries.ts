@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { FeedbackCounts } from '#schemas/stats.ts'
 import type { Tables } from '#src/database/tables.ts'
-import type { RequestCount } from '#src/http/plugins/request-counts.ts'
+import type { RequestCount } from '#src/http/request-counter.ts'
 import type { Latencies } from '#src/lib/histogram.ts'
 
 /** Days (ISO dates, UTC), both included, and the user they are asked of; null for everybody. */
