@@ -9,14 +9,20 @@ import { deadlineOf } from '#src/http/deadline.ts'
 import { mergeQueryIntoBody } from '#src/http/parameters.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
+import type { Series } from '#src/products/series.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { releaseMembers } from '../lookup/products.ts'
 import { seriesOf } from '../lookup/series.ts'
-import { type AreaAdvice, createPolygonAdvisor, type PolygonAdvice } from './advise.ts'
+import type { PolygonAdvice } from './advice.ts'
+import { type AreaAdvice, createAreaAdvisor } from './area-advisor.ts'
 import { entriesOf, precise } from './entries.ts'
 import { readGeoJson } from './geometry.ts'
+import { createPolygonAdvisor } from './polygon-advisor.ts'
+import { createReleaseStatistics } from './release-statistics.ts'
 
 type Body = PolygonRequest | PlainPolygonRequest
+
+type Advice = PolygonAdvice | AreaAdvice
 
 const RULES = `
 
@@ -35,79 +41,87 @@ export function polygonRoutes(
   lookup: Lookup,
   record: RecordAdvisory,
 ): void {
-  const advisor = createPolygonAdvisor(app.database, lookup, app.config.RELEASE_MAX_AGE_MS, app.log)
+  const { database, config, log } = app
+  const statisticsIn = createReleaseStatistics(database.reader)
+  const advisePolygon = createPolygonAdvisor(database, lookup, statisticsIn, config.RELEASE_MAX_AGE_MS)
+  const adviseArea = createAreaAdvisor(database, lookup, statisticsIn, log)
 
-  for (const { product, request, response } of schemas) {
-    const { code, names, descriptions } = product
-    app.route({
-      method: 'POST',
-      url: `/${code}`,
-      schema: {
-        operationId: `${code}InPolygon`,
-        summary: `${names.title} in a polygon`,
-        description: descriptions.polygon + RULES,
-        tags: ['advisory'],
-        body: ref(request),
-        response: {
-          200: {
-            ...ref(response),
-            description: 'The statistics of the layers in the polygon.',
-            headers: { 'Advisory-Release': ReleaseHeader },
-          },
-          ...errorResponses(
-            'UNAUTHORIZED',
-            'INVALID_PARAMETERS',
-            'INVALID_GEOMETRY',
-            'MALFORMED_JSON',
-            ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
-            'UNKNOWN_AREA',
-            'NO_RELEASE',
-            'OUTSIDE_COUNTRY',
-            'NO_DATA',
-            'BODY_TOO_LARGE',
-            'UNSUPPORTED_MEDIA_TYPE',
-            'QUERY_TIMEOUT',
-          ),
-        },
-      },
-      preValidation: mergeQueryIntoBody(request),
-      handler: async (call: FastifyRequest<{ Body: Body }>, reply: FastifyReply) => {
-        const { body } = call
-        const series = seriesOf(product, { ...body, country_code: countryOf(body) })
-        const deadline = deadlineOf(reply, app.config.STATEMENT_TIMEOUT_MS)
-        const advice = await answer(series, body, deadline.signal).finally(() => deadline.end())
-        const { release } = advice
-        reply.header('advisory-release', release.code)
-        const answered = {
-          location: locationOf(body, advice),
-          ...releaseMembers(release),
-          [product.entries]: entriesOf(product, release, advice.statistics),
-        }
-        const historyId = await record({
-          userId: callerOf(call).id,
-          kind: 'polygon',
-          product: code,
-          countryCode: series.countryCode,
-          cropCode: series.cropCode,
-          releases: [release.code],
-          request: body,
-          answer: answered,
-        })
-        return { ...answered, history_id: historyId }
-      },
-    })
-  }
-
-  function answer(
-    series: ReturnType<typeof seriesOf>,
-    { geometry, admin }: Body,
-    signal: AbortSignal,
-  ): Promise<PolygonAdvice | AreaAdvice> {
-    if (!admin) return advisor.advise(series, readGeoJson(geometry), signal)
+  function adviceOn({ geometry, admin }: Body, series: Series, signal: AbortSignal): Promise<Advice> {
+    if (!admin) return advisePolygon(series, readGeoJson(geometry), signal)
     const { code, level = null } = admin
-    const area = { countryCode: series.countryCode, code: code.trim(), level }
-    return advisor.adviseArea(series, area, signal)
+    return adviseArea(series, { countryCode: series.countryCode, code: code.trim(), level }, signal)
   }
+
+  for (const endpoint of schemas) {
+    app.route(polygonRoute(endpoint, adviceOn, record, config.STATEMENT_TIMEOUT_MS))
+  }
+}
+
+/** @param timeoutMs how long the advice may take */
+function polygonRoute(
+  { product, request, response }: PolygonSchemas<ProductDefinition>,
+  adviceOn: (body: Body, series: Series, signal: AbortSignal) => Promise<Advice>,
+  record: RecordAdvisory,
+  timeoutMs: number,
+) {
+  const { code, names, descriptions } = product
+  return {
+    method: 'POST',
+    url: `/${code}`,
+    schema: {
+      operationId: `${code}InPolygon`,
+      summary: `${names.title} in a polygon`,
+      description: descriptions.polygon + RULES,
+      tags: ['advisory'],
+      body: ref(request),
+      response: {
+        200: {
+          ...ref(response),
+          description: 'The statistics of the layers in the polygon.',
+          headers: { 'Advisory-Release': ReleaseHeader },
+        },
+        ...errorResponses(
+          'UNAUTHORIZED',
+          'INVALID_PARAMETERS',
+          'INVALID_GEOMETRY',
+          'MALFORMED_JSON',
+          ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
+          'UNKNOWN_AREA',
+          'NO_RELEASE',
+          'OUTSIDE_COUNTRY',
+          'NO_DATA',
+          'BODY_TOO_LARGE',
+          'UNSUPPORTED_MEDIA_TYPE',
+          'QUERY_TIMEOUT',
+        ),
+      },
+    },
+    preValidation: mergeQueryIntoBody(request),
+    handler: async (call: FastifyRequest<{ Body: Body }>, reply: FastifyReply) => {
+      const { body } = call
+      const series = seriesOf(product, { ...body, country_code: countryOf(body) })
+      const deadline = deadlineOf(reply, timeoutMs)
+      const advice = await adviceOn(body, series, deadline.signal).finally(() => deadline.end())
+      const { release } = advice
+      reply.header('advisory-release', release.code)
+      const answered = {
+        location: locationOf(body, advice),
+        ...releaseMembers(release),
+        [product.entries]: entriesOf(product, release, advice.statistics),
+      }
+      const historyId = await record({
+        userId: callerOf(call).id,
+        kind: 'polygon',
+        product: code,
+        countryCode: series.countryCode,
+        cropCode: series.cropCode,
+        releases: [release.code],
+        request: body,
+        answer: answered,
+      })
+      return { ...answered, history_id: historyId }
+    },
+  } as const
 }
 
 const ONE_OF_TWO = 'Send either geometry, a GeoJSON polygon, or admin, an administrative area'
@@ -131,7 +145,7 @@ function countryOf({ geometry, admin, country_code }: Body): string | undefined 
   return admin.country_code
 }
 
-function locationOf({ name }: Body, advice: PolygonAdvice | AreaAdvice) {
+function locationOf({ name }: Body, advice: Advice) {
   const { position, statistics } = advice
   return {
     name: name ?? ('name' in advice ? advice.name : 'Polygon'),

@@ -1,0 +1,28 @@
+import type { Series } from '#src/products/series.ts'
+import type { Position, ReleaseLabels } from '../lookup/queries.ts'
+import type { Reasons } from '../lookup/reasons.ts'
+import type { Snapshot } from '../lookup/snapshot.ts'
+import type { ZonalStatistics } from './zonal-statistics.ts'
+
+/** What the release that answers says of a polygon or an area. */
+export interface PolygonAdvice {
+  release: ReleaseLabels
+  /** A position inside. */
+  position: Position
+  statistics: ZonalStatistics
+}
+
+/**
+ * Advice that has a value in one layer at least.
+ *
+ * @throws {ApiError} which says why there is none in any
+ */
+export async function withValues<Advice extends PolygonAdvice>(
+  reasons: Reasons,
+  snapshot: Snapshot,
+  series: Series,
+  advice: Advice,
+): Promise<Advice> {
+  if (advice.statistics.layers.some((layer) => layer !== null)) return advice
+  throw await reasons.noValue(snapshot, series, advice.position, 'polygon')
+}

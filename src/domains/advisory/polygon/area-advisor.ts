@@ -1,0 +1,81 @@
+import type { FastifyBaseLogger } from 'fastify'
+import { type Ask, askUntil } from '#src/database/cancellable.ts'
+import type { Database } from '#src/database/client.ts'
+import { ApiError, unknownCountry } from '#src/errors.ts'
+import type { Series } from '#src/products/series.ts'
+import { decodeMultiPolygon } from '#src/raster/geometry-wkb.ts'
+import type { Lookup } from '../lookup/lookup.ts'
+import type { Position } from '../lookup/queries.ts'
+import { ReplacedMeanwhile } from '../lookup/replaced.ts'
+import { codesOf, type Snapshot } from '../lookup/snapshot.ts'
+import { type PolygonAdvice, withValues } from './advice.ts'
+import { type AreaReference, findArea, persistAreaResult, readArea } from './queries.ts'
+import type { ReleaseStatistics } from './release-statistics.ts'
+import type { ZonalStatistics } from './zonal-statistics.ts'
+
+export type AreaAdvice = PolygonAdvice & { name: string }
+
+/**
+ * Answers for administrative areas from the published releases.
+ *
+ * @param signal ends the work with its reason
+ * @throws {ApiError} which says why there is no answer
+ */
+export type AdviseArea = (series: Series, area: AreaReference, signal: AbortSignal) => Promise<AreaAdvice>
+
+/** What the database stores of an area once it has been computed. */
+type StoredStatistics = ZonalStatistics & Position
+
+export function createAreaAdvisor(
+  database: Database,
+  lookup: Lookup,
+  statisticsIn: ReleaseStatistics,
+  log: FastifyBaseLogger,
+): AdviseArea {
+  const { reasons } = lookup
+
+  /** Computes what a release comes to in an area, and stores it for those who ask next. */
+  async function computeArea(
+    ask: Ask,
+    signal: AbortSignal,
+    releaseId: number,
+    areaId: number,
+  ): Promise<StoredStatistics> {
+    const shape = await readArea(ask, areaId)
+    // Its boundaries are being replaced.
+    if (!shape) throw new ReplacedMeanwhile()
+    const { wkb, version, longitude, latitude } = shape
+    const statistics = await statisticsIn(ask, signal, releaseId, decodeMultiPolygon(wkb))
+    const stored = { ...statistics, longitude, latitude }
+    await persistAreaResult(database.writer, { areaId, releaseId, version }, stored).catch((error) =>
+      // The answer is right even where it could not be stored.
+      log.warn({ err: error }, 'the result of an area could not be kept'),
+    )
+    return stored
+  }
+
+  return async (series, reference, signal) => {
+    const ask = askUntil(database, signal)
+    return lookup.inRelease(series, async (snapshot, release) => {
+      const area = await findArea(ask, reference, release?.id ?? null)
+      if (!area) throw unknownArea(snapshot, reference)
+      if (!release) throw await reasons.noRelease(snapshot, series)
+      const { id, name } = area
+      const { longitude, latitude, ...statistics } =
+        (area.statistics as StoredStatistics | null) ?? (await computeArea(ask, signal, release.id, id))
+      const position = { longitude, latitude }
+      return withValues(reasons, snapshot, series, { name, release, position, statistics })
+    })
+  }
+}
+
+function unknownArea(snapshot: Snapshot, { countryCode, code, level }: AreaReference): ApiError {
+  const country = snapshot.countries.find((candidate) => candidate.code === countryCode)
+  if (!country) return unknownCountry('admin.country_code', codesOf(snapshot))
+  const ofLevel = level === null ? '' : ` of level ${level}`
+  return new ApiError(
+    'UNKNOWN_AREA',
+    `${country.name} has no area${ofLevel} with the code ${code}; GET /admin lists them.`,
+    [{ field: 'admin.code', message: `admin.code must be the code of an area of ${country.name}` }],
+  )
+}

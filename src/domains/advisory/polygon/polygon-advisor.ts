@@ -1,0 +1,45 @@
+import { askUntil } from '#src/database/cancellable.ts'
+import type { Database } from '#src/database/client.ts'
+import type { Series } from '#src/products/series.ts'
+import { encodeMultiPolygon, type Rings } from '#src/raster/geometry-wkb.ts'
+import type { Lookup } from '../lookup/lookup.ts'
+import { type PolygonAdvice, withValues } from './advice.ts'
+import { refuseNesting } from './nesting.ts'
+import { examinePolygon } from './queries.ts'
+import { createElsewhereRefusal, notValid } from './refusals.ts'
+import type { ReleaseStatistics } from './release-statistics.ts'
+
+/**
+ * Answers for polygons from the published releases.
+ *
+ * @param polygons as `readGeoJson` has read them
+ * @param signal ends the work with its reason
+ * @throws {ApiError} which says why there is no answer
+ */
+export type AdvisePolygon = (series: Series, polygons: Rings[], signal: AbortSignal) => Promise<PolygonAdvice>
+
+/** @param maxAgeMs how old what is known of the countries may be */
+export function createPolygonAdvisor(
+  database: Database,
+  lookup: Lookup,
+  statisticsIn: ReleaseStatistics,
+  maxAgeMs: number,
+): AdvisePolygon {
+  const refuseElsewhere = createElsewhereRefusal(database.reader, maxAgeMs)
+  const { reasons } = lookup
+
+  return async (series, polygons, signal) => {
+    const ask = askUntil(database, signal)
+    await refuseElsewhere(polygons)
+    refuseNesting(polygons)
+    const examined = await examinePolygon(ask, encodeMultiPolygon(polygons))
+    const { reason, longitude, latitude } = examined
+    if (reason !== null || longitude === null || latitude === null) throw notValid(examined)
+    const position = { longitude, latitude }
+    return lookup.inRelease(series, async (snapshot, release) => {
+      if (!release) throw await reasons.noRelease(snapshot, { ...series, ...position }, 'polygon')
+      const statistics = await statisticsIn(ask, signal, release.id, polygons)
+      return withValues(reasons, snapshot, series, { release, position, statistics })
+    })
+  }
+}

@@ -1,0 +1,32 @@
+import type { Kysely } from 'kysely'
+import type { Ask } from '#src/database/cancellable.ts'
+import type { Tables } from '#src/database/tables.ts'
+import type { Rings } from '#src/raster/geometry-wkb.ts'
+import { ReplacedMeanwhile } from '../lookup/replaced.ts'
+import { createCoverageFinder } from './coverages.ts'
+import { isRelease } from './zonal-queries.ts'
+import { type ZonalStatistics, zonalStatistics } from './zonal-statistics.ts'
+
+/**
+ * What the layers of a release come to in polygons.
+ *
+ * @param signal ends the work with its reason
+ * @throws {ReplacedMeanwhile} where the release has been deleted before all of it was read
+ */
+export type ReleaseStatistics = (
+  ask: Ask,
+  signal: AbortSignal,
+  releaseId: number,
+  polygons: Rings[],
+) => Promise<ZonalStatistics>
+
+export function createReleaseStatistics(db: Kysely<Tables>): ReleaseStatistics {
+  const coveragesOf = createCoverageFinder(db)
+
+  return async (ask, signal, releaseId, polygons) => {
+    const statistics = await zonalStatistics(ask, signal, await coveragesOf(releaseId), polygons)
+    // Tiles of a deleted release look like tiles without a value.
+    if (!(await isRelease(ask, releaseId))) throw new ReplacedMeanwhile()
+    return statistics
+  }
+}
