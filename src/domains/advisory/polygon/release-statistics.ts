@@ -21,10 +21,11 @@ export type ReleaseStatistics = (
 ) => Promise<ZonalStatistics>
 
 export function createReleaseStatistics(db: Kysely<Tables>): ReleaseStatistics {
-  const coveragesOf = createCoverageFinder(db)
+  const coverages = createCoverageFinder(db)
 
   return async (ask, signal, releaseId, polygons) => {
-    const statistics = await zonalStatistics(ask, signal, await coveragesOf(releaseId), polygons)
+    const forget = () => coverages.forget(releaseId)
+    const statistics = await zonalStatistics(ask, signal, await coverages.find(releaseId), polygons, forget)
     // Tiles of a deleted release look like tiles without a value.
     if (!(await isRelease(ask, releaseId))) throw new ReplacedMeanwhile()
     return statistics

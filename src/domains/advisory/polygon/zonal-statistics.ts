@@ -37,16 +37,18 @@ const SQUARE_METRES_A_HECTARE = 10_000
  * summaries of the largest blocks are read. Both in chunks, so memory stays bounded.
  *
  * @param signal ends the work with its reason
+ * @param onSummariesGone called for each coverage that has lost its summaries, which is read tile by tile
  */
 export async function zonalStatistics(
   ask: Ask,
   signal: AbortSignal,
   coverages: ZonalCoverage[],
   polygons: Rings[],
+  onSummariesGone: () => void,
 ): Promise<ZonalStatistics> {
   const layers: (LayerStatistics | null)[] = []
   for (const coverage of coverages) {
-    const { summaries, total } = await summariesIn(ask, signal, coverage, polygons)
+    const { summaries, total } = await summariesIn(ask, signal, coverage, polygons, onSummariesGone)
     coverage.bands.forEach(({ index, scale, offset }, position) => {
       const { weight, mean, squares, minimum, maximum } = summaries[position] as Summary
       if (weight === 0) {
@@ -86,11 +88,13 @@ async function summariesIn(
   signal: AbortSignal,
   coverage: ZonalCoverage,
   polygons: Rings[],
+  onSummariesGone: () => void,
 ): Promise<CoverageSummaries> {
   try {
     return await addUp(ask, signal, coverage, polygons)
   } catch (error) {
     if (!(error instanceof SummariesGone)) throw error
+    onSummariesGone()
     return addUp(ask, signal, { ...coverage, summarised: false }, polygons)
   }
 }

@@ -123,3 +123,17 @@ test('summaries that are being made anew are not read, whatever was known of the
   await writer.deleteFrom('tile_summary').execute()
   await expectSameAnswer(before)
 })
+
+test('summaries that have gone are not asked for again until they have been made anew', async () => {
+  const { writer } = service.database
+  const before = await ask(POLYGON)
+  await writer.updateTable('coverage').set({ summarised: false }).execute()
+  await expectSameAnswer(before)
+  // Whoever reads them now gets an error.
+  await sql`alter table tile_summary rename to hidden_summary`.execute(writer)
+  await expectSameAnswer(before).finally(() =>
+    sql`alter table hidden_summary rename to tile_summary`.execute(writer),
+  )
+  await summariseCoverages(service.database)
+  expect(await ask(POLYGON)).toEqual(before)
+})
