@@ -1,5 +1,4 @@
-/** A polygon: its outer ring, then its holes; each longitudes and latitudes by turns, closed. */
-export type Rings = Float64Array[]
+import type { Rings } from './rings.ts'
 
 const LITTLE_ENDIAN = 1
 const POLYGON = 3

@@ -1,7 +1,6 @@
-import type { Rings } from './geometry-wkb.ts'
 import type { Geotransform, Grid, GridSize } from './grid.ts'
 import { measureOf } from './pixel-area.ts'
-import { ellipsoidArea, planarArea } from './rings.ts'
+import { ellipsoidArea, planarArea, type Rings } from './rings.ts'
 import { type GridPolygon, snapped } from './scan.ts'
 
 /** Polygons on a grid. */

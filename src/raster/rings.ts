@@ -1,5 +1,7 @@
-import type { Rings } from './geometry-wkb.ts'
 import { ringArea } from './pixel-area.ts'
+
+/** A polygon: its outer ring, then its holes; each longitudes and latitudes by turns, closed. */
+export type Rings = Float64Array[]
 
 /** The area of polygons on the WGS 84 ellipsoid, in square metres. */
 export function ellipsoidArea(polygons: Rings[]): number {

@@ -1,5 +1,5 @@
 import { ApiError } from '#src/errors.ts'
-import type { Rings } from '#src/raster/geometry-wkb.ts'
+import type { Rings } from '#src/raster/rings.ts'
 
 /** Vertices of all rings together, the closing ones included. */
 export const MAX_VERTICES = 10_000

@@ -1,4 +1,4 @@
-import type { Rings } from '#src/raster/geometry-wkb.ts'
+import type { Rings } from '#src/raster/rings.ts'
 import { invalid } from './geometry.ts'
 
 /**

@@ -1,8 +1,8 @@
 import type { Ask } from '#src/database/cancellable.ts'
 import { clip } from '#src/raster/clip.ts'
-import { decodeMultiPolygon, encodeMultiPolygon, type Rings } from '#src/raster/geometry-wkb.ts'
+import { decodeMultiPolygon, encodeMultiPolygon } from '#src/raster/geometry-wkb.ts'
 import { type PlacedPolygon, placeOnGrid } from '#src/raster/place.ts'
-import { ellipsoidArea, planarArea, ringLength, sumOfRings } from '#src/raster/rings.ts'
+import { ellipsoidArea, planarArea, type Rings, ringLength, sumOfRings } from '#src/raster/rings.ts'
 import { transformPolygons, type ZonalCoverage } from './zonal-queries.ts'
 
 /** Polygons on the grid of a coverage, and how much of them that is. */

@@ -3,7 +3,7 @@ import type { Tables } from '#src/database/tables.ts'
 import { type CountryExtent, listCountryExtents } from '#src/domains/reference/queries.ts'
 import { ApiError } from '#src/errors.ts'
 import { createFreshValue } from '#src/lib/fresh-value.ts'
-import type { Rings } from '#src/raster/geometry-wkb.ts'
+import type { Rings } from '#src/raster/rings.ts'
 import { invalid } from './geometry.ts'
 import { placeOf } from './nesting.ts'
 

@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Ask } from '#src/database/cancellable.ts'
 import type { Tables } from '#src/database/tables.ts'
-import type { Rings } from '#src/raster/geometry-wkb.ts'
+import type { Rings } from '#src/raster/rings.ts'
 import { ReplacedMeanwhile } from '../lookup/replaced.ts'
 import { createCoverageFinder } from './coverages.ts'
 import { isRelease } from './zonal-queries.ts'
