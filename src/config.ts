@@ -30,7 +30,7 @@ const Environment = Type.Object({
 
 type Settings = Static<typeof Environment>
 
-/** The settings of a process; the README's table says what each one does. */
+/** The settings of a process; the table in docs/operations.md says what each one does. */
 export type Config = Omit<Settings, 'DEMO_DATA' | 'TRUSTED_PROXIES' | 'CORS_ORIGINS'> & {
   DEMO_DATA: boolean
   /** Addresses and CIDR ranges; none is trusted when empty. */

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 
-const README = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
+const textOf = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
 
 let service: TestApp
 beforeAll(async () => {
@@ -11,16 +11,21 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** The README's curl commands, each with the answer that stands below it. */
-const examples = [...README.matchAll(/```sh\n(curl [\s\S]*?)\n```\n```(?:json|csv)\n([\s\S]*?)\n```/g)].map(
-  ([, command = '', answer = '']) => ({ command, answer }),
-)
+/** The curl commands of a document, each with the answer that stands below it. */
+function examplesOf(file: string) {
+  const shown = textOf(file).matchAll(/```sh\n(curl [\s\S]*?)\n```\n```(?:json|csv)\n([\s\S]*?)\n```/g)
+  return [...shown].map(([, command = '', answer = '']) => ({ file, command, answer }))
+}
 
-test('the README shows five curl commands', () => {
-  expect(examples).toHaveLength(5)
+const EXAMPLES = { 'README.md': 3, 'docs/api.md': 2 }
+
+test.each(Object.entries(EXAMPLES))('%s shows %i answers', (file, count) => {
+  expect(examplesOf(file)).toHaveLength(count)
 })
 
-test.each(examples)('is answered as the README shows: $command', async ({ command, answer }) => {
+const examples = Object.keys(EXAMPLES).flatMap(examplesOf)
+
+test.each(examples)('is answered as $file shows: $command', async ({ command, answer }) => {
   const url = /http:\/\/127\.0\.0\.1:3000([^\s']*)/.exec(command)?.[1] as string
   const payload = /(?:-d|--data-binary) \$?'([^']*)'/.exec(command)?.[1]?.replaceAll('\\n', '\n')
   const type = /-H 'Content-Type: ([^']*)'/.exec(command)?.[1]
@@ -32,11 +37,13 @@ test.each(examples)('is answered as the README shows: $command', async ({ comman
   expect(response.body.trimEnd().replaceAll('\r\n', '\n')).toBe(answer)
 })
 
-test('the README’s table of variables has every setting with its default', () => {
-  const rows = [...README.matchAll(/^\| (`[A-Z].*?) \| (.*?) \|/gm)].map(([, names, defaults]) => ({
-    names,
-    defaults,
-  }))
+test('the table of variables has every setting with its default', () => {
+  const rows = [...textOf('docs/operations.md').matchAll(/^\| (`[A-Z].*?) \| (.*?) \|/gm)].map(
+    ([, names, defaults]) => ({
+      names,
+      defaults,
+    }),
+  )
   const documented = rows.flatMap(({ names = '' }) => [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name))
   const config = loadConfig({
     DATABASE_URL: 'postgres://x',
