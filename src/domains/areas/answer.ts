@@ -5,6 +5,7 @@ import {
   type AdminReference,
   LEVELS_BELOW,
 } from '#schemas/areas.ts'
+import { round } from '#src/lib/round.ts'
 import type { AreaRow } from './queries.ts'
 
 /** Decimals of square kilometres, and of degrees in extents and centres (10 cm). */
@@ -23,7 +24,10 @@ export function areaList(countryCode: string, rows: AreaRow[], next: string | nu
         parents: parentsOf(row),
         area_km2: round(row.area_km2, AREA_DECIMALS),
         bbox: bboxOf(row),
-        centroid: { lat: round(row.centroid_lat), lng: round(row.centroid_lng) },
+        centroid: {
+          lat: round(row.centroid_lat, DEGREE_DECIMALS),
+          lng: round(row.centroid_lng, DEGREE_DECIMALS),
+        },
         ...(row.geometry && { geometry: row.geometry }),
       }),
     ),
@@ -50,8 +54,8 @@ export function featureCollection(
         level: row.level,
         country_code: countryCode,
         area_km2: round(row.area_km2, AREA_DECIMALS),
-        centroid_lat: round(row.centroid_lat),
-        centroid_lng: round(row.centroid_lng),
+        centroid_lat: round(row.centroid_lat, DEGREE_DECIMALS),
+        centroid_lng: round(row.centroid_lng, DEGREE_DECIMALS),
         ...Object.fromEntries(
           parentsOf(row).flatMap(({ level, code, name }) => [
             [`adm${level}_code`, code],
@@ -72,9 +76,5 @@ function parentsOf(row: AreaRow): AdminReference[] {
 }
 
 function bboxOf({ west, south, east, north }: AreaRow): number[] {
-  return [west, south, east, north].map((degrees) => round(degrees))
-}
-
-function round(value: number, decimals = DEGREE_DECIMALS): number {
-  return Number(value.toFixed(decimals))
+  return [west, south, east, north].map((degrees) => round(degrees, DEGREE_DECIMALS))
 }

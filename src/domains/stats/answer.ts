@@ -1,5 +1,6 @@
 import type { AdvisoryCounts, ServiceStats } from '#schemas/stats.ts'
 import { quantile } from '#src/lib/histogram.ts'
+import { round } from '#src/lib/round.ts'
 import { type Days, daysOf } from './period.ts'
 import type { TrafficRow, UsageRow } from './queries.ts'
 
@@ -40,5 +41,5 @@ function trafficOf(row: TrafficRow | undefined): Pick<ServiceStats, 'requests' |
 
 /** To a thousandth of a millisecond: the clock says no more. */
 function milliseconds(duration: number | null): number | null {
-  return duration === null ? null : Number(duration.toFixed(3))
+  return duration === null ? null : round(duration, 3)
 }
