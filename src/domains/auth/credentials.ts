@@ -38,7 +38,7 @@ export interface CredentialDesk {
 }
 
 /**
- * A hash takes about 10 ms of one core and 19 MiB. One core is left to the requests that are not logins,
+ * A hash takes about 25 ms of one core and 19 MiB. One core is left to the requests that are not logins,
  * and half of Node's four threads to files and name look-ups.
  */
 const HASHING = { running: Math.max(1, Math.min(availableParallelism() - 1, 2)), waiting: 64 }
