@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { COUNTRY_NAMES, ErrorBody, ErrorDetail } from '#schemas/common.ts'
@@ -40,21 +40,9 @@ export interface OpenapiOptions {
   countries: () => Promise<DocumentCountry[]>
 }
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** The countries that the document of this answer names. */
-    documentCountries: DocumentCountry[]
-  }
-}
-
 /** The OpenAPI document made of the routes' schemas, and Swagger UI to try it in. */
 export const openapi = fp(
   async (app: App, { countries }: OpenapiOptions) => {
-    app.decorateRequest('documentCountries')
-    const askCountries = async (request: FastifyRequest) => {
-      request.documentCountries = await countries()
-    }
-
     // What several domains speak of.
     const { list: products } = app.products
     const shared = [ErrorDetail, ErrorBody, UserProfile, observedSchemaOf(products), Feedback]
@@ -108,37 +96,54 @@ export const openapi = fp(
         'openapiObject' in document ? withOptionalBodies(document.openapiObject as OpenAPIV3_1.Document) : {},
     })
 
+    const documents = rememberedDocuments(app)
+    const answer = (reply: FastifyReply, [kind, type]: Representation) =>
+      countries().then((named) => reply.type(type).send(documents[kind](named)))
+
     await app.register(async (open) => {
       open.addHook('onRoute', (route) => {
         route.config = { ...route.config, public: true }
+        // The page's own copies are made anew for each request: these are the same documents, made once.
+        const representation = DOCUMENTS_OF_PAGE[route.url.slice(route.prefix.length)]
+        if (representation) route.handler = (_request, reply) => answer(reply, representation)
       })
       await open.register(swaggerUi, {
         routePrefix: `${app.config.BASE_PATH}/docs`,
-        uiHooks: { preHandler: askCountries },
-        transformSpecification: (_document, request) => documentOf(app, request.documentCountries),
-        transformSpecificationClone: false,
         uiConfig: { deepLinking: true, tryItOutEnabled: true, displayRequestDuration: true },
         theme: { title: 'Agricultural advisory service' },
         staticCSP: UI_POLICY,
       })
     })
 
-    serveDocuments(app, askCountries)
+    const hidden = { schema: { hide: true }, config: { public: true } }
+    for (const [path, representation] of Object.entries(DOCUMENTS)) {
+      app.get(app.config.BASE_PATH + path, hidden, (_request, reply) => answer(reply, representation))
+    }
   },
   { name: 'openapi' },
 )
 
-/** Serves the document to programs, made anew where the countries have changed. */
-function serveDocuments(app: App, askCountries: (request: FastifyRequest) => Promise<void>): void {
-  const json = rememberingLast((named) => JSON.stringify(documentOf(app, named)))
-  const yaml = rememberingLast((named) => openapiYaml(app, named))
-  const hidden = { schema: { hide: true }, config: { public: true }, preHandler: askCountries }
-  app.get(`${app.config.BASE_PATH}/openapi.json`, hidden, async ({ documentCountries }, reply) =>
-    reply.type('application/json; charset=utf-8').send(json(documentCountries)),
-  )
-  app.get(`${app.config.BASE_PATH}/openapi.yaml`, hidden, async ({ documentCountries }, reply) =>
-    reply.type('application/yaml; charset=utf-8').send(yaml(documentCountries)),
-  )
+/** A form of the document, and the media type that it is sent as. */
+type Representation = ['json' | 'yaml', string]
+
+/** Where programs find the document. */
+const DOCUMENTS: Record<string, Representation> = {
+  '/openapi.json': ['json', 'application/json; charset=utf-8'],
+  '/openapi.yaml': ['yaml', 'application/yaml; charset=utf-8'],
+}
+
+/** Where Swagger UI finds it, below its page. */
+const DOCUMENTS_OF_PAGE: Record<string, Representation> = {
+  '/json': DOCUMENTS['/openapi.json'] as Representation,
+  '/yaml': ['yaml', 'application/x-yaml'],
+}
+
+/** The texts of the document, each made anew only where the countries have changed. */
+function rememberedDocuments(app: App) {
+  return {
+    json: rememberingLast((named) => JSON.stringify(documentOf(app, named))),
+    yaml: rememberingLast((named) => openapiYaml(app, named)),
+  }
 }
 
 /** Makes a text anew only where it is asked for with other countries than the last time. */

@@ -1,7 +1,9 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { OpenAPIV3_1 } from 'openapi-types'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
@@ -208,6 +210,16 @@ describe('the OpenAPI document', () => {
     expect(page.headers['content-type']).toContain('text/html')
     const config = await service.app.inject('/docs/json')
     expect(config.json()).toEqual(document)
+    const yaml = await service.app.inject('/docs/yaml')
+    expect(yaml.body).toBe((await service.app.inject('/openapi.yaml')).body)
+  })
+
+  test('is made once for all who ask, wherever they do', async () => {
+    const paths = ['/openapi.json', '/openapi.yaml', '/docs/json', '/docs/yaml']
+    for (const path of paths) await service.app.inject(path)
+    const made = vi.spyOn(service.app, 'swagger')
+    for (const path of paths) expect((await service.app.inject(path)).statusCode).toBe(200)
+    expect(made).not.toHaveBeenCalled()
   })
 })
 
@@ -217,6 +229,26 @@ test('without a database, the document is the one of a new installation', async 
   const app = await buildApp(config, serverCluster(url, config).connect())
   onTestFinished(() => app.close())
   expect((await app.inject('/openapi.yaml')).body).toBe(readFileSync('openapi.yaml', 'utf8'))
+})
+
+test('of a database that is silent, the document asks once in a while', async () => {
+  let connections = 0
+  const silent = createServer(() => {
+    connections++
+  }).listen(0, '127.0.0.1')
+  await once(silent, 'listening')
+  onTestFinished(() => {
+    silent.close()
+  })
+  const { port } = silent.address() as AddressInfo
+  const settings = { DATABASE_URL: `postgres://127.0.0.1:${port}/nowhere`, RELEASE_MAX_AGE_MS: '60000' }
+  const config = loadConfig({ ...settings, JWT_SECRET: 'x'.repeat(32), LOG_LEVEL: 'silent' })
+  const app = await buildApp(config, serverCluster(settings.DATABASE_URL, config).connect())
+  onTestFinished(() => app.close())
+  for (let turn = 0; turn < 3; turn++) {
+    expect((await app.inject('/openapi.yaml')).body).toBe(readFileSync('openapi.yaml', 'utf8'))
+  }
+  expect(connections).toBe(1)
 })
 
 test('BASE_PATH prefixes every path, and the document says so', async () => {
