@@ -125,6 +125,12 @@ function hasValue(longitude: number, latitude: number) {
     )`
 }
 
+/** The code of the crop that a code or an alias names; what is neither stays as it is. */
+export async function cropNamed(db: Kysely<Tables>, crop: string): Promise<string> {
+  const { rows } = await sql<{ code: string }>`select crop_named(${crop}) as code`.execute(db)
+  return rows[0]?.code ?? crop
+}
+
 export interface NearestCountry {
   country_code: string
   country: string

@@ -6,9 +6,10 @@ import { listCountryCodes } from '#src/domains/areas/queries.ts'
 import { errorResponses, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { mergeQueryIntoBody } from '#src/http/parameters.ts'
+import { wordKey } from '#src/lib/name-key.ts'
 import { availabilityOf, nothingAvailable } from './offer.ts'
 import { placeOf } from './place.ts'
-import { areasAtPoint, nearestCountry, offerAtPoint } from './queries.ts'
+import { areasAtPoint, cropNamed, nearestCountry, offerAtPoint } from './queries.ts'
 
 const DESCRIPTION = `
 In which country and administrative areas a point lies, and for which products there is a value there; where there is none, why. Ask it before the point endpoints, or to explain their answers.
@@ -48,7 +49,7 @@ export function locationRoutes(app: App, validation: TSchema): void {
     async ({ body }: FastifyRequest<{ Body: LocationRequest }>): Promise<LocationValidation> => {
       const { lat, lng } = body
       const wanted = body.country_code?.trim().toLowerCase()
-      const wantedCrop = body.crop?.trim().toLowerCase() ?? null
+      const wantedCrop = body.crop === undefined ? null : wordKey(body.crop)
       const place = placeOf(await areasAtPoint(db, lng, lat), wanted)
       const where = {
         country_code: place?.countryCode ?? null,
@@ -62,7 +63,7 @@ export function locationRoutes(app: App, validation: TSchema): void {
         return {
           valid: false,
           ...where,
-          crop: wantedCrop,
+          crop: wantedCrop && (await cropNamed(db, wantedCrop)),
           products: nothingAvailable(products),
           ...(nearest && { nearest }),
         }

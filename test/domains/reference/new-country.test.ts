@@ -88,6 +88,15 @@ describe('Tanzania and maize in Kenya, added while the service runs', () => {
     const operator = operatorOf(database)
     await operator.addCountry('tza', 'Tanzania')
     await operator.nameCountry('tza', 'TZ', 'Tanzanie')
+    // Where Tanzania lies is not known yet: nothing is refused for it, and nothing changes for the others.
+    expect(await ask('/advisory/forage', { geometry: FIELD, country_code: 'tza' })).toMatchObject({
+      body: { code: 'NO_RELEASE' },
+    })
+    const swapped = rectangle(9, 38, 9.5, 38.5)
+    expect(await ask('/advisory/forage', { geometry: swapped, country_code: 'eth' })).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_GEOMETRY' },
+    })
     const outline = [feature({ shapeName: 'Tanzania' }, rectangle(29.3, -11.7, 40.4, -1))]
     const regions = [
       feature(
@@ -184,7 +193,7 @@ describe('Tanzania and maize in Kenya, added while the service runs', () => {
     )
   })
 
-  test.each(['corn', ' MAÏS '])('answer for the crop by its alias %j as well', async (crop) => {
+  test.each(['corn', ' MAÏS ', 'MAI\u0308S'])('answer for the crop by its alias %j as well', async (crop) => {
     const asked = { crop, country_code: 'tza' }
     const value = { yield_data: [{ yield_kg_ha: 1500 }] }
     expect((await ask('/advisory/yield/point', { ...DODOMA, ...asked })).body).toMatchObject(value)
@@ -234,6 +243,12 @@ describe('Tanzania and maize in Kenya, added while the service runs', () => {
         crop: 'maize',
         products: { yield: { available: true }, isfm: { available: false, reason: 'NO_RELEASE' } },
       },
+    })
+  })
+
+  test('a place in no country is told the crop by its code as well', async () => {
+    expect(await ask('/validate_location', { lat: 0, lng: 0, crop: 'corn' })).toMatchObject({
+      body: { valid: false, crop: 'maize' },
     })
   })
 

@@ -1,4 +1,5 @@
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/advisory.ts'
+import { wordKey } from '#src/lib/name-key.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
 import type { Position } from './queries.ts'
@@ -12,7 +13,7 @@ export function seriesOf(
   return {
     product,
     countryCode: country_code.trim().toLowerCase(),
-    cropCode: seasonal ? crop.trim().toLowerCase() : null,
+    cropCode: seasonal ? wordKey(crop) : null,
     forecastPeriod: seasonal && forecast_period !== undefined ? `${forecast_period}-01` : null,
   }
 }

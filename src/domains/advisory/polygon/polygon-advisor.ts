@@ -31,7 +31,7 @@ export function createPolygonAdvisor(
 
   return async (series, polygons, signal) => {
     const ask = askUntil(database, signal)
-    await refuseElsewhere(polygons)
+    await refuseElsewhere(polygons, series.countryCode)
     refuseNesting(polygons)
     const examined = await examinePolygon(ask, encodeMultiPolygon(polygons))
     const { reason, longitude, latitude } = examined

@@ -16,11 +16,13 @@ import { placeOf } from './nesting.ts'
 export function createElsewhereRefusal(
   db: Kysely<Tables>,
   maxAgeMs: number,
-): (polygons: Rings[]) => Promise<void> {
+): (polygons: Rings[], countryCode: string) => Promise<void> {
   const countryExtents = createFreshValue(() => listCountryExtents(db), maxAgeMs)
 
-  return async (polygons) => {
+  return async (polygons, countryCode) => {
     const countries = await countryExtents()
+    // A country whose extent is not known may be anywhere: nothing that it is asked about lies elsewhere.
+    if (countries.some(({ code, extent }) => code === countryCode && extent === null)) return
     if (meetsAny(countries, polygons, 0)) return
     if (meetsAny(countries, polygons, 1)) {
       throw invalid(
@@ -28,7 +30,10 @@ export function createElsewhereRefusal(
         'lies outside the countries of the service, and would not if its coordinates were swapped: did you mean lng, lat? GeoJSON has the longitude first',
       )
     }
-    const names = countries.map(({ name }) => name).join(', ')
+    const names = countries
+      .filter(({ extent }) => extent !== null)
+      .map(({ name }) => name)
+      .join(', ')
     throw new ApiError('OUTSIDE_COUNTRY', `The polygon lies outside the countries of the service (${names}).`)
   }
 }
@@ -36,10 +41,7 @@ export function createElsewhereRefusal(
 /** Degrees around the extents of countries: rasters reach over outlines. */
 const BEYOND = 0.5
 
-/**
- * Whether polygons reach into the extent of any country, with longitude and latitude swapped or not. A
- * country whose extent is not known may be anywhere.
- */
+/** Whether polygons reach into the known extent of any country, with longitude and latitude swapped or not. */
 function meetsAny(countries: CountryExtent[], polygons: Rings[], swapped: 0 | 1): boolean {
   const low = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY] as [number, number]
   const high = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY] as [number, number]
@@ -51,7 +53,7 @@ function meetsAny(countries: CountryExtent[], polygons: Rings[], swapped: 0 | 1)
     }
   }
   return countries.some(({ extent }) => {
-    if (extent === null) return true
+    if (extent === null) return false
     const [west, south, east, north] = extent
     return (
       low[0] <= east + BEYOND &&
