@@ -53,7 +53,9 @@ export function createCountryFinder(
   let oldest = cells.keys()
   /** The same few lists, over and over. */
   const lists = new Map<string, string[]>()
-  let current = ''
+  /** The boundaries that the cells are of, and those before: long calls may still be about these. */
+  let current: string | undefined
+  let replaced: string | undefined
 
   const ask = createBatcher({
     run: (places: PlaceToFind[]) => findCountries(db, places),
@@ -63,11 +65,15 @@ export function createCountryFinder(
     failsAll: () => true,
   })
 
-  function forgetOthersThan(boundaries: string): void {
-    if (boundaries === current) return
+  /** Whether what is recorded is of these boundaries. Those that others have replaced do not come back. */
+  function isCurrent(boundaries: string): boolean {
+    if (boundaries === current) return true
+    if (boundaries === replaced) return false
     cells.clear()
     oldest = cells.keys()
+    replaced = current
     current = boundaries
+    return true
   }
 
   /** What is recorded of the cell of the coarsest grid that is the same throughout. */
@@ -100,14 +106,13 @@ export function createCountryFinder(
 
   return {
     fromMemory(position, boundaries) {
-      forgetOthersThan(boundaries)
-      return recordedAt(position)
+      return isCurrent(boundaries) ? recordedAt(position) : undefined
     },
     async find(position, boundaries) {
-      forgetOthersThan(boundaries)
-      const recorded = recordedAt(position)
+      const known = isCurrent(boundaries)
+      const recorded = known ? recordedAt(position) : undefined
       if (recorded) return recorded
-      const cell = cellToFind(position)
+      const cell = known ? cellToFind(position) : null
       const found = await ask({ ...position, cell })
       // Asked before other boundaries were loaded, or after: it must not be taken for what those say.
       if (cell && found.boundaries === current) {

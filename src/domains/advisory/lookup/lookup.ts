@@ -49,6 +49,8 @@ export interface Lookup {
   /**
    * Does work in the release that answers for a series. The one place that decides which that is: where it
    * is replaced before the work is done, the work begins anew in what has taken its place.
+   *
+   * @throws {ApiError} OVERLOADED where it is replaced again and again
    */
   inRelease<Result>(series: Series, work: WorkInRelease<Result>): Promise<Result>
   /**
@@ -59,7 +61,7 @@ export interface Lookup {
   inReleaseQueued<Result>(series: Series, work: WorkInRelease<Result>): Promise<Result>
 }
 
-/** That a release is deleted while it is read happens; that it happens so often in a row is a mistake. */
+/** That a release is deleted while it is read happens; so often in a row, only while much is being replaced. */
 const ATTEMPTS = 5
 
 /** The embedded database answers one query at a time, and for a server's second one there is work to prepare. */
@@ -96,7 +98,8 @@ export function createLookup({ kind, reader }: Database, config: Config, product
       try {
         return await work(snapshot, snapshot.releaseOf(series))
       } catch (error) {
-        if (!(error instanceof ReplacedMeanwhile) || attempt === ATTEMPTS) throw error
+        if (!(error instanceof ReplacedMeanwhile)) throw error
+        if (attempt === ATTEMPTS) throw overloaded()
       }
     }
   }

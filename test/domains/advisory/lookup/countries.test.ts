@@ -161,6 +161,10 @@ describe('the countries of positions', () => {
       expect(await fresh.find(position, version)).toEqual(['ken'])
     }
     expect(fresh.fromMemory(position, boundaries)).toEqual(['ken'])
+    // What has been replaced does not come back: long calls that still ask by it cost others nothing.
+    expect(fresh.fromMemory(position, 'of before')).toBeUndefined()
+    expect(await fresh.find(position, 'of before')).toEqual(['ken'])
+    expect(fresh.fromMemory(position, boundaries)).toEqual(['ken'])
     expect(fresh.fromMemory(position, 'of later')).toBeUndefined()
     expect(await fresh.find(position, 'of later')).toEqual(['ken'])
   })
