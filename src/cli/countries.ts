@@ -1,6 +1,8 @@
 import { Command } from 'commander'
+import { ofSeasonless } from '#schemas/product.ts'
 import { COUNTRIES } from '#src/domains/reference/lists.ts'
 import { type CountryEntry, listCountryEntries } from '#src/domains/reference/queries.ts'
+import { PRODUCTS } from '#src/products/index.ts'
 import { changeCommands, listCommand, offerCommands } from './reference.ts'
 import { table } from './table.ts'
 
@@ -20,7 +22,7 @@ function countriesText(countries: CountryEntry[]): string {
   const rows = countries.map(({ code, name, crops, levels, aliases }) => [
     code,
     name,
-    crops.join(', ') || 'none, only forage',
+    crops.join(', ') || `none${ofSeasonless(PRODUCTS.list, (names) => `, only ${names}`)}`,
     levels.join(', ') || 'none',
     aliases.join(', '),
   ])

@@ -20,17 +20,26 @@ export interface Products {
 /** Codes are parts of paths, of the codes of releases and of the names of components. */
 const CODE = /^[a-z][a-z0-9]*$/
 
+/** Members of answers and parts of paths beside the codes of products. */
+const RESERVED_CODES = [ALL_PRODUCTS, 'point', 'location']
+
+/** Members of entries beside those that a definition names. */
+const RESERVED_KEYS = ['scenario', 'min', 'max', 'stddev', 'covered_percent']
+
 /**
  * A product, checked for what its type cannot say.
  *
  * @throws {TypeError} says what is wrong with it
  */
 export function defineProduct(definition: ProductDefinition): ProductDefinition {
-  const { code, seasonal, input, decimals } = definition
+  const { code, seasonal, value, input, total, decimals } = definition
   const refuse = (why: string) => {
     throw new TypeError(`the product ${code} ${why}`)
   }
-  if (!CODE.test(code) || code === ALL_PRODUCTS) refuse('cannot have this code')
+  if (!CODE.test(code) || RESERVED_CODES.includes(code)) refuse('cannot have this code')
+  const keys = [value.key, input?.key, total?.key].filter((key) => key !== undefined)
+  const taken = keys.find((key, at) => RESERVED_KEYS.includes(key) || keys.indexOf(key) !== at)
+  if (taken !== undefined) refuse(`cannot have the key ${taken} twice`)
   if (!seasonal && input === null) refuse('has nothing to tell its layers apart')
   if (!Number.isInteger(decimals) || decimals < 0 || decimals > 10) refuse('must have 0 to 10 decimals')
   return Object.freeze(definition)

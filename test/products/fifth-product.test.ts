@@ -370,6 +370,10 @@ describe('products that cannot be told apart', () => {
 
   test.each([
     [{ code: 'all' }, 'the product all cannot have this code'],
+    [{ code: 'point' }, 'the product point cannot have this code'],
+    [{ code: 'location' }, 'the product location cannot have this code'],
+    [{ value: { ...lime.value, key: 'min' } }, 'the product lime cannot have the key min twice'],
+    [{ total: { key: lime.value.key, description: '' } }, 'the product lime cannot have the key'],
     [{ code: 'Lime-1' }, 'the product Lime-1 cannot have this code'],
     [{ decimals: 11 }, 'the product lime must have 0 to 10 decimals'],
     [{ seasonal: false, input: null }, 'the product lime has nothing to tell its layers apart'],
