@@ -54,9 +54,6 @@ export const PointRequest = Type.Object(
 )
 export type PointRequest = Static<typeof PointRequest>
 
-/** What products without seasons are asked. */
-export type PlainPointRequest = Pick<PointRequest, 'lat' | 'lng' | 'country_code' | 'name'>
-
 /**
  * The same fields as query parameters. None is required, since the body may have it, and none has an
  * example: a form that fills in both would hide that the body wins.

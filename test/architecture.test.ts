@@ -27,7 +27,12 @@ const LAYERS: [path: string, layer: number][] = [
 ]
 
 /** Layers that stand side by side. */
-const APART: [string, string][] = [['src/lib/', 'schemas/']]
+const APART: [string, string][] = [
+  ['src/lib/', 'schemas/'],
+  ['src/database/', 'src/raster/'],
+  ['src/products/', 'src/config.ts'],
+  ['src/products/', 'src/errors.ts'],
+]
 
 const LONGEST_FILE = 250
 const LONGEST_FUNCTION = 80
@@ -146,6 +151,24 @@ describe('the source', () => {
     expect(breaches).toEqual([])
   })
 
+  test('the ingest uses of a domain nothing but its queries', () => {
+    const breaches = internal.filter(
+      ({ file, target }) =>
+        file.startsWith('src/ingest/') && domainOf(target) && !target.endsWith('/queries.ts'),
+    )
+    expect(breaches).toEqual([])
+  })
+
+  test('routes are known to their domain alone, and domains are put together by the app', () => {
+    const breaches = internal.filter(
+      ({ file, target }) =>
+        domainOf(target) &&
+        domainOf(file) !== domainOf(target) &&
+        (target.endsWith('/routes.ts') || (target.endsWith('/index.ts') && file !== 'src/app.ts')),
+    )
+    expect(breaches).toEqual([])
+  })
+
   test('schemas import nothing but typebox and each other', () => {
     const breaches = imports.filter(
       ({ file, target }) =>
@@ -159,7 +182,7 @@ describe('the source', () => {
   })
 
   test('only files of queries build SQL', () => {
-    const BUILDS_SQL = /\bsql[`<]|\.(selectFrom|insertInto|updateTable|deleteFrom)\(/
+    const BUILDS_SQL = /\bsql[`<]|\.(selectFrom|insertInto|updateTable|deleteFrom)\(|\.query\(\s*['"`]/
     const breaches = files.filter(
       (file) =>
         !file.startsWith('src/database/') &&

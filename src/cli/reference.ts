@@ -20,7 +20,7 @@ interface Output {
 const JSON_OPTION = ['--json', 'answer in JSON, for programs'] as const
 
 /** Prints what a program or else what a person is told. */
-export function print({ json }: Output, value: unknown, text: string): void {
+function print({ json }: Output, value: unknown, text: string): void {
   console.log(json ? JSON.stringify(value, null, 2) : text)
 }
 

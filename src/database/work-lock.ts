@@ -1,4 +1,4 @@
-import type { Database } from '#src/database/client.ts'
+import type { Database } from './client.ts'
 
 /**
  * Lets one process at a time do something on a server, for which it waits. The embedded database has but

@@ -1,8 +1,8 @@
 import type { Database } from '#src/database/client.ts'
+import { lockWork } from '#src/database/work-lock.ts'
 import { SummaryPyramid } from '#src/raster/pyramid.ts'
 import { decodeTile } from '#src/raster/raster-wkb.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
-import { lockWork } from './lock.ts'
 import {
   clearSummaries,
   isGeographic,

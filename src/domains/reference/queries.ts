@@ -110,6 +110,11 @@ export async function findKeys(db: Kysely<Tables>, list: ReferenceList): Promise
   )
 }
 
+/** The countries by what each is found by: code, name and aliases, as `nameKey` gives them. */
+export function findCountryKeys(db: Kysely<Tables>): Promise<Map<string, Entry>> {
+  return findKeys(db, COUNTRIES)
+}
+
 /** Operators are few: one at a time may change countries and crops. Readers are not held up. */
 export async function lockReference(trx: Transaction<Tables>): Promise<void> {
   await sql`lock table country, crop in share row exclusive mode`.execute(trx)

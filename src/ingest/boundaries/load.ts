@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
 import type { Database } from '#src/database/client.ts'
-import { COUNTRIES } from '#src/domains/reference/lists.ts'
-import { findKeys, listCountryExtents } from '#src/domains/reference/queries.ts'
+import { findCountryKeys, listCountryExtents } from '#src/domains/reference/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { nameKey } from '#src/lib/name-key.ts'
 import type { FeatureFile } from './feature.ts'
@@ -67,7 +66,7 @@ export async function loadBoundaries(
 }
 
 async function targetOf({ writer }: Database, request: LoadRequest): Promise<Target> {
-  const keys = await findKeys(writer, COUNTRIES)
+  const keys = await findCountryKeys(writer)
   const countries = (await listCountryExtents(writer)).map(
     ({ code, name, extent, stated }): CountryPlace => ({
       code,

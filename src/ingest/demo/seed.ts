@@ -1,8 +1,8 @@
 import type { Database } from '#src/database/client.ts'
+import { lockWork } from '#src/database/work-lock.ts'
 import { listCountryEntries } from '#src/domains/reference/queries.ts'
 import { deleteRelease, listReleases } from '#src/domains/releases/queries.ts'
 import { loadRelease } from '../load.ts'
-import { lockWork } from '../lock.ts'
 import { seedAreas } from './areas.ts'
 import { DEMO_RELEASES, demoSource } from './source.ts'
 
