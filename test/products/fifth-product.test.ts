@@ -1,12 +1,9 @@
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
-import type { OpenAPIV3_1 } from 'openapi-types'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import type { Database } from '#src/database/client.ts'
 import { readManifest } from '#src/ingest/manifest.ts'
-import { defineProduct, type ProductDefinition, productsOf } from '#src/products/define.ts'
-import { PRODUCTS } from '#src/products/index.ts'
 import { bodyIn, MEDIA_TYPES, send } from '#test/domains/advisory/batch/forms.ts'
 import { postPoint } from '#test/domains/advisory/point/ask.ts'
 import { askWithin } from '#test/domains/advisory/polygon/ask.ts'
@@ -15,7 +12,7 @@ import { ingestManifest, type LayerText, manifestText, writeManifest } from '#te
 import { TAGS, writeTiff } from '#test/ingest/tiff.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { createTestAppWithPerson, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
-import { lime, WITH_LIME } from './lime.ts'
+import { WITH_LIME } from './lime.ts'
 
 const RELEASE = 'lime-eth-wheat-2026-07-v1'
 
@@ -292,92 +289,5 @@ describe('a product that is only defined', () => {
     } finally {
       await older.close()
     }
-  })
-})
-
-describe('the documents of a service with more products', () => {
-  type Document = OpenAPIV3_1.Document & { components: { schemas: Record<string, object> } }
-  let usual: Document
-  let document: Document
-  beforeAll(async () => {
-    const older = await buildApp(service.testDatabase.config, service.database)
-    usual = (await older.inject('/openapi.json')).json()
-    await older.close()
-    document = (await service.app.inject('/openapi.json')).json()
-  })
-
-  const operationsOf = ({ paths = {} }: Document) =>
-    Object.values(paths).flatMap((path) =>
-      Object.values(path ?? {}).map((operation) => (operation as { operationId: string }).operationId),
-    )
-  const added = (more: string[], before: string[]) => more.filter((name) => !before.includes(name))
-
-  test('have their components and operations, and all that was there before', () => {
-    const components = Object.keys(document.components.schemas)
-    const before = Object.keys(usual.components.schemas)
-    expect(added(before, components)).toEqual([])
-    expect(added(components, before).sort()).toEqual(
-      [
-        ...['LimeEntry', 'LimeItem', 'LimePointsResponse', 'LimeResponse', 'LimeSection'],
-        ...['PolygonLimeEntry', 'PolygonLimeResponse', 'PolygonSoilEntry', 'PolygonSoilResponse'],
-        ...['SoilEntry', 'SoilItem', 'SoilPointRequest', 'SoilPointsRequest', 'SoilPointsResponse'],
-        ...['SoilPolygonRequest', 'SoilResponse', 'SoilSection'],
-      ].sort(),
-    )
-    expect(added(operationsOf(usual), operationsOf(document))).toEqual([])
-    expect(added(operationsOf(document), operationsOf(usual)).sort()).toEqual(
-      ['lime', 'soil']
-        .flatMap((code) => [
-          `${code}AtPoint`,
-          `${code}AtPoints`,
-          `${code}InPolygon`,
-          `get${code === 'lime' ? 'Lime' : 'Soil'}AtPoint`,
-        ])
-        .sort(),
-    )
-  })
-
-  test('say of them what is said of the others', () => {
-    const { LimeEntry, PolygonLimeEntry, Observed, SoilPointRequest, CatalogCountry, CatalogProduct } =
-      document.components.schemas as Record<string, { properties: Record<string, object> }>
-    expect(Object.keys(LimeEntry?.properties ?? {})).toEqual(['material', 'scenario', 'lime_tons_ha'])
-    expect(PolygonLimeEntry?.properties.total_tons).toMatchObject({ type: 'number' })
-    expect(Observed?.properties.lime_tons_ha).toMatchObject({ minimum: 0, maximum: 50 })
-    expect(Object.keys(SoilPointRequest?.properties ?? {})).toEqual(['lat', 'lng', 'country_code', 'name'])
-    expect(CatalogCountry?.properties.crops).toMatchObject({
-      description: 'Codes of the crops it offers; forage and soil need none.',
-    })
-    expect(CatalogProduct?.properties.product).toMatchObject({
-      enum: ['yield', 'fertilizer', 'isfm', 'forage', 'lime', 'soil'],
-    })
-    expect(document.info.description).toContain('forage suitability, lime rates and soil acidity')
-    expect(document.paths?.['/advisory/lime']?.post?.summary).toBe('Lime rates in a polygon')
-    expect(document.paths?.['/advisory/point']?.post?.description).toContain(
-      'Yield, fertilizer, organic inputs, forage, lime and soil in one call',
-    )
-  })
-})
-
-describe('products that cannot be told apart', () => {
-  test.each([
-    ['code', { code: 'yield', entries: 'x', observed: null }],
-    ['entries', { entries: 'isfm_data' }],
-    ['observed value', { observed: { ...lime.observed, key: 'yield_kg_ha' } }],
-  ])('by their %s are refused', (_, changes) => {
-    const product = defineProduct({ ...lime, ...changes } as ProductDefinition)
-    expect(() => productsOf([...PRODUCTS.list, product])).toThrow(/^two products have /)
-  })
-
-  test.each([
-    [{ code: 'all' }, 'the product all cannot have this code'],
-    [{ code: 'point' }, 'the product point cannot have this code'],
-    [{ code: 'location' }, 'the product location cannot have this code'],
-    [{ value: { ...lime.value, key: 'min' } }, 'the product lime cannot have the key min twice'],
-    [{ total: { key: lime.value.key, description: '' } }, 'the product lime cannot have the key'],
-    [{ code: 'Lime-1' }, 'the product Lime-1 cannot have this code'],
-    [{ decimals: 11 }, 'the product lime must have 0 to 10 decimals'],
-    [{ seasonal: false, input: null }, 'the product lime has nothing to tell its layers apart'],
-  ])('%j is no product', (changes, message) => {
-    expect(() => defineProduct({ ...lime, ...changes })).toThrow(message)
   })
 })

@@ -1,37 +1,16 @@
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#src/database/client.ts'
-import { addAliases, addEntry, offerCrop, removeEntry, renameEntry } from '#src/domains/reference/changes.ts'
-import { COUNTRIES, CROPS } from '#src/domains/reference/lists.ts'
 import { ingestManifest, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { TAGS, writeTiff } from '#test/ingest/tiff.ts'
-import { createTestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
-
-/** Another country, or crop, may take so long to be seen. */
-const FRESH_MS = 2000
+import { operatorOf } from './operator.ts'
 
 const DODOMA = { lat: -6.17, lng: 35.74 }
 const NAKURU = { lat: -0.3, lng: 36.08 }
 const FIELD = rectangle(35.7, -6.2, 35.8, -6.1)
-
-/** What an operator does, each in a transaction of its own. */
-function operatorOf({ writer }: Database) {
-  const change = <Result>(work: Parameters<ReturnType<typeof writer.transaction>['execute']>[0]) =>
-    writer.transaction().execute(work) as Promise<Result>
-  return {
-    addCountry: (code: string, name: string) => change((trx) => addEntry(trx, COUNTRIES, code, name)),
-    renameCountry: (code: string, name: string) => change((trx) => renameEntry(trx, COUNTRIES, code, name)),
-    nameCountry: (code: string, ...names: string[]) =>
-      change((trx) => addAliases(trx, COUNTRIES, code, names)),
-    removeCountry: (code: string) => change((trx) => removeEntry(trx, COUNTRIES, code)),
-    nameCrop: (code: string, ...names: string[]) => change((trx) => addAliases(trx, CROPS, code, names)),
-    addCrop: (code: string, name: string) => change((trx) => addEntry(trx, CROPS, code, name)),
-    offer: (country: string, crop: string) => change((trx) => offerCrop(trx, country, crop)),
-  }
-}
 
 /** Loads a raster of one value: 100 x 100 pixels of 0.1 degrees, from a north-western corner on. */
 async function ingest(
@@ -272,50 +251,4 @@ describe('Tanzania and maize in Kenya, added while the service runs', () => {
     const { advisories } = await get('/stats')
     expect(advisories.by_crop.map(({ crop }: { crop: string }) => crop)).toContain('maize')
   })
-})
-
-test('a country that is added, renamed and removed is seen within two seconds', async () => {
-  const { app, database, close } = await createTestApp({ template: 'empty' })
-  onTestFinished(close)
-  const operator = operatorOf(database)
-
-  async function shown() {
-    const point = { ...DODOMA, country_code: 'tza' }
-    const reason = await app.inject({ method: 'POST', url: '/advisory/forage/point', payload: point })
-    const { info } = (await app.inject('/openapi.json')).json()
-    const place = /a place in (.*):/.exec(info.description)?.[1]
-    return { reason: reason.json().error as string, place }
-  }
-
-  /** Asks until all of it is new. Whatever is not is as it was before, for two seconds at most. */
-  async function seen(after: Awaited<ReturnType<typeof shown>>): Promise<void> {
-    const changed = performance.now()
-    const before = await shown()
-    for (;;) {
-      const asked = performance.now()
-      const now = await shown()
-      const expected = asked - changed < FRESH_MS ? [before, after] : [after]
-      expect(expected.map(({ reason }) => reason)).toContain(now.reason)
-      expect(expected.map(({ place }) => place)).toContain(now.place)
-      if (now.reason === after.reason && now.place === after.place) return
-    }
-  }
-
-  const nowhere = {
-    reason: 'country_code must be one of eth, gha, ken, rwa.',
-    place: 'Ethiopia, Rwanda, Kenya or Ghana',
-  }
-  expect(await shown()).toEqual(nowhere)
-  await operator.addCountry('tza', 'Tanganyika')
-  await seen({
-    reason: 'No forage suitability scores for Tanganyika have been published yet.',
-    place: 'Ethiopia, Rwanda, Kenya, Ghana or Tanganyika',
-  })
-  await operator.renameCountry('tza', 'Tanzania')
-  await seen({
-    reason: 'No forage suitability scores for Tanzania have been published yet.',
-    place: 'Ethiopia, Rwanda, Kenya, Ghana or Tanzania',
-  })
-  await operator.removeCountry('tza')
-  await seen(nowhere)
 })
