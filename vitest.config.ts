@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { devNull } from 'node:os'
 import { promisify } from 'node:util'
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config'
 import { PATIENCE } from './test/setup/patience.ts'
@@ -23,6 +24,8 @@ export default defineConfig(async () => {
 
 /** What holds for all projects. */
 const COMMON = {
+  // What a developer has set for a service of their own is not for those that tests start.
+  env: { ENV_FILE: devNull },
   // A process runs one file after the other, with the modules and the embedded database that it has.
   isolate: false,
   expect: { poll: { timeout: PATIENCE.timeout } },
@@ -39,7 +42,7 @@ function databaseProject(kind: 'embedded' | 'server', include: string[]): TestPr
       ...COMMON,
       name: kind,
       include,
-      env: { TEST_DATABASE_KIND: kind },
+      env: { ...COMMON.env, TEST_DATABASE_KIND: kind },
       globalSetup: [`test/setup/${kind}-templates.ts`],
       // Commands on the embedded database take seconds each, and several times that on a busy machine.
       testTimeout: 240_000,

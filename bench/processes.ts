@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { devNull } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import type { Cleanup } from './cleanup.ts'
 
@@ -38,7 +39,7 @@ export async function startServer(
   const { PATH, HOME, TMPDIR } = process.env
   const started = performance.now()
   const child = spawn(process.execPath, nodeArguments, {
-    env: { PATH, HOME, TMPDIR, ...settings },
+    env: { PATH, HOME, TMPDIR, ENV_FILE: devNull, ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],
     // A Ctrl-C of the terminal is for the bench, which stops its processes in order.
     detached: process.platform !== 'win32',

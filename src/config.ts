@@ -1,7 +1,7 @@
 import { envSchema } from 'env-schema'
 import { type Static, Type } from 'typebox'
 import { OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/caught.ts'
+import { codeOf, messageOf } from '#src/lib/caught.ts'
 import { isAddressOrRange } from '#src/lib/network.ts'
 
 const Environment = Type.Object({
@@ -41,6 +41,22 @@ export type Config = Omit<Settings, 'DEMO_DATA' | 'TRUSTED_PROXIES' | 'CORS_ORIG
 
 /** HS256 is as strong as its key, up to the 32 bytes of its hash. */
 export const MINIMUM_SECRET_BYTES = 32
+
+/**
+ * Adds what `.env` in the working directory says to the environment, or the file that ENV_FILE names. What the
+ * environment has already wins, as with compose.
+ *
+ * @throws {OperatorError} where the file cannot be read; that there is no `.env` is no mistake
+ */
+export function loadEnvironmentFile(): void {
+  const file = process.env.ENV_FILE || '.env'
+  try {
+    process.loadEnvFile(file)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT' && !process.env.ENV_FILE) return
+    throw new OperatorError(`The settings cannot be read from ${file}: ${messageOf(error)}.`)
+  }
+}
 
 /**
  * Reads the configuration from environment variables.

@@ -3,7 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import type { App } from '#src/http/app.ts'
 import { refuseMissingSecret } from '#src/http/jwt-secret.ts'
 import { buildApp } from './app.ts'
-import { type Config, loadConfig } from './config.ts'
+import { type Config, loadConfig, loadEnvironmentFile } from './config.ts'
 import { type Cluster, type Database, openCluster } from './database/client.ts'
 import { isDatabaseUnavailable } from './database/failures.ts'
 import { migrate } from './database/migrate.ts'
@@ -35,6 +35,7 @@ for (const signal of ['SIGTERM', 'SIGINT']) {
 }
 
 try {
+  loadEnvironmentFile()
   await run(loadConfig())
 } catch (error) {
   if (error instanceof OperatorError) console.error(`agro: ${error.message}`)

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { loadEnvironmentFile } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
 import { boundariesCommand } from './boundaries.ts'
 import { countriesCommand } from './countries.ts'
@@ -26,6 +27,7 @@ const program = new Command('agro')
   .addCommand(cropsCommand)
   .addCommand(demoCommand)
   .addCommand(usersCommand)
+  .hook('preAction', () => loadEnvironmentFile())
   .showHelpAfterError()
 
 /**

@@ -1,5 +1,8 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { startService } from '#test/setup/service-process.ts'
+import { newFolder } from '#test/setup/folders.ts'
+import { startProcess, startService } from '#test/setup/service-process.ts'
 
 describe('a configuration that is not valid is named in a sentence', () => {
   test.each([
@@ -14,5 +17,39 @@ describe('a configuration that is not valid is named in a sentence', () => {
     expect(service.stdout()).toBe('')
     expect(service.stderr()).toContain(`The configuration is not valid: ${rule}`)
     expect(service.stderr().split('\n')).toHaveLength(2)
+  })
+})
+
+describe('settings are read from a file as compose reads them', () => {
+  async function fileWith(text: string): Promise<string> {
+    const path = join(await newFolder(), '.env')
+    await writeFile(path, text)
+    return path
+  }
+
+  test('by the service', async () => {
+    const service = startService({ ENV_FILE: await fileWith('# of this machine\nLOG_LEVEL="loud"\n') })
+    expect(await service.ended).toBe(1)
+    expect(service.stderr()).toContain('LOG_LEVEL must be equal to one of the allowed values')
+  })
+
+  test('by the command line', async () => {
+    const file = await fileWith('DATABASE_URL=mysql://localhost/agro\n')
+    const agro = startProcess('src/cli/agro.ts', { ENV_FILE: file }, 'releases', 'list')
+    expect(await agro.ended).toBe(1)
+    expect(agro.stderr()).toContain('DATABASE_URL must match pattern')
+  })
+
+  test('where the environment does not say otherwise', async () => {
+    const file = await fileWith('LOG_LEVEL=loud\nPORT=eighty\n')
+    const service = startService({ ENV_FILE: file, LOG_LEVEL: 'silent', PORT: '65536' })
+    expect(await service.ended).toBe(1)
+    expect(service.stderr()).toBe('agro: The configuration is not valid: PORT must be <= 65535.\n')
+  })
+
+  test('and a file that is asked for must be there', async () => {
+    const service = startService({ ENV_FILE: join(await newFolder(), 'none.env') })
+    expect(await service.ended).toBe(1)
+    expect(service.stderr()).toMatch(/^agro: The settings cannot be read from .*none\.env: ENOENT.*\.\n$/)
   })
 })
