@@ -11,24 +11,25 @@ function packagesOf(lockfile) {
   }
 }
 
-// The service runs without the tools for its development: they may have been left out on purpose.
-const toolsNeeded = !['prestart', 'preagro', 'prebench'].includes(process.env.npm_lifecycle_event)
-
 const wanted = packagesOf('../package-lock.json')
 const installed = packagesOf('../node_modules/.package-lock.json')
-const missing = Object.entries(wanted).filter(
+
+// The service runs without the tools for its development. Where some are there they stay: npm would remove them.
+const forRunning = ['prestart', 'preagro', 'prebench'].includes(process.env.npm_lifecycle_event)
+const withTools = !forRunning || Object.values(installed).some(({ dev }) => dev)
+
+const missing = Object.entries(wanted).some(
   ([path, { version, dev, optional, devOptional }]) =>
-    path !== '' &&
-    !(optional || devOptional) &&
-    (toolsNeeded || !dev) &&
-    installed[path]?.version !== version,
+    path !== '' && !(optional || devOptional) && (withTools || !dev) && installed[path]?.version !== version,
 )
 
-if (missing.length > 0) {
-  console.log(`Installing ${missing.length} packages ...`)
-  // Said explicitly, because NODE_ENV=production would leave the tools out.
-  const include = toolsNeeded ? ['--include=dev'] : []
-  const npm = spawnSync('npm', ['ci', ...include, '--no-audit', '--no-fund', '--loglevel=error'], {
+if (missing) {
+  console.log(
+    withTools ? 'Installing packages ...' : 'Installing the packages that the service runs with ...',
+  )
+  // Said explicitly: NODE_ENV=production would leave the tools out where they are wanted.
+  const tools = withTools ? '--include=dev' : '--omit=dev'
+  const npm = spawnSync('npm', ['ci', tools, '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: new URL('..', import.meta.url),
     stdio: 'inherit',
     shell: process.platform === 'win32',

@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { newFolder } from '#test/setup/folders.ts'
+
+const run = promisify(execFile)
+
+/** A project that runs with one package and is developed with another, both in files beside it. */
+let project: string
+beforeAll(async () => {
+  project = await newFolder()
+  for (const name of ['engine', 'tool']) {
+    const folder = join(project, 'sources', name)
+    await mkdir(folder, { recursive: true })
+    await writeFile(join(folder, 'package.json'), JSON.stringify({ name, version: '1.0.0' }))
+    await run('npm', ['pack', '--pack-destination', project, folder])
+  }
+  const manifest = {
+    name: 'project',
+    dependencies: { engine: 'file:engine-1.0.0.tgz' },
+    devDependencies: { tool: 'file:tool-1.0.0.tgz' },
+  }
+  await writeFile(join(project, 'package.json'), JSON.stringify(manifest))
+  await run('npm', ['install', '--package-lock-only', '--offline'], { cwd: project })
+  await cp('bin/install.mjs', join(project, 'bin/install.mjs'))
+})
+beforeEach(() => rm(join(project, 'node_modules'), { recursive: true, force: true }))
+
+/** What npm runs before a script, and what there is after it. */
+async function before(script: string, environment: Record<string, string> = {}) {
+  const { stdout } = await run(process.execPath, ['bin/install.mjs'], {
+    cwd: project,
+    env: { ...process.env, ...environment, npm_lifecycle_event: `pre${script}`, npm_config_offline: 'true' },
+  })
+  const packages = (await readdir(join(project, 'node_modules'))).filter((name) => !name.startsWith('.'))
+  return { said: stdout.split('\n')[0], packages }
+}
+
+const FOR_RUNNING = 'Installing the packages that the service runs with ...'
+
+describe('in a fresh clone', () => {
+  test.each(['start', 'agro', 'bench'])(
+    '`npm run %s` installs what it runs with and no more',
+    async (script) => {
+      expect(await before(script)).toEqual({ said: FOR_RUNNING, packages: ['engine'] })
+    },
+  )
+
+  test.each(['test', 'check'])(
+    '`npm run %s` installs the tools as well, whatever NODE_ENV says',
+    async (script) => {
+      const installed = { said: 'Installing packages ...', packages: ['engine', 'tool'] }
+      expect(await before(script, { NODE_ENV: 'production' })).toEqual(installed)
+    },
+  )
+})
+
+test('the tools come when they are needed, and stay', async () => {
+  await before('start')
+  expect((await before('test')).packages).toEqual(['engine', 'tool'])
+  expect(await before('start')).toEqual({ said: '', packages: ['engine', 'tool'] })
+})
+
+test('nothing is said or done where all of it is there', async () => {
+  await before('start')
+  expect(await before('start')).toEqual({ said: '', packages: ['engine'] })
+})
