@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { Database } from '#src/database/client.ts'
 import { findPublished } from '#src/domains/releases/queries.ts'
+import { OperatorError } from '#src/errors.ts'
 import { openGeoTiffs } from '#src/ingest/geotiff/source.ts'
 import { examineRelease, extentOrRefuse, loadRelease } from '#src/ingest/load.ts'
 import { type Manifest, readManifest } from '#src/ingest/manifest.ts'
@@ -20,7 +21,10 @@ export const ingestCommand = new Command('ingest')
   .argument('<manifest>', 'a YAML file; docs/manifest.md describes it')
   .option('--dry-run', 'report what would be loaded and how it differs, and write nothing')
   .option('--no-publish', 'load it complete, but leave the publishing to `agro releases publish`')
-  .option('--force', 'load it even though the same data are published')
+  .option(
+    '--force',
+    'load it even though the same data are published, or real ones that it would replace by synthetic',
+  )
   .action(async (path: string, options: IngestOptions) => {
     // A manifest can be wrong without a database: say so before one is opened.
     const manifest = await readManifest(path)
@@ -46,6 +50,16 @@ async function ingest(database: Database, manifest: Manifest, options: IngestOpt
         `The same data are published as ${published.code}: nothing to do (--force loads them again).`,
       )
       return
+    }
+    if (
+      release.description.synthetic &&
+      published?.synthetic === false &&
+      options.publish &&
+      !options.force
+    ) {
+      throw new OperatorError(
+        `${published.code} is published, and these values are synthetic: --no-publish loads them beside it, --force puts them in its place.`,
+      )
     }
     const started = Date.now()
     const loaded = await loadRelease(database, release, {

@@ -35,6 +35,7 @@ function manifestFileOf(products: readonly ProductDefinition[]) {
       forecast_period: Type.Optional(Type.String({ pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$' })),
       source: Type.String({ minLength: 1, maxLength: 1000 }),
       licence: Type.String({ minLength: 1, maxLength: 200 }),
+      synthetic: Type.Optional(Type.Boolean()),
       layers: Type.Array(LayerEntry, { minItems: 1, maxItems: 256 }),
     },
     { additionalProperties: false },
@@ -149,6 +150,7 @@ function describe(error: ErrorObject, known: { manifest: string[]; layer: string
   if (keyword === 'type' && params.type === 'object') {
     return { path, message: 'must be a mapping of keys to values' }
   }
+  if (keyword === 'type' && params.type === 'boolean') return { path, message: 'must be true or false' }
   if (field === 'nodata') return { path, message: 'must be a number, nan or none' }
   return { path, message: error.message ?? 'is not valid' }
 }

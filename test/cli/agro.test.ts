@@ -98,6 +98,17 @@ describe.sequential('agro, from an empty database on', () => {
     })
   })
 
+  test('ingest puts no synthetic values in the place of real ones, unless it is told to', async () => {
+    const layers = [{ file: 'rasters/season.tif' }]
+    const path = await manifest('synthetic.yaml', layers, { synthetic: true })
+    expect(await agro('ingest', path)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'yield-eth-wheat-2025-01-v1 is published, and these values are synthetic: --no-publish loads them beside it, --force puts them in its place.\n',
+    })
+  })
+
   test('ingest --dry-run reports grid, statistics and differences, and writes nothing', async () => {
     const before = await rows()
     const path = await manifest('other.yaml', [

@@ -54,10 +54,15 @@ describe('manifests', () => {
       'manifest.yaml:4: forecast_period must be a month such as "2026-07"',
     ],
     [
+      'synthetic that is neither true nor false',
+      `${HEAD}synthetic: maybe\nlayers:\n${LAYER}`,
+      'manifest.yaml:7: synthetic must be true or false',
+    ],
+    [
       'unknown keys, all of them',
       `${HEAD}colour: green\nlayers:\n${layer('scenario: Normal', 'unit: kg/ha', 'bnad: 2')}`,
       [
-        'manifest.yaml:7: colour is not known; allowed here: product, country_code, crop, forecast_period, source, licence, layers',
+        'manifest.yaml:7: colour is not known; allowed here: product, country_code, crop, forecast_period, source, licence, synthetic, layers',
         'manifest.yaml:12: layers[0].bnad is not known; allowed here: file, band, input, scenario, unit, scale, offset, nodata, srid, decimals',
       ].join('\n'),
     ],

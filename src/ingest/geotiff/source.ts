@@ -73,7 +73,7 @@ export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest): Prom
         countryCode: manifest.country_code,
         cropCode: manifest.crop ?? null,
         forecastPeriod: manifest.forecast_period ? `${manifest.forecast_period}-01` : null,
-        synthetic: false,
+        synthetic: manifest.synthetic ?? false,
         source: manifest.source,
         licence: manifest.licence,
         checksum: await checksumOf(manifest, layers),
@@ -204,8 +204,10 @@ function inTiles(pixels: number): number {
 }
 
 /** SHA-256 over where the release comes from, what each layer means and the bytes of its file. */
-async function checksumOf({ source, licence }: Manifest, layers: FileLayer[]): Promise<string> {
-  const hash = createHash('sha256').update(JSON.stringify([source, licence]))
+async function checksumOf({ source, licence, synthetic }: Manifest, layers: FileLayer[]): Promise<string> {
+  const hash = createHash('sha256').update(
+    JSON.stringify([source, licence, ...(synthetic ? [synthetic] : [])]),
+  )
   const files = new Map<string, string>()
   for (const { layer, grid, file, band, fileNodata } of layers.toSorted((a, b) =>
     compareLayers(a.layer, b.layer),
