@@ -28,8 +28,8 @@ beforeAll(async () => {
 })
 beforeEach(() => rm(join(project, 'node_modules'), { recursive: true, force: true }))
 
-/** What npm runs before a script, and what there is after it. */
-async function before(script: string, environment: Record<string, string> = {}) {
+/** Runs what npm runs before a script. */
+async function install(script: string, environment: Record<string, string> = {}) {
   const { stdout } = await run(process.execPath, ['bin/install.mjs'], {
     cwd: project,
     env: { ...process.env, ...environment, npm_lifecycle_event: `pre${script}`, npm_config_offline: 'true' },
@@ -44,7 +44,7 @@ describe('in a fresh clone', () => {
   test.each(['start', 'agro', 'bench'])(
     '`npm run %s` installs what it runs with and no more',
     async (script) => {
-      expect(await before(script)).toEqual({ said: FOR_RUNNING, packages: ['engine'] })
+      expect(await install(script)).toEqual({ said: FOR_RUNNING, packages: ['engine'] })
     },
   )
 
@@ -52,18 +52,18 @@ describe('in a fresh clone', () => {
     '`npm run %s` installs the tools as well, whatever NODE_ENV says',
     async (script) => {
       const installed = { said: 'Installing packages ...', packages: ['engine', 'tool'] }
-      expect(await before(script, { NODE_ENV: 'production' })).toEqual(installed)
+      expect(await install(script, { NODE_ENV: 'production' })).toEqual(installed)
     },
   )
 })
 
 test('the tools come when they are needed, and stay', async () => {
-  await before('start')
-  expect((await before('test')).packages).toEqual(['engine', 'tool'])
-  expect(await before('start')).toEqual({ said: '', packages: ['engine', 'tool'] })
+  await install('start')
+  expect((await install('test')).packages).toEqual(['engine', 'tool'])
+  expect(await install('start')).toEqual({ said: '', packages: ['engine', 'tool'] })
 })
 
 test('nothing is said or done where all of it is there', async () => {
-  await before('start')
-  expect(await before('start')).toEqual({ said: '', packages: ['engine'] })
+  await install('start')
+  expect(await install('start')).toEqual({ said: '', packages: ['engine'] })
 })
