@@ -13,7 +13,9 @@ afterAll(() => service.close())
 
 /** The curl commands of a document, each with the answer that stands below it. */
 function examplesOf(file: string) {
-  const shown = textOf(file).matchAll(/```sh\n(curl [\s\S]*?)\n```\n```(?:json|csv)\n([\s\S]*?)\n```/g)
+  const shown = textOf(file).matchAll(
+    /```sh\n(curl (?:(?!```)[\s\S])*)\n```\n```(?:json|csv)\n([\s\S]*?)\n```/g,
+  )
   return [...shown].map(([, command = '', answer = '']) => ({ file, command, answer }))
 }
 

@@ -10,18 +10,25 @@ export const OUTLINE_SOURCE = {
   licence: 'Public domain',
 }
 
-/** The outline of a country in longitude and latitude. */
+/** The outline of a country of the demo in longitude and latitude. */
 export function countryOutline(countryCode: string): MultiPolygon {
+  return outlineOf(DEMO_COUNTRIES[countryCode]?.numericCode)
+}
+
+/**
+ * The outline of a country in longitude and latitude.
+ *
+ * @param numericCode ISO 3166-1
+ */
+export function outlineOf(numericCode: string | undefined): MultiPolygon {
   const world = createRequire(import.meta.url)('world-atlas/countries-10m.json') as Topology<{
     countries: GeometryCollection
   }>
-  const country = feature(world, world.objects.countries).features.find(
-    ({ id }) => id === DEMO_COUNTRIES[countryCode]?.numericCode,
-  )
+  const country = feature(world, world.objects.countries).features.find(({ id }) => id === numericCode)
   const geometry = country?.geometry
   if (geometry?.type === 'Polygon') return { type: 'MultiPolygon', coordinates: [geometry.coordinates] }
   if (geometry?.type === 'MultiPolygon') return geometry
-  throw new Error(`world-atlas has no outline for ${countryCode}`)
+  throw new Error(`world-atlas has no outline for ${numericCode}`)
 }
 
 export function boundsOf(outline: MultiPolygon): {

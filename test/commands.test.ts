@@ -1,0 +1,157 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestDatabase, type TestDatabase } from './setup/database.ts'
+import { newFolder } from './setup/folders.ts'
+
+const ROOT = resolve(import.meta.dirname, '..')
+
+/** A block of commands in a document. */
+interface Block {
+  commands: string
+  /** Whether an error is what the document shows below. */
+  refused: boolean
+}
+
+/** What is not run: this test itself, and containers, whose images would have to be fetched. */
+const ELSEWHERE = /^(npm test|.*docker compose up)$/gm
+
+function blocksOf(file: string): Block[] {
+  const text = readFileSync(join(ROOT, file), 'utf8')
+  const blocks = [...text.matchAll(/```sh\n([\s\S]*?)\n```\n(```json\n\{"error")?/g)].map(
+    ([, commands = '', error]) => ({
+      commands: commands.replaceAll(ELSEWHERE, '').trim(),
+      refused: error !== undefined,
+    }),
+  )
+  return blocks.filter(({ commands }) => commands !== '')
+}
+
+/**
+ * A clone in which somebody follows the documents: with a shell that remembers what was set before, and the
+ * service where `npm start` has been typed. On the embedded database it is stopped for the operator's commands.
+ */
+class Reader {
+  readonly #folder: string
+  readonly #environment: NodeJS.ProcessEnv
+  readonly #port: number
+  readonly #shell: ChildProcessWithoutNullStreams
+  readonly #stopsForOperator: boolean
+  #service: ChildProcessWithoutNullStreams | undefined
+
+  constructor(folder: string, port: number, { environment, kind }: TestDatabase) {
+    this.#folder = folder
+    this.#port = port
+    const { ENV_FILE: _, ...inherited } = process.env
+    this.#environment = { ...inherited, ...environment, PORT: String(port) }
+    this.#stopsForOperator = kind === 'embedded'
+    this.#shell = spawn('bash', { cwd: folder, env: this.#environment })
+    // An answer that is an error is a command that has failed.
+    this.#shell.stdin.write(
+      'curl() { command curl --no-progress-meter --fail-with-body "$@"; }\nset -o pipefail\n',
+    )
+  }
+
+  /** Runs a block, and gives what it wrote and its first exit code other than 0. */
+  async follow({ commands }: Block): Promise<{ code: number; output: string }> {
+    if (/^npm start$/.test(commands)) return this.#start()
+    const isOperators = commands.includes('npm run agro')
+    if (isOperators && this.#stopsForOperator) await this.stop()
+    else if (!isOperators && !this.#service) await this.#start()
+    return this.#run(commands.replaceAll('127.0.0.1:3000', `127.0.0.1:${this.#port}`))
+  }
+
+  async #start(): Promise<{ code: number; output: string }> {
+    const service = spawn('npm', ['start'], { cwd: this.#folder, env: this.#environment, detached: true })
+    this.#service = service
+    let output = ''
+    return new Promise((ready, fail) => {
+      service.stderr.on('data', (text) => {
+        output += text
+      })
+      service.stdout.on('data', (text) => {
+        output += text
+        if (/ready in/.test(output)) ready({ code: 0, output })
+      })
+      service.once('close', () => fail(new Error(`the service ended:\n${output}`)))
+    })
+  }
+
+  #run(commands: string): Promise<{ code: number; output: string }> {
+    const { stdin, stdout, stderr } = this.#shell
+    let output = ''
+    return new Promise((done) => {
+      const collect = (text: Buffer) => {
+        output += text
+        const end = /\nended with (\d+)\n/.exec(output)
+        if (!end) return
+        stdout.off('data', collect)
+        stderr.off('data', collect)
+        done({ code: Number(end[1]), output: output.slice(0, end.index) })
+      }
+      stdout.on('data', collect)
+      stderr.on('data', collect)
+      stdin.write(
+        `failed=0; trap 'failed=$?' ERR\n${commands}\ntrap - ERR; printf '\\nended with %s\\n' $failed\n`,
+      )
+    })
+  }
+
+  async stop(): Promise<void> {
+    const service = this.#service
+    this.#service = undefined
+    if (!service || service.exitCode !== null) return
+    service.removeAllListeners('close')
+    const closed = new Promise((resolve) => service.once('close', resolve))
+    // As Ctrl-C does, which a terminal sends to npm and to what it has started.
+    process.kill(-(service.pid as number), 'SIGINT')
+    await closed
+  }
+
+  async leave(): Promise<void> {
+    await this.stop()
+    this.#shell.kill()
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  const { port } = server.address() as { port: number }
+  await new Promise((closed) => server.close(closed))
+  return port
+}
+
+let testDatabase: TestDatabase
+let reader: Reader
+beforeAll(async () => {
+  const folder = await newFolder()
+  for (const name of readdirSync(ROOT)) {
+    if (!['.git', '.env', 'data'].includes(name)) symlinkSync(join(ROOT, name), join(folder, name))
+  }
+  testDatabase = await createTestDatabase('demo', {
+    JWT_SECRET: 'for whoever reads the documents '.repeat(2),
+  })
+  reader = new Reader(folder, await freePort(), testDatabase)
+})
+afterAll(async () => {
+  await reader.leave()
+  await testDatabase.drop()
+})
+
+describe.sequential('the commands run as they are written, one after the other, in', () => {
+  // Each of the operator's commands starts the embedded database anew: on it, those of the README will do.
+  const pages = [
+    'README.md',
+    'docs/api.md',
+    ...(process.env.TEST_DATABASE_KIND === 'server' ? ['docs/countries.md', 'docs/operations.md'] : []),
+  ]
+  describe.each(pages)('%s', (page) => {
+    test.each(blocksOf(page))('$commands', async (block) => {
+      const { code, output } = await reader.follow(block)
+      expect(code === 0, output).toBe(!block.refused)
+    })
+  })
+})
