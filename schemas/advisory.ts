@@ -89,9 +89,21 @@ const Scenario = Type.String({
   description: 'The season: `Above Normal`, `Normal`, `Below Normal`, `Dominant`, or another by its name.',
 })
 
-export const EXAMPLE_PERIOD = 'July 2026'
+const Period = Type.String({ description: 'Month and year in English.', examples: ['July 2026'] })
 
-const Period = Type.String({ description: 'Month and year in English.', examples: [EXAMPLE_PERIOD] })
+const Month = Type.String({
+  description: 'The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.',
+  examples: ['2026-07'],
+})
+
+const Release = Type.String({
+  description: 'The code of the release that answered, as in `GET /catalog`.',
+  examples: ['yield-eth-wheat-2026-07-v1'],
+})
+
+const Synthetic = Type.Boolean({
+  description: 'Whether the release is demonstration data, made by a formula. Not advice.',
+})
 
 /** What feedback is given to; see `schemas/history.ts`. */
 export const HistoryId = Type.String({
@@ -139,12 +151,28 @@ function entryOf(product: ProductContract): TObject {
 }
 
 /** What an answer says of the release beside its entries. */
-export function releaseMembers({ seasonal }: ProductContract): Record<string, TSchema> {
-  return seasonal ? { forecast_period: Period } : {}
+export function releaseMembers({ seasonal }: Pick<ProductContract, 'seasonal'>): Record<string, TSchema> {
+  return {
+    ...(seasonal && { forecast_period: Period, forecast_month: Month }),
+    release: Release,
+    synthetic: Synthetic,
+  }
+}
+
+/** The same, as the examples of a product have it. */
+export function exampleMembers(product: ProductContract): Record<string, string | boolean> {
+  const { code, seasonal } = product
+  const { country_code } = examplePlaceOf(product)
+  const subject = seasonal ? `${country_code}-wheat-2026-07` : country_code
+  return {
+    ...(seasonal && { forecast_period: 'July 2026', forecast_month: '2026-07' }),
+    release: `${code}-${subject}-v1`,
+    synthetic: false,
+  }
 }
 
 function responseOf(product: ProductContract, entry: TObject): TObject {
-  const { seasonal, entries, examples } = product
+  const { entries, examples } = product
   const { name, lat, lng } = examplePlaceOf(product)
   return Type.Object(
     {
@@ -158,7 +186,7 @@ function responseOf(product: ProductContract, entry: TObject): TObject {
       examples: [
         {
           location: { name, lat, lng, type: 'point' },
-          ...(seasonal && { forecast_period: EXAMPLE_PERIOD }),
+          ...exampleMembers(product),
           [entries]: examples.point,
         },
       ],

@@ -1,23 +1,15 @@
 import { type TObject, type TSchema, Type } from 'typebox'
-import { dataOrReason, HistoryId, Location, type PointSchemas } from './advisory.ts'
+import { dataOrReason, exampleMembers, HistoryId, Location, type PointSchemas } from './advisory.ts'
 import { ref } from './common.ts'
 import { componentOf, ofSeasonless, type ProductContract } from './product.ts'
 
 /** What a product has to say at a point, or why it has nothing. */
 function sectionOf(point: PointSchemas): TObject {
   const { product } = point
-  return Type.Object(
-    {
-      release: Type.Optional(
-        Type.String({ description: 'The release that answered, as in `GET /catalog`.' }),
-      ),
-      ...dataOrReason(point),
-    },
-    {
-      $id: `${componentOf(product)}Section`,
-      description: `What \`POST /advisory/${product.code}/point\` answers, or \`error\` and \`code\` where that has no answer.`,
-    },
-  )
+  return Type.Object(dataOrReason(point), {
+    $id: `${componentOf(product)}Section`,
+    description: `What \`POST /advisory/${product.code}/point\` answers, or \`error\` and \`code\` where that has no answer.`,
+  })
 }
 
 /** A place in a country that offers no crop. */
@@ -27,12 +19,13 @@ const PASTURE = { name: 'My pasture', lat: -1, lng: 36.5, type: 'point' }
 function exampleOf(products: readonly ProductContract[]): object {
   const only = ofSeasonless(products, (names) => `; it has ${names} only`)
   const reason = { error: `The crop is not available for Kenya${only}.`, code: 'CROP_NOT_AVAILABLE' }
-  const sections = products.map(({ code, seasonal, entries, examples }) => [
-    code,
-    seasonal
+  const sections = products.map((product) => {
+    const { code, seasonal, entries, examples } = product
+    const section = seasonal
       ? { [entries]: null, ...reason }
-      : { release: `${code}-ken-v1`, [entries]: examples.withoutCrop ?? examples.point },
-  ])
+      : { ...exampleMembers(product), [entries]: examples.withoutCrop ?? examples.point }
+    return [code, section]
+  })
   return { location: PASTURE, ...Object.fromEntries(sections) }
 }
 

@@ -79,6 +79,17 @@ export const AdminReference = Type.Object(
 )
 export type AdminReference = Static<typeof AdminReference>
 
+export const AdvisedArea = Type.Object(
+  {
+    country_code: Type.String({ examples: ['eth'] }),
+    level: Level,
+    code: AdminReference.properties.code,
+    name: AdminReference.properties.name,
+  },
+  { $id: 'AdvisedArea', description: 'The administrative area that was asked about.' },
+)
+export type AdvisedArea = Static<typeof AdvisedArea>
+
 const Bbox = Type.Array(Type.Number(), {
   minItems: 4,
   maxItems: 4,

@@ -1,5 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { PointRequest } from './advisory.ts'
+import { PointRequest, releaseMembers } from './advisory.ts'
 import { ofSeasonless, type ProductContract } from './product.ts'
 
 /** How many points one call may have. */
@@ -77,11 +77,18 @@ export const PointCollection = Type.Object(
   },
 )
 
+const EXAMPLE_RELEASE = {
+  forecast_period: 'July 2026',
+  forecast_month: '2026-07',
+  release: 'yield-eth-wheat-2026-07-v1',
+  synthetic: false,
+}
+
 export const AnswerLines = Type.String({
   $id: 'AnswerLines',
   description: 'For each point one line, in their order: an item of the JSON answer.',
   examples: [
-    '{"id":"field-1","location":{"name":"My field","lat":9.5,"lng":38.5,"type":"point"},"forecast_period":"July 2026","yield_data":[{"scenario":"Normal","yield_kg_ha":3694}]}\n',
+    '{"id":"field-1","location":{"name":"My field","lat":9.5,"lng":38.5,"type":"point"},"forecast_period":"July 2026","forecast_month":"2026-07","release":"yield-eth-wheat-2026-07-v1","synthetic":false,"yield_data":[{"scenario":"Normal","yield_kg_ha":3694}]}\n',
   ],
 })
 
@@ -100,11 +107,20 @@ export function batchFormsOf(products: readonly ProductContract[]): BatchForms {
 function answerTable(seasons: string): TSchema {
   return Type.String({
     $id: 'AnswerTable',
-    description: `For each point one row, in their order: \`id\`, \`name\`, \`lat\`, \`lng\`, \`forecast_period\`${seasons}, a column a layer, such as \`rate_kg_ha Urea Normal\`, then \`error\` and \`code\`. A text that a spreadsheet would take for a formula has an apostrophe before it.`,
+    description: `For each point one row, in their order: \`id\`, \`name\`, \`lat\`, \`lng\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, a column a layer, such as \`rate_kg_ha Urea Normal\`, then \`error\` and \`code\`. A text that a spreadsheet would take for a formula has an apostrophe before it.`,
     examples: [
-      'id,name,lat,lng,forecast_period,yield_kg_ha Normal,error,code\r\nfield-1,My field,9.5,38.5,July 2026,3694,,\r\n',
+      'id,name,lat,lng,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal,error,code\r\nfield-1,My field,9.5,38.5,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694,,\r\n',
     ],
   })
+}
+
+/** What the answers of all products say of their release, and what only some do. */
+function anyReleaseMembers(): Record<string, TSchema> {
+  const ofAll = releaseMembers({ seasonal: false })
+  const members = Object.entries(releaseMembers({ seasonal: true }))
+  return Object.fromEntries(
+    members.map(([name, schema]) => [name, name in ofAll ? schema : Type.Optional(schema)]),
+  )
 }
 
 /** @param seasons for which products the answer has no month */
@@ -112,7 +128,7 @@ function answerCollection(seasons: string): TSchema {
   return Type.Object(
     {
       type: Type.Literal('FeatureCollection'),
-      release: Type.String({ description: 'The release that answered, for all points.' }),
+      ...anyReleaseMembers(),
       features: Type.Array(
         Type.Object({
           type: Type.Literal('Feature'),
@@ -121,9 +137,13 @@ function answerCollection(seasons: string): TSchema {
             Type.Object({ type: Type.Literal('Point'), coordinates: Type.Array(Type.Number()) }),
             Type.Null({ description: 'The point was not valid.' }),
           ]),
-          properties: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Null()]), {
-            description: `\`name\`, \`forecast_period\`${seasons}, and a property a layer, such as \`rate_kg_ha Urea Normal\`, null where it has no value; \`error\` and \`code\` where there is none at all.`,
-          }),
+          properties: Type.Record(
+            Type.String(),
+            Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]),
+            {
+              description: `\`name\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, and a property a layer, such as \`rate_kg_ha Urea Normal\`, null where it has no value; \`error\` and \`code\` where there is none at all.`,
+            },
+          ),
         }),
         { description: 'One for each point, in their order.' },
       ),
@@ -133,13 +153,13 @@ function answerCollection(seasons: string): TSchema {
       examples: [
         {
           type: 'FeatureCollection',
-          release: 'yield-eth-wheat-2026-07-v1',
+          ...EXAMPLE_RELEASE,
           features: [
             {
               type: 'Feature',
               id: 'field-1',
               geometry: { type: 'Point', coordinates: [38.5, 9.5] },
-              properties: { name: 'My field', forecast_period: 'July 2026', 'yield_kg_ha Normal': 3694 },
+              properties: { name: 'My field', ...EXAMPLE_RELEASE, 'yield_kg_ha Normal': 3694 },
             },
           ],
         },

@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import { dataOrReason, Location, PointRequest, type PointSchemas } from './advisory.ts'
+import { dataOrReason, Location, PointRequest, type PointSchemas, releaseMembers } from './advisory.ts'
 import {
   AnswerLines,
   BATCH_LIMITS,
@@ -63,7 +63,7 @@ export function batchSchemasOf<Product extends ProductContract>(
   const item = itemOf(point)
   const response = Type.Object(
     {
-      release: Type.String({ description: 'The release that answered, for all points.' }),
+      ...releaseMembers(product),
       items: Type.Array(ref(item), { description: 'One for each point, in their order.' }),
     },
     { $id: `${componentOf(product)}PointsResponse` },

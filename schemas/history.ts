@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { AdvisedArea } from './areas.ts'
 import { oneOf, ref, Time } from './common.ts'
 import { Feedback } from './feedback.ts'
 import { ofSeasonless, type ProductContract, recordedProductSchema } from './product.ts'
@@ -61,6 +62,7 @@ const HistoryLocation = Type.Object(
     lng: Type.Number(),
     type: oneOf(['point', 'polygon'], 'What was asked about.'),
     area_ha: Type.Optional(Type.Number({ description: 'Hectares, of a polygon.' })),
+    admin: Type.Optional(ref(AdvisedArea)),
   },
   { $id: 'HistoryLocation', description: 'The place; of a polygon, a point inside it.' },
 )
@@ -80,8 +82,17 @@ function historyItemOf(products: readonly ProductContract[]) {
         description: ofSeasonless(products, (names) => `None for ${names}.`),
       }),
       releases: Type.Array(Type.String(), { description: 'The releases that answered, as they were then.' }),
+      synthetic: Type.Optional(
+        Type.Boolean({
+          description:
+            'Whether one of them is demonstration data. Left out where that is not known any more.',
+        }),
+      ),
       location: ref(HistoryLocation),
       forecast_period: Type.Optional(Type.String({ examples: ['July 2026'] })),
+      forecast_month: Type.Optional(
+        Type.String({ description: 'The same as `YYYY-MM`.', examples: ['2026-07'] }),
+      ),
       request: AsItWas('What was asked, as the endpoint took it.'),
       answer: AsItWas('What was answered, without its `history_id`. It never changes.'),
       feedback: Type.Union([ref(Feedback), Type.Null()], { description: 'What the caller has said of it.' }),
@@ -98,12 +109,17 @@ function historyItemOf(products: readonly ProductContract[]) {
           country_code: 'eth',
           crop: 'wheat',
           releases: ['yield-eth-wheat-2026-07-v1'],
+          synthetic: false,
           location: { name: 'My field', lat: 9.5, lng: 38.5, type: 'point' },
           forecast_period: 'July 2026',
+          forecast_month: '2026-07',
           request: { lat: 9.5, lng: 38.5, name: 'My field' },
           answer: {
             location: { name: 'My field', lat: 9.5, lng: 38.5, type: 'point' },
             forecast_period: 'July 2026',
+            forecast_month: '2026-07',
+            release: 'yield-eth-wheat-2026-07-v1',
+            synthetic: false,
             yield_data: [{ scenario: 'Normal', yield_kg_ha: 2464 }],
           },
           feedback: null,

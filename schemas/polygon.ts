@@ -1,6 +1,6 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import { EXAMPLE_PERIOD, HistoryId, PointRequest, type PointSchemas, releaseMembers } from './advisory.ts'
-import { MAX_LEVEL } from './areas.ts'
+import { exampleMembers, HistoryId, PointRequest, type PointSchemas, releaseMembers } from './advisory.ts'
+import { AdvisedArea, MAX_LEVEL } from './areas.ts'
 import { COUNTRY_CODES, oneOf, ref } from './common.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 
@@ -107,6 +107,7 @@ export const PolygonLocation = Type.Object(
     lng: Type.Number(),
     type: oneOf(['polygon'], 'What was asked about.'),
     area_ha: Type.Number({ description: 'Hectares, on the WGS 84 ellipsoid.' }),
+    admin: Type.Optional(ref(AdvisedArea)),
   },
   { $id: 'PolygonLocation' },
 )
@@ -174,7 +175,7 @@ function entryOf({ product, entry }: PointSchemas): TObject {
 }
 
 function responseOf(product: ProductContract, entry: TObject): TObject {
-  const { seasonal, entries, examples } = product
+  const { entries, examples } = product
   return Type.Object(
     {
       location: ref(PolygonLocation),
@@ -188,7 +189,7 @@ function responseOf(product: ProductContract, entry: TObject): TObject {
         examples: [
           {
             location: LOCATION,
-            ...(seasonal && { forecast_period: EXAMPLE_PERIOD }),
+            ...exampleMembers(product),
             [entries]: examples.polygon,
             history_id: HISTORY_ID,
           },

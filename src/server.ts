@@ -94,7 +94,7 @@ function welcome(app: App, config: Config, synthetic: boolean): void {
     console.log(
       '  Synthetic demo data are published: made by a formula, not advice. Answers computed from them',
     )
-    console.log('  name a release that begins with "synthetic-" in the Advisory-Release header.\n')
+    console.log('  say "synthetic": true.\n')
   }
 }
 

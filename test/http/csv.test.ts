@@ -20,7 +20,7 @@ test.each([
 })
 
 test('numbers stay numbers, and null is an empty cell', () => {
-  expect(csvRow([-1.5, 0, 1e-7, null, 1e21])).toBe('-1.5,0,1e-7,,1e+21\r\n')
+  expect(csvRow([-1.5, 0, 1e-7, null, 1e21, true])).toBe('-1.5,0,1e-7,,1e+21,true\r\n')
 })
 
 test('another program reads back what was written, whatever the text', () => {

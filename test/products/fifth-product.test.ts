@@ -15,6 +15,12 @@ import { createTestAppWithPerson, newPerson, type TestAppWithPerson } from '#tes
 import { WITH_LIME } from './lime.ts'
 
 const RELEASE = 'lime-eth-wheat-2026-07-v1'
+const OF_RELEASE = {
+  forecast_period: 'July 2026',
+  forecast_month: '2026-07',
+  release: RELEASE,
+  synthetic: false,
+}
 
 /** Pixels of 0.01 degrees from 38.4 E, 9.6 N; the columns hold 2, 2.25, 2.5 and 2.75 tons, over and over. */
 const WEST = 38.4
@@ -75,7 +81,7 @@ describe('a product that is only defined', () => {
     expect([status, headers['advisory-release']]).toEqual([200, RELEASE])
     const { lat, lng, name } = FIELD
     const location = { name, lat, lng, type: 'point' }
-    expect(body).toEqual({ location, forecast_period: 'July 2026', lime_data: LIME })
+    expect(body).toEqual({ location, ...OF_RELEASE, lime_data: LIME })
     const got = await service.app.inject(`/advisory/lime/point?lat=${lat}&lng=${lng}&name=My%20field`)
     expect(got.json()).toEqual(body)
     expect(got.headers['cache-control']).toMatch(/^public/)
@@ -117,7 +123,7 @@ describe('a product that is only defined', () => {
     )
     const [json, lines, table, collection] = answers as [string, string, string, string]
     const { items } = JSON.parse(json)
-    expect(items[0]).toMatchObject({ id: 'a', forecast_period: 'July 2026', lime_data: LIME })
+    expect(items[0]).toMatchObject({ id: 'a', ...OF_RELEASE, lime_data: LIME })
     expect(items[1]).toMatchObject({ id: 'b', lime_data: null, code: 'NO_DATA' })
     expect(
       lines
@@ -158,7 +164,7 @@ describe('a product that is only defined', () => {
     const response = await service.app.inject({ method: 'POST', url: '/advisory/point', payload: FIELD })
     const { location: _, ...sections } = response.json()
     expect(Object.keys(sections)).toEqual(['yield', 'fertilizer', 'isfm', 'forage', 'lime', 'soil'])
-    expect(sections.lime).toEqual({ release: RELEASE, forecast_period: 'July 2026', lime_data: LIME })
+    expect(sections.lime).toEqual({ ...OF_RELEASE, lime_data: LIME })
     expect(sections.soil).toEqual({
       soil_data: null,
       error: 'No soil acidities for Ethiopia have been published yet.',

@@ -1,18 +1,16 @@
 import type { HistoryItem } from '#schemas/history.ts'
-import { csvRow } from '#src/http/csv.ts'
+import { type CsvValue, csvRow } from '#src/http/csv.ts'
 import { observableKeysOf, type ProductDefinition } from '#src/products/define.ts'
 import { type Entry, entriesOf } from './entries.ts'
 import type { HistoryRow } from './queries.ts'
-
-/** What every answer that is kept has. */
-interface RecordedAnswer {
-  location: HistoryItem['location']
-  forecast_period?: string
-}
+import { isSynthetic, monthOf, type RecordedAnswer } from './recorded-answer.ts'
 
 /** An item of the history as the API shows it. */
 export function itemOf(row: HistoryRow): HistoryItem {
-  const { location, forecast_period } = row.answer as RecordedAnswer
+  const answer = row.answer as RecordedAnswer
+  const { location, forecast_period } = answer
+  const month = monthOf(answer)
+  const synthetic = isSynthetic(answer, row)
   return {
     id: row.id,
     created_at: row.created_at,
@@ -21,8 +19,10 @@ export function itemOf(row: HistoryRow): HistoryItem {
     country_code: row.country_code,
     crop: row.crop_code,
     releases: row.releases,
+    ...(synthetic !== undefined && { synthetic }),
     location,
     ...(forecast_period !== undefined && { forecast_period }),
+    ...(month !== undefined && { forecast_month: month }),
     request: row.request,
     answer: row.answer,
     feedback: row.feedback,
@@ -70,8 +70,10 @@ const COLUMNS = [
   'lat',
   'lng',
   'area_ha',
-  'release',
   'forecast_period',
+  'forecast_month',
+  'release',
+  'synthetic',
   'input',
   'scenario',
   'value',
@@ -90,13 +92,13 @@ export function csvOf(products: readonly ProductDefinition[], rows: HistoryRow[]
   const observable = observableKeysOf(products)
   const header = [...COLUMNS, ...observable.map((key) => `observed_${key}`), 'harvested_on']
   const lines = rows.flatMap((row) =>
-    entriesOf(products, row.answer).map((entry) => csvRow(cellsOf(row, entry, observable))),
+    entriesOf(products, row).map((entry) => csvRow(cellsOf(row, entry, observable))),
   )
   return csvRow(header) + lines.join('')
 }
 
 /** @param observable the keys of what may have been observed */
-function cellsOf(row: HistoryRow, entry: Entry, observable: string[]): (string | number | null)[] {
+function cellsOf(row: HistoryRow, entry: Entry, observable: string[]): CsvValue[] {
   const { location } = row.answer as RecordedAnswer
   const { rating = null, comment = null, observed } = row.feedback ?? {}
   return [
@@ -110,8 +112,10 @@ function cellsOf(row: HistoryRow, entry: Entry, observable: string[]): (string |
     location.lat,
     location.lng,
     location.area_ha ?? null,
-    entry.release ?? row.releases.join(' '),
     entry.forecastPeriod,
+    entry.forecastMonth,
+    entry.release ?? row.releases.join(' '),
+    entry.synthetic,
     entry.input,
     entry.scenario,
     entry.value,

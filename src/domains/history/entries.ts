@@ -1,4 +1,6 @@
 import type { ProductDefinition } from '#src/products/define.ts'
+import type { HistoryRow } from './queries.ts'
+import { isSynthetic, monthOf, type ReleaseSection } from './recorded-answer.ts'
 
 type Cell = string | number | null
 
@@ -7,7 +9,9 @@ export interface Entry {
   product: string
   /** The release it is of, where the answer is of several. */
   release: Cell
+  synthetic: boolean | null
   forecastPeriod: Cell
+  forecastMonth: Cell
   input: Cell
   scenario: Cell
   value: Cell
@@ -21,25 +25,32 @@ export interface Entry {
   total: Cell
 }
 
-type Section = Record<string, unknown>
+type Section = ReleaseSection & Record<string, unknown>
 
 /** The values of an answer in its order; where it is of several products, one product after the other. */
-export function entriesOf(products: readonly ProductDefinition[], answer: object): Entry[] {
-  const whole = answer as Section
+export function entriesOf(products: readonly ProductDefinition[], row: HistoryRow): Entry[] {
+  const whole = row.answer as Section
   return products.flatMap((product) => {
     // Where one call asked for every product, each has its part of the answer, or the reason for none.
     const section = (product.code in whole ? whole[product.code] : whole) as Section
     const entries = (section[product.entries] ?? []) as Section[]
-    return entries.map((entry) => entryOf(product, section, entry))
+    return entries.map((entry) => entryOf(product, row, section, entry))
   })
 }
 
-function entryOf(product: ProductDefinition, section: Section, entry: Section): Entry {
+function entryOf(
+  product: ProductDefinition,
+  row: HistoryRow,
+  section: Section,
+  entry: Record<string, unknown>,
+): Entry {
   const cell = (key: string | undefined) => (key === undefined ? null : (entry[key] ?? null)) as Cell
   return {
     product: product.code,
-    release: (section.release ?? null) as Cell,
-    forecastPeriod: (section.forecast_period ?? null) as Cell,
+    release: section.release ?? null,
+    synthetic: isSynthetic(section, row) ?? null,
+    forecastPeriod: section.forecast_period ?? null,
+    forecastMonth: monthOf(section) ?? null,
     input: cell(product.input?.key),
     scenario: cell('scenario'),
     value: cell(product.value.key),

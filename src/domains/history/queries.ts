@@ -123,6 +123,8 @@ export interface HistoryRow {
   country_code: string
   crop_code: string | null
   releases: string[]
+  /** Whether they are demonstration data, by their codes: as far as the database knows them. */
+  synthetic_by_release: Record<string, boolean>
   request: object
   answer: object
   feedback: Feedback | null
@@ -134,7 +136,13 @@ const HISTORY_COLUMNS = sql`
   item.id,
   ${isoTime('item.created_at')} as created_at,
   (extract(epoch from item.created_at) * 1000000)::bigint as created_us,
-  item.kind, item.product, item.country_code, item.crop_code, item.releases, item.request, item.answer,
+  item.kind, item.product, item.country_code, item.crop_code, item.releases,
+  (
+    select coalesce(json_object_agg(release.code, release.synthetic), '{}')
+    from release
+    where release.code = any(item.releases)
+  ) as synthetic_by_release,
+  item.request, item.answer,
   case when feedback.history_id is not null then ${feedbackJson} end as feedback`
 
 /**

@@ -12,6 +12,7 @@ import {
 import type { Tables } from '#src/database/tables.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
+import { attach, DISPOSITION, type FileType } from '#src/http/attachment.ts'
 import { cursorAfter, placeOf } from '#src/http/cursor.ts'
 import { negotiate } from '#src/http/negotiation.ts'
 import { readQuery } from '#src/http/parameters.ts'
@@ -32,8 +33,6 @@ const LIST_DESCRIPTION = `
 The advisories that the caller was given, the newest first: calls of the point endpoints with a token, and advice for polygons and areas. They stay until their owner deletes them, and never change when something new is published.
 
 \`Accept: text/csv\` and \`Accept: application/geo+json\` give the same page as a file. Its next page is in \`next_cursor\` and in the \`Link\` header; each page of CSV has a header line of its own.`
-
-const DISPOSITION = { type: 'string', description: 'The name of a file, for CSV and GeoJSON.' }
 
 const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the item.' }) })
 
@@ -104,7 +103,7 @@ function listRoute(
       if (next !== null) reply.header('link', `<${nextPage(request.url, next)}>; rel="next"`)
 
       if (mediaType === JSON_TYPE) return { items: rows.map(itemOf), next_cursor: next }
-      attach(reply, mediaType, 'history')
+      asFile(reply, mediaType, 'history')
       if (mediaType === CSV) return csvOf(products, rows)
       return { type: 'FeatureCollection' as const, features: rows.map(featureOf), next_cursor: next }
     },
@@ -140,7 +139,7 @@ function itemRoute(db: Kysely<Tables>, products: readonly ProductDefinition[], {
       const mediaType = negotiate(request, reply, MEDIA_TYPES)
       const row = existing(await findHistoryItem(db, callerOf(request).id, request.params.id))
       if (mediaType === JSON_TYPE) return itemOf(row)
-      attach(reply, mediaType, `history-${row.id}`)
+      asFile(reply, mediaType, `history-${row.id}`)
       return mediaType === CSV ? csvOf(products, [row]) : featureOf(row)
     },
   } as const
@@ -191,7 +190,8 @@ function nextPage(url: string, cursor: string): string {
   return `${path}?${parameters}`
 }
 
-function attach(reply: FastifyReply, mediaType: typeof CSV | typeof GEOJSON, name: string): void {
-  const [type, extension] = mediaType === CSV ? [`${CSV}; charset=utf-8`, 'csv'] : [GEOJSON, 'geojson']
-  reply.type(type).header('content-disposition', `attachment; filename="${name}.${extension}"`)
+/** Sends what follows as a file. */
+function asFile(reply: FastifyReply, mediaType: FileType, name: string): void {
+  reply.type(mediaType === CSV ? `${CSV}; charset=utf-8` : mediaType)
+  attach(reply, mediaType, name)
 }

@@ -3,6 +3,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyReply } from 'fastify'
 import fp from 'fastify-plugin'
 import type { OpenAPIV3_1 } from 'openapi-types'
+import { AdvisedArea } from '#schemas/areas.ts'
 import { COUNTRY_NAMES, ErrorBody, ErrorDetail } from '#schemas/common.ts'
 import { Feedback, observedSchemaOf } from '#schemas/feedback.ts'
 import { listOf } from '#schemas/product.ts'
@@ -45,7 +46,7 @@ export const openapi = fp(
   async (app: App, { countries }: OpenapiOptions) => {
     // What several domains speak of.
     const { list: products } = app.products
-    const shared = [ErrorDetail, ErrorBody, UserProfile, observedSchemaOf(products), Feedback]
+    const shared = [ErrorDetail, ErrorBody, UserProfile, observedSchemaOf(products), Feedback, AdvisedArea]
     for (const schema of shared) app.addSchema(schema)
 
     await app.register(swagger, {

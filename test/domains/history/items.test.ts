@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { HistoryItem } from '#schemas/history.ts'
+import type { AdvisoryRecord } from '#src/domains/history/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
@@ -51,8 +52,10 @@ describe('an item', () => {
       country_code: 'eth',
       crop: 'wheat',
       releases: ['synthetic-yield-eth-wheat-2026-07-v1'],
+      synthetic: true,
       location: { ...POINT, type: 'point' },
       forecast_period: 'July 2026',
+      forecast_month: '2026-07',
       request: POINT,
       answer,
       feedback: null,
@@ -60,6 +63,34 @@ describe('an item', () => {
     expect(Math.abs(Date.now() - Date.parse(item.created_at))).toBeLessThan(60_000)
     const [newest] = await allPages(service, person)
     expect(newest).toEqual(item)
+  })
+
+  test('that was recorded before answers said so has a month, and whether it is synthetic', async () => {
+    const synthetic = 'synthetic-yield-eth-wheat-2026-07-v1'
+    const forage = 'synthetic-forage-eth-v1'
+    const release = onePixelRelease({ Urea: 1 }, { forecastPeriod: '2029-01-01' })
+    const { code } = await loadRelease(service.database, release)
+    await operatorOf(service.database).remove(code, true)
+    const location = { name: 'Point', lat: 9.5, lng: 38.5, type: 'point' }
+    const answer = { location, forecast_period: 'February 2024', yield_data: [] }
+    const whole = { location, yield: { release: code, forecast_period: 'May 2025', yield_data: [] } }
+    const old: [Partial<AdvisoryRecord>, month?: string, synthetic?: boolean][] = [
+      [{ releases: [synthetic], answer }, '2024-02', true],
+      [{ releases: [code], answer }, '2024-02', false],
+      [{ releases: ['never-loaded'], answer }, '2024-02', undefined],
+      [{ releases: [synthetic], answer: { ...answer, forecast_period: 'the wet one' } }, undefined, true],
+      [{ releases: [forage], answer: { location, forage_data: [] } }, undefined, true],
+      [{ product: 'all', releases: [code, forage], answer: whole }, undefined, true],
+      [{ product: 'all', releases: [code, 'never-loaded'], answer: whole }, undefined, undefined],
+    ]
+    const ids = await keepAt(
+      service,
+      old.map(([changes]) => [recordOf(person, changes), new Date()]),
+    )
+    for (const [index, [, month, isSynthetic]] of old.entries()) {
+      const item: HistoryItem = (await history(service, person, ids[index] as string)).json()
+      expect([item.forecast_month, item.synthetic], String(index)).toEqual([month, isSynthetic])
+    }
   })
 
   test('of forage has neither crop nor forecast period', async () => {
@@ -115,7 +146,10 @@ describe('an item', () => {
       [code],
       {
         location: after.location,
-        forecast_period: after.forecast_period,
+        forecast_period: 'January 2030',
+        forecast_month: '2030-01',
+        release: code,
+        synthetic: false,
         fertilizer_data: after.fertilizer_data,
       },
     ])

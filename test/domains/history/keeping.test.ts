@@ -85,7 +85,14 @@ describe('a point call', () => {
     for (const headers of [{}, { authorization: 'Bearer x' }]) {
       const response = await ask(headers)
       expect(response.statusCode).toBe(200)
-      expect(Object.keys(response.json())).toEqual(['location', 'forecast_period', 'fertilizer_data'])
+      expect(Object.keys(response.json())).toEqual([
+        'location',
+        'forecast_period',
+        'forecast_month',
+        'release',
+        'synthetic',
+        'fertilizer_data',
+      ])
     }
     expect(await countAll()).toEqual(before)
   })

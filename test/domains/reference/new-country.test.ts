@@ -120,6 +120,9 @@ describe('Tanzania and maize in Kenya, added while the service runs', () => {
       body: {
         location: { name: 'Field', ...DODOMA, type: 'point' },
         forecast_period: 'July 2026',
+        forecast_month: '2026-07',
+        release: 'yield-tza-maize-2026-07-v1',
+        synthetic: false,
         yield_data: [{ scenario: 'Normal', yield_kg_ha: 1500 }],
       },
     })

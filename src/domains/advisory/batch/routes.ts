@@ -14,6 +14,7 @@ import {
 import { ref } from '#schemas/common.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
+import { attach, DISPOSITION, isFileType } from '#src/http/attachment.ts'
 import { negotiate } from '#src/http/negotiation.ts'
 import { queryMerger } from '#src/http/parameters.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
@@ -80,7 +81,7 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
         response: {
           200: {
             description: 'An answer for each point.',
-            headers: { 'Advisory-Release': ReleaseHeader },
+            headers: { 'Advisory-Release': ReleaseHeader, 'Content-Disposition': DISPOSITION },
             content: {
               'application/json': { schema: ref(response) },
               'application/x-ndjson': { schema: ref(AnswerLines) },
@@ -117,8 +118,10 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
         const advice = await adviseBatch(lookup, series, points.count, (index) =>
           readPoint(points.at(index), validate),
         )
-        reply.header('advisory-release', advice.release.code).type(mediaTypeOf(answerForm))
-        const writer = createWriter(answerForm, product, advice.release)
+        const { release } = advice
+        reply.header('advisory-release', release.code).type(mediaTypeOf(answerForm))
+        if (isFileType(answerForm)) attach(reply, answerForm, `${release.code}-points`)
+        const writer = createWriter(answerForm, product, release)
         const long = advice.slices.length > 1
         const pieces = writeAnswer(lookup.reasons, series, advice, writer)
         return reply.send(long ? Readable.from(pieces) : (await pieces.next()).value)

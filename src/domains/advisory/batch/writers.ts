@@ -26,7 +26,7 @@ export function createWriter(form: Form, product: ProductDefinition, release: Re
     case 'application/json':
       return {
         ...itemWriter(product, release),
-        opening: `{"release":${JSON.stringify(release.code)},"items":[`,
+        opening: `{${memberTexts(releaseMembers(release)).join(',')},"items":[`,
         separator: ',',
         closing: ']}',
       }
@@ -42,14 +42,13 @@ export function createWriter(form: Form, product: ProductDefinition, release: Re
 /** Properties are flat, as map programs want them: one a layer. */
 function featureWriter(product: ProductDefinition, release: ReleaseLabels): Writer {
   const fragments = columnsOf(product, release).map((column) => `,${JSON.stringify(column)}:`)
-  const members = memberTexts(releaseMembers(release)).map((member) => `,${member}`)
-  const afterName = members.join('')
+  const members = memberTexts(releaseMembers(release)).join(',')
   const start = ({ id, name = POINT_DEFAULTS.name, lat, lng }: BatchPoint) =>
-    `{"type":"Feature",${idMember(id)}"geometry":{"type":"Point","coordinates":[${lng},${lat}]},"properties":{"name":${JSON.stringify(name)}${afterName}`
+    `{"type":"Feature",${idMember(id)}"geometry":{"type":"Point","coordinates":[${lng},${lat}]},"properties":{"name":${JSON.stringify(name)},${members}`
   const reasonText = ({ error, code }: ErrorBody) => `"error":${JSON.stringify(error)},"code":"${code}"}}`
   const withoutValues = fragments.map((fragment) => `${fragment}null`).join('')
   return {
-    opening: `{"type":"FeatureCollection","release":${JSON.stringify(release.code)},"features":[`,
+    opening: `{"type":"FeatureCollection",${members},"features":[`,
     separator: ',',
     closing: ']}',
     answered(point, values) {

@@ -1,4 +1,5 @@
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/advisory.ts'
+import { isoMonth, monthAndYear } from '#src/lib/month.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { LayerLabel, ReleaseLabels } from './queries.ts'
 import type { LayerValues } from './values.ts'
@@ -26,9 +27,19 @@ export function entriesOf(product: ProductDefinition, release: ReleaseLabels, va
   })
 }
 
-/** What every answer says of its release beside the entries: its month, where it has one. */
-export function releaseMembers({ forecastPeriod }: ReleaseLabels): Record<string, string> {
-  return forecastPeriod === null ? {} : { forecast_period: monthAndYear(forecastPeriod) }
+/** What an answer says of its release, as JSON and as cells of a table. */
+export type ReleaseMembers = Record<string, string | boolean>
+
+/** What every answer says of its release beside the entries: its month, where it has one, and what it is. */
+export function releaseMembers({ code, forecastPeriod, synthetic }: ReleaseLabels): ReleaseMembers {
+  return {
+    ...(forecastPeriod !== null && {
+      forecast_period: monthAndYear(forecastPeriod),
+      forecast_month: isoMonth(forecastPeriod),
+    }),
+    release: code,
+    synthetic,
+  }
 }
 
 /** What a release says of a point, as every answer has it. */
@@ -46,11 +57,4 @@ export function dataOf(
 /** The location of a point's answer. */
 export function locationOf({ lat, lng, name = POINT_DEFAULTS.name }: PointRequest) {
   return { name, lat, lng, type: 'point' }
-}
-
-const MONTH_AND_YEAR = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
-
-/** Month and year in English, "July 2026", of an ISO date. */
-function monthAndYear(date: string): string {
-  return MONTH_AND_YEAR.format(new Date(`${date}T00:00:00Z`))
 }

@@ -23,6 +23,8 @@ export interface ReleaseLabels {
   code: string
   /** ISO date of the first day of the month; null for products without seasons. */
   forecastPeriod: string | null
+  /** Made by a formula, not by agronomists. */
+  synthetic: boolean
   layers: LayerLabel[]
 }
 
@@ -50,7 +52,6 @@ export interface Layer extends LayerLabel {
 
 export interface Release extends ReleaseLabels, Series {
   id: number
-  synthetic: boolean
   layers: Layer[]
   coverages: Coverage[]
 }

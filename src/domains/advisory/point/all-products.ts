@@ -55,7 +55,7 @@ function answerOf(request: PointRequest, found: ProductOutcome[]): PointAnswer |
     } else {
       const { release, values } = outcome
       releases.push(release.code)
-      sections[product.code] = { release: release.code, ...dataOf(product, release, values) }
+      sections[product.code] = dataOf(product, release, values)
     }
   }
   if (releases.length === 0) return mostTelling(reasons)

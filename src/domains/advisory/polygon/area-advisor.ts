@@ -1,4 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
+import type { AdvisedArea } from '#schemas/areas.ts'
 import { type Ask, askUntil } from '#src/database/cancellable.ts'
 import type { Database } from '#src/database/client.ts'
 import { ApiError, unknownCountry } from '#src/errors.ts'
@@ -13,7 +14,7 @@ import { type AreaReference, findArea, persistAreaResult, readArea } from './que
 import type { ReleaseStatistics } from './release-statistics.ts'
 import type { ZonalStatistics } from './zonal-statistics.ts'
 
-export type AreaAdvice = PolygonAdvice & { name: string }
+export type AreaAdvice = PolygonAdvice & { admin: AdvisedArea }
 
 /**
  * Answers for administrative areas from the published releases.
@@ -60,11 +61,12 @@ export function createAreaAdvisor(
       const area = await findArea(ask, reference, release?.id ?? null)
       if (!area) throw unknownArea(snapshot, reference)
       if (!release) throw await reasons.noRelease(snapshot, series)
-      const { id, name } = area
+      const { id, countryCode, level, code, name } = area
       const { longitude, latitude, ...statistics } =
         (area.statistics as StoredStatistics | null) ?? (await computeArea(ask, signal, release.id, id))
       const position = { longitude, latitude }
-      return withValues(reasons, snapshot, series, { name, release, position, statistics })
+      const admin = { country_code: countryCode, level, code, name }
+      return withValues(reasons, snapshot, series, { admin, release, position, statistics })
     })
   }
 }

@@ -36,6 +36,8 @@ export async function examinePolygon(ask: Ask, wkb: Buffer): Promise<PolygonExam
 /** An administrative area, and what is stored of it for a release. */
 export interface AreaInRelease {
   id: number
+  level: number
+  code: string
   name: string
   countryCode: string
   /** What was computed with the boundaries of now; null if nothing was. */
@@ -58,6 +60,8 @@ export async function findArea(
   const [row] = await ask<AreaInRelease>(sql`
     select
       area.id,
+      area.level,
+      area.code,
       area.name,
       area.country_code as "countryCode",
       (
@@ -68,7 +72,7 @@ export async function findArea(
           and statistics_version = ${STATISTICS_VERSION}
       ) as statistics
     from (
-      select id, name, country_code, level from admin_area
+      select id, level, code, name, country_code from admin_area
       where country_code = ${countryCode} and code = ${code}
         and level = coalesce(${level}::integer, level)
       order by level

@@ -147,11 +147,13 @@ function countryOf({ geometry, admin, country_code }: Body): string | undefined 
 
 function locationOf({ name }: Body, advice: Advice) {
   const { position, statistics } = advice
+  const admin = 'admin' in advice ? advice.admin : undefined
   return {
-    name: name ?? ('name' in advice ? advice.name : 'Polygon'),
+    name: name ?? admin?.name ?? 'Polygon',
     lat: position.latitude,
     lng: position.longitude,
     type: 'polygon',
     area_ha: precise(statistics.areaHa),
+    ...(admin && { admin }),
   }
 }

@@ -62,7 +62,8 @@ const points = fc.array(
 )
 
 /** What the point endpoint answers, with the id: the item that is expected, as an object. */
-async function expectedItem({ product, ...parameters }: Series, { id, ...point }: TestPoint) {
+async function expectedItem(series: Series, { id, ...point }: TestPoint) {
+  const { product, ...parameters } = series
   const response = await service.app.inject({
     method: 'POST',
     url: `/advisory/${product}/point`,
@@ -71,25 +72,29 @@ async function expectedItem({ product, ...parameters }: Series, { id, ...point }
   const body = response.json()
   const label = id === undefined ? {} : { id }
   if (response.statusCode !== 404) return { ...label, ...body }
-  const { forecast_period, location, ...empty } = await emptyItem(product)
+  const { location, ...empty } = await emptyItem(series)
   return {
     ...label,
     location: { ...location, name: point.name ?? 'Point', lat: point.lat, lng: point.lng },
-    ...(forecast_period && { forecast_period }),
     ...empty,
     ...body,
   }
 }
 
-/** The answer to a point, without its values. */
-async function emptyItem(product: string) {
-  const [lat, lng, country_code, crop] =
-    product === 'yield' ? [-1.95, 30.06, 'rwa', 'potato'] : [9.5, 38.5, 'eth', 'wheat']
+/** A place in each country that has values. */
+const WITH_VALUES: Record<string, object> = {
+  eth: { lat: 9.5, lng: 38.5 },
+  rwa: { lat: -1.95, lng: 30.06 },
+  ken: { lat: -1, lng: 36.5 },
+}
+
+/** The answer to a point of a series, without its values. */
+async function emptyItem({ product, country_code, crop }: Series) {
   const answer = (
     await service.app.inject({
       method: 'POST',
       url: `/advisory/${product}/point`,
-      payload: { lat, lng, country_code, crop },
+      payload: { ...WITH_VALUES[country_code], country_code, crop },
     })
   ).json()
   return { ...answer, [`${product}_data`]: null }
@@ -99,9 +104,18 @@ interface Item {
   id?: string
   location?: { name: string; lat: number; lng: number }
   forecast_period?: string
+  forecast_month?: string
+  release?: string
+  synthetic?: boolean
   error?: string
   code?: string
   [entries: string]: unknown
+}
+
+/** What an item says of its release. */
+function releaseMembersOf({ forecast_period, forecast_month, release, synthetic }: Item) {
+  const members = { forecast_period, forecast_month, release, synthetic }
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 }
 
 /** The values of an item by the columns that tables and features have for them. */
@@ -129,19 +143,23 @@ function expectAnswer(mediaType: MediaType, body: string, items: Item[]): void {
 }
 
 function expectRow(row: Record<string, string>, item: Item): void {
-  const { id = '', location, forecast_period = '', error = '', code = '' } = item
+  const { id = '', location, error = '', code = '' } = item
   const isText = (cell: string | undefined, text: string) => expect([text, `'${text}`]).toContain(cell)
   isText(row.id, id)
   isText(row.name, location?.name ?? '')
   expect([row.lat, row.lng]).toEqual([location?.lat ?? '', location?.lng ?? ''].map(String))
-  expect(row.forecast_period ?? '').toBe(forecast_period)
+  const { forecast_period, forecast_month, release, synthetic } = row
+  const said = Object.entries({ forecast_period, forecast_month, release, synthetic }).filter(
+    ([, cell]) => cell,
+  )
+  expect(said).toEqual(Object.entries(releaseMembersOf(item)).map(([name, value]) => [name, String(value)]))
   expect([row.error, row.code]).toEqual([error, code])
   const values = Object.entries(row).filter(([name, cell]) => name.includes(' ') && cell !== '')
   expect(values).toEqual(columnsOf(item).map(([name, value]) => [name, String(value)]))
 }
 
 function expectFeature(feature: Record<string, unknown>, item: Item): void {
-  const { id, location, forecast_period, error, code } = item
+  const { id, location, error, code } = item
   const { properties, ...rest } = feature as { properties: Record<string, unknown> }
   expect(rest).toEqual({
     type: 'Feature',
@@ -150,12 +168,12 @@ function expectFeature(feature: Record<string, unknown>, item: Item): void {
   })
   const numbers = Object.entries(properties).filter(([, value]) => typeof value === 'number')
   expect(numbers).toEqual(columnsOf(item))
-  const texts = Object.fromEntries(
-    Object.entries(properties).filter(([, value]) => typeof value === 'string'),
+  const others = Object.fromEntries(
+    Object.entries(properties).filter(([, value]) => value !== null && typeof value !== 'number'),
   )
-  expect(texts).toEqual({
+  expect(others).toEqual({
     ...(location && { name: location.name }),
-    ...(forecast_period && { forecast_period }),
+    ...releaseMembersOf(item),
     ...(error && { error, code }),
   })
 }
@@ -180,9 +198,9 @@ test('every point is answered as by the point endpoint, to the bit and in order,
   )
 })
 
-describe('the form of the answer', () => {
-  const POINT = [{ id: 1, lat: 9.5, lng: 38.5 }]
+const POINT = [{ id: 1, lat: 9.5, lng: 38.5 }]
 
+describe('the form of the answer', () => {
   test.each(MEDIA_TYPES)('is that of the request where Accept does not say: %s', async (type) => {
     for (const headers of [{}, { accept: '*/*' }] as Record<string, string>[]) {
       const response = await send(service.app, 'yield', { payload: bodyIn(type, POINT), type, headers })
@@ -201,6 +219,43 @@ describe('the form of the answer', () => {
       accept: 'text/html',
     })
     expect([response.statusCode, response.json().code]).toEqual([406, 'NOT_ACCEPTABLE'])
+  })
+})
+
+describe('the head', () => {
+  const PERIOD = { forecast_period: 'July 2026', forecast_month: '2026-07' }
+
+  test.each([
+    ['yield', { lat: 9.5, lng: 38.5 }, '', PERIOD, 'synthetic-yield-eth-wheat-2026-07-v1'],
+    ['forage', { lat: -1, lng: 36.5 }, '?country_code=ken', {}, 'synthetic-forage-ken-v1'],
+  ] as const)('of %s says what all of it is', async (product, point, query, period, release) => {
+    for (const [accept, list] of [
+      ['application/json', 'items'],
+      ['application/geo+json', 'features'],
+    ] as const) {
+      const payload = bodyIn('application/json', [point])
+      const { body } = await send(service.app, product, { payload, type: 'application/json', accept, query })
+      const { type: _, [list]: answered, ...head } = JSON.parse(body)
+      expect(answered).toHaveLength(1)
+      expect(head).toEqual({ ...period, release, synthetic: true })
+    }
+  })
+
+  test.each([
+    ['text/csv', 'csv'],
+    ['application/geo+json', 'geojson'],
+  ])('names the file that %s is saved as, and nothing else does', async (accept, extension) => {
+    const payload = bodyIn('application/json', POINT)
+    const { headers } = await send(service.app, 'yield', { payload, type: 'application/json', accept })
+    expect(headers['content-disposition']).toBe(
+      `attachment; filename="synthetic-yield-eth-wheat-2026-07-v1-points.${extension}"`,
+    )
+    const lines = await send(service.app, 'yield', {
+      payload,
+      type: 'application/json',
+      accept: 'application/x-ndjson',
+    })
+    expect(lines.headers['content-disposition']).toBeUndefined()
   })
 })
 

@@ -19,10 +19,10 @@ async function post(path: string, payload: object, headers: Record<string, strin
 async function together(request: object) {
   const sections = await Promise.all(
     PRODUCTS.map(async (product) => {
-      const { status, headers, body } = await post(`/${product}/point`, request)
+      const { status, body } = await post(`/${product}/point`, request)
       const { location: _, ...data } = body
       if (status !== 200) return [product, { [`${product}_data`]: null, ...body }]
-      return [product, { release: headers['advisory-release'], ...data }]
+      return [product, data]
     }),
   )
   return Object.fromEntries(sections)

@@ -20,7 +20,7 @@ function expected(series: string, input: string | null, scenario: string, decima
 const SEASONS = ['Above Normal', 'Normal', 'Below Normal', 'Dominant']
 
 describe('the four point endpoints answer as the interface says', () => {
-  test('yield: location, period and one entry a scenario, best season first', async () => {
+  test('yield: location, period, release and one entry a scenario, best season first', async () => {
     const { status, headers, body } = await postPoint(service.app, 'yield', {
       body: { ...FIELD, name: 'Tef & teff ፩' },
     })
@@ -30,6 +30,9 @@ describe('the four point endpoints answer as the interface says', () => {
     expect(body).toEqual({
       location: { name: 'Tef & teff ፩', ...FIELD, type: 'point' },
       forecast_period: 'July 2026',
+      forecast_month: '2026-07',
+      release: 'synthetic-yield-eth-wheat-2026-07-v1',
+      synthetic: true,
       yield_data: SEASONS.map((scenario) => ({
         scenario,
         yield_kg_ha: expected('yield eth wheat', null, scenario, 2),
@@ -44,6 +47,9 @@ describe('the four point endpoints answer as the interface says', () => {
     expect(body).toEqual({
       location: { name: 'Point', ...FIELD, type: 'point' },
       forecast_period: 'July 2026',
+      forecast_month: '2026-07',
+      release: 'synthetic-fertilizer-eth-wheat-2026-07-v1',
+      synthetic: true,
       fertilizer_data: ['DAP', 'Urea'].flatMap((type) =>
         SEASONS.map((scenario) => ({
           fertilizer_type: type,
@@ -60,6 +66,9 @@ describe('the four point endpoints answer as the interface says', () => {
     expect(body).toEqual({
       location: { name: 'Point', ...FIELD, type: 'point' },
       forecast_period: 'July 2026',
+      forecast_month: '2026-07',
+      release: 'synthetic-isfm-eth-wheat-2026-07-v1',
+      synthetic: true,
       isfm_data: ['Compost', 'Vermicompost'].flatMap((type) =>
         SEASONS.map((scenario) => ({
           isfm_type: type,
@@ -76,6 +85,8 @@ describe('the four point endpoints answer as the interface says', () => {
     expect(headers['advisory-release']).toBe('synthetic-forage-eth-v1')
     expect(body).toEqual({
       location: { name: 'Point', ...FIELD, type: 'point' },
+      release: 'synthetic-forage-eth-v1',
+      synthetic: true,
       forage_data: DEMO_QUANTITIES.forage?.map(({ input }) => ({
         forage_variety: input,
         suitability_score: expected('forage', input, 'Normal', 4),

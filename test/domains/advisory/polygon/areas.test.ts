@@ -28,12 +28,20 @@ test('an area is answered in the same way when its result is kept, and by its na
   const before = await kept()
   const first = await ask(AREA)
   expect(first.status).toBe(200)
-  expect(first.body.location.name).toBe('Addis Ababa')
+  const admin = { country_code: 'eth', level: 1, code: 'ETH-01', name: 'Addis Ababa' }
+  expect(first.body.location).toMatchObject({ name: 'Addis Ababa', admin })
+  expect(first.body).toMatchObject({
+    forecast_period: 'July 2026',
+    forecast_month: '2026-07',
+    release: 'synthetic-fertilizer-eth-wheat-2026-07-v1',
+    synthetic: true,
+  })
   expect(await kept()).toBe(before + 1)
   const second = await ask({ ...AREA, country_code: 'eth' })
   expect(second.body).toEqual(first.body)
   expect(await kept()).toBe(before + 1)
-  expect((await ask({ ...AREA, name: 'The capital' })).body.location.name).toBe('The capital')
+  const named = await ask({ ...AREA, name: 'The capital' })
+  expect(named.body.location).toMatchObject({ name: 'The capital', admin })
 })
 
 test('many who ask for an area at once are all answered, and one result is kept', async () => {
@@ -56,6 +64,7 @@ test('an area answers as its shape does', async () => {
   })
   const geometry = list.json().features.find(({ id }: { id: string }) => id === 'KEN-01').geometry
   const shape = (await ask({ geometry, country_code: 'ken' }, 'forage')).body
+  expect(shape.location).not.toHaveProperty('admin')
   // The list's shapes are rounded to a tenth of a metre.
   expect(shape.location.area_ha / area.location.area_ha).toBeCloseTo(1, 5)
   expect(shape.forage_data.map((entry: Record<string, unknown>) => entry.suitability_score)).toEqual(
@@ -67,7 +76,7 @@ test('every answer stands in the history, with the request', async () => {
   const { history_id, body } = await ask(AREA)
   const entry = await service.app.inject({ url: `/history/${history_id}`, headers: service.person.headers })
   expect(entry.statusCode).toBe(200)
-  expect(entry.json()).toMatchObject({ request: AREA, answer: { ...body } })
+  expect(entry.json()).toMatchObject({ request: AREA, answer: { ...body }, location: body.location })
 })
 
 test('boundaries that are loaded again are asked about again', async () => {
