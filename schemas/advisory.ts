@@ -1,5 +1,6 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { COUNTRY_CODES, ErrorBody, Latitude, Longitude, oneOf, ref } from './common.ts'
+import { MONTH_PATTERN } from './month.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 
 /** What a point request is taken to say where it says nothing. */
@@ -32,8 +33,10 @@ const Name = Type.String({
 })
 
 const ForecastPeriod = Type.String({
-  format: 'month',
-  description: 'The month of an older forecast, as `YYYY-MM`. The newest when left out.',
+  maxLength: 40,
+  pattern: MONTH_PATTERN,
+  description:
+    'The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out.',
   examples: ['2026-07'],
 })
 

@@ -1,6 +1,7 @@
 import type { Options as AjvOptions } from 'ajv'
 import type { FastifySchemaValidationError } from 'fastify'
 import type { ErrorDetail } from '#schemas/common.ts'
+import { MONTH_PATTERN } from '#schemas/month.ts'
 import { ApiError } from '#src/errors.ts'
 
 /** A mailbox and a domain with a dot, in any script; whether mail arrives, only mail can tell. */
@@ -32,16 +33,17 @@ const FORMATS: Record<string, { test: (text: string) => boolean; rule: string }>
   unicode: { test: (text) => text.isWellFormed(), rule: 'must not contain unpaired surrogates' },
   // Not "email": Fastify brings a format of that name, which knows no other script than Latin.
   mailbox: { test: (text) => EMAIL.test(text.trim()), rule: 'must be an e-mail address' },
-  month: {
-    test: (text) => /^(?!0000)\d{4}-(0[1-9]|1[0-2])$/.test(text),
-    rule: 'must be a month such as 2026-07',
-  },
   // Not "date" and "date-time", which Fastify brings: these know the calendar, and what PostgreSQL holds.
   day: { test: isDay, rule: 'must be a date such as 2026-07-01' },
   moment: {
     test: (text) => isDay(text) || isDateTime(text),
     rule: 'must be a date such as 2026-07-01, or a date and time with its zone such as 2026-07-01T08:30:00Z',
   },
+}
+
+/** How the patterns of our schemas are told to a person. */
+const PATTERNS: Record<string, string> = {
+  [MONTH_PATTERN]: 'must be a month such as 2026-07 or July 2026',
 }
 
 /**
@@ -105,6 +107,8 @@ function ruleOf(error: FastifySchemaValidationError): string {
       return minLength === 1 ? 'must not be empty' : `must be at least ${minLength} characters long`
     case 'maxLength':
       return `must be at most ${maxLength} characters long`
+    case 'pattern':
+      return PATTERNS[params.pattern as string] ?? 'is not written as it has to be'
     case 'format':
       return FORMATS[params.format as string]?.rule ?? `must be a ${params.format}`
     default:

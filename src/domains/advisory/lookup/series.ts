@@ -1,4 +1,5 @@
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/advisory.ts'
+import { MONTHS, SHORT_MONTH } from '#schemas/month.ts'
 import { wordKey } from '#src/lib/name-key.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
@@ -14,11 +15,26 @@ export function seriesOf(
     product,
     countryCode: country_code.trim().toLowerCase(),
     cropCode: seasonal ? wordKey(crop) : null,
-    forecastPeriod: seasonal && forecast_period !== undefined ? `${forecast_period}-01` : null,
+    forecastPeriod: seasonal && forecast_period !== undefined ? firstDayOf(forecast_period) : null,
   }
 }
 
 /** Where a request asks for it. */
 export function positionOf({ lat, lng }: Pick<PointRequest, 'lat' | 'lng'>): Position {
   return { longitude: lng, latitude: lat }
+}
+
+/** A month by its name, which the schema of requests has found to be one. */
+const NAMED_MONTH = /^\s*([a-z]+)\s+(\d{4})/i
+
+/** The first day of the month that a request names, as an ISO date. */
+function firstDayOf(period: string): string {
+  const [, name, year] = NAMED_MONTH.exec(period) ?? []
+  if (name === undefined) return `${period.trim()}-01`
+  const month = MONTHS.findIndex((other) => shortOf(other) === shortOf(name)) + 1
+  return `${year}-${String(month).padStart(2, '0')}-01`
+}
+
+function shortOf(month: string): string {
+  return month.slice(0, SHORT_MONTH).toLowerCase()
 }

@@ -94,7 +94,12 @@ describe('a body that cannot be read is refused as a whole', () => {
 describe('what holds for all points is refused as by the point endpoint', () => {
   test.each([
     ['?country_code=xx', 400, 'INVALID_PARAMETERS', 'country_code must be one of eth, gha, ken, rwa.'],
-    ['?forecast_period=July', 400, 'INVALID_PARAMETERS', 'forecast_period must be a month such as 2026-07.'],
+    [
+      '?forecast_period=July',
+      400,
+      'INVALID_PARAMETERS',
+      'forecast_period must be a month such as 2026-07 or July 2026.',
+    ],
     ['?crop=', 400, 'INVALID_PARAMETERS', 'crop must not be empty.'],
     ['?crop=a&crop=b', 400, 'INVALID_PARAMETERS', 'crop must be given once.'],
     [

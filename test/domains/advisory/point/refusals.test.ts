@@ -114,11 +114,11 @@ describe('bad input gets a 400 that names the field', () => {
     [{ crop: '' }, 'crop must not be empty'],
     [{ crop: 'a\0' }, 'crop must not contain NUL characters or unpaired surrogates'],
     [{ country_code: '\0' }, 'country_code must not contain NUL characters or unpaired surrogates'],
-    [{ forecast_period: '0000-07' }, 'forecast_period must be a month such as 2026-07'],
+    [{ forecast_period: '0000-07' }, 'forecast_period must be a month such as 2026-07 or July 2026'],
     [{ crop: ['wheat'] }, 'crop must be a string'],
     [{ country_code: 7 }, 'country_code must be a string'],
-    [{ forecast_period: '2026-13' }, 'forecast_period must be a month such as 2026-07'],
-    [{ forecast_period: 'July 2026' }, 'forecast_period must be a month such as 2026-07'],
+    [{ forecast_period: '2026-13' }, 'forecast_period must be a month such as 2026-07 or July 2026'],
+    [{ forecast_period: 'Juli 2026' }, 'forecast_period must be a month such as 2026-07 or July 2026'],
   ])('%j', async (fields, message) => {
     const { status, body } = await postPoint(service.app, 'yield', { body: { ...FIELD, ...fields } })
     expect(status).toBe(400)

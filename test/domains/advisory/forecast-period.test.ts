@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+
+let service: TestAppWithPerson
+beforeAll(async () => {
+  service = await createTestAppWithPerson()
+})
+afterAll(() => service.close())
+
+const FIELD = { lat: 9.5, lng: 38.5 }
+const SQUARE = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [38.5, 9.5],
+      [38.6, 9.5],
+      [38.6, 9.6],
+      [38.5, 9.6],
+      [38.5, 9.5],
+    ],
+  ],
+}
+
+interface Sent {
+  method?: 'GET'
+  url: string
+  payload?: object
+}
+
+/** Every way to ask for a month. */
+const WAYS: [string, (forecast_period: string) => Sent][] = [
+  [
+    'in the body of a point',
+    (period) => ({ url: '/yield/point', payload: { ...FIELD, forecast_period: period } }),
+  ],
+  ['in the query of a point', (period) => ({ url: `/yield/point?${query(period)}`, payload: FIELD })],
+  ['in a GET', (period) => ({ method: 'GET', url: `/yield/point?lat=9.5&lng=38.5&${query(period)}` })],
+  ['for all products', (period) => ({ url: '/point', payload: { ...FIELD, forecast_period: period } })],
+  [
+    'in the body of a batch',
+    (period) => ({ url: '/yield/points', payload: { points: [FIELD], forecast_period: period } }),
+  ],
+  [
+    'in the query of a batch',
+    (period) => ({ url: `/yield/points?${query(period)}`, payload: { points: [FIELD] } }),
+  ],
+  ['with a polygon', (period) => ({ url: '/yield', payload: { geometry: SQUARE, forecast_period: period } })],
+]
+
+const query = (forecast_period: string) => new URLSearchParams({ forecast_period }).toString()
+
+async function ask({ method, url, payload }: Sent) {
+  const response = await service.app.inject({
+    method: method ?? 'POST',
+    url: `/advisory${url}`,
+    headers: service.person.headers,
+    ...(payload && { payload }),
+  })
+  const { history_id: _, ...body } = response.json()
+  return { status: response.statusCode, body }
+}
+
+describe.each(WAYS)('a month %s', (_, sentWith) => {
+  test.each(['July 2026', 'july 2026', 'JULY 2026', 'Jul 2026', ' jUL  2026 ', ' 2026-07 '])(
+    'is 2026-07 as %j',
+    async (period) => {
+      const expected = await ask(sentWith('2026-07'))
+      expect(expected.status).toBe(200)
+      expect(await ask(sentWith(period))).toEqual(expected)
+    },
+  )
+
+  test.each([
+    'Juli 2026',
+    'Ju 2026',
+    'July 26',
+    'July',
+    '2026-7',
+    '2026-13',
+    '0000-07',
+    'July 0000',
+    '2026 July',
+  ])('is none as %j', async (period) => {
+    const message = 'forecast_period must be a month such as 2026-07 or July 2026'
+    expect(await ask(sentWith(period))).toEqual({
+      status: 400,
+      body: {
+        error: `${message}.`,
+        code: 'INVALID_PARAMETERS',
+        details: [{ field: 'forecast_period', message }],
+      },
+    })
+  })
+})
+
+test('each month of the year has its name', async () => {
+  for (let month = 1; month <= 12; month++) {
+    const name = new Date(Date.UTC(2020, month - 1)).toLocaleString('en', { month: 'long', timeZone: 'UTC' })
+    for (const period of [name, name.slice(0, 3)]) {
+      const { status, body } = await ask({
+        url: '/yield/point',
+        payload: { ...FIELD, forecast_period: `${period} 2020` },
+      })
+      const code = `2020-${String(month).padStart(2, '0')}`
+      expect([status, body.error]).toEqual([
+        404,
+        `There are no yield predictions of wheat for Ethiopia in ${code}; published are: 2026-07.`,
+      ])
+    }
+  }
+})
