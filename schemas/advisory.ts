@@ -1,5 +1,15 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import { COUNTRY_CODES, ErrorBody, Latitude, Longitude, oneOf, ref } from './common.ts'
+import {
+  asParameter,
+  COUNTRY_CODES,
+  ErrorBody,
+  Latitude,
+  Longitude,
+  oneOf,
+  optional,
+  ref,
+  type WithoutNulls,
+} from './common.ts'
 import { MONTH_PATTERN } from './month.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 
@@ -44,10 +54,10 @@ export const PointRequest = Type.Object(
   {
     lat: Latitude,
     lng: Longitude,
-    crop: Type.Optional(Crop),
-    country_code: Type.Optional(CountryCode),
-    name: Type.Optional(Name),
-    forecast_period: Type.Optional(ForecastPeriod),
+    crop: optional(Crop),
+    country_code: optional(CountryCode),
+    name: optional(Name),
+    forecast_period: optional(ForecastPeriod),
   },
   {
     $id: 'PointRequest',
@@ -55,14 +65,20 @@ export const PointRequest = Type.Object(
     examples: [{ lat: 9.5, lng: 38.5, crop: 'wheat', country_code: 'eth', name: 'My field' }],
   },
 )
-export type PointRequest = Static<typeof PointRequest>
+export type PointRequest = WithoutNulls<Static<typeof PointRequest>>
+
+/** The fields of a request as the parameters of a query. */
+export function queryOf(request: TObject): TObject {
+  const parameters = Object.entries(request.properties).map(([name, field]) => [name, asParameter(field)])
+  return Type.Object(Object.fromEntries(parameters))
+}
 
 /**
- * The same fields as query parameters. None is required, since the body may have it, and none has an
+ * The same where they may also be in the body. None is required, since the body may have it, and none has an
  * example: a form that fills in both would hide that the body wins.
  */
 export function asQuery(request: TObject): TSchema {
-  const parameters = Object.entries(request.properties).map(([name, property]) => {
+  const parameters = Object.entries(queryOf(request).properties).map(([name, property]) => {
     const { examples: _, default: otherwise, description, ...rule } = property as Annotated
     const fallback = otherwise === undefined ? '' : ` \`${otherwise}\` when neither does.`
     return [

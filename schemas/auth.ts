@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { ref } from './common.ts'
+import { optional, ref } from './common.ts'
 import { Organisation, PersonName, UserProfile } from './user.ts'
 
 const Email = Type.String({
@@ -33,7 +33,7 @@ export const RegisterRequest = Type.Object(
     email: Email,
     password: NewPassword,
     name: PersonName,
-    organisation: Type.Optional(Organisation),
+    organisation: optional(Organisation),
   },
   {
     $id: 'RegisterRequest',

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { PointRequest, releaseMembers } from './advisory.ts'
+import { optional, type WithoutNulls } from './common.ts'
 import { ofSeasonless, type ProductContract } from './product.ts'
 
 /** How many points one call may have. */
@@ -17,14 +18,14 @@ export const PointId = Type.Unsafe<string | number>({
 
 export const BatchPoint = Type.Object(
   {
-    id: Type.Optional(PointId),
+    id: optional(PointId),
     lat: PointRequest.properties.lat,
     lng: PointRequest.properties.lng,
     name: PointRequest.properties.name,
   },
   { $id: 'BatchPoint', description: 'One of many points. Fields that are not listed are ignored.' },
 )
-export type BatchPoint = Static<typeof BatchPoint>
+export type BatchPoint = WithoutNulls<Static<typeof BatchPoint>>
 
 export const PointLines = Type.String({
   $id: 'PointLines',
@@ -45,13 +46,13 @@ export const PointCollection = Type.Object(
     features: Type.Array(
       Type.Object({
         type: Type.Literal('Feature'),
-        id: Type.Optional(PointId),
+        id: optional(PointId),
         geometry: Type.Object({
           type: Type.Literal('Point'),
           coordinates: Type.Array(Type.Number(), { minItems: 2, description: 'Longitude, latitude.' }),
         }),
         properties: Type.Union([
-          Type.Object({ id: Type.Optional(PointId), name: PointRequest.properties.name }),
+          Type.Object({ id: optional(PointId), name: PointRequest.properties.name }),
           Type.Null(),
         ]),
       }),

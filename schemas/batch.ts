@@ -10,14 +10,14 @@ import {
   PointLines,
   PointTable,
 } from './batch-forms.ts'
-import { ref } from './common.ts'
+import { ref, type WithoutNulls } from './common.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 
 const { crop, country_code, forecast_period } = PointRequest.properties
 
 /** What is said of all points of a call together, in a JSON body or in the query. */
 export const BatchParameters = Type.Object({ crop, country_code, forecast_period })
-export type BatchParameters = Static<typeof BatchParameters>
+export type BatchParameters = WithoutNulls<Static<typeof BatchParameters>>
 
 /** The same for products without seasons. */
 const PlainBatchParameters = Type.Object({ country_code })

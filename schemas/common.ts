@@ -7,6 +7,37 @@ export function ref<Schema extends TSchema>(schema: Schema) {
   return Type.Unsafe<Static<Schema>>({ $ref: `${$id}#` })
 }
 
+/**
+ * An optional field of a body: null counts as left out, which is what the optionals of many languages become.
+ */
+export function optional<Schema extends TSchema>(field: Schema) {
+  const { type } = field as { type?: string | string[] }
+  const nullable =
+    type === undefined ? Type.Union([field, Type.Null()]) : { ...field, type: [type, 'null'].flat() }
+  return Type.Optional(Type.Unsafe<Static<Schema> | null>(nullable))
+}
+
+/** A request once its body is merged with the query, which leaves out what is null. */
+export type WithoutNulls<Request> = { [Field in keyof Request]: Exclude<Request[Field], null> }
+
+interface Parameter extends TSchema {
+  type: string | string[]
+  minLength?: number
+  pattern?: string
+}
+
+/** A field as a query parameter: there is no null in a query, and what is empty counts as left out. */
+export function asParameter(field: TSchema): TSchema {
+  const { type, minLength: _, pattern, ...rest } = field as Parameter
+  if (!Type.IsOptional(field)) return field
+  const types = [type].flat().filter((name) => name !== 'null')
+  return Type.Optional({
+    ...rest,
+    type: types.length === 1 ? types[0] : types,
+    ...(pattern !== undefined && { pattern: `^$|${pattern}` }),
+  })
+}
+
 /** One of some strings. */
 export function oneOf<const Values extends readonly string[]>(values: Values, description: string) {
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], description })

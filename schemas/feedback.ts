@@ -1,5 +1,5 @@
-import { type Static, type TObject, Type } from 'typebox'
-import { Time } from './common.ts'
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import { optional, Time } from './common.ts'
 import type { ExampleEntry, ProductContract } from './product.ts'
 
 /** What was seen in the field: values by the keys that products are observed by, and the harvest. */
@@ -14,25 +14,36 @@ const HARVEST = '2026-11-20'
 
 /** The value of each product that can be observed, and the date of the harvest. */
 export function observedSchemaOf(products: readonly ProductContract[]): TObject {
-  const values = products.flatMap(({ observed }) => observed ?? [])
-  return Type.Object(
-    {
-      ...Object.fromEntries(
-        values.map(({ key, maximum, description }) => [
-          key,
-          Type.Optional(Type.Number({ minimum: 0, maximum, description })),
-        ]),
-      ),
-      harvested_on: Type.Optional(
-        Type.String({ format: 'day', description: 'The date of the harvest.', examples: [HARVEST] }),
-      ),
-    },
-    {
-      $id: OBSERVED,
+  const fields = observedFieldsOf(products).map(([key, field]) => [key, Type.Optional(field)])
+  return Type.Object(Object.fromEntries(fields), {
+    $id: OBSERVED,
+    description: 'What was seen in the field.',
+    examples: [observedExample(products)],
+  })
+}
+
+/** The same as it is sent. */
+function observedRequestOf(products: readonly ProductContract[]) {
+  const fields = observedFieldsOf(products).map(([key, field]) => [key, optional(field)])
+  return Type.Unsafe<{ [Key in keyof Observed]: Observed[Key] | null }>(
+    Type.Object(Object.fromEntries(fields), {
       description: 'What was seen in the field. Fields that are not listed are ignored.',
-      examples: [observedExample(products)],
-    },
+    }),
   )
+}
+
+function observedFieldsOf(products: readonly ProductContract[]): [string, TSchema][] {
+  return [
+    ...products.flatMap(({ observed }): [string, TSchema][] => {
+      if (!observed) return []
+      const { key, maximum, description } = observed
+      return [[key, Type.Number({ minimum: 0, maximum, description })]]
+    }),
+    [
+      'harvested_on',
+      Type.String({ format: 'day', description: 'The date of the harvest.', examples: [HARVEST] }),
+    ],
+  ]
 }
 
 /** @param most so many values at most */
@@ -51,8 +62,8 @@ export function feedbackRequestOf(products: readonly ProductContract[]) {
   return Type.Object(
     {
       rating: Rating,
-      comment: Type.Optional(Type.String({ maxLength: 2000, format: 'text' })),
-      observed: Type.Optional(ObservedReference),
+      comment: optional(Type.String({ maxLength: 2000, format: 'text' })),
+      observed: optional(observedRequestOf(products)),
     },
     {
       $id: 'FeedbackRequest',

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { ref, Time } from './common.ts'
+import { optional, ref, Time } from './common.ts'
 
 const KeyName = Type.String({
   minLength: 1,
@@ -12,7 +12,7 @@ const KeyName = Type.String({
 export const ApiKeyRequest = Type.Object(
   {
     name: KeyName,
-    expires_in_days: Type.Optional(
+    expires_in_days: optional(
       Type.Integer({
         minimum: 1,
         maximum: 3650,

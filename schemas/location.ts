@@ -1,13 +1,22 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { AdminReference } from './areas.ts'
-import { COUNTRY_CODES, Latitude, Longitude, oneOf, ref } from './common.ts'
+import {
+  asParameter,
+  COUNTRY_CODES,
+  Latitude,
+  Longitude,
+  oneOf,
+  optional,
+  ref,
+  type WithoutNulls,
+} from './common.ts'
 import type { ProductContract } from './product.ts'
 
 export const LocationRequest = Type.Object(
   {
     lat: Latitude,
     lng: Longitude,
-    country_code: Type.Optional(
+    country_code: optional(
       Type.String({
         minLength: 1,
         maxLength: 100,
@@ -16,7 +25,7 @@ export const LocationRequest = Type.Object(
         examples: ['rwa'],
       }),
     ),
-    crop: Type.Optional(
+    crop: optional(
       Type.String({
         minLength: 1,
         maxLength: 100,
@@ -32,16 +41,17 @@ export const LocationRequest = Type.Object(
     examples: [{ lat: -1.95, lng: 30.06, country_code: 'rwa' }],
   },
 )
-export type LocationRequest = Static<typeof LocationRequest>
+export type LocationRequest = WithoutNulls<Static<typeof LocationRequest>>
 
 /** The same fields as query parameters, where none is required because the body may have it. */
 export function locationQuery(): TSchema {
-  const { lat, lng, ...optional } = LocationRequest.properties
+  const { lat, lng, country_code, crop } = LocationRequest.properties
   const elsewhere = 'Required, here or in the body.'
   return Type.Object({
     lat: Type.Optional({ ...lat, description: `Latitude in decimal degrees (WGS 84). ${elsewhere}` }),
     lng: Type.Optional({ ...lng, description: `Longitude in decimal degrees (WGS 84). ${elsewhere}` }),
-    ...optional,
+    country_code: asParameter(country_code),
+    crop: asParameter(crop),
   })
 }
 

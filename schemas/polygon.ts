@@ -1,7 +1,7 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { exampleMembers, HistoryId, PointRequest, type PointSchemas, releaseMembers } from './advisory.ts'
 import { AdvisedArea, MAX_LEVEL } from './areas.ts'
-import { COUNTRY_CODES, oneOf, ref } from './common.ts'
+import { COUNTRY_CODES, oneOf, optional, ref, type WithoutNulls } from './common.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 
 // What is wrong with a geometry is found by code, which can say where: a validator would go through ten
@@ -38,7 +38,7 @@ export const AdminSelection = Type.Object(
       description: 'The code of the area, as in `GET /admin`.',
       examples: ['ETH-01'],
     }),
-    level: Type.Optional(
+    level: optional(
       Type.Integer({
         minimum: 0,
         maximum: MAX_LEVEL,
@@ -52,8 +52,8 @@ export const AdminSelection = Type.Object(
 const { crop, country_code, name, forecast_period } = PointRequest.properties
 
 const Place = {
-  geometry: Type.Optional(ref(PolygonGeometry)),
-  admin: Type.Optional(ref(AdminSelection)),
+  geometry: optional(ref(PolygonGeometry)),
+  admin: optional(ref(AdminSelection)),
 }
 
 const Label = Type.Optional({
@@ -95,7 +95,7 @@ export const PolygonRequest = Type.Object(
     ],
   },
 )
-export type PolygonRequest = Static<typeof PolygonRequest>
+export type PolygonRequest = WithoutNulls<Static<typeof PolygonRequest>>
 
 /** What products without seasons are asked. */
 export type PlainPolygonRequest = Pick<PolygonRequest, 'geometry' | 'admin' | 'country_code' | 'name'>

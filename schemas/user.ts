@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { oneOf, Time } from './common.ts'
+import { oneOf, optional, Time } from './common.ts'
 
 export const ROLES = ['user', 'admin'] as const
 export type Role = (typeof ROLES)[number]
@@ -48,7 +48,7 @@ export type UserProfile = Static<typeof UserProfile>
 
 export const ProfileChanges = Type.Object(
   {
-    name: Type.Optional(PersonName),
+    name: optional(PersonName),
     organisation: Type.Optional(
       Type.Unsafe<string | null>({
         ...Organisation,

@@ -8,11 +8,12 @@ const DECIMAL = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/
 interface Field {
   name: string
   numeric: boolean
+  optional: boolean
 }
 
 /**
  * A hook that makes one request of the body and the query parameters: field by field, and the body
- * wins. What comes out is validated as the body. Parameters that the schema does not name are ignored.
+ * wins. An optional field is left out by null in the body and by nothing in the query. What comes out is validated as the body. Parameters that the schema does not name are ignored.
  */
 export function mergeQueryIntoBody(schema: TObject) {
   const merge = queryMerger(schema)
@@ -48,22 +49,26 @@ function merged(
   }
   const request: Record<string, unknown> = {}
   for (const field of fields) {
-    const { name } = field
-    if (body && Object.hasOwn(body, name)) request[name] = (body as Record<string, unknown>)[name]
-    else if (query[name] !== undefined) request[name] = readValue(field, query[name])
+    const { name, optional } = field
+    const sent = body && Object.hasOwn(body, name) ? (body as Record<string, unknown>)[name] : undefined
+    const value = sent === undefined || (sent === null && optional) ? readValue(field, query[name]) : sent
+    if (value !== undefined) request[name] = value
   }
   return request
 }
 
-/** A hook that turns the numbers among the query parameters into numbers, for the validation to judge. */
+/**
+ * A hook that turns the numbers among the query parameters into numbers, for the validation to judge, and
+ * takes out those that are empty and optional.
+ */
 export function readQuery(schema: TObject) {
   const fields = fieldsOf(schema)
   return async (request: FastifyRequest): Promise<void> => {
     const query = request.query as Record<string, string | string[]>
     request.query = Object.fromEntries(
       fields
-        .filter(({ name }) => query[name] !== undefined)
-        .map((field) => [field.name, readValue(field, query[field.name] as string | string[])]),
+        .map((field) => [field.name, readValue(field, query[field.name])])
+        .filter(([, value]) => value !== undefined),
     )
   }
 }
@@ -72,14 +77,19 @@ function fieldsOf(schema: TObject): Field[] {
   return Object.entries(schema.properties).map(([name, property]) => ({
     name,
     numeric: Type.IsNumber(property) || Type.IsInteger(property),
+    optional: Type.IsOptional(property),
   }))
 }
 
 /**
- * A query parameter's value. Numbers are read strictly; what is not a number stays text, which the
+ * A query parameter's value; undefined where it is left out. Numbers are read strictly; what is not a number stays text, which the
  * validation then refuses with the same message as text in a body.
  */
-function readValue({ name, numeric }: Field, value: string | string[]): number | string {
+function readValue(
+  { name, numeric, optional }: Field,
+  value: string | string[] | undefined,
+): number | string | undefined {
+  if (value === undefined || (value === '' && optional)) return undefined
   if (Array.isArray(value)) throw ApiError.invalid(name, 'must be given once')
   return numeric ? readNumber(value) : value
 }

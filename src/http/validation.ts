@@ -65,6 +65,8 @@ export const AJV_OPTIONS: AjvOptions = {
 export function validationError(errors: FastifySchemaValidationError[]): ApiError {
   const details = new Map<string, ErrorDetail>()
   for (const error of errors) {
+    // Null stands for a field that is left out: that something is not null is no mistake.
+    if (error.keyword === 'anyOf' || error.params.type === 'null') continue
     const field = fieldOf(error)
     if (details.has(field)) continue
     const allowed = error.params.allowedValues as string[] | undefined
@@ -92,15 +94,16 @@ function ruleOf(error: FastifySchemaValidationError): string {
   const { keyword, params } = error
   const { type, minimum, maximum, minLength, maxLength } =
     (error as { parentSchema?: Limits }).parentSchema ?? {}
+  const types = [type].flat().filter((name) => name !== 'null')
   switch (keyword) {
     case 'required':
       return 'is required'
     case 'type':
     case 'minimum':
     case 'maximum':
-      if (type !== 'number' && type !== 'integer')
-        return `must be ${type === 'object' ? 'an' : 'a'} ${[type].flat().join(' or a ')}`
-      return `must be a ${type === 'integer' ? 'whole number' : 'number'}${minimum === undefined ? '' : ` from ${minimum} to ${maximum}`}`
+      if (types[0] !== 'number' && types[0] !== 'integer')
+        return `must be ${types[0] === 'object' || types[0] === 'array' ? 'an' : 'a'} ${types.join(' or a ')}`
+      return `must be a ${types[0] === 'integer' ? 'whole number' : 'number'}${minimum === undefined ? '' : ` from ${minimum} to ${maximum}`}`
     case 'enum':
       return `must be one of ${(params.allowedValues as string[]).join(', ')}`
     case 'minLength':

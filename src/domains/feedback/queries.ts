@@ -27,11 +27,11 @@ export async function putFeedback(
   db: Kysely<Tables>,
   userId: string,
   historyId: string,
-  { rating, comment, observed = {} }: FeedbackRequest,
+  { rating, comment, observed }: FeedbackRequest,
   observable: string[],
 ): Promise<Feedback | undefined> {
   if (!isUuid(historyId)) return undefined
-  const values = Object.fromEntries(observable.map((key) => [key, observed[key]]))
+  const values = Object.fromEntries(observable.map((key) => [key, observed?.[key] ?? undefined]))
   const { rows } = await sql<{ feedback: Feedback }>`
     with item as (
       -- Held, so that it is not deleted between now and the insert.
@@ -42,7 +42,7 @@ export async function putFeedback(
     )
     select
       id, ${userId}::uuid, ${rating}::integer, ${comment ?? null}::text, ${JSON.stringify(values)}::jsonb,
-      ${observed.harvested_on ?? null}::date
+      ${observed?.harvested_on ?? null}::date
     from item
     on conflict (history_id) do update set
       rating = excluded.rating,

@@ -95,10 +95,11 @@ export async function updateUser(
   id: string,
   { name, organisation }: ProfileChanges,
 ): Promise<UserProfile | undefined> {
-  if (name === undefined && organisation === undefined) return findUser(db, id)
+  const named = name ?? undefined
+  if (named === undefined && organisation === undefined) return findUser(db, id)
   return db
     .updateTable('app_user')
-    .set({ ...(name !== undefined && { name }), ...(organisation !== undefined && { organisation }) })
+    .set({ ...(named !== undefined && { name: named }), ...(organisation !== undefined && { organisation }) })
     .where('id', '=', id)
     .returning(PROFILE)
     .executeTakeFirst()

@@ -16,6 +16,8 @@ const descriptionOf = (advice: string) =>
   `
 What the season's science says about a place in ${COUNTRY_NAMES}: ${advice}, from the rasters that agronomists publish.
 
+What is optional is left out by \`null\` in a body, by an empty parameter in a query and by an empty cell in a table.
+
 Errors are JSON with an \`error\` sentence for people and a stable \`code\` for programs. New fields may be added to answers; fields are never removed or changed in meaning.`.trim()
 
 const BEARER = 'bearerAuth'

@@ -84,7 +84,6 @@ test.each([
   [{ rating: 3, comment: 'x'.repeat(2001) }, 'comment'],
   [{ rating: 3, comment: 'a\0b' }, 'comment'],
   [{ rating: 3, comment: '\ud800' }, 'comment'],
-  [{ rating: 3, comment: null }, 'comment'],
   [{ rating: 3, observed: [] }, 'observed'],
   [{ rating: 3, observed: { yield_kg_ha: -1 } }, 'observed.yield_kg_ha'],
   [{ rating: 3, observed: { yield_kg_ha: 200_001 } }, 'observed.yield_kg_ha'],

@@ -55,7 +55,6 @@ describe('a page', () => {
     ['limit=101', 'limit'],
     ['limit=x', 'limit'],
     ['product=maize', 'product'],
-    ['country_code=', 'country_code'],
     ['from=yesterday', 'from'],
     ['from=2026-02-30', 'from'],
     ['from=2026-07-01T24:00:00Z', 'from'],

@@ -49,7 +49,6 @@ describe('the profile', () => {
 
   test.each([
     [{ name: '' }, 'name'],
-    [{ name: null }, 'name'],
     [{ name: 'x'.repeat(201) }, 'name'],
     [{ name: 'a\0b' }, 'name'],
     [{ organisation: 7 }, 'organisation'],

@@ -27,12 +27,14 @@ export interface Validator {
 
 /**
  * A point as it was sent, judged as the point endpoints judge theirs. Most points are found right by a
- * few comparisons; only what is not goes to the schema's validator, which knows what to say.
+ * few comparisons; only what is not goes to the schema's validator, which knows what to say. An id or a name
+ * that is null is left out.
  */
 export function readPoint(sent: unknown, validate: Validator): BatchPoint | RefusedPoint {
   if (sent instanceof RefusedPoint) return sent
   if (!isObject(sent)) return new RefusedPoint(ApiError.invalid('point', 'must be an object'))
-  if (isPlainPoint(sent) || validate(sent)) return sent as BatchPoint
+  if (isPlainPoint(sent)) return sent as BatchPoint
+  if (validate(sent)) return { ...sent, id: sent.id ?? undefined, name: sent.name ?? undefined } as BatchPoint
   return new RefusedPoint(validationError(validate.errors ?? []), sent.id)
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { asQuery, type PointRequest, ReleaseHeader } from '#schemas/advisory.ts'
+import { asQuery, type PointRequest, queryOf, ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
 import { type ErrorCode, errorResponses } from '#src/errors.ts'
@@ -130,7 +130,7 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
       operationId: `get${name.charAt(0).toUpperCase()}${name.slice(1)}AtPoint`,
       summary: `${summary}, to be cached`,
       description: description + GET_RULES + RECORDED,
-      querystring: Type.Object(request.properties),
+      querystring: queryOf(request),
       response: {
         200: {
           ...success,
