@@ -73,6 +73,9 @@ export const ErrorBody = Type.Object(
     error: Type.String({ description: 'What went wrong, as a sentence for people.' }),
     code: Type.String({ description: 'What went wrong, for programs. Stable.' }),
     details: Type.Optional(Type.Array(ref(ErrorDetail))),
+    request_id: Type.String({
+      description: 'The `X-Request-Id` of the answer: with it the operator finds the request in the log.',
+    }),
   },
   {
     $id: 'Error',
@@ -82,11 +85,13 @@ export const ErrorBody = Type.Object(
         error: 'lat must be a number from -90 to 90.',
         code: 'INVALID_PARAMETERS',
         details: [{ field: 'lat', message: 'lat must be a number from -90 to 90' }],
+        request_id: 'u3Vb0fJX2kQe-5k',
       },
     ],
   },
 )
-export type ErrorBody = Static<typeof ErrorBody>
+/** What an error says, also of a part of an answer; only the answer's own says for which request. */
+export type ErrorBody = Omit<Static<typeof ErrorBody>, 'request_id'>
 
 /** A time in an answer, in the one form that all of them have. */
 export const Time = Type.String({

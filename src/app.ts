@@ -10,6 +10,7 @@ import { clientErrorHandler, errorHandler, frameworkErrors } from '#src/http/plu
 import { openapi } from '#src/http/plugins/openapi.ts'
 import { overload } from '#src/http/plugins/overload.ts'
 import { requestCounts } from '#src/http/plugins/request-counts.ts'
+import { requestId, requestIdOf } from '#src/http/plugins/request-id.ts'
 import { securityHeaders } from '#src/http/plugins/security-headers.ts'
 import { AJV_OPTIONS } from '#src/http/validation.ts'
 import type { Config } from './config.ts'
@@ -50,6 +51,7 @@ export async function buildApp(
     }),
     // Only these may say on whose behalf they ask: anybody can write X-Forwarded-For.
     trustProxy: config.TRUSTED_PROXIES.length > 0 && config.TRUSTED_PROXIES,
+    genReqId: requestIdOf,
     bodyLimit: config.BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     ajv: { customOptions: AJV_OPTIONS },
@@ -68,6 +70,7 @@ export async function buildApp(
   app.decorate('products', products)
   app.decorate('draining', false)
 
+  await app.register(requestId)
   await app.register(errorHandler)
   await app.register(requestCounts, { add: (counts) => addRequestCounts(database.writer, counts) })
   await app.register(securityHeaders)

@@ -31,10 +31,13 @@ test.each(examples)('is answered as $file shows: $command', async ({ command, an
   const url = /http:\/\/127\.0\.0\.1:3000([^\s']*)/.exec(command)?.[1] as string
   const payload = /(?:-d|--data-binary) \$?'([^']*)'/.exec(command)?.[1]?.replaceAll('\\n', '\n')
   const type = /-H 'Content-Type: ([^']*)'/.exec(command)?.[1]
+  // Each request has its own, unless it brings one.
+  const id = /"request_id":"([^"]*)"/.exec(answer)?.[1]
   const response = await service.app.inject({
     method: 'POST',
     url,
-    ...(payload === undefined ? {} : { payload, headers: { 'content-type': type ?? '' } }),
+    headers: { ...(type && { 'content-type': type }), ...(id && { 'x-request-id': id }) },
+    ...(payload !== undefined && { payload }),
   })
   expect(response.body.trimEnd().replaceAll('\r\n', '\n')).toBe(answer)
 })

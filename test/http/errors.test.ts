@@ -46,6 +46,7 @@ describe('every error is JSON with an error and a code', () => {
     expect(response.json()).toEqual({
       error: 'There is no GET /nowhere. GET /docs lists all paths.',
       code: 'NOT_FOUND',
+      request_id: expect.any(String),
     })
   })
 
@@ -76,6 +77,7 @@ describe('every error is JSON with an error and a code', () => {
     expect(response.json()).toEqual({
       error: 'There is no PUT /advisory/yield/point. This path takes GET, POST.',
       code: 'NOT_FOUND',
+      request_id: expect.any(String),
     })
   })
 
@@ -92,6 +94,7 @@ describe('every error is JSON with an error and a code', () => {
       expect(response.json()).toEqual({
         error: 'Send the body as application/json.',
         code: 'UNSUPPORTED_MEDIA_TYPE',
+        request_id: expect.any(String),
       })
     },
   )
@@ -111,7 +114,11 @@ describe('every error is JSON with an error and a code', () => {
       'POST /advisory/yield/point HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: abc\r\n\r\n{}',
     )
     expect(status).toBe(400)
-    expect(body).toEqual({ error: 'The request is not valid HTTP.', code: 'MALFORMED_REQUEST' })
+    expect(body).toEqual({
+      error: 'The request is not valid HTTP.',
+      code: 'MALFORMED_REQUEST',
+      request_id: expect.any(String),
+    })
   })
 
   test.each(['/%', '/%zz', '/advisory/%E0%A4%A/point'])('the URL %s', async (url) => {
@@ -125,7 +132,11 @@ describe('every error is JSON with an error and a code', () => {
     const { status, type, body } = await raw('\x16\x03\x01hello\r\n\r\n')
     expect(status).toBe(400)
     expect(type).toBe('application/json; charset=utf-8')
-    expect(body).toEqual({ error: 'The request is not valid HTTP.', code: 'MALFORMED_REQUEST' })
+    expect(body).toEqual({
+      error: 'The request is not valid HTTP.',
+      code: 'MALFORMED_REQUEST',
+      request_id: expect.any(String),
+    })
   })
 
   test('bytes that are not HTTP after a request, which is answered before', async () => {
@@ -166,6 +177,7 @@ describe('every error is JSON with an error and a code', () => {
       expect(response.json()).toEqual({
         error: 'The service failed to answer; the request may well be right.',
         code: 'INTERNAL',
+        request_id: expect.any(String),
       })
     } finally {
       await broken.close()

@@ -23,6 +23,7 @@ const POINTS = [
 const UNAVAILABLE = {
   error: 'The database does not answer; try again later.',
   code: 'DATABASE_UNAVAILABLE',
+  request_id: expect.any(String),
 }
 
 function expectUnavailable({ statusCode, headers, body }: LightMyRequestResponse): void {
@@ -166,7 +167,11 @@ describe('a statement that fails', () => {
     const answer = await testApp.app.inject({ method: 'POST', url, payload })
     expect([answer.statusCode, answer.json()]).toEqual([
       500,
-      { error: 'The service failed to answer; the request may well be right.', code: 'INTERNAL' },
+      {
+        error: 'The service failed to answer; the request may well be right.',
+        code: 'INTERNAL',
+        request_id: expect.any(String),
+      },
     ])
     // The embedded database may take longer to come back than a request waits for it.
     await vi.waitFor(async () => {
@@ -200,6 +205,7 @@ describe('more requests than the database can take', () => {
       expect(refused.json()).toEqual({
         error: 'The service is busy; try again in a second.',
         code: 'OVERLOADED',
+        request_id: expect.any(String),
       })
     }
     expect((await app.inject('/health/live')).statusCode).toBe(200)

@@ -64,6 +64,7 @@ test.each([
     error: `${message}.`,
     code: 'NOT_ACCEPTABLE',
     details: [{ field: 'Accept', message, allowed: [JSON_TYPE, CSV, GEOJSON] }],
+    request_id: expect.any(String),
   })
 })
 

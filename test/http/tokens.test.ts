@@ -137,6 +137,7 @@ describe('a token is refused', () => {
     expect(response.json()).toEqual({
       error: 'The token is not valid, has expired or has ended: refresh it, or log in again.',
       code: 'UNAUTHORIZED',
+      request_id: expect.any(String),
     })
   })
 

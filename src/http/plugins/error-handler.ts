@@ -6,6 +6,7 @@ import { isDatabaseUnavailable } from '#src/database/failures.ts'
 import { ApiError, ERRORS, type ErrorCode } from '#src/errors.ts'
 import type { App } from '../app.ts'
 import { validationError } from '../validation.ts'
+import { newRequestId, requestIdOf } from './request-id.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -54,11 +55,13 @@ export const errorHandler = fp(
       return send(known, reply)
     })
     app.setNotFoundHandler((request, reply) => send(notFound(app, request), reply))
-    app.server.on('checkExpectation', (_request, response) => {
+    app.server.on('checkExpectation', (request, response) => {
       const error = new ApiError('MALFORMED_REQUEST', 'The Expect header asks for something unknown.')
-      const body = JSON.stringify(error.body)
+      const id = requestIdOf(request)
+      const body = bodyOf(error, id)
       response.writeHead(error.status, {
         'content-type': 'application/json; charset=utf-8',
+        'x-request-id': id,
         'content-length': Buffer.byteLength(body),
       })
       response.end(body)
@@ -75,13 +78,18 @@ function send(error: ApiError, reply: FastifyReply): FastifyReply {
     .headers(error.headers)
     .code(error.status)
     .type('application/json; charset=utf-8')
-    .serializer(JSON.stringify)
-    .send(error.body)
+    .serializer((text: string) => text)
+    .send(bodyOf(error, reply.request.id))
 }
 
-/** For errors that Fastify meets before it has found a route. */
+/** The body of an answer that is an error, as JSON. */
+function bodyOf(error: ApiError, requestId: string): string {
+  return JSON.stringify({ ...error.body, request_id: requestId })
+}
+
+/** For errors that Fastify meets before it has found a route, and runs any hook. */
 export function frameworkErrors(error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void {
-  send(toApiError(error), reply)
+  send(toApiError(error), reply.header('x-request-id', reply.request.id))
 }
 
 function toApiError(error: FastifyError): ApiError {
@@ -127,10 +135,11 @@ function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
   }
   const [code, message] = parserError(error.code)
   const { status } = ERRORS[code]
-  const body = JSON.stringify(new ApiError(code, message).body)
+  const id = newRequestId()
+  const body = bodyOf(new ApiError(code, message), id)
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
-      'Content-Type: application/json; charset=utf-8\r\n' +
+      `Content-Type: application/json; charset=utf-8\r\nX-Request-Id: ${id}\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   )
 }

@@ -18,6 +18,7 @@ const EXPOSED_HEADERS = [
   'Retry-After',
   'Server-Timing',
   'WWW-Authenticate',
+  'X-Request-Id',
   'Content-Disposition',
 ]
 
@@ -72,6 +73,7 @@ export const securityHeaders = fp(
         'Accept',
         'Accept-Language',
         'Prefer',
+        'X-Request-Id',
       ],
       exposedHeaders: EXPOSED_HEADERS,
       maxAge: PREFLIGHT_SECONDS,

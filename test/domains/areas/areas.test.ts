@@ -93,6 +93,7 @@ describe('GET /admin', () => {
         error: 'Invalid admin0 parameter: country not found in the database',
         code: 'UNKNOWN_COUNTRY',
         details: [{ field: 'admin0', allowed: ['eth', 'gha', 'ken', 'rwa'] }],
+        request_id: expect.any(String),
       })
     },
   )
@@ -103,7 +104,7 @@ describe('GET /admin', () => {
   ])('says that %s has no areas of level %i', async (admin0, level, error) => {
     const response = await get(`admin0=${admin0}&level=${level}`)
     expect(response.statusCode).toBe(404)
-    expect(response.json()).toEqual({ error, code: 'NO_AREAS' })
+    expect(response.json()).toEqual({ error, code: 'NO_AREAS', request_id: expect.any(String) })
   })
 
   test.each([
@@ -227,6 +228,7 @@ describe('GET /admin', () => {
         error: `${message}.`,
         code: 'NOT_ACCEPTABLE',
         details: [{ field: 'Accept', message, allowed: ['application/json', 'application/geo+json'] }],
+        request_id: expect.any(String),
       })
       expect(response.headers.vary).toBe('Accept')
     },

@@ -216,7 +216,11 @@ describe('the password', () => {
     const person = await newPerson(service.app)
     const response = await change(person, 'not the password')
     expect(response.statusCode).toBe(403)
-    expect(response.json()).toEqual({ error: 'The current password is wrong.', code: 'FORBIDDEN' })
+    expect(response.json()).toEqual({
+      error: 'The current password is wrong.',
+      code: 'FORBIDDEN',
+      request_id: expect.any(String),
+    })
     expect((await tryLogIn(service.app, person.email, person.password)).statusCode).toBe(200)
   })
 

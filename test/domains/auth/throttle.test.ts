@@ -68,6 +68,7 @@ describe('an account tried from one address', () => {
         expect(response.json()).toEqual({
           error: `Too many attempts; try again in ${wait} s.`,
           code: 'TOO_MANY_REQUESTS',
+          request_id: expect.any(String),
         })
       }
       await letPass(seconds)

@@ -174,7 +174,11 @@ describe('what is somebody else’s', () => {
       for (const answer of answers) {
         expect([answer.statusCode, answer.json()], path).toEqual([
           404,
-          { error: 'There is nothing with this id in your history.', code: 'NOT_FOUND' },
+          {
+            error: 'There is nothing with this id in your history.',
+            code: 'NOT_FOUND',
+            request_id: expect.any(String),
+          },
         ])
       }
     }

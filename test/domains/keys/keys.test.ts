@@ -136,6 +136,7 @@ describe('a key', () => {
     expect(body).toEqual({
       error: 'A key has no session to end; delete it instead.',
       code: 'FORBIDDEN',
+      request_id: expect.any(String),
     })
   })
 
@@ -166,6 +167,7 @@ test('a user has at most 20 keys, even when they are made at once; expired ones 
   expect(results.find(({ status }) => status === 409)?.body).toEqual({
     error: 'You have 20 keys: delete one that is not used.',
     code: 'TOO_MANY_KEYS',
+    request_id: expect.any(String),
   })
   await sql`
     update api_key set expires_at = now() - interval '1 second'
@@ -179,13 +181,14 @@ test('a key of somebody else is as unknown as one that does not exist', async ()
   const { id, key } = await make(person)
   const other = await newPerson(service.app)
   const unknown = await call('DELETE', '/auth/keys/00000000-0000-4000-8000-000000000000', other.headers)
-  expect(unknown).toEqual({
+  const notFound = {
     status: 404,
-    body: { error: 'You have no key with this id.', code: 'NOT_FOUND' },
-  })
-  expect(await call('DELETE', `/auth/keys/${id}`, other.headers)).toEqual(unknown)
+    body: { error: 'You have no key with this id.', code: 'NOT_FOUND', request_id: expect.any(String) },
+  }
+  expect(unknown).toEqual(notFound)
+  expect(await call('DELETE', `/auth/keys/${id}`, other.headers)).toEqual(notFound)
   for (const malformed of ['x', '%00', '1', `${id}'`, `${id}%20`]) {
-    expect(await call('DELETE', `/auth/keys/${malformed}`, other.headers)).toEqual(unknown)
+    expect(await call('DELETE', `/auth/keys/${malformed}`, other.headers)).toEqual(notFound)
   }
   expect((await call('GET', '/auth/keys', other.headers)).body.items).toEqual([])
   expect(await answersTo(key)).toBe(200)

@@ -33,7 +33,11 @@ test('a process that begins to stop is live and not ready', async () => {
     const response = await service.app.inject('/health/ready')
     expect(response.statusCode).toBe(503)
     expect(response.headers['retry-after']).toBe('1')
-    expect(response.json()).toEqual({ error: 'The service is stopping.', code: 'OVERLOADED' })
+    expect(response.json()).toEqual({
+      error: 'The service is stopping.',
+      code: 'OVERLOADED',
+      request_id: expect.any(String),
+    })
   } finally {
     service.app.draining = false
   }

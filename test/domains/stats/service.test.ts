@@ -44,7 +44,11 @@ describe('scope=all', () => {
     const response = await service.app.inject({ url: '/stats?scope=all', headers })
     expect([response.statusCode, response.json()]).toEqual([
       403,
-      { error: 'scope=all is for callers with the role admin.', code: 'FORBIDDEN' },
+      {
+        error: 'scope=all is for callers with the role admin.',
+        code: 'FORBIDDEN',
+        request_id: expect.any(String),
+      },
     ])
   })
 

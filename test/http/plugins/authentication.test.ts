@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
-import type { App } from '#src/http/app.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { captureLog } from '#test/setup/log.ts'
 import { newPerson } from '#test/setup/people.ts'
 
 const SECRET = 'a secret of more than thirty-two bytes'
@@ -32,7 +32,11 @@ test('a route for admins is for admins alone, as soon as somebody is one', async
   const asAdmin = () => service.app.inject({ url: '/admins', headers: someone.headers })
   const refused = await asAdmin()
   expect(refused.statusCode).toBe(403)
-  expect(refused.json()).toEqual({ error: 'This is for callers with the role admin.', code: 'FORBIDDEN' })
+  expect(refused.json()).toEqual({
+    error: 'This is for callers with the role admin.',
+    code: 'FORBIDDEN',
+    request_id: expect.any(String),
+  })
   await service.database.writer
     .updateTable('app_user')
     .set({ role: 'admin' })
@@ -122,21 +126,3 @@ test('who is let in and who is not is logged, and no token, key or password ever
     await app.close()
   }
 })
-
-/** What pino would write, instead of its being written. */
-function captureLog(app: App): string[] {
-  const lines: string[] = []
-  let holder: object | null = app.log
-  while (holder) {
-    const symbol = Object.getOwnPropertySymbols(holder).find(
-      ({ description }) => description === 'pino.stream',
-    )
-    const stream = symbol && (holder as Record<symbol, { write(line: string): void }>)[symbol]
-    if (stream) {
-      stream.write = (line) => lines.push(line)
-      return lines
-    }
-    holder = Object.getPrototypeOf(holder)
-  }
-  throw new Error('pino keeps its stream elsewhere')
-}

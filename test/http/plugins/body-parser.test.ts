@@ -46,6 +46,7 @@ describe('bodies that are nested deeper than anybody needs', () => {
         body: {
           error: 'The body has lists or objects within each other on more than 64 levels.',
           code: 'MALFORMED_JSON',
+          request_id: expect.any(String),
         },
       })
     }

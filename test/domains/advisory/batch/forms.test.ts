@@ -69,7 +69,8 @@ async function expectedItem(series: Series, { id, ...point }: TestPoint) {
     url: `/advisory/${product}/point`,
     payload: { ...point, ...parameters },
   })
-  const body = response.json()
+  // It is an answer's own error that says for which request.
+  const { request_id: _, ...body } = response.json()
   const label = id === undefined ? {} : { id }
   if (response.statusCode !== 404) return { ...label, ...body }
   const { location, ...empty } = await emptyItem(series)

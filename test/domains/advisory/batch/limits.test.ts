@@ -28,6 +28,7 @@ describe('a call may have so many points', () => {
       error:
         'The call has 1001 points. Without a token a call may have 1000 points, with one (`Authorization: Bearer ...`) 20000.',
       code: 'TOO_MANY_POINTS',
+      request_id: expect.any(String),
     })
   })
 
@@ -39,6 +40,7 @@ describe('a call may have so many points', () => {
     expect(response.json()).toEqual({
       error: 'The call has more than 20000 points. A call may have 20000 points: send several.',
       code: 'TOO_MANY_POINTS',
+      request_id: expect.any(String),
     })
   })
 

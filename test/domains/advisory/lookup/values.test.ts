@@ -72,6 +72,7 @@ test('a point without any value is 404 NO_DATA, whatever its neighbours have', a
     error:
       'The point at latitude 9.5, longitude 33.5 has no fertilizer recommendations: the published rasters have no value there.',
     code: 'NO_DATA',
+    request_id: expect.any(String),
   })
 })
 
@@ -108,5 +109,6 @@ test('a country without anything published is 404 NO_RELEASE', async () => {
   expect(response.json()).toEqual({
     error: 'No ISFM recommendations of wheat for Ethiopia have been published yet.',
     code: 'NO_RELEASE',
+    request_id: expect.any(String),
   })
 })

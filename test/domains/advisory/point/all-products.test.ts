@@ -20,8 +20,8 @@ async function together(request: object) {
   const sections = await Promise.all(
     PRODUCTS.map(async (product) => {
       const { status, body } = await post(`/${product}/point`, request)
-      const { location: _, ...data } = body
-      if (status !== 200) return [product, { [`${product}_data`]: null, ...body }]
+      const { location: _, request_id: __, ...data } = body
+      if (status !== 200) return [product, { [`${product}_data`]: null, ...data }]
       return [product, data]
     }),
   )
@@ -67,6 +67,7 @@ describe('everything for a point', () => {
       error: reason,
       code: 'OUTSIDE_COUNTRY',
       details: PRODUCTS.map((field) => ({ field, message: reason, code: 'OUTSIDE_COUNTRY' })),
+      request_id: expect.any(String),
     })
     const elsewhere = await post('/point', { lat: 9.5, lng: 38.5, country_code: 'ken' })
     expect([elsewhere.status, elsewhere.body.code]).toEqual([404, 'OUTSIDE_COUNTRY'])
@@ -122,6 +123,7 @@ test('everything is refused where the service is too busy for a part of it', asy
       expect(response.json()).toEqual({
         error: 'The service is busy; try again in a second.',
         code: 'OVERLOADED',
+        request_id: expect.any(String),
       })
     }
   } finally {

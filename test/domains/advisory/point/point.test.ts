@@ -176,6 +176,7 @@ describe('parameters come as a body, as a query or as both', () => {
     expect(other.body).toEqual({
       error: 'There are no yield predictions of wheat for Ethiopia in 2025-07; published are: 2026-07.',
       code: 'NO_RELEASE',
+      request_id: expect.any(String),
     })
   })
 })

@@ -33,6 +33,7 @@ describe('bad input gets a 400 that names the field', () => {
       error: 'lat must be a number from -90 to 90.',
       code: 'INVALID_PARAMETERS',
       details: [{ field: 'lat', message: 'lat must be a number from -90 to 90' }],
+      request_id: expect.any(String),
     })
   })
 
@@ -69,6 +70,7 @@ describe('bad input gets a 400 that names the field', () => {
           { field: 'lat', message: 'lat is required' },
           { field: 'lng', message: 'lng is required' },
         ],
+        request_id: expect.any(String),
       })
     }
   })
@@ -162,6 +164,7 @@ describe('what there is no answer to gets a reason', () => {
             allowed: ['eth', 'gha', 'ken', 'rwa'],
           },
         ],
+        request_id: expect.any(String),
       })
     }
   })
@@ -211,6 +214,7 @@ describe('what there is no answer to gets a reason', () => {
     expect(body).toEqual({
       error: `The point at latitude ${lat}, longitude ${lng} ${where}.`,
       code: 'OUTSIDE_COUNTRY',
+      request_id: expect.any(String),
     })
   })
 })

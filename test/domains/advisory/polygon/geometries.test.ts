@@ -204,7 +204,12 @@ describe('a geometry is refused with its place and what is wrong with it', () =>
     const message = `${field} ${rule}`
     expect([status, body]).toEqual([
       400,
-      { error: `${message}.`, code: 'INVALID_GEOMETRY', details: [{ field, message }] },
+      {
+        error: `${message}.`,
+        code: 'INVALID_GEOMETRY',
+        details: [{ field, message }],
+        request_id: expect.any(String),
+      },
     ])
   })
 
