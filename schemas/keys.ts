@@ -1,5 +1,17 @@
 import { type Static, Type } from 'typebox'
-import { optional, ref, Time } from './common.ts'
+import { oneOf, optional, ref, Time } from './common.ts'
+
+/** What a key may be allowed. Sessions may do all of it: their owner has given the password. */
+export const SCOPES = ['advisory', 'history', 'account'] as const
+export type Scope = (typeof SCOPES)[number]
+
+/** What a key may do of which nothing else is said: nothing that outlives it. */
+export const DEFAULT_SCOPES: readonly Scope[] = ['advisory', 'history']
+
+const ScopeName = oneOf(
+  SCOPES,
+  '`advisory`: advice and places. `history`: what was answered is kept, and can be read, rated, counted and deleted. `account`: the account itself, its password and its keys.',
+)
 
 const KeyName = Type.String({
   minLength: 1,
@@ -16,12 +28,23 @@ export const ApiKeyRequest = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: 3650,
-        description: 'How long the key is valid. Until it is deleted when left out.',
+        description:
+          'How long the key is valid. Until it is deleted when left out; never longer than the key that makes it.',
         examples: [365],
       }),
     ),
+    scopes: Type.Optional(
+      Type.Array(ScopeName, {
+        minItems: 1,
+        description: `What the key may do: ${DEFAULT_SCOPES.join(' and ')} when left out. A key gives others nothing that it may not do itself.`,
+        examples: [[...DEFAULT_SCOPES]],
+      }),
+    ),
   },
-  { $id: 'ApiKeyRequest', examples: [{ name: 'Dashboard of the ministry', expires_in_days: 365 }] },
+  {
+    $id: 'ApiKeyRequest',
+    examples: [{ name: 'Dashboard of the ministry', expires_in_days: 365, scopes: ['advisory'] }],
+  },
 )
 export type ApiKeyRequest = Static<typeof ApiKeyRequest>
 
@@ -31,6 +54,12 @@ const described = {
   id: Type.String({ format: 'uuid' }),
   name: Type.String(),
   hint: Type.String({ description: 'The beginning of the key.', examples: ['agro_Zk3v'] }),
+  scopes: Type.Array(ScopeName, { description: 'What the key may do.' }),
+  made_by: Type.Unsafe<string | null>({
+    type: ['string', 'null'],
+    format: 'uuid',
+    description: 'The id of the key that made it, with which it ends; null where its owner was logged in.',
+  }),
   created_at: Time,
   expires_at: Type.Unsafe<string | null>({ ...TimeOrNull, description: 'Null where it does not expire.' }),
   last_used_at: Type.Unsafe<string | null>({ ...TimeOrNull, description: 'Accurate to a minute.' }),

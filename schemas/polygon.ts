@@ -181,7 +181,7 @@ function responseOf(product: ProductContract, entry: TObject): TObject {
       location: ref(PolygonLocation),
       ...releaseMembers(product),
       [entries]: Type.Array(ref(entry)),
-      history_id: HistoryId,
+      history_id: Type.Optional(HistoryId),
     },
     {
       $id: `Polygon${componentOf(product)}Response`,

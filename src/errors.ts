@@ -16,6 +16,7 @@ export const ERRORS = {
   UNAUTHORIZED: { status: 401, meaning: 'A token is needed, or the one sent is not valid or has ended.' },
   INVALID_CREDENTIALS: { status: 401, meaning: 'The e-mail or the password is wrong.' },
   FORBIDDEN: { status: 403, meaning: 'The caller is known, and may not do this.' },
+  INSUFFICIENT_SCOPE: { status: 403, meaning: 'The key may not do this: it has not the scope for it.' },
   NOT_FOUND: { status: 404, meaning: 'There is no such path, or nothing of the caller with this id.' },
   UNKNOWN_AREA: { status: 404, meaning: 'The country has no administrative area with this code.' },
   NO_AREAS: { status: 404, meaning: 'No areas of this level are loaded for the country.' },

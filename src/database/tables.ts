@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import type { Scope } from '#schemas/keys.ts'
 import type { Role } from '#schemas/user.ts'
 
 /**
@@ -24,7 +25,9 @@ export interface Tables {
   app_user: UserTable
   session: { id: Generated<string>; user_id: string; created_at: Generated<Date>; expires_at: Date }
   refresh_token: RefreshTokenTable
+  account_token: AccountTokenTable
   api_key: ApiKeyTable
+  api_key_usage: { key_id: string; day: string; requests: number }
   auth_throttle: AuthThrottleTable
   advisory_history: AdvisoryHistoryTable
   advisory_feedback: AdvisoryFeedbackTable
@@ -153,6 +156,7 @@ interface UserTable {
   organisation: string | null
   role: Generated<Role>
   created_at: Generated<Date>
+  email_confirmed: Generated<boolean>
 }
 
 interface RefreshTokenTable {
@@ -161,6 +165,13 @@ interface RefreshTokenTable {
   expires_at: Date
   used_at: Date | null
   successor_salt: Buffer | null
+}
+
+interface AccountTokenTable {
+  hash: Buffer
+  user_id: string
+  purpose: 'password_reset' | 'email_confirmation'
+  expires_at: Date
 }
 
 interface ApiKeyTable {
@@ -172,6 +183,8 @@ interface ApiKeyTable {
   created_at: Generated<Date>
   expires_at: Date | null
   last_used_at: Date | null
+  scopes: Generated<Scope[]>
+  parent_id: string | null
 }
 
 interface AuthThrottleTable {

@@ -106,6 +106,8 @@ function ruleOf(error: FastifySchemaValidationError): string {
       return `must be a ${types[0] === 'integer' ? 'whole number' : 'number'}${minimum === undefined ? '' : ` from ${minimum} to ${maximum}`}`
     case 'enum':
       return `must be one of ${(params.allowedValues as string[]).join(', ')}`
+    case 'minItems':
+      return 'must not be empty'
     case 'minLength':
       return minLength === 1 ? 'must not be empty' : `must be at least ${minLength} characters long`
     case 'maxLength':

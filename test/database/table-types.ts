@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type Kysely, sql } from 'kysely'
+import type { Scope } from '#schemas/keys.ts'
 import type { Role } from '#schemas/user.ts'
 import type { Tables } from '#src/database/tables.ts'
 
@@ -18,9 +19,10 @@ export type Schema = Map<string, Map<string, Column>>
 /** The named types in `tables.ts` that are strings: the compiler refuses another one here. */
 interface NamedStrings extends Record<string, string> {
   Role: Role
+  Scope: Scope
 }
 
-const NAMED_STRINGS: NamedStrings = { Role: 'user' }
+const NAMED_STRINGS: NamedStrings = { Role: 'user', Scope: 'advisory' }
 
 /** Types of the database, and a value of each: what the driver makes of it is the type in TypeScript. */
 const SAMPLES: Record<string, string> = {
@@ -140,6 +142,7 @@ function columnOf(declared: string): Column {
 }
 
 function baseOf(type: string): string {
+  if (type.endsWith('[]')) return `${baseOf(type.slice(0, -2))}[]`
   return /^'.*'$/.test(type) || type in NAMED_STRINGS ? 'string' : type
 }
 

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import type { FastifyInstance, RouteOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { scopeOf } from '#src/http/plugins/authentication.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newPerson } from '#test/setup/people.ts'
 
@@ -79,6 +80,59 @@ describe('routes', () => {
     'POST /validate_location',
   ]
 
+  const SCOPES = {
+    account: [
+      'DELETE /auth/keys/:id',
+      'DELETE /user/profile',
+      'GET /auth/keys',
+      'GET /user/profile',
+      'HEAD /auth/keys',
+      'HEAD /user/profile',
+      'PATCH /user/profile',
+      'POST /auth/keys',
+      'POST /auth/logout',
+      'POST /auth/password',
+    ],
+    advisory: [
+      'GET /admin',
+      'GET /advisory/fertilizer/point',
+      'GET /advisory/forage/point',
+      'GET /advisory/isfm/point',
+      'GET /advisory/point',
+      'GET /advisory/yield/point',
+      'HEAD /admin',
+      'HEAD /advisory/fertilizer/point',
+      'HEAD /advisory/forage/point',
+      'HEAD /advisory/isfm/point',
+      'HEAD /advisory/point',
+      'HEAD /advisory/yield/point',
+      'POST /advisory/fertilizer',
+      'POST /advisory/fertilizer/point',
+      'POST /advisory/fertilizer/points',
+      'POST /advisory/forage',
+      'POST /advisory/forage/point',
+      'POST /advisory/forage/points',
+      'POST /advisory/isfm',
+      'POST /advisory/isfm/point',
+      'POST /advisory/isfm/points',
+      'POST /advisory/point',
+      'POST /advisory/yield',
+      'POST /advisory/yield/point',
+      'POST /advisory/yield/points',
+      'POST /validate_location',
+    ],
+    history: [
+      'DELETE /history/:id',
+      'GET /history/:id',
+      'GET /history/my',
+      'GET /stats',
+      'HEAD /history/:id',
+      'HEAD /history/my',
+      'HEAD /stats',
+      'POST /history/:id/feedback',
+    ],
+  }
+
   const CACHING = {
     never: [
       'DELETE /auth/keys/:id',
@@ -141,6 +195,16 @@ describe('routes', () => {
     }
     expect(named(true)).toEqual(PUBLIC)
     expect(named(false)).toEqual(PRIVATE)
+  })
+
+  test('take keys with the scopes that are listed here', () => {
+    const named: Record<string, string[]> = {}
+    for (const { method, url, config = {} } of routes) {
+      const scope = scopeOf(config)
+      if (scope) named[scope] = [...(named[scope] ?? []), `${method} ${url}`]
+    }
+    for (const names of Object.values(named)) names.sort()
+    expect(named).toEqual(SCOPES)
   })
 
   test('let caches do what is listed here, and the others what HTTP says', () => {

@@ -55,7 +55,9 @@ beforeAll(async () => {
   service = await createTestApp()
   person = await newPerson(service.app)
   item = (await call(post('/advisory/yield/point', { lat: 9.5, lng: 38.5 }))).json().history_id
-  const { key } = (await call(post('/auth/keys', { name: 'Used', expires_in_days: 1 }))).json()
+  const { key } = (
+    await call(post('/auth/keys', { name: 'Used', expires_in_days: 1, scopes: ['account'] }))
+  ).json()
   // The time of its use is written while the request goes on.
   const used = { url: '/auth/keys', headers: { authorization: `Bearer ${key}` } }
   while ((await service.app.inject(used)).json().items[0].last_used_at === null);

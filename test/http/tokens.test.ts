@@ -216,7 +216,13 @@ describe('a token is accepted', () => {
   test('on a public route, whose caller is then known', async () => {
     const response = await ask(`Bearer ${person.access_token}`, '/whoami')
     expect(response.json()).toEqual({
-      user: { id: person.user.id, role: 'user', sessionId: claims.sid, keyId: null },
+      user: {
+        id: person.user.id,
+        role: 'user',
+        sessionId: claims.sid,
+        keyId: null,
+        scopes: ['advisory', 'history', 'account'],
+      },
     })
   })
 })

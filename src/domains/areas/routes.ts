@@ -34,7 +34,7 @@ export function adminRoutes(app: App): void {
   app.get(
     '/admin',
     {
-      config: { caching: 'own' },
+      config: { scope: 'advisory', caching: 'own' },
       schema: {
         operationId: 'listAdminAreas',
         summary: 'Administrative areas of a country',
@@ -53,6 +53,7 @@ export function adminRoutes(app: App): void {
           304: { type: 'null', description: 'The boundaries are those that `If-None-Match` names.' },
           ...errorResponses(
             'UNAUTHORIZED',
+            'INSUFFICIENT_SCOPE',
             'INVALID_PARAMETERS',
             'UNKNOWN_COUNTRY',
             'NO_AREAS',

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Kysely } from 'kysely'
+import { SCOPES } from '#schemas/keys.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { findKeyUser, touchKey } from '#src/domains/keys/queries.ts'
 import type { Accounts } from '#src/http/plugins/authentication.ts'
@@ -14,7 +15,7 @@ export function createAccounts(db: Kysely<Tables>, log: FastifyBaseLogger): Acco
   return {
     async callerOfSession(sessionId, userId) {
       const user = await findSessionUser(db, sessionId)
-      return user?.id === userId ? { ...user, sessionId, keyId: null } : undefined
+      return user?.id === userId ? { ...user, sessionId, keyId: null, scopes: SCOPES } : undefined
     },
     async callerOfKey(key) {
       const found = await findKeyUser(db, createHash('sha256').update(key).digest())

@@ -128,7 +128,7 @@ function logoutRoute(app: App) {
   return {
     method: 'POST',
     url: '/logout',
-    config: { caching: 'never' },
+    config: { scope: 'account', caching: 'never' },
     schema: {
       operationId: 'logout',
       summary: 'End the session',
@@ -136,7 +136,7 @@ function logoutRoute(app: App) {
       tags: ['auth'],
       response: {
         204: { type: 'null', description: 'The session has ended.' },
-        ...errorResponses('UNAUTHORIZED', 'FORBIDDEN'),
+        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'FORBIDDEN'),
       },
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
@@ -155,7 +155,7 @@ function passwordRoute(app: App, desk: CredentialDesk) {
   return {
     method: 'POST',
     url: '/password',
-    config: { caching: 'never' },
+    config: { scope: 'account', caching: 'never' },
     schema: {
       operationId: 'changePassword',
       summary: 'Change the password',
@@ -164,7 +164,7 @@ function passwordRoute(app: App, desk: CredentialDesk) {
       body: ref(PasswordChange),
       response: {
         204: { type: 'null', description: 'The password is changed.' },
-        ...errorResponses(...BODY_ERRORS, 'UNAUTHORIZED', 'FORBIDDEN'),
+        ...errorResponses(...BODY_ERRORS, 'UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'FORBIDDEN'),
       },
     },
     handler: async (request: FastifyRequest<{ Body: PasswordChange }>, reply: FastifyReply) => {

@@ -16,7 +16,7 @@ export function feedbackRoutes(app: App, body: TSchema): void {
   app.post(
     '/:id/feedback',
     {
-      config: { caching: 'never' },
+      config: { scope: 'history', caching: 'never' },
       schema: {
         operationId: 'giveFeedback',
         summary: 'Say how good an advisory was',
@@ -31,6 +31,7 @@ export function feedbackRoutes(app: App, body: TSchema): void {
             'INVALID_PARAMETERS',
             'MALFORMED_JSON',
             'UNAUTHORIZED',
+            'INSUFFICIENT_SCOPE',
             'NOT_FOUND',
             'BODY_TOO_LARGE',
             'UNSUPPORTED_MEDIA_TYPE',

@@ -60,7 +60,7 @@ function listRoute(
   return {
     method: 'GET',
     url: '/my',
-    config: { caching: 'never' },
+    config: { scope: 'history', caching: 'never' },
     schema: {
       operationId: 'listHistory',
       summary: 'The own history',
@@ -80,7 +80,7 @@ function listRoute(
             [GEOJSON]: { schema: ref(HistoryFeatureCollection) },
           },
         },
-        ...errorResponses('UNAUTHORIZED', 'INVALID_PARAMETERS', 'NOT_ACCEPTABLE'),
+        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'INVALID_PARAMETERS', 'NOT_ACCEPTABLE'),
       },
     },
     preValidation: readQuery(query),
@@ -114,7 +114,7 @@ function itemRoute(db: Kysely<Tables>, products: readonly ProductDefinition[], {
   return {
     method: 'GET',
     url: '/:id',
-    config: { caching: 'never' },
+    config: { scope: 'history', caching: 'never' },
     schema: {
       operationId: 'getHistoryItem',
       summary: 'An item of the own history',
@@ -132,7 +132,7 @@ function itemRoute(db: Kysely<Tables>, products: readonly ProductDefinition[], {
             [GEOJSON]: { schema: ref(HistoryFeature) },
           },
         },
-        ...errorResponses('UNAUTHORIZED', 'NOT_FOUND', 'NOT_ACCEPTABLE'),
+        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND', 'NOT_ACCEPTABLE'),
       },
     },
     handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
@@ -149,7 +149,7 @@ function deleteRoute(db: Kysely<Tables>) {
   return {
     method: 'DELETE',
     url: '/:id',
-    config: { caching: 'never' },
+    config: { scope: 'history', caching: 'never' },
     schema: {
       operationId: 'deleteHistoryItem',
       summary: 'Delete an item of the own history',
@@ -158,7 +158,7 @@ function deleteRoute(db: Kysely<Tables>) {
       params: ItemParams,
       response: {
         204: { type: 'null', description: 'The item is deleted.' },
-        ...errorResponses('UNAUTHORIZED', 'NOT_FOUND'),
+        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND'),
       },
     },
     handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {

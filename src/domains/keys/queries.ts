@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import type { ApiKey } from '#schemas/keys.ts'
+import type { ApiKey, Scope } from '#schemas/keys.ts'
 import type { Role } from '#schemas/user.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { isoTime } from '#src/database/time.ts'
@@ -9,34 +9,46 @@ const KEY_COLUMNS = [
   'id',
   'name',
   'hint',
+  'scopes',
+  'parent_id as made_by',
   isoTime('created_at').as('created_at'),
   isoTime<string | null>('expires_at').as('expires_at'),
   isoTime<string | null>('last_used_at').as('last_used_at'),
 ] as const
 
+/** Who makes a key: a session, or another key. */
+export interface KeyMaker {
+  /** The user's id. */
+  id: string
+  sessionId: string | null
+  keyId: string | null
+}
+
 export interface NewKey {
-  userId: string
+  maker: KeyMaker
   name: string
   hint: string
   hash: Buffer
-  /** Null for a key that does not expire. */
+  scopes: Scope[]
+  /** Null for a key that does not expire before its maker does. */
   expiresInDays: number | null
 }
 
 /**
- * Adds a key, in the place of the user's expired ones.
+ * Adds a key, in the place of the user's expired ones. It expires with the key that makes it, or earlier.
  *
- * @returns undefined where the user has as many as are allowed, or is gone
+ * @returns what is in the way: its maker has ended, or the user has as many as are allowed
  */
 export async function insertKey(
   trx: Transaction<Tables>,
   key: NewKey,
   limit: number,
-): Promise<ApiKey | undefined> {
-  const { userId, name, hint, hash, expiresInDays } = key
-  // Held so that keys made at the same time count each other.
-  const { rows } = await sql`select from app_user where id = ${userId} for no key update`.execute(trx)
-  if (rows.length === 0) return undefined
+): Promise<ApiKey | 'maker ended' | 'too many'> {
+  const { maker, name, hint, hash, scopes, expiresInDays } = key
+  const { id: userId, keyId } = maker
+  // Held so that keys made at the same time count each other, and that what ends their maker ends them.
+  await sql`select from app_user where id = ${userId} for no key update`.execute(trx)
+  if (!(await isLiving(trx, maker))) return 'maker ended'
   await trx
     .deleteFrom('api_key')
     .where('user_id', '=', userId)
@@ -47,7 +59,7 @@ export async function insertKey(
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .where('user_id', '=', userId)
     .executeTakeFirstOrThrow()
-  if (count >= limit) return undefined
+  if (count >= limit) return 'too many'
   return trx
     .insertInto('api_key')
     .values({
@@ -55,10 +67,25 @@ export async function insertKey(
       name,
       hint,
       hash,
-      expires_at: expiresInDays === null ? null : sql<Date>`now() + make_interval(days => ${expiresInDays})`,
+      scopes,
+      parent_id: keyId,
+      // Of two times the earlier one, and the other where one is null.
+      expires_at: sql<Date | null>`least(
+        now() + make_interval(days => ${expiresInDays}::integer),
+        (select expires_at from api_key where id = ${keyId})
+      )`,
     })
     .returning(KEY_COLUMNS)
     .executeTakeFirstOrThrow()
+}
+
+/** Whether a session or a key goes on that this process may have looked up seconds ago. */
+async function isLiving(db: Kysely<Tables>, { sessionId, keyId }: KeyMaker): Promise<boolean> {
+  const { rows } = await sql`
+    select from session where id = ${sessionId} and expires_at > now()
+    union all
+    select from api_key where id = ${keyId} and (expires_at is null or expires_at > now())`.execute(db)
+  return rows.length > 0
 }
 
 /** The keys of a user, the newest first. */
@@ -72,7 +99,7 @@ export async function listKeys(db: Kysely<Tables>, userId: string): Promise<ApiK
     .execute()
 }
 
-/** Deletes a key of a user; false where the user has none with this id, whatever it looks like. */
+/** Deletes a key of a user, and those made with it; false where the user has none with this id, whatever it looks like. */
 export async function deleteKey(db: Kysely<Tables>, userId: string, id: string): Promise<boolean> {
   if (!isUuid(id)) return false
   const { numDeletedRows } = await db
@@ -87,11 +114,11 @@ export async function deleteKey(db: Kysely<Tables>, userId: string, id: string):
 export async function findKeyUser(
   db: Kysely<Tables>,
   hash: Buffer,
-): Promise<{ id: string; role: Role; keyId: string } | undefined> {
+): Promise<{ id: string; role: Role; keyId: string; scopes: Scope[] } | undefined> {
   return db
     .selectFrom('api_key')
     .innerJoin('app_user', 'app_user.id', 'api_key.user_id')
-    .select(['app_user.id', 'app_user.role', 'api_key.id as keyId'])
+    .select(['app_user.id', 'app_user.role', 'api_key.id as keyId', 'api_key.scopes'])
     .where('api_key.hash', '=', hash)
     .where(({ or, eb }) =>
       or([eb('api_key.expires_at', 'is', null), eb('api_key.expires_at', '>', sql<Date>`now()`)]),

@@ -2,13 +2,16 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
-import { ApiKeyList, ApiKeyRequest, NewApiKey } from '#schemas/keys.ts'
+import { ApiKeyList, ApiKeyRequest, DEFAULT_SCOPES, NewApiKey } from '#schemas/keys.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf, KEY_PREFIX } from '#src/http/plugins/authentication.ts'
+import { grantedScopes } from './grants.ts'
 import { deleteKey, insertKey, listKeys } from './queries.ts'
 
 const KEYS_PER_USER = 20
+/** Several times as long as a request can be: each item of an endless list of scopes would be a mistake to tell of. */
+const BODY_LIMIT = 4096
 /** Enough of a key to tell it from others, and nothing to guess the rest by. */
 const HINT_LENGTH = KEY_PREFIX.length + 4
 
@@ -22,11 +25,12 @@ function createRoute({ database }: App) {
   return {
     method: 'POST',
     url: '/keys',
-    config: { caching: 'never' },
+    bodyLimit: BODY_LIMIT,
+    config: { scope: 'account', caching: 'never' },
     schema: {
       operationId: 'createKey',
       summary: 'Make a key for a server',
-      description: `A key is sent as the Bearer token in the place of an access token and may do what its owner may. It is shown once, and only its hash is kept. A user has at most ${KEYS_PER_USER}.`,
+      description: `A key is sent as the Bearer token in the place of an access token, and may do for its owner what its scopes say: ${DEFAULT_SCOPES.join(' and ')} where nothing else is asked for. It is shown once, and only its hash is kept. One that is made with another key has no more scopes than that one, expires no later, and ends with it. A user has at most ${KEYS_PER_USER}.`,
       tags: ['auth'],
       body: ref(ApiKeyRequest),
       response: {
@@ -35,6 +39,7 @@ function createRoute({ database }: App) {
           'INVALID_PARAMETERS',
           'MALFORMED_JSON',
           'UNAUTHORIZED',
+          'INSUFFICIENT_SCOPE',
           'TOO_MANY_KEYS',
           'BODY_TOO_LARGE',
           'UNSUPPORTED_MEDIA_TYPE',
@@ -44,23 +49,30 @@ function createRoute({ database }: App) {
     handler: async (request: FastifyRequest<{ Body: ApiKeyRequest }>, reply: FastifyReply) => {
       const key = KEY_PREFIX + randomBytes(32).toString('base64url')
       const { name, expires_in_days: expiresInDays = null } = request.body
+      const caller = callerOf(request)
+      const scopes = grantedScopes(request.body.scopes, caller.scopes)
       const row = await database.writer.transaction().execute((trx) =>
         insertKey(
           trx,
           {
-            userId: callerOf(request).id,
+            maker: caller,
             name,
             hint: key.slice(0, HINT_LENGTH),
             hash: createHash('sha256').update(key).digest(),
+            scopes,
             expiresInDays,
           },
           KEYS_PER_USER,
         ),
       )
-      if (!row) {
+      if (row === 'maker ended') throw new ApiError('UNAUTHORIZED', 'The session or the key has just ended.')
+      if (row === 'too many') {
         throw new ApiError('TOO_MANY_KEYS', `You have ${KEYS_PER_USER} keys: delete one that is not used.`)
       }
-      request.log.info({ user: callerOf(request).id, key: row.id, ip: request.ip }, 'a key was made')
+      request.log.info(
+        { user: caller.id, key: row.id, scopes, by: caller.keyId, ip: request.ip },
+        'a key was made',
+      )
       reply.code(201)
       return { ...row, key }
     },
@@ -71,7 +83,7 @@ function listRoute({ database }: App) {
   return {
     method: 'GET',
     url: '/keys',
-    config: { caching: 'never' },
+    config: { scope: 'account', caching: 'never' },
     schema: {
       operationId: 'listKeys',
       summary: 'The own keys',
@@ -79,7 +91,7 @@ function listRoute({ database }: App) {
       tags: ['auth'],
       response: {
         200: { ...ref(ApiKeyList), description: 'The keys.' },
-        ...errorResponses('UNAUTHORIZED'),
+        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE'),
       },
     },
     handler: async (request: FastifyRequest) => ({
@@ -93,23 +105,25 @@ function deleteRoute(app: App) {
   return {
     method: 'DELETE',
     url: '/keys/:id',
-    config: { caching: 'never' },
+    config: { scope: 'account', caching: 'never' },
     schema: {
       operationId: 'deleteKey',
       summary: 'Delete a key',
-      description: 'It stops working.',
+      description: 'It stops working, and so do the keys that were made with it.',
       tags: ['auth'],
       params: Type.Object({ id: Type.String({ description: 'The id of the key.' }) }),
       response: {
         204: { type: 'null', description: 'The key is deleted.' },
-        ...errorResponses('UNAUTHORIZED', 'NOT_FOUND'),
+        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND'),
       },
     },
     handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
       const { id } = request.params
-      const deleted = await deleteKey(app.database.writer, callerOf(request).id, id)
+      const { id: userId } = callerOf(request)
+      const deleted = await deleteKey(app.database.writer, userId, id)
       if (!deleted) throw new ApiError('NOT_FOUND', 'You have no key with this id.')
-      app.forgetCallers(({ keyId }) => keyId === id.toLowerCase())
+      // Others were made with it, and more with those: all keys of the user are looked up anew.
+      app.forgetCallers((caller) => caller.id === userId && caller.keyId !== null)
       return reply.code(204).send()
     },
   } as const

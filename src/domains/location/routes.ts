@@ -26,6 +26,7 @@ export function locationRoutes(app: App, validation: TSchema): void {
   app.post(
     '/validate_location',
     {
+      config: { scope: 'advisory' },
       schema: {
         operationId: 'validateLocation',
         summary: 'Where a point lies, and what is known there',
@@ -37,6 +38,7 @@ export function locationRoutes(app: App, validation: TSchema): void {
           200: { ...ref(validation), description: 'What is known about the point.' },
           ...errorResponses(
             'UNAUTHORIZED',
+            'INSUFFICIENT_SCOPE',
             'INVALID_PARAMETERS',
             'MALFORMED_JSON',
             'BODY_TOO_LARGE',

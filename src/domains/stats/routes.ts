@@ -23,7 +23,7 @@ export function statsRoutes(app: App, response: TSchema): void {
   app.get(
     '/stats',
     {
-      config: { caching: 'never' },
+      config: { scope: 'history', caching: 'never' },
       schema: {
         operationId: 'getStats',
         summary: 'How much was asked, and how it went',
@@ -32,7 +32,7 @@ export function statsRoutes(app: App, response: TSchema): void {
         querystring: StatsQuery,
         response: {
           200: { ...ref(response), description: 'The counts.' },
-          ...errorResponses('UNAUTHORIZED', 'INVALID_PARAMETERS', 'FORBIDDEN'),
+          ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'INVALID_PARAMETERS', 'FORBIDDEN'),
         },
       },
       preValidation: readQuery(StatsQuery),

@@ -12,7 +12,7 @@ export function userRoutes(app: App): void {
   app.get(
     '/profile',
     {
-      config: { caching: 'never' },
+      config: { scope: 'account', caching: 'never' },
       schema: {
         operationId: 'getProfile',
         summary: 'The own account',
@@ -20,7 +20,7 @@ export function userRoutes(app: App): void {
         tags: ['user'],
         response: {
           200: { ...ref(UserProfile), description: 'The account.' },
-          ...errorResponses('UNAUTHORIZED'),
+          ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE'),
         },
       },
     },
@@ -30,7 +30,7 @@ export function userRoutes(app: App): void {
   app.patch(
     '/profile',
     {
-      config: { caching: 'never' },
+      config: { scope: 'account', caching: 'never' },
       schema: {
         operationId: 'changeProfile',
         summary: 'Change the own account',
@@ -45,6 +45,7 @@ export function userRoutes(app: App): void {
             'BODY_TOO_LARGE',
             'UNSUPPORTED_MEDIA_TYPE',
             'UNAUTHORIZED',
+            'INSUFFICIENT_SCOPE',
           ),
         },
       },
@@ -56,7 +57,7 @@ export function userRoutes(app: App): void {
   app.delete(
     '/profile',
     {
-      config: { caching: 'never' },
+      config: { scope: 'account', caching: 'never' },
       schema: {
         operationId: 'deleteProfile',
         summary: 'Delete the own account',
@@ -65,7 +66,7 @@ export function userRoutes(app: App): void {
         tags: ['user'],
         response: {
           200: { ...ref(DeletionReport), description: 'What was done.' },
-          ...errorResponses('UNAUTHORIZED'),
+          ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE'),
         },
       },
     },

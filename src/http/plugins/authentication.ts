@@ -1,5 +1,6 @@
 import type { FastifyContextConfig, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
+import type { Scope } from '#schemas/keys.ts'
 import type { Role } from '#schemas/user.ts'
 import { ApiError } from '#src/errors.ts'
 import { type AccessTokens, createAccessTokens } from '../access-tokens.ts'
@@ -17,6 +18,8 @@ export interface Caller {
   sessionId: string | null
   /** The key that was sent in the place of an access token; null for a session. */
   keyId: string | null
+  /** What the key may do; a session may do everything. */
+  scopes: readonly Scope[]
 }
 
 /** Where callers are looked up: undefined where the session, the key or the user has ended. */
@@ -36,6 +39,11 @@ declare module 'fastify' {
     public?: boolean
     /** The route is for callers with this role alone. */
     role?: Role
+    /**
+     * What a key needs here, `account` where it is not said. To a public route a key without it is nobody:
+     * the answer is the one that anybody gets.
+     */
+    scope?: Scope
   }
 }
 
@@ -87,7 +95,8 @@ export const authentication = fp(
       return caller
     }
 
-    async function identify(request: FastifyRequest, { public: open, role }: FastifyContextConfig) {
+    async function identify(request: FastifyRequest, reply: FastifyReply, config: FastifyContextConfig) {
+      const { public: open, role } = config
       const token = tokenOf(request)
       const caller =
         token &&
@@ -97,6 +106,7 @@ export const authentication = fp(
           request.log.warn({ err: error }, 'a caller could not be looked up')
         }))
       request.user = caller || null
+      holdToScope(request, reply, config)
       if (open) return
       if (request.user === null) throw unauthorized(request)
       if (role && request.user.role !== role) {
@@ -105,12 +115,12 @@ export const authentication = fp(
     }
 
     app.addHook('onRoute', (route) => {
-      const guard = (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction) => {
+      const guard = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
         // Plugins that come later may still mark the route.
         const { config = {} } = route
         // Most requests are anonymous and for public routes: those wait for nothing.
         if (config.public && request.headers.authorization === undefined) done()
-        else identify(request, config).then(() => done(), done)
+        else identify(request, reply, config).then(() => done(), done)
       }
       route.onRequest = [guard, ...[route.onRequest ?? []].flat()]
     })
@@ -122,6 +132,30 @@ export const authentication = fp(
 export function callerOf({ user }: FastifyRequest): Caller {
   if (user === null) throw new Error('a public route does not know its caller')
   return user
+}
+
+/** What a key needs on a route; undefined where nothing depends on it. */
+export function scopeOf({ public: open, scope }: FastifyContextConfig): Scope | undefined {
+  return scope ?? (open ? undefined : 'account')
+}
+
+/**
+ * Refuses a key without the scope of the route; where everybody is answered, it is nobody's and told so.
+ *
+ * @throws {ApiError} INSUFFICIENT_SCOPE
+ */
+function holdToScope(request: FastifyRequest, reply: FastifyReply, config: FastifyContextConfig): void {
+  const scope = scopeOf(config)
+  if (request.user === null || scope === undefined || permits(request.user, scope)) return
+  const error = insufficientScope(scope)
+  if (!config.public) throw error
+  request.user = null
+  reply.headers(error.headers)
+}
+
+/** Whether a caller may do what a scope is about. */
+export function permits({ scopes }: Caller, scope: Scope): boolean {
+  return scopes.includes(scope)
 }
 
 /** The token of the one Authorization header; undefined where there is none, or more than one. */
@@ -144,4 +178,14 @@ function unauthorized({ headers }: FastifyRequest): ApiError {
     'UNAUTHORIZED',
     'The token is not valid, has expired or has ended: refresh it, or log in again.',
   ).withHeader('www-authenticate', 'Bearer realm="agro-advisory", error="invalid_token"')
+}
+
+function insufficientScope(scope: Scope): ApiError {
+  return new ApiError(
+    'INSUFFICIENT_SCOPE',
+    `The key may not do this: it takes one with the scope ${scope}, or the token of a login.`,
+  ).withHeader(
+    'www-authenticate',
+    `Bearer realm="agro-advisory", error="insufficient_scope", scope="${scope}"`,
+  )
 }

@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { AdvisedArea } from '#schemas/areas.ts'
@@ -10,6 +10,7 @@ import { listOf } from '#schemas/product.ts'
 import { UserProfile } from '#schemas/user.ts'
 import type { App } from '../app.ts'
 import { type DocumentCountry, documentOf, openapiYaml } from '../openapi-document.ts'
+import { scopeOf } from './authentication.ts'
 
 /** @param advice what the service gives, as a list */
 const descriptionOf = (advice: string) =>
@@ -90,7 +91,7 @@ export const openapi = fp(
       },
       transform: ({ schema, url, route }) => {
         const { queryAlternative, bodyForms, ...rest } = schema ?? {}
-        const operation = { security: route.config?.public ? [] : [{ [BEARER]: [] }], ...rest }
+        const operation = { ...rest, ...accessOf(route) }
         if (!queryAlternative) return { schema: operation, url }
         const body = bodyForms ? { body: { content: mediaOf(bodyForms) } } : { [OPTIONAL_BODY]: true }
         return { schema: { ...operation, ...body, querystring: queryAlternative }, url }
@@ -157,6 +158,14 @@ function rememberingLast(make: (countries: DocumentCountry[]) => string) {
     if (last?.key !== key) last = { key, text: make(countries) }
     return last.text
   }
+}
+
+/** Who may call an operation, for programs; and at the end of its description, for people, with which keys. */
+function accessOf({ schema, config = {} }: RouteOptions) {
+  if (config.public) return { security: schema?.security ?? [] }
+  const rule = `A key needs the scope \`${scopeOf(config)}\`.`
+  const description = [schema?.description, rule].filter(Boolean).join('\n\n')
+  return { security: [{ [BEARER]: [] }], description }
 }
 
 function mediaOf(forms: Record<string, unknown>): Record<string, { schema: unknown }> {

@@ -91,6 +91,7 @@ describe('registration', () => {
     expect(Object.keys(row ?? {}).sort()).toEqual([
       'created_at',
       'email',
+      'email_confirmed',
       'email_key',
       'id',
       'name',

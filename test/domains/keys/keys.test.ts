@@ -23,7 +23,7 @@ const make = async (who: Pick<Person, 'headers'>, request: object = { name: 'Das
 const as = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
 
 async function answersTo(key: string): Promise<number> {
-  return (await call('GET', '/user/profile', as(key).headers)).status
+  return (await call('GET', '/stats', as(key).headers)).status
 }
 
 /** So much later the process asks the database again. */
@@ -44,6 +44,8 @@ describe('a key', () => {
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       name: 'Dashboard',
       hint: body.key.slice(0, 9),
+      scopes: ['advisory', 'history'],
+      made_by: null,
       key: expect.stringMatching(/^agro_[\w-]{43}$/),
       created_at: expect.stringMatching(/Z$/),
       expires_at: expect.stringMatching(/Z$/),
@@ -51,9 +53,7 @@ describe('a key', () => {
     })
     expect(Date.parse(body.expires_at) - Date.parse(body.created_at)).toBe(30 * 86_400_000)
 
-    const profile = await call('GET', '/user/profile', as(body.key).headers)
-    expect(profile.status).toBe(200)
-    expect(profile.body.id).toBe(person.user.id)
+    expect(await answersTo(body.key)).toBe(200)
 
     const { key, ...listed } = body
     const list = await vi.waitFor(async () => {
@@ -130,7 +130,7 @@ describe('a key', () => {
   })
 
   test('has no session to log out of', async () => {
-    const { key } = await make(person)
+    const { key } = await make(person, { name: 'x', scopes: ['account'] })
     const { status, body } = await call('POST', '/auth/logout', as(key).headers)
     expect(status).toBe(403)
     expect(body).toEqual({
@@ -148,6 +148,9 @@ describe('a key', () => {
     [{ name: 'x', expires_in_days: 1.5 }, ['expires_in_days']],
     [{ name: 'x', expires_in_days: '7' }, ['expires_in_days']],
     [{ name: 'x', expires_in_days: 1e12 }, ['expires_in_days']],
+    [{ name: 'x', scopes: [] }, ['scopes']],
+    [{ name: 'x', scopes: 'advisory' }, ['scopes']],
+    [{ name: 'x', scopes: ['advisory', 'admin'] }, ['scopes.1']],
   ])('is not made of %j', async (request, fields) => {
     const { status, body } = await call('POST', '/auth/keys', person.headers, request)
     expect(status).toBe(400)

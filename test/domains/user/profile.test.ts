@@ -70,7 +70,7 @@ describe('the deletion of an account', () => {
       method: 'POST',
       url: '/auth/keys',
       headers: person.headers,
-      payload: { name: 'x' },
+      payload: { name: 'x', scopes: ['account'] },
     })
     const byKey = { headers: { authorization: `Bearer ${made.json().key}` } }
     for (const way of [person, elsewhere, byKey]) expect((await profile('GET', way)).status).toBe(200)

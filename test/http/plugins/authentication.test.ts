@@ -92,7 +92,7 @@ test('who is let in and who is not is logged, and no token, key or password ever
       method: 'POST',
       url: '/auth/keys',
       headers: someone.headers,
-      payload: { name: 'x' },
+      payload: { name: 'x', scopes: ['account'] },
     })
     const send = (url: string, payload: object, headers = {}) =>
       app.inject({ method: 'POST', url, payload, headers })

@@ -63,7 +63,7 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
     app.route({
       method: 'POST',
       url: `/${code}/points`,
-      config: { public: true },
+      config: { public: true, scope: 'advisory' },
       schema: {
         operationId: `${code}AtPoints`,
         summary: `${names.titleOfMany ?? names.title} at many points`,

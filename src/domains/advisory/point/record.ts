@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { AdvisoryRecord, RecordAdvisory } from '#src/domains/history/queries.ts'
+import { permits } from '#src/http/plugins/authentication.ts'
 import type { PointAnswer } from './answer.ts'
 
 /** What a call was about. */
@@ -8,7 +9,7 @@ export type RecordedCall = Pick<AdvisoryRecord, 'product' | 'countryCode' | 'cro
 /**
  * Keeps the answer of a public endpoint for a caller with a token, and says in it under which id. Where
  * it cannot be kept, the answer goes out as it would to anybody: the advice is what was asked for. HEAD
- * asks for no advice, and nothing is kept of it.
+ * asks for no advice, and nothing is kept of it; nor for a key without the scope.
  */
 export async function recordForCaller(
   record: RecordAdvisory,
@@ -16,7 +17,7 @@ export async function recordForCaller(
   call: RecordedCall,
   { releases, body }: PointAnswer,
 ): Promise<Record<string, unknown>> {
-  if (user === null || method === 'HEAD') return body
+  if (user === null || !permits(user, 'history') || method === 'HEAD') return body
   try {
     const historyId = await record({ ...call, userId: user.id, kind: 'point', releases, answer: body })
     return { ...body, history_id: historyId }

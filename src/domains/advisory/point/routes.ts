@@ -20,7 +20,7 @@ import { wantsTiming, withTiming } from './timing.ts'
 
 const RECORDED = `
 
-With a valid token the answer is kept in the caller's history, and has the \`history_id\` that feedback is given to. A token that is not valid is no error: the call is anonymous.
+With a valid token the answer is kept in the caller's history, and has the \`history_id\` that feedback is given to. A token that is not valid is no error: the call is anonymous. So is that of a key without the scope \`advisory\`; without \`history\` nothing is kept.
 
 \`Prefer: server-timing\` asks for a \`Server-Timing\` header: the milliseconds that finding the release and the values took, and all since the request arrived.`
 
@@ -94,7 +94,7 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
   return {
     method: 'POST',
     url: path,
-    config: { public: true },
+    config: { public: true, scope: 'advisory' },
     schema: {
       ...operation,
       operationId: `${name}AtPoint`,
@@ -124,7 +124,7 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
   return {
     method: 'GET',
     url: path,
-    config: { public: true, caching: 'shared' },
+    config: { public: true, scope: 'advisory', caching: 'shared' },
     schema: {
       ...operation,
       operationId: `get${name.charAt(0).toUpperCase()}${name.slice(1)}AtPoint`,

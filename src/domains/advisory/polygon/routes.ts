@@ -7,7 +7,7 @@ import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { deadlineOf } from '#src/http/deadline.ts'
 import { mergeQueryIntoBody } from '#src/http/parameters.ts'
-import { callerOf } from '#src/http/plugins/authentication.ts'
+import { callerOf, permits } from '#src/http/plugins/authentication.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
 import type { Lookup } from '../lookup/lookup.ts'
@@ -32,7 +32,7 @@ Send \`geometry\`, a GeoJSON Polygon, MultiPolygon or Feature of one, or \`admin
 
 **What is refused.** 400 \`INVALID_GEOMETRY\` says what is wrong and where: rings that are not closed or have fewer than four positions, no area, crossings, holes outside, more than 10,000 vertices, a \`crs\`, other types, coordinates that are not numbers or swapped. Nothing is repaired. Bodies over the limit are 413. What takes longer than the service's limit (5 seconds unless it is set otherwise) is given up with 503 \`QUERY_TIMEOUT\`.
 
-The answer is kept in the caller's history, under \`history_id\`.`
+The answer is kept in the caller's history, under \`history_id\`, unless a key without the scope \`history\` asks.`
 
 /** The advisory endpoints for polygons and administrative areas. */
 export function polygonRoutes(
@@ -68,6 +68,7 @@ function polygonRoute(
   return {
     method: 'POST',
     url: `/${code}`,
+    config: { scope: 'advisory' },
     schema: {
       operationId: `${code}InPolygon`,
       summary: `${names.title} in a polygon`,
@@ -82,6 +83,7 @@ function polygonRoute(
         },
         ...errorResponses(
           'UNAUTHORIZED',
+          'INSUFFICIENT_SCOPE',
           'INVALID_PARAMETERS',
           'INVALID_GEOMETRY',
           'MALFORMED_JSON',
@@ -109,8 +111,10 @@ function polygonRoute(
         ...releaseMembers(release),
         [product.entries]: entriesOf(product, release, advice.statistics),
       }
+      const caller = callerOf(call)
+      if (!permits(caller, 'history')) return answered
       const historyId = await record({
-        userId: callerOf(call).id,
+        userId: caller.id,
         kind: 'polygon',
         product: code,
         countryCode: series.countryCode,
