@@ -8,6 +8,9 @@ export type Scope = (typeof SCOPES)[number]
 /** What a key may do of which nothing else is said: nothing that outlives it. */
 export const DEFAULT_SCOPES: readonly Scope[] = ['advisory', 'history']
 
+/** So many days of usage are shown, today (UTC) included. */
+export const USAGE_DAYS = 30
+
 const ScopeName = oneOf(
   SCOPES,
   '`advisory`: advice and places. `history`: what was answered is kept, and can be read, rated, counted and deleted. `account`: the account itself, its password and its keys.',
@@ -65,7 +68,20 @@ const described = {
   last_used_at: Type.Unsafe<string | null>({ ...TimeOrNull, description: 'Accurate to a minute.' }),
 }
 
-export const ApiKey = Type.Object(described, { $id: 'ApiKey', description: 'A key, without the key itself.' })
+const Usage = Type.Array(
+  Type.Object({
+    day: Type.String({ format: 'date', examples: ['2026-07-01'] }),
+    requests: Type.Integer({ minimum: 1 }),
+  }),
+  {
+    description: `How many requests came with the key on each of the last ${USAGE_DAYS} days (UTC) on which there were any, in order. Those that were refused count, too.`,
+  },
+)
+
+export const ApiKey = Type.Object(
+  { ...described, usage: Usage },
+  { $id: 'ApiKey', description: 'A key, without the key itself.' },
+)
 export type ApiKey = Static<typeof ApiKey>
 
 export const NewApiKey = Type.Object(

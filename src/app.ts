@@ -7,6 +7,7 @@ import { authentication } from '#src/http/plugins/authentication.ts'
 import { bodyParser } from '#src/http/plugins/body-parser.ts'
 import { caching } from '#src/http/plugins/caching.ts'
 import { clientErrorHandler, errorHandler, frameworkErrors } from '#src/http/plugins/error-handler.ts'
+import { keyUsage } from '#src/http/plugins/key-usage.ts'
 import { openapi } from '#src/http/plugins/openapi.ts'
 import { overload } from '#src/http/plugins/overload.ts'
 import { requestCounts } from '#src/http/plugins/request-counts.ts'
@@ -22,6 +23,7 @@ import { catalog } from './domains/catalog/index.ts'
 import { feedback } from './domains/feedback/index.ts'
 import { history } from './domains/history/index.ts'
 import { keys } from './domains/keys/index.ts'
+import { createUsageKeeper } from './domains/keys/usage.ts'
 import { location } from './domains/location/index.ts'
 import { createDocumentCountries } from './domains/reference/document-countries.ts'
 import { service } from './domains/service/index.ts'
@@ -73,6 +75,7 @@ export async function buildApp(
   await app.register(requestId)
   await app.register(errorHandler)
   await app.register(requestCounts, { add: (counts) => addRequestCounts(database.writer, counts) })
+  await app.register(keyUsage, { add: createUsageKeeper(database.writer) })
   await app.register(securityHeaders)
   await app.register(authentication, { accounts: createAccounts(database.writer, app.log) })
   await app.register(caching)

@@ -1,9 +1,13 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import type { ApiKey, Scope } from '#schemas/keys.ts'
+import { type ApiKey, type NewApiKey, type Scope, USAGE_DAYS } from '#schemas/keys.ts'
 import type { Role } from '#schemas/user.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { isoTime } from '#src/database/time.ts'
+import type { KeyUsage } from '#src/http/key-usage.ts'
 import { isUuid } from '#src/lib/uuid.ts'
+
+/** Usage is kept for longer than it is shown, for questions that come late. */
+const USAGE_KEPT_DAYS = 90
 
 const KEY_COLUMNS = [
   'id',
@@ -43,7 +47,7 @@ export async function insertKey(
   trx: Transaction<Tables>,
   key: NewKey,
   limit: number,
-): Promise<ApiKey | 'maker ended' | 'too many'> {
+): Promise<Omit<NewApiKey, 'key'> | 'maker ended' | 'too many'> {
   const { maker, name, hint, hash, scopes, expiresInDays } = key
   const { id: userId, keyId } = maker
   // Held so that keys made at the same time count each other, and that what ends their maker ends them.
@@ -92,7 +96,17 @@ async function isLiving(db: Kysely<Tables>, { sessionId, keyId }: KeyMaker): Pro
 export async function listKeys(db: Kysely<Tables>, userId: string): Promise<ApiKey[]> {
   return db
     .selectFrom('api_key')
-    .select(KEY_COLUMNS)
+    .select([
+      ...KEY_COLUMNS,
+      sql<ApiKey['usage']>`coalesce(
+        (
+          select json_agg(json_build_object('day', day, 'requests', requests) order by day)
+          from api_key_usage
+          where key_id = api_key.id and day > (now() at time zone 'UTC')::date - ${USAGE_DAYS}::integer
+        ),
+        '[]'
+      )`.as('usage'),
+    ])
     .where('user_id', '=', userId)
     .orderBy('created_at', 'desc')
     .orderBy('id')
@@ -131,4 +145,25 @@ export async function touchKey(db: Kysely<Tables>, id: string): Promise<void> {
   await sql`
     update api_key set last_used_at = now()
     where id = ${id} and (last_used_at is null or last_used_at < now() - interval '1 minute')`.execute(db)
+}
+
+/** Adds usage of keys to what is kept, in one order for all processes; that of deleted keys is of no use. */
+export async function addKeyUsage(db: Kysely<Tables>, usage: KeyUsage[]): Promise<void> {
+  const column = <Name extends keyof KeyUsage>(name: Name) => usage.map((one) => one[name])
+  await sql`
+    insert into api_key_usage as kept (key_id, day, requests)
+    select key_id, day, requests
+    from unnest(
+      ${column('keyId')}::uuid[], ${column('day')}::date[], ${column('requests')}::bigint[]
+    ) as arriving (key_id, day, requests)
+    join api_key on api_key.id = key_id
+    order by key_id, day
+    for key share of api_key
+    on conflict (key_id, day) do update set requests = kept.requests + excluded.requests`.execute(db)
+}
+
+export async function deleteOldUsage(db: Kysely<Tables>): Promise<void> {
+  await sql`
+    delete from api_key_usage
+    where day < (now() at time zone 'UTC')::date - ${USAGE_KEPT_DAYS}::integer`.execute(db)
 }

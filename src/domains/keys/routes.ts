@@ -79,7 +79,7 @@ function createRoute({ database }: App) {
   } as const
 }
 
-function listRoute({ database }: App) {
+function listRoute(app: App) {
   return {
     method: 'GET',
     url: '/keys',
@@ -87,17 +87,18 @@ function listRoute({ database }: App) {
     schema: {
       operationId: 'listKeys',
       summary: 'The own keys',
-      description: 'What they are for, how they begin and when they were last used; never the keys.',
+      description:
+        'What they are for, how they begin, what they may do, and when and how often they were used; never the keys. Other processes of the service may be 10 seconds behind.',
       tags: ['auth'],
       response: {
         200: { ...ref(ApiKeyList), description: 'The keys.' },
         ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE'),
       },
     },
-    handler: async (request: FastifyRequest) => ({
-      items: await listKeys(database.writer, callerOf(request).id),
-      next_cursor: null,
-    }),
+    handler: async (request: FastifyRequest) => {
+      await app.flushKeyUsage()
+      return { items: await listKeys(app.database.writer, callerOf(request).id), next_cursor: null }
+    },
   } as const
 }
 

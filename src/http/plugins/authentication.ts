@@ -106,6 +106,7 @@ export const authentication = fp(
           request.log.warn({ err: error }, 'a caller could not be looked up')
         }))
       request.user = caller || null
+      if (caller && caller.keyId !== null) app.countKeyRequest(caller.keyId)
       holdToScope(request, reply, config)
       if (open) return
       if (request.user === null) throw unauthorized(request)
@@ -125,7 +126,7 @@ export const authentication = fp(
       route.onRequest = [guard, ...[route.onRequest ?? []].flat()]
     })
   },
-  { name: 'authentication', dependencies: ['error-handler'] },
+  { name: 'authentication', dependencies: ['error-handler', 'key-usage'] },
 )
 
 /** The caller of a route that is not public. */

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import type { App } from '../app.ts'
+import { flushRegularly } from '../regular-flush.ts'
 import { type AddCounts, createRequestCounter } from '../request-counter.ts'
 
 declare module 'fastify' {
@@ -9,9 +10,6 @@ declare module 'fastify' {
     flushRequestCounts(): Promise<void>
   }
 }
-
-/** What a crash of the process may lose of the counts. */
-const FLUSH_MS = 10_000
 
 /**
  * Counts every request that is answered, unknown paths included, in memory: a few additions a request.
@@ -40,13 +38,7 @@ export const requestCounts = fp(
       else done()
     })
 
-    const tryFlush = () =>
-      flush().catch((error) => app.log.warn({ err: error }, 'requests could not be counted yet'))
-    const timer = setInterval(tryFlush, FLUSH_MS).unref()
-    app.addHook('onClose', async () => {
-      clearInterval(timer)
-      await tryFlush()
-    })
+    flushRegularly(app, flush, 'requests could not be counted yet')
   },
   { name: 'request-counts', dependencies: ['error-handler'] },
 )

@@ -62,7 +62,13 @@ describe('a key', () => {
       return body
     }, PATIENCE)
     expect(list).toEqual({
-      items: [{ ...listed, last_used_at: expect.stringMatching(/Z$/) }],
+      items: [
+        {
+          ...listed,
+          last_used_at: expect.stringMatching(/Z$/),
+          usage: [{ day: expect.stringMatching(/^\d{4}-\d\d-\d\d$/), requests: 1 }],
+        },
+      ],
       next_cursor: null,
     })
     expect(JSON.stringify(list)).not.toContain(key)

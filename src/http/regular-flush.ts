@@ -1,0 +1,19 @@
+import type { App } from './app.ts'
+
+/** What a crash of the process may lose of what is counted in memory. */
+const FLUSH_MS = 10_000
+
+/**
+ * Has what is counted in memory added to the database now and then, and when the service closes; where
+ * that fails, it waits for the next time.
+ *
+ * @param sorry what is logged then
+ */
+export function flushRegularly(app: App, flush: () => Promise<void>, sorry: string): void {
+  const tryFlush = () => flush().catch((error) => app.log.warn({ err: error }, sorry))
+  const timer = setInterval(tryFlush, FLUSH_MS).unref()
+  app.addHook('onClose', async () => {
+    clearInterval(timer)
+    await tryFlush()
+  })
+}
