@@ -1,3 +1,5 @@
+import { isUtf8 } from 'node:buffer'
+import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '../app.ts'
@@ -16,7 +18,12 @@ export const bodyParser = fp(
   async (app: App) => {
     const parseJson = app.getDefaultJsonParser('error', 'error')
     app.removeAllContentTypeParsers()
-    app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+
+    function readJson(
+      request: FastifyRequest,
+      body: string,
+      done: (error: Error | null, parsed?: unknown) => void,
+    ) {
       if (body.trim() === '') {
         done(null, undefined)
         return
@@ -26,14 +33,32 @@ export const bodyParser = fp(
         const deep = !error && body.length > 2 * MOST_LEVELS && isDeeperThan(MOST_LEVELS, parsed)
         done(deep ? tooDeep() : error, parsed)
       })
-    })
-    app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => {
+    }
+
+    app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, readJson)
+    app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer' }, (request, body, done) => {
       if (body.length === 0) done(null, undefined)
+      else if (isUntypedJson(request, body)) readJson(request, body.toString(), done)
       else done(new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json.'))
     })
   },
   { name: 'body-parser' },
 )
+
+/**
+ * Whether a body is JSON though nothing says so: clients that are given a text for the body call it
+ * text/plain, and some call it nothing. Browsers let pages of any origin send such bodies without asking
+ * (CORS). That is no danger: what acts for somebody has a token in a header, which a page must have been
+ * given, and no cookie, which a browser would add by itself.
+ */
+export function isUntypedJson({ headers }: FastifyRequest, body: Buffer): boolean {
+  const type = headers['content-type']
+  if (type !== undefined && !/^text\/plain\s*(;|$)/i.test(type)) return false
+  return isUtf8(body) && /^\s*[{[]/.test(body.toString('utf8', 0, LONGEST_LEAD))
+}
+
+/** So many bytes of a body tell what it begins with. */
+const LONGEST_LEAD = 64
 
 function isDeeperThan(levels: number, value: unknown): boolean {
   if (value === null || typeof value !== 'object') return false

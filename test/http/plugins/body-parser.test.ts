@@ -68,3 +68,48 @@ test('brackets in texts and lists beside each other are no levels', async () => 
   )
   expect([status, body.location.name]).toEqual([200, name])
 })
+
+describe('bodies that are JSON though nothing says so', () => {
+  const POINT = '{"lat":9.5,"lng":38.5,"name":"Ḳälo 🌾"}'
+  const POINTS = '{"points":[{"id":"a","lat":9.5,"lng":38.5}]}'
+
+  async function sendAs(type: string | undefined, url: string, payload: string | Buffer) {
+    const response = await service.app.inject({
+      method: 'POST',
+      url,
+      // inject would name a type for text.
+      payload: Buffer.from(payload),
+      ...(type !== undefined && { headers: { 'content-type': type } }),
+    })
+    const { location, items, error } = response.json()
+    return { status: response.statusCode, name: location?.name, id: items?.[0].id, error }
+  }
+
+  test.each([undefined, 'text/plain', 'text/plain;charset=UTF-8', 'Text/Plain ; charset=utf-8'])(
+    'are read: of the type %s',
+    async (type) => {
+      expect(await sendAs(type, '/advisory/yield/point', POINT)).toMatchObject({
+        status: 200,
+        name: 'Ḳälo 🌾',
+      })
+      expect(await sendAs(type, '/advisory/yield/point', `\n ${POINT}`)).toMatchObject({ status: 200 })
+      expect(await sendAs(type, '/advisory/yield/points', POINTS)).toMatchObject({ status: 200, id: 'a' })
+    },
+  )
+
+  test.each([undefined, 'text/plain'])('are told what is wrong with them: of the type %s', async (type) => {
+    const error = 'The body is not valid JSON.'
+    expect(await sendAs(type, '/advisory/yield/point', '{"lat":')).toMatchObject({ status: 400, error })
+    expect(await sendAs(type, '/advisory/yield/points', '{"points":')).toMatchObject({ status: 400, error })
+  })
+
+  test.each([
+    ['text', undefined, 'lat=9.5'],
+    ['what is not UTF-8', undefined, Buffer.from([0x7b, 0xff, 0x7d])],
+    ['JSON of another type', 'text/plaintext', POINT],
+    ['JSON that is called a form', 'application/x-www-form-urlencoded', POINT],
+  ])('are not guessed: %s', async (_what, type, payload) => {
+    expect(await sendAs(type, '/advisory/yield/point', payload)).toMatchObject({ status: 415 })
+    expect(await sendAs(type, '/advisory/yield/points', payload)).toMatchObject({ status: 415 })
+  })
+})

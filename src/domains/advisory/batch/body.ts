@@ -3,8 +3,9 @@ import type { FastifyRequest } from 'fastify'
 import { BATCH_LIMITS } from '#schemas/batch-forms.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
+import { isUntypedJson } from '#src/http/plugins/body-parser.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
-import { FORMS, readBatch, type SentBatch } from './sent.ts'
+import { FORMS, type Form, readBatch, type SentBatch } from './sent.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -40,16 +41,21 @@ export function readBatchBodies(app: App): void {
   app.removeAllContentTypeParsers()
   for (const form of FORMS) {
     app.addContentTypeParser(form, async (request: FastifyRequest, stream: NodeJS.ReadableStream) => {
-      const text = textOf(await collect(request, stream, limitOf(request)))
-      if (text.trim() === '') return undefined
-      return readBatch(form, text, (json) => parseJson(request, json))
+      return readBody(request, form, await collect(request, stream, limitOf(request)))
     })
   }
   app.addContentTypeParser('*', async (request: FastifyRequest, stream: NodeJS.ReadableStream) => {
     const body = await collect(request, stream, limitOf(request))
     if (body.length === 0) return undefined
+    if (isUntypedJson(request, body)) return readBody(request, 'application/json', body)
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `Send the body as one of ${FORMS.join(', ')}.`)
   })
+
+  function readBody(request: FastifyRequest, form: Form, body: Buffer): SentBatch | undefined {
+    const text = textOf(body)
+    if (text.trim() === '') return undefined
+    return readBatch(form, text, (json) => parseJson(request, json))
+  }
 
   function parseJson(request: FastifyRequest, json: string): unknown {
     let parsed: unknown
