@@ -13,15 +13,17 @@ import {
 import { MONTH_PATTERN } from './month.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 
-/** What a point request is taken to say where it says nothing. */
+/**
+ * What a point request is taken to say where it says nothing. Descriptions tell it: generators of clients
+ * take what has a `default` for what is always sent.
+ */
 export const POINT_DEFAULTS = { crop: 'wheat', country_code: 'eth', name: 'Point' } as const
 
 const Crop = Type.String({
   minLength: 1,
   maxLength: 100,
   format: 'text',
-  default: POINT_DEFAULTS.crop,
-  description: 'The crop, in any case. Which ones a country offers is in `GET /catalog`.',
+  description: `The crop, in any case. Which ones a country offers is in \`GET /catalog\`. \`${POINT_DEFAULTS.crop}\` when left out.`,
   examples: ['wheat'],
 })
 
@@ -29,16 +31,14 @@ const CountryCode = Type.String({
   minLength: 1,
   maxLength: 100,
   format: 'text',
-  default: POINT_DEFAULTS.country_code,
-  description: `The country, in any case: one of ${COUNTRY_CODES}.`,
+  description: `The country, in any case: one of ${COUNTRY_CODES}. \`${POINT_DEFAULTS.country_code}\` when left out.`,
   examples: ['eth'],
 })
 
 const Name = Type.String({
   maxLength: 200,
   format: 'text',
-  default: POINT_DEFAULTS.name,
-  description: 'A label for the place, given back in `location.name`.',
+  description: `A label for the place, given back in \`location.name\`. \`${POINT_DEFAULTS.name}\` when left out.`,
   examples: ['Point'],
 })
 
@@ -79,20 +79,16 @@ export function queryOf(request: TObject): TObject {
  */
 export function asQuery(request: TObject): TSchema {
   const parameters = Object.entries(queryOf(request).properties).map(([name, property]) => {
-    const { examples: _, default: otherwise, description, ...rule } = property as Annotated
-    const fallback = otherwise === undefined ? '' : ` \`${otherwise}\` when neither does.`
+    const { examples: _, description, ...rule } = property as Annotated
     return [
       name,
-      Type.Optional({
-        ...rule,
-        description: `${description} Used where the body does not have it.${fallback}`,
-      }),
+      Type.Optional({ ...rule, description: `${description} Used where the body does not have it.` }),
     ]
   })
   return Type.Object(Object.fromEntries(parameters))
 }
 
-type Annotated = TSchema & { description?: string; default?: string; examples?: unknown[] }
+type Annotated = TSchema & { description?: string; examples?: unknown[] }
 
 export const Location = Type.Object(
   {

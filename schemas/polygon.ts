@@ -58,9 +58,8 @@ const Place = {
 
 const Label = Type.Optional({
   ...name,
-  default: 'Polygon',
   description:
-    'A label for the place, given back in `location.name`. That of the administrative area when left out.',
+    'A label for the place, given back in `location.name`. When left out, that of the administrative area, or `Polygon`.',
   examples: ['My farm'],
 })
 

@@ -204,6 +204,10 @@ describe('the OpenAPI document', () => {
     }
   })
 
+  test('has no defaults in bodies, which generators of clients take for fields that are always sent', () => {
+    expect(JSON.stringify(document.components?.schemas)).not.toContain('"default":')
+  })
+
   test('is shown by Swagger UI', async () => {
     const page = await service.app.inject('/docs/')
     expect(page.statusCode).toBe(200)
