@@ -43,6 +43,17 @@ export function oneOf<const Values extends readonly string[]>(values: Values, de
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], description })
 }
 
+/** A schema that has this keyword stands for its value in the document. */
+export const DOCUMENTED_AS = 'documentedAs'
+
+/**
+ * A schema of which the document says more than is checked by it, where code checks the rest: what is long
+ * or was checked before.
+ */
+export function documentedAs<Schema extends TSchema>(checked: Schema, documented: TSchema): Schema {
+  return { ...checked, [DOCUMENTED_AS]: documented }
+}
+
 /**
  * Stand in descriptions for what is not known before a database is asked: the codes of its countries, in a
  * list, and their names. The document is served with them filled in.

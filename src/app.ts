@@ -58,7 +58,7 @@ export async function buildApp(
     requestTimeout: REQUEST_TIMEOUT_MS,
     ajv: { customOptions: AJV_OPTIONS },
     // Answers are told apart by the same rules where they can be of several kinds.
-    serializerOpts: { ajv: { formats: AJV_OPTIONS.formats } },
+    serializerOpts: { ajv: { formats: AJV_OPTIONS.formats, keywords: AJV_OPTIONS.keywords } },
     clientErrorHandler,
     frameworkErrors,
     // What is under way while the service closes is answered; readiness says that it is closing.

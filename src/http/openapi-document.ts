@@ -1,7 +1,8 @@
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { stringify } from 'yaml'
-import { COUNTRY_CODES, COUNTRY_NAMES } from '#schemas/common.ts'
+import { COUNTRY_CODES, COUNTRY_NAMES, DOCUMENTED_AS } from '#schemas/common.ts'
 import type { App } from './app.ts'
+import { withStandardFormat } from './validation.ts'
 
 /** A country as the document names it. */
 export interface DocumentCountry {
@@ -14,17 +15,19 @@ export function openapiYaml(app: App, countries: DocumentCountry[]): string {
   return stringify(documentOf(app, countries), { lineWidth: 110, aliasDuplicateObjects: false })
 }
 
-/** The document with the countries in its descriptions. */
+/** The document with the countries in its descriptions, in words that validators of others know. */
 export function documentOf(app: App, countries: DocumentCountry[]): OpenAPIV3_1.Document {
   const codes = countries.map(({ code }) => `\`${code}\``).join(', ')
   const names = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
     countries.map(({ name }) => name),
   )
-  return JSON.parse(JSON.stringify(app.swagger()), (_key, value) =>
-    typeof value === 'string'
-      ? value
-          .replace(COUNTRY_CODES, () => codes || 'none yet')
-          .replace(COUNTRY_NAMES, () => names || 'no country yet')
-      : value,
-  )
+  return JSON.parse(JSON.stringify(app.swagger()), (_key, value) => {
+    if (typeof value === 'string') {
+      return value
+        .replace(COUNTRY_CODES, () => codes || 'none yet')
+        .replace(COUNTRY_NAMES, () => names || 'no country yet')
+    }
+    if (value === null || typeof value !== 'object') return value
+    return withStandardFormat(value[DOCUMENTED_AS] ?? value)
+  })
 }

@@ -1,6 +1,6 @@
 import type { Options as AjvOptions } from 'ajv'
 import type { FastifySchemaValidationError } from 'fastify'
-import type { ErrorDetail } from '#schemas/common.ts'
+import { DOCUMENTED_AS, type ErrorDetail } from '#schemas/common.ts'
 import { MONTH_PATTERN } from '#schemas/month.ts'
 import { ApiError } from '#src/errors.ts'
 
@@ -22,28 +22,71 @@ function isDateTime(text: string): boolean {
   return offset !== undefined && isDay(day) && Number(hours) < 24
 }
 
-/** The formats of our schemas: the test, and how the rule is told to a person. */
-const FORMATS: Record<string, { test: (text: string) => boolean; rule: string }> = {
+/**
+ * A pattern of text without half surrogate pairs, for validators that see pairs as one character and for
+ * those that see two.
+ *
+ * @param without what else must not be in it, as in a class of a pattern
+ */
+const wellFormed = (without = '') => `^(?:[^${without}\\ud800-\\udfff]|[\\ud800-\\udbff][\\udc00-\\udfff])*$`
+
+/** A format of our schemas. */
+interface Format {
+  test: (text: string) => boolean
+  /** How the rule is told to a person. */
+  rule: string
+  /**
+   * The same rule, or as much of it as a pattern can say, for the document: validators of others know no
+   * formats of ours.
+   */
+  documented: { format?: string; pattern: string }
+}
+
+const FORMATS: Record<string, Format> = {
   text: {
     // PostgreSQL's text cannot hold NUL, and UTF-8 no half of a surrogate pair.
     test: (text) => !text.includes('\0') && text.isWellFormed(),
     rule: 'must not contain NUL characters or unpaired surrogates',
+    documented: { pattern: wellFormed('\\u0000') },
   },
   // Passwords are hashed, not stored, so NUL is as good as any character.
-  unicode: { test: (text) => text.isWellFormed(), rule: 'must not contain unpaired surrogates' },
-  // Not "email": Fastify brings a format of that name, which knows no other script than Latin.
-  mailbox: { test: (text) => EMAIL.test(text.trim()), rule: 'must be an e-mail address' },
+  unicode: {
+    test: (text) => text.isWellFormed(),
+    rule: 'must not contain unpaired surrogates',
+    documented: { pattern: wellFormed() },
+  },
+  // Not "email", which knows no other script than Latin.
+  mailbox: {
+    test: (text) => EMAIL.test(text.trim()),
+    rule: 'must be an e-mail address',
+    documented: { pattern: '^\\s*[^\\s@"(),:;<>\\[\\\\\\]]{1,64}@[^\\s@]+\\.[^\\s@.]{2,63}\\s*$' },
+  },
   // Not "date" and "date-time", which Fastify brings: these know the calendar, and what PostgreSQL holds.
-  day: { test: isDay, rule: 'must be a date such as 2026-07-01' },
+  day: {
+    test: isDay,
+    rule: 'must be a date such as 2026-07-01',
+    documented: { format: 'date', pattern: '^(?!0000)' },
+  },
   moment: {
     test: (text) => isDay(text) || isDateTime(text),
     rule: 'must be a date such as 2026-07-01, or a date and time with its zone such as 2026-07-01T08:30:00Z',
+    documented: {
+      pattern:
+        '^(?!0000)[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]{1,9})?([Zz]|[+-][0-9]{2}:[0-9]{2}))?$',
+    },
   },
 }
 
 /** How the patterns of our schemas are told to a person. */
 const PATTERNS: Record<string, string> = {
   [MONTH_PATTERN]: 'must be a month such as 2026-07 or July 2026',
+}
+
+/** A schema as the document has it: what is a format of ours elsewhere is a pattern there. */
+export function withStandardFormat<Schema extends object>(schema: Schema & { format?: unknown }): object {
+  const { format, ...rest } = schema
+  const ours = typeof format === 'string' && Object.hasOwn(FORMATS, format) ? FORMATS[format] : undefined
+  return ours ? { ...rest, ...ours.documented } : schema
 }
 
 /**
@@ -58,6 +101,7 @@ export const AJV_OPTIONS: AjvOptions = {
   allowUnionTypes: true,
   // Messages name the limits, which stand in the schema.
   verbose: true,
+  keywords: [DOCUMENTED_AS],
   formats: Object.fromEntries(Object.entries(FORMATS).map(([name, { test }]) => [name, test])),
 }
 
