@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { oneOf, ref } from './common.ts'
+import { documentedAs, oneOf, ref } from './common.ts'
+import { MultiPolygon } from './geojson.ts'
 
 /** How deep administrative areas go: the levels are 0, the country, to this. */
 export const MAX_LEVEL = 3
@@ -104,16 +105,10 @@ const Centroid = Type.Object(
 
 const AreaKm2 = Type.Number({ description: 'Square kilometres.' })
 
-// Not checked further when it is written: shapes are large, and the database has made them.
-const Geometry = Type.Unsafe<object>({
-  type: 'object',
-  description: 'A GeoJSON MultiPolygon in longitude and latitude (WGS 84).',
-  required: ['type', 'coordinates'],
-  properties: {
-    type: { type: 'string', enum: ['MultiPolygon'] },
-    coordinates: { type: 'array', items: {}, description: 'Polygons of rings of positions.' },
-  },
-})
+// Not checked when it is written: shapes are large, and the database has made them.
+const Geometry = Type.Unsafe<object>(
+  documentedAs(Type.Object({}, { additionalProperties: true }), ref(MultiPolygon)),
+)
 
 export const AdminArea = Type.Object(
   {

@@ -1,20 +1,25 @@
 import { type Static, type TSchema, Type } from 'typebox'
 import { PointRequest, releaseMembers } from './advisory.ts'
-import { optional, type WithoutNulls } from './common.ts'
+import { documentedAs, optional, ref, type WithoutNulls } from './common.ts'
+import { Point } from './geojson.ts'
 import { ofSeasonless, type ProductContract } from './product.ts'
 
 /** How many points one call may have. */
 export const BATCH_LIMITS = { anonymous: 1000, withToken: 20_000 } as const
 
-export const PointId = Type.Unsafe<string | number>({
-  type: ['string', 'number'],
-  maxLength: 200,
-  format: 'text',
-  minimum: Number.MIN_SAFE_INTEGER,
-  maximum: Number.MAX_SAFE_INTEGER,
+const TextId = Type.String({ maxLength: 200, format: 'text' })
+const NumberId = Type.Number({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })
+
+const idOptions = {
   description: 'Whatever tells the points of a call apart, given back as it was sent.',
   examples: ['field-1'],
-})
+}
+
+// One schema of two types says what is wrong in one sentence; two schemas are what generators expect.
+export const PointId = documentedAs(
+  Type.Unsafe<string | number>({ ...TextId, ...NumberId, type: ['string', 'number'], ...idOptions }),
+  Type.Union([TextId, NumberId], idOptions),
+)
 
 export const BatchPoint = Type.Object(
   {
@@ -47,10 +52,7 @@ export const PointCollection = Type.Object(
       Type.Object({
         type: Type.Literal('Feature'),
         id: optional(PointId),
-        geometry: Type.Object({
-          type: Type.Literal('Point'),
-          coordinates: Type.Array(Type.Number(), { minItems: 2, description: 'Longitude, latitude.' }),
-        }),
+        geometry: ref(Point),
         properties: Type.Union([
           Type.Object({ id: optional(PointId), name: PointRequest.properties.name }),
           Type.Null(),
@@ -134,10 +136,7 @@ function answerCollection(seasons: string): TSchema {
         Type.Object({
           type: Type.Literal('Feature'),
           id: Type.Optional(PointId),
-          geometry: Type.Union([
-            Type.Object({ type: Type.Literal('Point'), coordinates: Type.Array(Type.Number()) }),
-            Type.Null({ description: 'The point was not valid.' }),
-          ]),
+          geometry: Type.Union([ref(Point), Type.Null({ description: 'The point was not valid.' })]),
           properties: Type.Record(
             Type.String(),
             Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]),

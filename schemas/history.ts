@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { AdvisedArea } from './areas.ts'
-import { oneOf, ref, Time } from './common.ts'
+import { documentedAs, oneOf, ref, Time } from './common.ts'
 import { Feedback } from './feedback.ts'
+import { geoJsonOf, MultiPolygon, Point, Polygon } from './geojson.ts'
 import { ofSeasonless, type ProductContract, recordedProductSchema } from './product.ts'
 
 export const HISTORY_DEFAULTS = { limit: 50 } as const
@@ -138,8 +139,12 @@ export const HistoryFeature = Type.Object(
   {
     type: Type.Literal('Feature'),
     id: Type.String({ format: 'uuid' }),
-    geometry: AsItWas(
-      'The point or polygon that was asked about; of an administrative area, a point inside.',
+    geometry: documentedAs(
+      AsItWas('The shape that was asked about.'),
+      geoJsonOf(
+        [Point, Polygon, MultiPolygon],
+        'The point or polygon that was asked about; of an administrative area, a point inside.',
+      ),
     ),
     properties: AsItWas('The fields of the item, and the entries of its answer.'),
   },

@@ -1,25 +1,19 @@
-import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { exampleMembers, HistoryId, PointRequest, type PointSchemas, releaseMembers } from './advisory.ts'
 import { AdvisedArea, MAX_LEVEL } from './areas.ts'
-import { COUNTRY_CODES, oneOf, optional, ref, type WithoutNulls } from './common.ts'
+import { COUNTRY_CODES, documentedAs, oneOf, optional, ref, type WithoutNulls } from './common.ts'
+import { Feature, geoJsonOf, MultiPolygon, Polygon } from './geojson.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 
-// What is wrong with a geometry is found by code, which can say where: a validator would go through ten
-// thousand positions to list each.
 export const PolygonGeometry = Type.Unsafe<Record<string, unknown>>({
   $id: 'PolygonGeometry',
-  type: 'object',
-  description:
-    'A GeoJSON Polygon or MultiPolygon, or a Feature of one, in longitude and latitude (WGS 84). At most 10,000 vertices. Heights are ignored, `crs` is refused, and nothing is repaired: what is not closed, crosses itself, has no area or has holes outside is refused with its place.',
-  required: ['type'],
-  properties: {
-    type: { description: '`Polygon`, `MultiPolygon` or `Feature`.' },
-    coordinates: {
-      description:
-        'Rings of `[longitude, latitude]` positions, each closed: the last position is the same as the first. The first ring is the outer one, the others are holes. Edges are straight in longitude and latitude.',
-    },
-    geometry: { description: 'Of a Feature: its Polygon or MultiPolygon.' },
-  },
+  ...documentedAs(
+    Type.Object({ type: Type.Unknown() }),
+    geoJsonOf(
+      [Polygon, MultiPolygon, Feature],
+      'A GeoJSON Polygon or MultiPolygon, or a Feature of one, in longitude and latitude (WGS 84). At most 10,000 vertices. Edges are straight in longitude and latitude. Heights are ignored, `crs` is refused, and nothing is repaired: what is not closed, crosses itself, has no area or has holes outside is refused with its place.',
+    ),
+  ),
 })
 
 export const AdminSelection = Type.Object(
@@ -51,10 +45,8 @@ export const AdminSelection = Type.Object(
 
 const { crop, country_code, name, forecast_period } = PointRequest.properties
 
-const Place = {
-  geometry: optional(ref(PolygonGeometry)),
-  admin: optional(ref(AdminSelection)),
-}
+const Geometry = ref(PolygonGeometry)
+const Area = ref(AdminSelection)
 
 const Label = Type.Optional({
   ...name,
@@ -81,8 +73,28 @@ const FIELD = {
   ],
 }
 
-export const PolygonRequest = Type.Object(
-  { ...Place, crop, country_code: Country, name: Label, forecast_period },
+/**
+ * What is asked of a polygon or of an area. The document says that it is one of the two; which is missing
+ * is told by code.
+ *
+ * @param more what else is asked
+ */
+function requestSchema<More extends TProperties>(
+  more: More,
+  { $id, ...options }: { $id: string; description: string; examples: object[] },
+) {
+  const request = Type.Object({ geometry: optional(Geometry), admin: optional(Area), ...more }, { $id })
+  return documentedAs(
+    request,
+    Type.Unsafe({
+      oneOf: [Type.Object({ geometry: Geometry, ...more }), Type.Object({ admin: Area, ...more })],
+      ...options,
+    }),
+  )
+}
+
+export const PolygonRequest = requestSchema(
+  { crop, country_code: Country, name: Label, forecast_period },
   {
     $id: 'PolygonRequest',
     description:
@@ -147,8 +159,8 @@ function requestOf(product: ProductContract): TObject {
   if (product.seasonal) return PolygonRequest
   const component = componentOf(product)
   const { name, country_code, area } = examplePlaceOf(product)
-  return Type.Object(
-    { ...Place, country_code: Country, name: Label },
+  return requestSchema(
+    { country_code: Country, name: Label },
     {
       $id: `${component}PolygonRequest`,
       description: `A polygon or an administrative area, one of the two. ${component} needs no crop; fields that are not listed are ignored.`,

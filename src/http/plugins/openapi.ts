@@ -6,6 +6,7 @@ import type { OpenAPIV3_1 } from 'openapi-types'
 import { AdvisedArea } from '#schemas/areas.ts'
 import { COUNTRY_NAMES, ErrorBody, ErrorDetail } from '#schemas/common.ts'
 import { Feedback, observedSchemaOf } from '#schemas/feedback.ts'
+import { geometrySchemas } from '#schemas/geojson.ts'
 import { listOf } from '#schemas/product.ts'
 import { UserProfile } from '#schemas/user.ts'
 import type { App } from '../app.ts'
@@ -49,7 +50,15 @@ export const openapi = fp(
   async (app: App, { countries }: OpenapiOptions) => {
     // What several domains speak of.
     const { list: products } = app.products
-    const shared = [ErrorDetail, ErrorBody, UserProfile, observedSchemaOf(products), Feedback, AdvisedArea]
+    const shared = [
+      ErrorDetail,
+      ErrorBody,
+      UserProfile,
+      observedSchemaOf(products),
+      Feedback,
+      AdvisedArea,
+      ...geometrySchemas,
+    ]
     for (const schema of shared) app.addSchema(schema)
 
     await app.register(swagger, {

@@ -1,0 +1,61 @@
+import { type TSchema, Type } from 'typebox'
+import { ref } from './common.ts'
+
+// Only documented by these. What is sent is read by code, which can say where it is wrong: a validator would go
+// through ten thousand positions to list each. What is answered was made by the database.
+
+const Position = Type.Array(Type.Number(), {
+  minItems: 2,
+  maxItems: 4,
+  description: 'Longitude and latitude (WGS 84), in this order; a height is ignored.',
+})
+
+const Ring = Type.Array(Position, { minItems: 4, description: 'Closed: the last position is the first.' })
+
+const Rings = Type.Array(Ring, { minItems: 1, description: 'The outer ring, then the holes.' })
+
+export const Point = Type.Object(
+  { type: Type.Literal('Point'), coordinates: Position },
+  { $id: 'Point', description: 'A GeoJSON Point.' },
+)
+
+export const Polygon = Type.Object(
+  { type: Type.Literal('Polygon'), coordinates: Rings },
+  { $id: 'Polygon', description: 'A GeoJSON Polygon.' },
+)
+
+export const MultiPolygon = Type.Object(
+  { type: Type.Literal('MultiPolygon'), coordinates: Type.Array(Rings, { minItems: 1 }) },
+  { $id: 'MultiPolygon', description: 'A GeoJSON MultiPolygon.' },
+)
+
+/**
+ * One of some GeoJSON objects, told apart by their `type`. Their components have the names of their types, so
+ * that no mapping is needed.
+ */
+export function geoJsonOf(objects: TSchema[], description: string): TSchema {
+  return Type.Unsafe({
+    type: 'object',
+    oneOf: objects.map((object) => ref(object)),
+    discriminator: { propertyName: 'type' },
+    description,
+  })
+}
+
+export const Feature = Type.Object(
+  {
+    type: Type.Literal('Feature'),
+    geometry: geoJsonOf([Polygon, MultiPolygon], 'The shape of the Feature.'),
+    properties: Type.Optional(
+      Type.Unsafe<object | null>({
+        type: ['object', 'null'],
+        additionalProperties: true,
+        description: 'Ignored.',
+      }),
+    ),
+  },
+  { $id: 'Feature', description: 'A GeoJSON Feature of a Polygon or a MultiPolygon.' },
+)
+
+/** In the order of the document. */
+export const geometrySchemas = [Point, Polygon, MultiPolygon, Feature]
