@@ -56,7 +56,7 @@ async function ask({ method, url, payload }: Sent) {
     headers: service.person.headers,
     ...(payload && { payload }),
   })
-  const { history_id: _, ...body } = response.json()
+  const { history_id: _, request_id: __, ...body } = response.json()
   return { status: response.statusCode, body }
 }
 
