@@ -72,6 +72,7 @@ describe('a key', () => {
         body: {
           error: `The key may not do this: it takes one with the scope ${scope}, or the token of a login.`,
           code: 'INSUFFICIENT_SCOPE',
+          request_id: expect.any(String),
         },
         challenge: `Bearer realm="agro-advisory", error="insufficient_scope", scope="${scope}"`,
       })
