@@ -13,6 +13,7 @@ import { overload } from '#src/http/plugins/overload.ts'
 import { requestCounts } from '#src/http/plugins/request-counts.ts'
 import { requestId, requestIdOf } from '#src/http/plugins/request-id.ts'
 import { securityHeaders } from '#src/http/plugins/security-headers.ts'
+import { unknownPaths } from '#src/http/plugins/unknown-paths.ts'
 import { AJV_OPTIONS } from '#src/http/validation.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database/client.ts'
@@ -80,6 +81,7 @@ export async function buildApp(
   await app.register(authentication, { accounts: createAccounts(database.writer, app.log) })
   await app.register(caching)
   await app.register(bodyParser)
+  await app.register(unknownPaths)
   await app.register(openapi, {
     countries: createDocumentCountries(database.reader, config.RELEASE_MAX_AGE_MS, app.log),
   })

@@ -23,6 +23,10 @@ export const ERRORS = {
   NO_RELEASE: { status: 404, meaning: 'Nothing is published for this product, country, crop and period.' },
   OUTSIDE_COUNTRY: { status: 404, meaning: 'There is no value: the place lies outside the country.' },
   NO_DATA: { status: 404, meaning: 'There is no value at the place, though it is not known to lie outside.' },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    meaning: 'The path does not take this method; `Allow` names those that it takes.',
+  },
   NOT_ACCEPTABLE: { status: 406, meaning: 'The endpoint answers with no media type that `Accept` allows.' },
   REQUEST_TIMEOUT: { status: 408, meaning: 'The request did not arrive in time.' },
   EMAIL_TAKEN: { status: 409, meaning: 'There is an account with this e-mail.' },

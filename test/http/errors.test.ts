@@ -73,12 +73,47 @@ describe('every error is JSON with an error and a code', () => {
 
   test('a method that a path does not take says which it takes', async () => {
     const response = await service.app.inject({ method: 'PUT', url: '/advisory/yield/point' })
-    expect(response.statusCode).toBe(404)
+    expect(response.statusCode).toBe(405)
+    expect(response.headers.allow).toBe('GET, HEAD, POST, OPTIONS')
     expect(response.json()).toEqual({
-      error: 'There is no PUT /advisory/yield/point. This path takes GET, POST.',
-      code: 'NOT_FOUND',
+      error: '/advisory/yield/point does not take PUT, but GET, POST.',
+      code: 'METHOD_NOT_ALLOWED',
       request_id: expect.any(String),
     })
+  })
+
+  test.each([
+    ['PUT', '/auth/login', 'POST, OPTIONS'],
+    ['HEAD', '/auth/login', 'POST, OPTIONS'],
+    ['POST', '/catalog', 'GET, HEAD, OPTIONS'],
+    ['PATCH', '/history/x', 'GET, HEAD, DELETE, OPTIONS'],
+    ['POST', '/history/my', 'GET, HEAD, DELETE, OPTIONS'],
+    ['GET', '/history/x/feedback', 'POST, OPTIONS'],
+    ['POST', '/user/profile', 'GET, HEAD, PATCH, DELETE, OPTIONS'],
+    ['DELETE', '/docs/static/swagger-ui.css', 'GET, HEAD, OPTIONS'],
+    ['PROPFIND', '/user/profile', 'GET, HEAD, PATCH, DELETE, OPTIONS'],
+  ])('%s %s is 405 without a token, and whatever its body is', async (method, path, allow) => {
+    const answer = await exchange(
+      `${method} ${path}?x=/y HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 5000\r\nConnection: close\r\n\r\n{`,
+    )
+    expect(answer).toMatch(/^HTTP\/1.1 405 /)
+    expect(/^allow: (.*)$/im.exec(answer)?.[1]).toBe(allow)
+  })
+
+  test.each(['/history/', '/history/x/y', '/user', '/advisory/yield/point/', '/docs/x'])(
+    'a path beside those that there are: %s',
+    async (url) => {
+      const response = await service.app.inject({ method: 'PATCH', url, payload: '{' })
+      expect([response.statusCode, response.json().code]).toEqual([404, 'NOT_FOUND'])
+      expect(response.headers).not.toHaveProperty('allow')
+    },
+  )
+
+  test('OPTIONS says which methods a path takes', async () => {
+    const allowed = async (url: string) =>
+      (await service.app.inject({ method: 'OPTIONS', url })).headers.allow
+    expect(await allowed('/user/profile?x')).toBe('GET, HEAD, PATCH, DELETE, OPTIONS')
+    expect(await allowed('/nowhere')).toBeUndefined()
   })
 
   test.each(['text/plain', 'application/xml', 'application/x-www-form-urlencoded', 'multipart/form-data'])(

@@ -70,19 +70,22 @@ export function adminRoutes(app: App): void {
       if (!country) throw unknownCountry('admin0', await listCountryCodes(db))
       if (!country.levels.includes(level)) throw noAreas(country, level)
 
+      const filters = [country.code, level, parent?.trim() ?? null]
+      const after = cursor === undefined ? null : (placeOf(cursor, filters, AREA_CODE)[0] as string)
+      if (parent !== undefined) await refuseUnknownParent(country, level, parent.trim())
+
+      // What is wrong with the request has been said: there is an answer, and the client may have it.
       const tag = entityTag(country.version, asGeoJson ? 'geojson' : 'json')
       if (allowCaching(request, reply, tag)) return reply.code(304).send()
 
-      const filters = [country.code, level, parent?.trim() ?? null]
       const rows = await listAreas(db, {
         countryCode: country.code,
         level,
         parent: parent?.trim() ?? null,
-        after: cursor === undefined ? null : placeOf(cursor, filters, AREA_CODE)[0],
+        after,
         limit: limit ?? ADMIN_DEFAULTS.limit,
         geometry,
       })
-      if (rows.length === 0 && parent !== undefined) await refuseUnknownParent(country, level, parent.trim())
       const last = rows.at(-1)
       const next = last?.more ? cursorAfter(last.code, filters) : null
       if (!asGeoJson) return areaList(country.code, rows, next)

@@ -54,7 +54,6 @@ export const errorHandler = fp(
       }
       return send(known, reply)
     })
-    app.setNotFoundHandler((request, reply) => send(notFound(app, request), reply))
     app.server.on('checkExpectation', (request, response) => {
       const error = new ApiError('MALFORMED_REQUEST', 'The Expect header asks for something unknown.')
       const id = requestIdOf(request)
@@ -74,6 +73,8 @@ function send(error: ApiError, reply: FastifyReply): FastifyReply {
   reply.request.errorCode = error.code
   if (error.status === 503) reply.header('retry-after', RETRY_AFTER_SECONDS)
   if (error.status === 401) reply.header('www-authenticate', CHALLENGE)
+  // It was the tag of the answer that would have been, and caches were allowed to keep that.
+  if (reply.hasHeader('etag')) reply.removeHeader('etag').header('cache-control', 'no-store')
   return reply
     .headers(error.headers)
     .code(error.status)
@@ -107,18 +108,6 @@ function toApiError(error: FastifyError): ApiError {
     return new ApiError('DATABASE_UNAVAILABLE', 'The database does not answer; try again later.')
   }
   return new ApiError('INTERNAL', 'The service failed to answer; the request may well be right.')
-}
-
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-
-function notFound(app: App, { method, url }: FastifyRequest): ApiError {
-  const path = url.split('?')[0] as string
-  // hasRoute reads patterns: what looks like one is not a path of ours.
-  const others = /[:*(]/.test(path)
-    ? []
-    : METHODS.filter((other) => other !== method && app.hasRoute({ method: other, url: path }))
-  const hint = others.length > 0 ? ` This path takes ${others.join(', ')}.` : ' GET /docs lists all paths.'
-  return new ApiError('NOT_FOUND', `There is no ${method} ${path}.${hint}`)
 }
 
 /** Errors of the HTTP parser, before there is a request. */

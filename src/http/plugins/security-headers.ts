@@ -41,7 +41,13 @@ export const securityHeaders = fp(
   async (app: App) => {
     // The preflight is answered before anybody is asked for a token, which browsers do not send with it.
     app.addHook('onRoute', (route) => {
-      if (route.method === 'OPTIONS') route.config = { ...route.config, public: true }
+      if (route.method !== 'OPTIONS') return
+      route.config = { ...route.config, public: true }
+      route.onSend = ({ url }, reply, _body, done) => {
+        const methods = app.methodsOf(url)
+        if (methods.length > 0) reply.header('allow', methods.join(', '))
+        done()
+      }
     })
     const origins = app.config.CORS_ORIGINS
     const everyOrigin = origins.includes('*')

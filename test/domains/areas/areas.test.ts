@@ -267,5 +267,9 @@ describe('GET /admin', () => {
     }
     expect((await get('admin0=rwa&level=2', { 'if-none-match': '"other"' })).statusCode).toBe(200)
     expect((await get('admin0=rwa&level=2&format=geojson')).headers.etag).not.toBe(tag)
+    for (const wrong of ['parent=NOPE', 'cursor=NOPE', 'limit=0']) {
+      const refused = await get(`admin0=rwa&level=2&${wrong}`, { 'if-none-match': tag })
+      expect([refused.statusCode, refused.headers.etag]).toEqual([400, undefined])
+    }
   })
 })
