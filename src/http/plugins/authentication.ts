@@ -34,6 +34,10 @@ declare module 'fastify' {
     /** Makes this process ask anew for callers that meet a condition. Others do so within seconds. */
     forgetCallers(condition: (caller: Caller) => boolean): void
   }
+  interface FastifyRequest {
+    /** Why the caller of a public route is not known, where a token was sent. Calls that need a caller end with it. */
+    callerError: Error | null
+  }
   interface FastifyContextConfig {
     /** The route needs no token. Where a valid one is sent, the caller is known all the same. */
     public?: boolean
@@ -76,6 +80,7 @@ export const authentication = fp(
     )
     const cache = createCallerCache<Caller>()
     app.decorate('accessTokens', tokens)
+    app.decorateRequest('callerError', null)
     app.decorate('forgetCallers', cache.forget)
 
     async function callerOf(token: string): Promise<Caller | undefined> {
@@ -95,21 +100,37 @@ export const authentication = fp(
       return caller
     }
 
-    async function identify(request: FastifyRequest, reply: FastifyReply, config: FastifyContextConfig) {
-      const { public: open, role } = config
+    /** Finds out whom a request comes from; with an error that says why it is nobody who may do this. */
+    async function identify(request: FastifyRequest, config: FastifyContextConfig): Promise<Caller> {
       const token = tokenOf(request)
-      const caller =
-        token &&
-        (await callerOf(token).catch((error) => {
-          if (!open) throw error
-          // Whatever public routes can say without the database they say to everybody.
-          request.log.warn({ err: error }, 'a caller could not be looked up')
-        }))
-      request.user = caller || null
-      if (caller && caller.keyId !== null) app.countKeyRequest(caller.keyId)
-      holdToScope(request, reply, config)
-      if (open) return
-      if (request.user === null) throw unauthorized(request)
+      const caller = token && (await callerOf(token))
+      if (!caller) throw unauthorized(request)
+      if (caller.keyId !== null) app.countKeyRequest(caller.keyId)
+      const scope = scopeOf(config)
+      if (scope !== undefined && !permits(caller, scope)) throw insufficientScope(scope)
+      return caller
+    }
+
+    async function identifyOrGoOn(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      config: FastifyContextConfig,
+    ) {
+      if (!sendsToken(request)) return
+      try {
+        request.user = await identify(request, config)
+      } catch (error) {
+        // Whatever public routes can say without the database they say to everybody.
+        request.callerError = error as Error
+        if (error instanceof ApiError) reply.headers(error.headers)
+        else request.log.warn({ err: error }, 'a caller could not be looked up')
+      }
+    }
+
+    async function admit(request: FastifyRequest, reply: FastifyReply, config: FastifyContextConfig) {
+      if (config.public) return identifyOrGoOn(request, reply, config)
+      request.user = await identify(request, config)
+      const { role } = config
       if (role && request.user.role !== role) {
         throw new ApiError('FORBIDDEN', `This is for callers with the role ${role}.`)
       }
@@ -121,7 +142,7 @@ export const authentication = fp(
         const { config = {} } = route
         // Most requests are anonymous and for public routes: those wait for nothing.
         if (config.public && request.headers.authorization === undefined) done()
-        else identify(request, reply, config).then(() => done(), done)
+        else admit(request, reply, config).then(() => done(), done)
       }
       route.onRequest = [guard, ...[route.onRequest ?? []].flat()]
     })
@@ -140,20 +161,6 @@ export function scopeOf({ public: open, scope }: FastifyContextConfig): Scope | 
   return scope ?? (open ? undefined : 'account')
 }
 
-/**
- * Refuses a key without the scope of the route; where everybody is answered, it is nobody's and told so.
- *
- * @throws {ApiError} INSUFFICIENT_SCOPE
- */
-function holdToScope(request: FastifyRequest, reply: FastifyReply, config: FastifyContextConfig): void {
-  const scope = scopeOf(config)
-  if (request.user === null || scope === undefined || permits(request.user, scope)) return
-  const error = insufficientScope(scope)
-  if (!config.public) throw error
-  request.user = null
-  reply.headers(error.headers)
-}
-
 /** Whether a caller may do what a scope is about. */
 export function permits({ scopes }: Caller, scope: Scope): boolean {
   return scopes.includes(scope)
@@ -168,8 +175,14 @@ function tokenOf({ headers, raw }: FastifyRequest): string | undefined {
   return names.length > 1 ? undefined : token
 }
 
-function unauthorized({ headers }: FastifyRequest): ApiError {
-  if (headers.authorization === undefined) {
+/** Whether a request has a token, such as it is; what other schemes send is meant for somebody else. */
+function sendsToken({ headers }: FastifyRequest): boolean {
+  return /^Bearer\b/i.test(headers.authorization ?? '')
+}
+
+/** Why a request is from nobody. Only a token can be wrong (RFC 6750, 3.1). */
+function unauthorized(request: FastifyRequest): ApiError {
+  if (!sendsToken(request)) {
     return new ApiError(
       'UNAUTHORIZED',
       'This needs a token: log in with POST /auth/login and send `Authorization: Bearer <access_token>`.',

@@ -17,7 +17,7 @@ declare module 'fastify' {
 /** How to have more points answered. */
 function hint({ user }: FastifyRequest): string {
   return user === null
-    ? `Without a token a call may have ${BATCH_LIMITS.anonymous} points, with one (\`Authorization: Bearer ...\`) ${BATCH_LIMITS.withToken}.`
+    ? `Without a token a call may have ${BATCH_LIMITS.anonymous} points, with one (log in with POST /auth/login) ${BATCH_LIMITS.withToken}.`
     : `A call may have ${BATCH_LIMITS.withToken} points: send several.`
 }
 
@@ -29,8 +29,11 @@ export function readBatchBodies(app: App): void {
   const { BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES } = app.config
   const jsonParser = app.getDefaultJsonParser('error', 'error')
 
-  const limitOf = ({ user }: FastifyRequest) =>
-    user === null ? BODY_LIMIT_BYTES : Math.max(BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES)
+  const longest = Math.max(BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES)
+  const limitsOf = ({ user }: FastifyRequest) => ({
+    limit: user === null ? BODY_LIMIT_BYTES : longest,
+    longest,
+  })
 
   const admit = createAdmission(BODIES_IN_WORK * BATCH_BODY_LIMIT_BYTES)
   app.decorateRequest('hasRoomFor', null)
@@ -41,11 +44,11 @@ export function readBatchBodies(app: App): void {
   app.removeAllContentTypeParsers()
   for (const form of FORMS) {
     app.addContentTypeParser(form, async (request: FastifyRequest, stream: NodeJS.ReadableStream) => {
-      return readBody(request, form, await collect(request, stream, limitOf(request)))
+      return readBody(request, form, await collect(request, stream, limitsOf(request)))
     })
   }
   app.addContentTypeParser('*', async (request: FastifyRequest, stream: NodeJS.ReadableStream) => {
-    const body = await collect(request, stream, limitOf(request))
+    const body = await collect(request, stream, limitsOf(request))
     if (body.length === 0) return undefined
     if (isUntypedJson(request, body)) return readBody(request, 'application/json', body)
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `Send the body as one of ${FORMS.join(', ')}.`)
@@ -75,7 +78,18 @@ export function refuseTooMany(request: FastifyRequest, { points }: SentBatch): v
   const limit = request.user === null ? BATCH_LIMITS.anonymous : BATCH_LIMITS.withToken
   if (points.count <= limit) return
   const count = points.count > BATCH_LIMITS.withToken ? `more than ${BATCH_LIMITS.withToken}` : points.count
-  throw new ApiError('TOO_MANY_POINTS', `The call has ${count} points. ${hint(request)}`)
+  const tooMany = new ApiError('TOO_MANY_POINTS', `The call has ${count} points. ${hint(request)}`)
+  throw refusalOf(request, tooMany, points.count <= BATCH_LIMITS.withToken)
+}
+
+/**
+ * What a call is refused with that is too large.
+ *
+ * @param needsCaller whether it is not too large for callers with a token: then it matters first that there
+ * was one which is of no use
+ */
+function refusalOf({ callerError }: FastifyRequest, tooLarge: ApiError, needsCaller: boolean): Error {
+  return (needsCaller && callerError) || tooLarge
 }
 
 /** Some 1,000 points: as with calls without a token, which may not have more, there is always room for them. */
@@ -106,11 +120,24 @@ function createAdmission(limit: number) {
   }
 }
 
+/** How many bytes a body may have of this caller, and of any. */
+interface Limits {
+  limit: number
+  longest: number
+}
+
 /** The bytes of a body, not more than the limit of them. */
-function collect(request: FastifyRequest, stream: NodeJS.ReadableStream, limit: number): Promise<Buffer> {
-  const tooLarge = () =>
-    new ApiError('BODY_TOO_LARGE', `The body is larger than ${limit} bytes. ${hint(request)}`)
-  if (Number(request.headers['content-length']) > limit) return Promise.reject(tooLarge())
+function collect(
+  request: FastifyRequest,
+  stream: NodeJS.ReadableStream,
+  { limit, longest }: Limits,
+): Promise<Buffer> {
+  const tooLarge = (bytes: number) => {
+    const error = new ApiError('BODY_TOO_LARGE', `The body is larger than ${limit} bytes. ${hint(request)}`)
+    return refusalOf(request, error, bytes <= longest)
+  }
+  const announced = Number(request.headers['content-length'])
+  if (announced > limit) return Promise.reject(tooLarge(announced))
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let length = 0
@@ -121,7 +148,7 @@ function collect(request: FastifyRequest, stream: NodeJS.ReadableStream, limit: 
       } else {
         // What else comes is read by nobody, and thrown away by Node.
         stream.removeAllListeners('data')
-        reject(length > limit ? tooLarge() : overloaded())
+        reject(length > limit ? tooLarge(length) : overloaded())
       }
     })
     stream.on('end', () => resolve(Buffer.concat(chunks, length)))

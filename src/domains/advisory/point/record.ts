@@ -1,6 +1,7 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AdvisoryRecord, RecordAdvisory } from '#src/domains/history/queries.ts'
 import { permits } from '#src/http/plugins/authentication.ts'
+import { isOffTheRecord } from '#src/http/preferences.ts'
 import type { PointAnswer } from './answer.ts'
 
 /** What a call was about. */
@@ -13,11 +14,14 @@ export type RecordedCall = Pick<AdvisoryRecord, 'product' | 'countryCode' | 'cro
  */
 export async function recordForCaller(
   record: RecordAdvisory,
-  { user, method, log }: FastifyRequest,
+  request: FastifyRequest,
+  reply: FastifyReply,
   call: RecordedCall,
   { releases, body }: PointAnswer,
 ): Promise<Record<string, unknown>> {
-  if (user === null || !permits(user, 'history') || method === 'HEAD') return body
+  const { user, method, log } = request
+  if (user === null || method === 'HEAD') return body
+  if (!permits(user, 'history') || isOffTheRecord(request, reply)) return body
   try {
     const historyId = await record({ ...call, userId: user.id, kind: 'point', releases, answer: body })
     return { ...body, history_id: historyId }

@@ -9,6 +9,7 @@ import { isCurrent } from '#src/http/entity-tags.ts'
 import { mergeQueryIntoBody, readQuery } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
+import { prefers } from '#src/http/preferences.ts'
 import { createReplyBatcher } from '#src/http/reply-batcher.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { seriesOf } from '../lookup/series.ts'
@@ -16,11 +17,11 @@ import type { PointAnswer } from './answer.ts'
 import { namedTags, tagOf, tagOfReleases } from './conditional.ts'
 import type { PointEndpoint } from './endpoints.ts'
 import { type RecordedCall, recordForCaller } from './record.ts'
-import { wantsTiming, withTiming } from './timing.ts'
+import { withTiming } from './timing.ts'
 
 const RECORDED = `
 
-With a valid token the answer is kept in the caller's history, and has the \`history_id\` that feedback is given to. A token that is not valid is no error: the call is anonymous. So is that of a key without the scope \`advisory\`; without \`history\` nothing is kept.
+With a valid token the answer is kept in the caller's history, and has the \`history_id\` that feedback is given to; with \`Prefer: history=none\`, or a key without the scope \`history\`, nothing of the call is kept. A token that has expired or is wrong, and a key without the scope \`advisory\`, is no error: the answer is the one to anybody, and says so in \`WWW-Authenticate\`.
 
 \`Prefer: server-timing\` asks for a \`Server-Timing\` header: the milliseconds that finding the release and the values took, and all since the request arrived.`
 
@@ -88,7 +89,7 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
 
   async function answerAndRecord(call: PostCall, reply: FastifyReply) {
     const answer = await answerTo(endpoint, lookup, call.body, call, reply)
-    return recordForCaller(record, call, recordedCall(endpoint, call.body), answer)
+    return recordForCaller(record, call, reply, recordedCall(endpoint, call.body), answer)
   }
 
   return {
@@ -110,7 +111,7 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
     preValidation: mergeQueryIntoBody(request),
     handler(call: PostCall, reply: FastifyReply) {
       if (call.user !== null) return answerAndRecord(call, reply)
-      const answer = wantsTiming(call) ? undefined : endpoint.fromMemory(lookup, call.body)
+      const answer = prefers(call, 'server-timing') ? undefined : endpoint.fromMemory(lookup, call.body)
       if (answer === undefined) void answerSoon(call, reply)
       else sendSoon(answer instanceof Error ? answer : namingReleases(answer, reply), reply)
       return undefined
@@ -151,7 +152,8 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
       const shared = call.headers.authorization === undefined
       if (shared && (await isUnchanged(endpoint, lookup, query, call, reply))) return reply.code(304).send()
       const answer = await answerTo(endpoint, lookup, query, call, reply)
-      if (call.user !== null) return recordForCaller(record, call, recordedCall(endpoint, query), answer)
+      if (call.user !== null)
+        return recordForCaller(record, call, reply, recordedCall(endpoint, query), answer)
       if (shared && allowCaching(call, reply, tagOf(path, query, answer))) return reply.code(304).send()
       return send(answer, reply)
     },
@@ -171,7 +173,7 @@ async function answerTo(
     if (found instanceof Error) throw found
     return found
   }
-  const found = wantsTiming(call)
+  const found = prefers(call, 'server-timing')
     ? await withTiming(reply, () => releasesOf(endpoint, lookup, request), answer)
     : await answer()
   return namingReleases(found, reply)

@@ -1,18 +1,5 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
-
-/** RFC 7240: what clients would like, and servers may do. Those that do not know it leave it out. */
-const PREFERENCE = 'server-timing'
-
-/** Whether a client asks how long its answer takes: `Prefer: server-timing`. */
-export function wantsTiming({ headers }: FastifyRequest): boolean {
-  // Node joins several Prefer headers by commas.
-  const preferences = headers.prefer
-  return typeof preferences === 'string' && preferences.split(',').some(isPreference)
-}
-
-function isPreference(text: string): boolean {
-  return text.split(';')[0]?.trim().toLowerCase() === PREFERENCE
-}
+import type { FastifyReply } from 'fastify'
+import { sayApplied } from '#src/http/preferences.ts'
 
 /**
  * Does two steps of an answer one after the other, and says how long each took, in milliseconds, and how
@@ -33,9 +20,9 @@ export async function withTiming<Answer>(
   reply.headers({
     'server-timing': text.join(', '),
     'timing-allow-origin': reply.server.config.CORS_ORIGINS.join(', '),
-    'preference-applied': PREFERENCE,
     // The next one to ask would be told of this one's time.
     'cache-control': 'no-store',
   })
+  sayApplied(reply, 'server-timing')
   return answer
 }

@@ -8,6 +8,7 @@ import type { App } from '#src/http/app.ts'
 import { deadlineOf } from '#src/http/deadline.ts'
 import { mergeQueryIntoBody } from '#src/http/parameters.ts'
 import { callerOf, permits } from '#src/http/plugins/authentication.ts'
+import { isOffTheRecord } from '#src/http/preferences.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
 import type { Lookup } from '../lookup/lookup.ts'
@@ -32,7 +33,7 @@ Send \`geometry\`, a GeoJSON Polygon, MultiPolygon or Feature of one, or \`admin
 
 **What is refused.** 400 \`INVALID_GEOMETRY\` says what is wrong and where: rings that are not closed or have fewer than four positions, no area, crossings, holes outside, more than 10,000 vertices, a \`crs\`, other types, coordinates that are not numbers or swapped. Nothing is repaired. Bodies over the limit are 413. What takes longer than the service's limit (5 seconds unless it is set otherwise) is given up with 503 \`QUERY_TIMEOUT\`.
 
-The answer is kept in the caller's history, under \`history_id\`, unless a key without the scope \`history\` asks.`
+The answer is kept in the caller's history, under \`history_id\`; with \`Prefer: history=none\`, or a key without the scope \`history\`, it is not.`
 
 /** The advisory endpoints for polygons and administrative areas. */
 export function polygonRoutes(
@@ -112,7 +113,7 @@ function polygonRoute(
         [product.entries]: entriesOf(product, release, advice.statistics),
       }
       const caller = callerOf(call)
-      if (!permits(caller, 'history')) return answered
+      if (!permits(caller, 'history') || isOffTheRecord(call, reply)) return answered
       const historyId = await record({
         userId: caller.id,
         kind: 'polygon',

@@ -26,7 +26,7 @@ describe('a call may have so many points', () => {
     expect(await refusal(type, bodyIn(type, of(1001)))).toEqual({
       status: 413,
       error:
-        'The call has 1001 points. Without a token a call may have 1000 points, with one (`Authorization: Bearer ...`) 20000.',
+        'The call has 1001 points. Without a token a call may have 1000 points, with one (log in with POST /auth/login) 20000.',
       code: 'TOO_MANY_POINTS',
       request_id: expect.any(String),
     })

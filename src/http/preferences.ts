@@ -1,0 +1,31 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+/** What clients would like, and servers may do (RFC 7240). Those that do not know it leave it out. */
+export type Preference = 'server-timing' | 'history=none'
+
+/** Whether a client asks for something in `Prefer`. */
+export function prefers({ headers }: FastifyRequest, preference: Preference): boolean {
+  // Node joins several Prefer headers by commas.
+  const { prefer } = headers
+  return typeof prefer === 'string' && prefer.split(',').some((text) => nameOf(text) === preference)
+}
+
+/** A preference without its parameters, and its value without quotes. */
+function nameOf(text: string): string {
+  return (text.split(';')[0] as string).replace(/[\s"]/g, '').toLowerCase()
+}
+
+/** Says in the answer that a preference was heeded, besides those that were already. */
+export function sayApplied(reply: FastifyReply, preference: Preference): void {
+  reply.header(
+    'preference-applied',
+    [reply.getHeader('preference-applied') ?? [], preference].flat().join(', '),
+  )
+}
+
+/** Whether nothing of a call is to be kept in its caller's history; the answer says so then. */
+export function isOffTheRecord(request: FastifyRequest, reply: FastifyReply): boolean {
+  const asked = prefers(request, 'history=none')
+  if (asked) sayApplied(reply, 'history=none')
+  return asked
+}
