@@ -102,6 +102,7 @@ export const Location = Type.Object(
 
 const Scenario = Type.String({
   description: 'The season: `Above Normal`, `Normal`, `Below Normal`, `Dominant`, or another by its name.',
+  examples: ['Above Normal', 'Normal', 'Below Normal', 'Dominant'],
 })
 
 const Period = Type.String({ description: 'Month and year in English.', examples: ['July 2026'] })

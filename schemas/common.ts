@@ -43,15 +43,15 @@ export function oneOf<const Values extends readonly string[]>(values: Values, de
   return Type.Unsafe<Values[number]>({ type: 'string', enum: [...values], description })
 }
 
-/** A schema that has this keyword stands for its value in the document. */
+/** A schema that has this keyword stands for another in the document. */
 export const DOCUMENTED_AS = 'documentedAs'
 
 /**
- * A schema of which the document says more than is checked by it, where code checks the rest: what is long
- * or was checked before.
+ * A schema of which the document says more than is checked by it, where code checks the rest or has done so
+ * before. What the document says is kept as text: compilers of schemas would follow its references.
  */
 export function documentedAs<Schema extends TSchema>(checked: Schema, documented: TSchema): Schema {
-  return { ...checked, [DOCUMENTED_AS]: documented }
+  return { ...checked, [DOCUMENTED_AS]: JSON.stringify(documented) }
 }
 
 /**
@@ -60,6 +60,17 @@ export function documentedAs<Schema extends TSchema>(checked: Schema, documented
  */
 export const COUNTRY_CODES = '{country codes}'
 export const COUNTRY_NAMES = '{country names}'
+
+/** Which error it is. The codes are those of the service's catalogue of errors. */
+export const ErrorCode = Type.Unsafe<string>({ $ref: 'ErrorCode#' })
+
+/** @param codes of all errors */
+export function errorCodeSchemaOf(codes: readonly string[]): TSchema {
+  return Type.Unsafe({
+    $id: 'ErrorCode',
+    ...oneOf(codes, 'What went wrong, for programs. Stable; later versions of the service may have others.'),
+  })
+}
 
 export const ErrorDetail = Type.Object(
   {
@@ -71,18 +82,19 @@ export const ErrorDetail = Type.Object(
     allowed: Type.Optional(
       Type.Array(Type.String(), { description: 'The accepted values, where they can be listed.' }),
     ),
-    code: Type.Optional(
-      Type.String({ description: 'Its own code, where a field is a product that has no value.' }),
-    ),
+    code: Type.Optional(ErrorCode),
   },
-  { $id: 'ErrorDetail', description: 'What is wrong with one parameter, or why one product has no value.' },
+  {
+    $id: 'ErrorDetail',
+    description: 'What is wrong with one parameter, or, with a `code`, why one product has no value.',
+  },
 )
 export type ErrorDetail = Static<typeof ErrorDetail>
 
 export const ErrorBody = Type.Object(
   {
     error: Type.String({ description: 'What went wrong, as a sentence for people.' }),
-    code: Type.String({ description: 'What went wrong, for programs. Stable.' }),
+    code: ErrorCode,
     details: Type.Optional(Type.Array(ref(ErrorDetail))),
     request_id: Type.String({
       description: 'The `X-Request-Id` of the answer: with it the operator finds the request in the log.',

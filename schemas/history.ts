@@ -3,6 +3,7 @@ import { AdvisedArea } from './areas.ts'
 import { documentedAs, oneOf, ref, Time } from './common.ts'
 import { Feedback } from './feedback.ts'
 import { geoJsonOf, MultiPolygon, Point, Polygon } from './geojson.ts'
+import { historyItemsOf } from './history-items.ts'
 import { ofSeasonless, type ProductContract, recordedProductSchema } from './product.ts'
 
 export const HISTORY_DEFAULTS = { limit: 50 } as const
@@ -168,6 +169,7 @@ export const HistoryCsv = Type.String({
 
 export function historySchemasOf(products: readonly ProductContract[]) {
   const item = historyItemOf(products)
+  const { documented, components: items } = historyItemsOf(products, item)
   const list = Type.Object(
     { items: Type.Array(ref(item), { description: 'The newest first.' }), next_cursor: NextCursor },
     { $id: 'HistoryList' },
@@ -176,7 +178,15 @@ export function historySchemasOf(products: readonly ProductContract[]) {
     item,
     list,
     /** In the order of the document. */
-    components: [HistoryLocation, item, list, HistoryFeature, HistoryFeatureCollection, HistoryCsv],
+    components: [
+      HistoryLocation,
+      documentedAs(item, documented),
+      ...items,
+      list,
+      HistoryFeature,
+      HistoryFeatureCollection,
+      HistoryCsv,
+    ],
   }
 }
 export type HistoryList = Static<ReturnType<typeof historySchemasOf>['list']>

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import { ErrorBody, type ErrorDetail, ref } from '#schemas/common.ts'
+import { ErrorBody, type ErrorDetail, errorCodeSchemaOf, ref } from '#schemas/common.ts'
 
 /**
  * Every error that the API can answer with: its code, its HTTP status and what it means to an
@@ -49,6 +49,9 @@ export const ERRORS = {
 } as const satisfies Record<string, { status: number; meaning: string }>
 
 export type ErrorCode = keyof typeof ERRORS
+
+/** The codes as a component of the document. */
+export const errorCodeSchema = errorCodeSchemaOf(Object.keys(ERRORS))
 
 /** What is sent as a whole: named as a field it is no parameter, and has an article in sentences. */
 const WHOLES = new Set(['body', 'point', 'row'])

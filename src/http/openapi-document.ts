@@ -21,13 +21,21 @@ export function documentOf(app: App, countries: DocumentCountry[]): OpenAPIV3_1.
   const names = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
     countries.map(({ name }) => name),
   )
-  return JSON.parse(JSON.stringify(app.swagger()), (_key, value) => {
+  const asDocumented = (key: string, value: unknown): unknown => {
+    if (key === DOCUMENTED_AS) return value
     if (typeof value === 'string') {
       return value
         .replace(COUNTRY_CODES, () => codes || 'none yet')
         .replace(COUNTRY_NAMES, () => names || 'no country yet')
     }
     if (value === null || typeof value !== 'object') return value
-    return withStandardFormat(value[DOCUMENTED_AS] ?? value)
-  })
+    if (DOCUMENTED_AS in value) return JSON.parse(withComponents(value[DOCUMENTED_AS]), asDocumented)
+    return withStandardFormat(value)
+  }
+  return JSON.parse(JSON.stringify(app.swagger()), asDocumented)
+}
+
+/** A schema as text, its references made those of the document. */
+function withComponents(schema: unknown): string {
+  return String(schema).replace(/"(\w+)#"/g, '"#/components/schemas/$1"')
 }

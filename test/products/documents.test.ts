@@ -29,9 +29,16 @@ describe('the documents of a service with more products', () => {
     expect(added(before, components)).toEqual([])
     expect(added(components, before).sort()).toEqual(
       [
-        ...['LimeEntry', 'LimeItem', 'LimePointsResponse', 'LimeResponse', 'LimeSection'],
+        ...['LimeEntry', 'LimeHistoryItem', 'LimeItem', 'LimePointsResponse', 'LimeResponse', 'LimeSection'],
         ...['PolygonLimeEntry', 'PolygonLimeResponse', 'PolygonSoilEntry', 'PolygonSoilResponse'],
-        ...['SoilEntry', 'SoilItem', 'SoilPointRequest', 'SoilPointsRequest', 'SoilPointsResponse'],
+        ...[
+          'SoilEntry',
+          'SoilHistoryItem',
+          'SoilItem',
+          'SoilPointRequest',
+          'SoilPointsRequest',
+          'SoilPointsResponse',
+        ],
         ...['SoilPolygonRequest', 'SoilResponse', 'SoilSection'],
       ].sort(),
     )

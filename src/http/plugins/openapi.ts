@@ -9,6 +9,7 @@ import { Feedback, observedSchemaOf } from '#schemas/feedback.ts'
 import { geometrySchemas } from '#schemas/geojson.ts'
 import { listOf } from '#schemas/product.ts'
 import { UserProfile } from '#schemas/user.ts'
+import { errorCodeSchema } from '#src/errors.ts'
 import type { App } from '../app.ts'
 import { type DocumentCountry, documentOf, openapiYaml } from '../openapi-document.ts'
 import { scopeOf } from './authentication.ts'
@@ -51,6 +52,7 @@ export const openapi = fp(
     // What several domains speak of.
     const { list: products } = app.products
     const shared = [
+      errorCodeSchema,
       ErrorDetail,
       ErrorBody,
       UserProfile,
