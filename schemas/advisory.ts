@@ -88,7 +88,20 @@ export function asQuery(request: TObject): TSchema {
   return Type.Object(Object.fromEntries(parameters))
 }
 
+/**
+ * What may be left for the body where the query has the rest. Nothing of it is required, so that a gateway that
+ * knows the document alone lets it through; a client that sends all in the body is told by the request itself.
+ */
+export function asRemainder(request: TObject, $id: string): TObject {
+  return Type.Object(Type.Partial(request).properties, {
+    $id,
+    description: 'Some fields of a request, where the query has the others.',
+  })
+}
+
 type Annotated = TSchema & { description?: string; examples?: unknown[] }
+
+export const PointRemainder = asRemainder(PointRequest, 'PointRemainder')
 
 export const Location = Type.Object(
   {
@@ -131,6 +144,8 @@ export const HistoryId = Type.String({
 export interface PointSchemas<Product extends ProductContract = ProductContract> {
   product: Product
   request: TObject
+  /** What is left of a request for the body where the query has the rest. */
+  remainder: TObject
   /** One layer of the answer. */
   entry: TObject
   response: TObject
@@ -138,7 +153,13 @@ export interface PointSchemas<Product extends ProductContract = ProductContract>
 
 export function pointSchemasOf<Product extends ProductContract>(product: Product): PointSchemas<Product> {
   const entry = entryOf(product)
-  return { product, request: requestOf(product), entry, response: responseOf(product, entry) }
+  const response = responseOf(product, entry)
+  return { product, request: requestOf(product), remainder: remainderOf(product), entry, response }
+}
+
+function remainderOf(product: ProductContract): TObject {
+  if (product.seasonal) return PointRemainder
+  return asRemainder(requestOf(product), `${componentOf(product)}PointRemainder`)
 }
 
 /** Products without seasons take no crop and no month. */
@@ -244,6 +265,7 @@ export const ReleaseHeader = Type.String({
 export function pointComponentsOf(schemas: readonly PointSchemas[]): TSchema[] {
   return [
     ...new Set([PointRequest, ...schemas.map(({ request }) => request)]),
+    ...new Set([PointRemainder, ...schemas.map(({ remainder }) => remainder)]),
     Location,
     ...schemas.map(({ entry }) => entry),
     ...schemas.map(({ response }) => response),

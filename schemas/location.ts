@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox'
+import { asRemainder } from './advisory.ts'
 import { AdminReference } from './areas.ts'
 import {
   asParameter,
@@ -42,6 +43,8 @@ export const LocationRequest = Type.Object(
   },
 )
 export type LocationRequest = WithoutNulls<Static<typeof LocationRequest>>
+
+export const LocationRemainder = asRemainder(LocationRequest, 'LocationRemainder')
 
 /** The same fields as query parameters, where none is required because the body may have it. */
 export function locationQuery(): TSchema {
@@ -120,7 +123,7 @@ export function locationSchemasOf(products: readonly ProductContract[]) {
     },
   )
   /** In the order of the document. */
-  const components = [AdminReference, LocationRequest, ProductAvailability, validation]
+  const components = [AdminReference, LocationRequest, LocationRemainder, ProductAvailability, validation]
   return { validation, components }
 }
 

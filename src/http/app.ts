@@ -38,6 +38,8 @@ declare module 'fastify' {
     security?: readonly Record<string, readonly string[]>[]
     /** Query parameters that may be sent instead of the body, or with it. Only documented by this. */
     queryAlternative?: unknown
+    /** What is left for the body where the query has the rest of it, which may be nothing. Only documented by this. */
+    bodyRemainder?: unknown
     /** The bodies by media type, where what is validated is made of them. Only documented by this. */
     bodyForms?: Record<string, unknown>
   }

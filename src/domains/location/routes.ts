@@ -1,7 +1,12 @@
 import type { FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import { ref } from '#schemas/common.ts'
-import { LocationRequest, type LocationValidation, locationQuery } from '#schemas/location.ts'
+import {
+  LocationRemainder,
+  LocationRequest,
+  type LocationValidation,
+  locationQuery,
+} from '#schemas/location.ts'
 import { listCountryCodes } from '#src/domains/areas/queries.ts'
 import { errorResponses, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -34,6 +39,7 @@ export function locationRoutes(app: App, validation: TSchema): void {
         tags: ['places'],
         queryAlternative: locationQuery(),
         body: ref(LocationRequest),
+        bodyRemainder: ref(LocationRemainder),
         response: {
           200: { ...ref(validation), description: 'What is known about the point.' },
           ...errorResponses(

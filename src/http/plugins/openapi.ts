@@ -11,7 +11,13 @@ import { listOf } from '#schemas/product.ts'
 import { UserProfile } from '#schemas/user.ts'
 import { errorCodeSchema } from '#src/errors.ts'
 import type { App } from '../app.ts'
-import { type DocumentCountry, documentOf, openapiYaml } from '../openapi-document.ts'
+import {
+  type DocumentCountry,
+  type DocumentedMedia,
+  documentOf,
+  JSON_TYPE,
+  openapiYaml,
+} from '../openapi-document.ts'
 import { scopeOf } from './authentication.ts'
 
 /** @param advice what the service gives, as a list */
@@ -101,26 +107,33 @@ export const openapi = fp(
         buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `schema${index}`),
       },
       transform: ({ schema, url, route }) => {
-        const { queryAlternative, bodyForms, ...rest } = schema ?? {}
+        const { queryAlternative, bodyForms, bodyRemainder, ...rest } = schema ?? {}
         const operation = { ...rest, ...accessOf(route) }
-        if (!queryAlternative) return { schema: operation, url }
-        const body = bodyForms ? { body: { content: mediaOf(bodyForms) } } : { [OPTIONAL_BODY]: true }
-        return { schema: { ...operation, ...body, querystring: queryAlternative }, url }
+        if (bodyRemainder) {
+          const body = { anyOf: [rest.body, bodyRemainder] }
+          Object.assign(operation, {
+            body: { content: mediaOf({ [JSON_TYPE]: body }) },
+            [OPTIONAL_BODY]: true,
+          })
+        }
+        if (bodyForms) Object.assign(operation, { body: { content: mediaOf(bodyForms) } })
+        if (queryAlternative) Object.assign(operation, { querystring: queryAlternative })
+        return { schema: operation, url }
       },
       transformObject: (document) =>
         'openapiObject' in document ? withOptionalBodies(document.openapiObject as OpenAPIV3_1.Document) : {},
     })
 
     const documents = rememberedDocuments(app)
-    const answer = (reply: FastifyReply, [kind, type]: Representation) =>
-      countries().then((named) => reply.type(type).send(documents[kind](named)))
+    const answer = (reply: FastifyReply, [kind, type]: Representation, media: DocumentedMedia) =>
+      countries().then((named) => reply.type(type).send(documents[media][kind](named)))
 
     await app.register(async (open) => {
       open.addHook('onRoute', (route) => {
         route.config = { ...route.config, public: true }
         // The page's own copies are made anew for each request: these are the same documents, made once.
         const representation = DOCUMENTS_OF_PAGE[route.url.slice(route.prefix.length)]
-        if (representation) route.handler = (_request, reply) => answer(reply, representation)
+        if (representation) route.handler = (_request, reply) => answer(reply, representation, 'all')
       })
       await open.register(swaggerUi, {
         routePrefix: `${app.config.BASE_PATH}/docs`,
@@ -132,7 +145,9 @@ export const openapi = fp(
 
     const hidden = { schema: { hide: true }, config: { public: true } }
     for (const [path, representation] of Object.entries(DOCUMENTS)) {
-      app.get(app.config.BASE_PATH + path, hidden, (_request, reply) => answer(reply, representation))
+      app.get<{ Querystring: { media?: string } }>(app.config.BASE_PATH + path, hidden, ({ query }, reply) =>
+        answer(reply, representation, query.media === 'all' ? 'all' : 'json'),
+      )
     }
   },
   { name: 'openapi' },
@@ -155,10 +170,11 @@ const DOCUMENTS_OF_PAGE: Record<string, Representation> = {
 
 /** The texts of the document, each made anew only where the countries have changed. */
 function rememberedDocuments(app: App) {
-  return {
-    json: rememberingLast((named) => JSON.stringify(documentOf(app, named))),
-    yaml: rememberingLast((named) => openapiYaml(app, named)),
-  }
+  const of = (media: DocumentedMedia) => ({
+    json: rememberingLast((named) => JSON.stringify(documentOf(app, named, media))),
+    yaml: rememberingLast((named) => openapiYaml(app, named, media)),
+  })
+  return { json: of('json'), all: of('all') }
 }
 
 /** Makes a text anew only where it is asked for with other countries than the last time. */

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { parse } from 'yaml'
@@ -23,7 +24,7 @@ let operations: { method: string; path: string; operation: Operation }[]
 
 beforeAll(async () => {
   service = await createTestApp()
-  document = (await service.app.inject('/openapi.json')).json()
+  document = (await service.app.inject('/openapi.json?media=all')).json()
   operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({
       method,
@@ -33,6 +34,19 @@ beforeAll(async () => {
   )
 })
 afterAll(() => service.close())
+
+/** A validator that knows the document and the standard formats alone. Keywords of OpenAPI are no rules. */
+function strictValidator() {
+  const ajv = addFormats.default(new Ajv2020({ strict: true, allErrors: true }))
+  ajv.addVocabulary(['discriminator'])
+  const { schemas } = JSON.parse(JSON.stringify(document.components).replaceAll('#/components/schemas/', ''))
+  for (const [name, schema] of Object.entries(schemas)) ajv.addSchema(schema as object, name)
+  return ajv
+}
+
+function validatorOf(component: string) {
+  return strictValidator().compile({ $ref: component })
+}
 
 interface Example {
   /** Undefined where no body is sent. */
@@ -48,7 +62,8 @@ function examplesOf(operation: Operation): Example[] {
     .map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`)
     .join('&')
   const bodies = Object.entries(operation.requestBody?.content ?? {}).flatMap(([mediaType, { schema }]) => {
-    const name = (schema as { $ref: string }).$ref.split('/').at(-1) ?? ''
+    const [{ $ref }] = ((schema as { anyOf?: unknown }).anyOf ?? [schema]) as [{ $ref: string }]
+    const name = $ref.split('/').at(-1) ?? ''
     const component = document.components?.schemas?.[name] as { examples?: unknown[] } | undefined
     return (component?.examples ?? []).map((body) => ({ mediaType, body, query: '' }))
   })
@@ -82,7 +97,7 @@ async function asSomebody({ operationId, security }: Operation, path: string, bo
 
 describe('the OpenAPI document', () => {
   test('is the same as JSON and as YAML', async () => {
-    const yaml = await service.app.inject('/openapi.yaml')
+    const yaml = await service.app.inject('/openapi.yaml?media=all')
     expect(yaml.headers['content-type']).toBe('application/yaml; charset=utf-8')
     expect(parse(yaml.body)).toEqual(document)
   })
@@ -147,8 +162,35 @@ describe('the OpenAPI document', () => {
       const contents = [operation.requestBody, ...Object.values(operation.responses)].flatMap((part) =>
         Object.values(part?.content ?? {}),
       )
-      for (const { schema } of contents) expect(Object.keys(schema ?? {})).toEqual(['$ref'])
+      for (const { schema = {} } of contents) {
+        for (const part of 'anyOf' in schema ? (schema.anyOf ?? []) : [schema]) {
+          expect(Object.keys(part)).toEqual(['$ref'])
+        }
+      }
     }
+  })
+
+  test('names JSON alone where clients choose, unless all media types are asked for', async () => {
+    const forGenerators = (await service.app.inject('/openapi.json')).json()
+    const batch = forGenerators.paths['/advisory/yield/points'].post
+    const others = ['application/x-ndjson', 'text/csv', 'application/geo+json']
+    for (const body of [batch.requestBody, batch.responses[200]]) {
+      expect(Object.keys(body.content)).toEqual(['application/json'])
+      expect(body['x-other-media-types']).toEqual(others)
+    }
+    const contents = JSON.stringify(forGenerators).match(/"content":\{"[^"]*"/g)
+    expect(new Set(contents)).toEqual(new Set(['"content":{"application/json"']))
+    expect(forGenerators.components.schemas).not.toHaveProperty('PointTable')
+    const { content } = document.paths['/advisory/yield/points']?.post?.requestBody ?? {}
+    expect(Object.keys(content ?? {})).toEqual(['application/json', ...others])
+  })
+
+  test('lets fields of a request be in its query and the others in its body', () => {
+    const [whole, remainder] = ['PointRequest', 'PointRemainder'].map(validatorOf)
+    for (const body of [{}, { crop: 'wheat' }, { lng: 38.5 }]) {
+      expect([whole?.(body), remainder?.(body)]).toEqual([false, true])
+    }
+    for (const body of [{ lat: 91 }, { crop: 1 }]) expect(remainder?.(body)).toBe(false)
   })
 
   test('lets the body of a point request be left out', () => {
@@ -215,11 +257,11 @@ describe('the OpenAPI document', () => {
     const config = await service.app.inject('/docs/json')
     expect(config.json()).toEqual(document)
     const yaml = await service.app.inject('/docs/yaml')
-    expect(yaml.body).toBe((await service.app.inject('/openapi.yaml')).body)
+    expect(yaml.body).toBe((await service.app.inject('/openapi.yaml?media=all')).body)
   })
 
   test('is made once for all who ask, wherever they do', async () => {
-    const paths = ['/openapi.json', '/openapi.yaml', '/docs/json', '/docs/yaml']
+    const paths = ['/openapi.json', '/openapi.yaml', '/openapi.json?media=all', '/docs/json', '/docs/yaml']
     for (const path of paths) await service.app.inject(path)
     const made = vi.spyOn(service.app, 'swagger')
     for (const path of paths) expect((await service.app.inject(path)).statusCode).toBe(200)

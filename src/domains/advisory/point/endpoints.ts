@@ -1,5 +1,5 @@
 import type { TObject } from 'typebox'
-import { PointRequest, type PointSchemas } from '#schemas/advisory.ts'
+import { PointRemainder, PointRequest, type PointSchemas } from '#schemas/advisory.ts'
 import { ALL_PRODUCTS, listOf, ofSeasonless } from '#schemas/product.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { allProductsAnswerer } from './all-products.ts'
@@ -17,6 +17,8 @@ export interface PointEndpoint extends PointAnswerer {
   /** Whether a crop that the country does not offer is refused. */
   needsCrop: boolean
   request: TObject
+  /** What is left of it for the body where the query has the rest. */
+  remainder: TObject
   response: TObject
   summary: string
   description: string
@@ -26,7 +28,12 @@ const NO_VALUE = `
 
 The answer holds the values of the pixel that the point lies in, never a neighbour's. Layers without a value there are left out; a 0 is a value. Where there is no value at all, the answer is a 404 whose \`code\` says why.`
 
-function endpointOf({ product, request, response }: PointSchemas<ProductDefinition>): PointEndpoint {
+function endpointOf({
+  product,
+  request,
+  remainder,
+  response,
+}: PointSchemas<ProductDefinition>): PointEndpoint {
   const { code, names, seasonal, descriptions } = product
   return {
     path: `/${code}/point`,
@@ -35,6 +42,7 @@ function endpointOf({ product, request, response }: PointSchemas<ProductDefiniti
     products: [product],
     needsCrop: seasonal,
     request,
+    remainder,
     response,
     summary: `${names.title} at a point`,
     description: descriptions.point + NO_VALUE,
@@ -66,6 +74,7 @@ function allProductsEndpoint(products: ProductDefinition[], response: TObject): 
     products,
     needsCrop: false,
     request: PointRequest,
+    remainder: PointRemainder,
     response,
     summary: 'Everything for a point',
     description: `

@@ -80,7 +80,7 @@ function commonOf({ needsCrop, response }: PointEndpoint) {
 }
 
 function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point) {
-  const { path, name, request, summary, description } = endpoint
+  const { path, name, request, remainder, summary, description } = endpoint
   const { errors, success, headers, operation } = commonOf(endpoint)
 
   async function answerSoon(call: PostCall, reply: FastifyReply): Promise<void> {
@@ -103,6 +103,7 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
       description: description + POST_RULES + RECORDED,
       queryAlternative: asQuery(request),
       body: ref(request),
+      bodyRemainder: ref(remainder),
       response: {
         200: { ...success, headers },
         ...errorResponses(...errors, 'MALFORMED_JSON', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'),
