@@ -117,7 +117,9 @@ export const PolygonLocation = Type.Object(
     lat: Type.Number({ description: 'With `lng`, a point inside.' }),
     lng: Type.Number(),
     type: oneOf(['polygon'], 'What was asked about.'),
-    area_ha: Type.Number({ description: 'Hectares, on the WGS 84 ellipsoid.' }),
+    area_ha: Type.Number({
+      description: 'Hectares, on the WGS 84 ellipsoid, to the square metre; what is small has three digits.',
+    }),
     admin: Type.Optional(ref(AdvisedArea)),
   },
   { $id: 'PolygonLocation' },

@@ -18,3 +18,20 @@ export function round(value: number, decimals: number): number {
   const certain = Math.abs(scaled) < LARGEST_SCALED && Math.abs(Math.abs(scaled - nearest) - 0.5) > 1e-6
   return (certain ? nearest / power : Number(value.toFixed(decimals))) + 0
 }
+
+/** Decimals of degrees that are computed: 1 cm on the ground. */
+const DEGREE_DECIMALS = 7
+
+/** A coordinate as far as its digits mean something. */
+export function roundDegrees(degrees: number): number {
+  return round(degrees, DEGREE_DECIMALS)
+}
+
+/** Digits of what is too small for its decimals. */
+const FEWEST_DIGITS = 3
+
+/** Rounds to decimals; what is small keeps three digits, so that nothing but 0 becomes 0. */
+export function roundVisibly(value: number, decimals: number): number {
+  const small = Math.abs(value) * (POWERS[decimals] as number) < 10 ** (FEWEST_DIGITS - 1)
+  return small ? Number(value.toPrecision(FEWEST_DIGITS)) : round(value, decimals)
+}

@@ -5,7 +5,7 @@ import {
   type AdminReference,
   LEVELS_BELOW,
 } from '#schemas/areas.ts'
-import { round } from '#src/lib/round.ts'
+import { round, roundVisibly } from '#src/lib/round.ts'
 import type { AreaRow } from './queries.ts'
 
 /** Decimals of square kilometres, and of degrees in extents and centres (10 cm). */
@@ -22,7 +22,7 @@ export function areaList(countryCode: string, rows: AreaRow[], next: string | nu
         level: row.level,
         country_code: countryCode,
         parents: parentsOf(row),
-        area_km2: round(row.area_km2, AREA_DECIMALS),
+        area_km2: roundVisibly(row.area_km2, AREA_DECIMALS),
         bbox: bboxOf(row),
         centroid: {
           lat: round(row.centroid_lat, DEGREE_DECIMALS),
@@ -53,7 +53,7 @@ export function featureCollection(
         name: row.name,
         level: row.level,
         country_code: countryCode,
-        area_km2: round(row.area_km2, AREA_DECIMALS),
+        area_km2: roundVisibly(row.area_km2, AREA_DECIMALS),
         centroid_lat: round(row.centroid_lat, DEGREE_DECIMALS),
         centroid_lng: round(row.centroid_lng, DEGREE_DECIMALS),
         ...Object.fromEntries(

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { isoTime } from '#src/database/time.ts'
+import { roundDegrees } from '#src/lib/round.ts'
 
 export async function listCrops(db: Kysely<Tables>): Promise<{ code: string; name: string }[]> {
   return db.selectFrom('crop').select(['code', 'name']).orderBy('code').execute()
@@ -88,7 +89,10 @@ export async function listPublishedReleases(db: Kysely<Tables>): Promise<Publish
     order by release.product, release.country_code, release.crop_code, release.forecast_period desc`.execute(
     db,
   )
-  return rows
+  return rows.map((row) => ({
+    ...row,
+    grids: row.grids.map((grid) => ({ ...grid, extent: grid.extent.map(roundDegrees) })),
+  }))
 }
 
 export interface LoadedBoundaries {

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
+import { roundVisibly } from '#src/lib/round.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 
 /** An area that contains a point, or has it on its border. */
@@ -140,6 +141,9 @@ export interface NearestCountry {
 /** Pieces nearest by degrees, among which the nearest by kilometres is looked for. */
 const NEAREST_PIECES = 20
 
+/** Decimals of kilometres. */
+const DISTANCE_DECIMALS = 1
+
 /** The country nearest to a point that lies in none; undefined where no boundaries are loaded. */
 export async function nearestCountry(
   db: Kysely<Tables>,
@@ -153,7 +157,7 @@ export async function nearestCountry(
     select
       country.code as country_code,
       country.name as country,
-      round((st_distance(piece.geom::geography, place.point::geography) / 1000)::numeric, 1)::float8 as distance_km
+      st_distance(piece.geom::geography, place.point::geography) / 1000 as distance_km
     from place
     cross join lateral (
       select admin_area_id, geom from admin_area_piece
@@ -164,5 +168,5 @@ export async function nearestCountry(
     join country on country.code = area.country_code
     order by distance_km, country.code
     limit 1`.execute(db)
-  return rows[0]
+  return rows[0] && { ...rows[0], distance_km: roundVisibly(rows[0].distance_km, DISTANCE_DECIMALS) }
 }

@@ -53,7 +53,7 @@ test('the catalog tells of each published release what it holds and where it com
         width: 301,
         height: 230,
         resolution: { x: 0.05, y: 0.05, unit: 'degree' },
-        extent: [32.95, 3.4000000000000004, 48, 14.9],
+        extent: [32.95, 3.4, 48, 14.9],
       },
     ],
     source: 'Synthetic demonstration values made by a formula. They are not advice.',

@@ -1,3 +1,4 @@
+import { roundDegrees } from '#src/lib/round.ts'
 import type { Series } from '#src/products/series.ts'
 import type { Position, ReleaseLabels } from '../lookup/queries.ts'
 import type { Reasons } from '../lookup/reasons.ts'
@@ -10,6 +11,11 @@ export interface PolygonAdvice {
   /** A position inside. */
   position: Position
   statistics: ZonalStatistics
+}
+
+/** A position inside of a polygon, which PostGIS has computed to the last bit. */
+export function positionInside(longitude: number, latitude: number): Position {
+  return { longitude: roundDegrees(longitude), latitude: roundDegrees(latitude) }
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Lookup } from '../lookup/lookup.ts'
 import type { Position } from '../lookup/queries.ts'
 import { ReplacedMeanwhile } from '../lookup/replaced.ts'
 import { codesOf, type Snapshot } from '../lookup/snapshot.ts'
-import { type PolygonAdvice, withValues } from './advice.ts'
+import { type PolygonAdvice, positionInside, withValues } from './advice.ts'
 import { type AreaReference, findArea, persistAreaResult, readArea } from './queries.ts'
 import type { ReleaseStatistics } from './release-statistics.ts'
 import type { ZonalStatistics } from './zonal-statistics.ts'
@@ -64,7 +64,7 @@ export function createAreaAdvisor(
       const { id, countryCode, level, code, name } = area
       const { longitude, latitude, ...statistics } =
         (area.statistics as StoredStatistics | null) ?? (await computeArea(ask, signal, release.id, id))
-      const position = { longitude, latitude }
+      const position = positionInside(longitude, latitude)
       const admin = { country_code: countryCode, level, code, name }
       return withValues(reasons, snapshot, series, { admin, release, position, statistics })
     })

@@ -1,14 +1,15 @@
-import { round } from '#src/lib/round.ts'
+import { round, roundVisibly } from '#src/lib/round.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { labelsOf } from '../lookup/products.ts'
 import type { ReleaseLabels } from '../lookup/queries.ts'
 import type { ZonalStatistics } from './zonal-statistics.ts'
 
-/** Digits of areas, percentages and totals: with decimals, those of a small field would be lost. */
-const DIGITS = 10
+/** Decimals of hectares, totals and percentages: a square metre. */
+const DECIMALS = 4
 
-export function precise(value: number): number {
-  return Number(value.toPrecision(DIGITS))
+/** An area, or what it comes to on an area: of a small field, too. */
+export function roundArea(value: number): number {
+  return roundVisibly(value, DECIMALS)
 }
 
 /**
@@ -32,8 +33,8 @@ export function entriesOf(
         min: round(found.minimum, decimals),
         max: round(found.maximum, decimals),
         stddev: round(found.deviation, decimals),
-        covered_percent: precise(100 * found.covered),
-        ...(total && { [total.key]: precise(found.mean * areaHa * found.covered) }),
+        covered_percent: roundArea(100 * found.covered),
+        ...(total && { [total.key]: roundArea(found.mean * areaHa * found.covered) }),
       },
     ]
   })

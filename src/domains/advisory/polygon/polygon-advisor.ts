@@ -4,7 +4,7 @@ import type { Series } from '#src/products/series.ts'
 import { encodeMultiPolygon } from '#src/raster/geometry-wkb.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import type { Lookup } from '../lookup/lookup.ts'
-import { type PolygonAdvice, withValues } from './advice.ts'
+import { type PolygonAdvice, positionInside, withValues } from './advice.ts'
 import { refuseNesting } from './nesting.ts'
 import { examinePolygon } from './queries.ts'
 import { createElsewhereRefusal, notValid } from './refusals.ts'
@@ -36,7 +36,7 @@ export function createPolygonAdvisor(
     const examined = await examinePolygon(ask, encodeMultiPolygon(polygons))
     const { reason, longitude, latitude } = examined
     if (reason !== null || longitude === null || latitude === null) throw notValid(examined)
-    const position = { longitude, latitude }
+    const position = positionInside(longitude, latitude)
     return lookup.inRelease(series, async (snapshot, release) => {
       if (!release) throw await reasons.noRelease(snapshot, { ...series, ...position }, 'polygon')
       const statistics = await statisticsIn(ask, signal, release.id, polygons)

@@ -3,6 +3,7 @@ import type { Tables } from '#src/database/tables.ts'
 import { type CountryExtent, listCountryExtents } from '#src/domains/reference/queries.ts'
 import { ApiError } from '#src/errors.ts'
 import { createFreshValue } from '#src/lib/fresh-value.ts'
+import { roundDegrees } from '#src/lib/round.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import { invalid } from './geometry.ts'
 import { placeOf } from './nesting.ts'
@@ -89,6 +90,8 @@ export function notValid({
   const what = REASONS[reason ?? ''] ?? `is not valid (${reason ?? 'it has no inside'})`
   return invalid(
     'geometry',
-    longitude === null || latitude === null ? what : `${what}, ${placeOf([longitude, latitude])}`,
+    longitude === null || latitude === null
+      ? what
+      : `${what}, ${placeOf([longitude, latitude].map(roundDegrees))}`,
   )
 }

@@ -16,7 +16,7 @@ import { releaseMembers } from '../lookup/products.ts'
 import { seriesOf } from '../lookup/series.ts'
 import type { PolygonAdvice } from './advice.ts'
 import { type AreaAdvice, createAreaAdvisor } from './area-advisor.ts'
-import { entriesOf, precise } from './entries.ts'
+import { entriesOf, roundArea } from './entries.ts'
 import { readGeoJson } from './geometry.ts'
 import { createPolygonAdvisor } from './polygon-advisor.ts'
 import { createReleaseStatistics } from './release-statistics.ts'
@@ -158,7 +158,7 @@ function locationOf({ name }: Body, advice: Advice) {
     lat: position.latitude,
     lng: position.longitude,
     type: 'polygon',
-    area_ha: precise(statistics.areaHa),
+    area_ha: roundArea(statistics.areaHa),
     ...(admin && { admin }),
   }
 }
