@@ -50,12 +50,20 @@ export const Feature = Type.Object(
       Type.Unsafe<object | null>({
         type: ['object', 'null'],
         additionalProperties: true,
-        description: 'Ignored.',
+        description: 'Ignored, but for `name`.',
       }),
     ),
   },
   { $id: 'Feature', description: 'A GeoJSON Feature of a Polygon or a MultiPolygon.' },
 )
 
+export const FeatureCollection = Type.Object(
+  {
+    type: Type.Literal('FeatureCollection'),
+    features: Type.Array(ref(Feature), { minItems: 1, maxItems: 1 }),
+  },
+  { $id: 'FeatureCollection', description: 'A GeoJSON FeatureCollection of one Feature.' },
+)
+
 /** In the order of the document. */
-export const geometrySchemas = [Point, Polygon, MultiPolygon, Feature]
+export const geometrySchemas = [Point, Polygon, MultiPolygon, Feature, FeatureCollection]

@@ -2,7 +2,7 @@ import { type Static, type TObject, type TProperties, type TSchema, Type } from 
 import { exampleMembers, HistoryId, PointRequest, type PointSchemas, releaseMembers } from './advisory.ts'
 import { AdvisedArea, MAX_LEVEL } from './areas.ts'
 import { COUNTRY_CODES, documentedAs, oneOf, optional, ref, type WithoutNulls } from './common.ts'
-import { Feature, geoJsonOf, MultiPolygon, Polygon } from './geojson.ts'
+import { Feature, FeatureCollection, geoJsonOf, MultiPolygon, Polygon } from './geojson.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 
 export const PolygonGeometry = Type.Unsafe<Record<string, unknown>>({
@@ -10,8 +10,8 @@ export const PolygonGeometry = Type.Unsafe<Record<string, unknown>>({
   ...documentedAs(
     Type.Object({ type: Type.Unknown() }),
     geoJsonOf(
-      [Polygon, MultiPolygon, Feature],
-      'A GeoJSON Polygon or MultiPolygon, or a Feature of one, in longitude and latitude (WGS 84). At most 10,000 vertices. Edges are straight in longitude and latitude. Heights are ignored, `crs` is refused, and nothing is repaired: what is not closed, crosses itself, has no area or has holes outside is refused with its place.',
+      [Polygon, MultiPolygon, Feature, FeatureCollection],
+      'A GeoJSON Polygon or MultiPolygon, a Feature of one, or a FeatureCollection of one Feature, in longitude and latitude (WGS 84). At most 10,000 vertices. Edges are straight in longitude and latitude. Heights are ignored, a `crs` of another system is refused, and nothing is repaired: what is not closed, crosses itself, has no area or has holes outside is refused with its place.',
     ),
   ),
 })
@@ -51,7 +51,7 @@ const Area = ref(AdminSelection)
 const Label = Type.Optional({
   ...name,
   description:
-    'A label for the place, given back in `location.name`. When left out, that of the administrative area, or `Polygon`.',
+    'A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`.',
   examples: ['My farm'],
 })
 
@@ -107,6 +107,12 @@ export const PolygonRequest = requestSchema(
   },
 )
 export type PolygonRequest = WithoutNulls<Static<typeof PolygonRequest>>
+
+/** What is asked beside the place. */
+export function parametersOf(request: TObject): TObject {
+  const { geometry: _, admin: __, ...parameters } = request.properties
+  return Type.Object(parameters)
+}
 
 /** What products without seasons are asked. */
 export type PlainPolygonRequest = Pick<PolygonRequest, 'geometry' | 'admin' | 'country_code' | 'name'>

@@ -35,5 +35,5 @@ export async function advisory(app: App, { record }: AdvisoryOptions): Promise<v
   const lookup = createLookup(app.database, app.config, app.products)
   pointRoutes(app, pointEndpointsOf(points, allProducts.response), lookup, record)
   await app.register(batchRoutes, { lookup, schemas: batches, forms })
-  polygonRoutes(app, polygons, lookup, record)
+  await app.register(polygonRoutes, { lookup, schemas: polygons, record })
 }

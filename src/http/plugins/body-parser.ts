@@ -16,25 +16,8 @@ const MOST_LEVELS = 64
  */
 export const bodyParser = fp(
   async (app: App) => {
-    const parseJson = app.getDefaultJsonParser('error', 'error')
     app.removeAllContentTypeParsers()
-
-    function readJson(
-      request: FastifyRequest,
-      body: string,
-      done: (error: Error | null, parsed?: unknown) => void,
-    ) {
-      if (body.trim() === '') {
-        done(null, undefined)
-        return
-      }
-      void parseJson(request, body, (error, parsed) => {
-        // Each level takes two brackets: short bodies need not be looked at.
-        const deep = !error && body.length > 2 * MOST_LEVELS && isDeeperThan(MOST_LEVELS, parsed)
-        done(deep ? tooDeep() : error, parsed)
-      })
-    }
-
+    const readJson = jsonReader(app)
     app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, readJson)
     app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer' }, (request, body, done) => {
       if (body.length === 0) done(null, undefined)
@@ -44,6 +27,26 @@ export const bodyParser = fp(
   },
   { name: 'body-parser' },
 )
+
+/** Makes what reads a body as JSON. */
+export function jsonReader(app: App) {
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  return (
+    request: FastifyRequest,
+    body: string,
+    done: (error: Error | null, body?: unknown) => void,
+  ): void => {
+    if (body.trim() === '') {
+      done(null, undefined)
+      return
+    }
+    void parseJson(request, body, (error, parsed) => {
+      // Each level takes two brackets: short bodies need not be looked at.
+      const deep = !error && body.length > 2 * MOST_LEVELS && isDeeperThan(MOST_LEVELS, parsed)
+      done(deep ? tooDeep() : error, parsed)
+    })
+  }
+}
 
 /**
  * Whether a body is JSON though nothing says so: clients that are given a text for the body call it

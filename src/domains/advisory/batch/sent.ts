@@ -1,5 +1,6 @@
 import { BATCH_LIMITS } from '#schemas/batch-forms.ts'
 import { ApiError } from '#src/errors.ts'
+import { isInAnotherCrs } from '#src/lib/geojson.ts'
 import { csvPointReader, csvRecords } from './csv.ts'
 import { isObject, RefusedPoint } from './items.ts'
 
@@ -94,14 +95,9 @@ function recordsOf(text: string): SentPoints {
   return { count: records.length, at: (index) => pointOf(records[index] as string[]) }
 }
 
-/** What GeoJSON programs write for WGS 84 in the order longitude, latitude, which RFC 7946 means anyway. */
-const CRS84 = /^urn:ogc:def:crs:OGC:(1\.3)?:CRS84$/
-
 function featuresOf(body: Record<string, unknown>): SentPoints {
   if (body.type !== 'FeatureCollection') throw ApiError.invalid('type', 'must be FeatureCollection')
-  const { crs } = body as { crs?: { properties?: { name?: unknown } } | null }
-  const name = crs?.properties?.name
-  if (crs && !(typeof name === 'string' && CRS84.test(name))) {
+  if (isInAnotherCrs(body)) {
     throw ApiError.invalid(
       'crs',
       'must be left out: GeoJSON coordinates are longitude and latitude in WGS 84',

@@ -1,4 +1,5 @@
 import { ApiError } from '#src/errors.ts'
+import { isInAnotherCrs } from '#src/lib/geojson.ts'
 import type { Rings } from '#src/raster/rings.ts'
 
 /** Vertices of all rings together, the closing ones included. */
@@ -13,20 +14,50 @@ const LONGEST_POSITION = 4
 /** What is shown of a value that is not what it should be. */
 const SHOWN_CHARACTERS = 60
 
+/** GeoJSON as it was sent. */
+export interface SentGeoJson {
+  value: unknown
+  /** Where in the body it is, as a dotted path; empty where it is the body. */
+  at: string
+}
+
+/**
+ * The Feature of a FeatureCollection that has one; anything else as it is.
+ *
+ * @throws {ApiError} names the place in the body and what is wrong with it
+ */
+export function soleFeature(sent: SentGeoJson): SentGeoJson {
+  const { value, at } = sent
+  if (!isObject(value) || value.type !== 'FeatureCollection') return sent
+  refuseCrs(value, at)
+  const features = asArray(value.features, within(at, 'features'), 'a list of Features')
+  if (features.length !== 1) {
+    throw invalid(within(at, 'features'), `has ${features.length} Features: ask for one at a time`)
+  }
+  const feature = { value: features[0], at: `${within(at, 'features')}[0]` }
+  if (isObject(feature.value) && feature.value.type === 'Feature') return feature
+  throw invalid(within(feature.at, 'type'), 'must be Feature')
+}
+
 /**
  * The polygons in a GeoJSON Polygon or MultiPolygon, or in a Feature of one. Heights are left out; nothing
  * else is changed, least of all repaired. What only a comparison of all edges tells is not looked at.
  *
  * @throws {ApiError} names the place in the body and what is wrong with it
  */
-export function readGeoJson(value: unknown): Rings[] {
-  const feature = asObject(value, 'geometry')
-  refuseCrs(feature, 'geometry')
-  if (feature.type !== 'Feature') return readGeometry(feature, 'geometry')
-  if (feature.geometry === null) throw invalid('geometry.geometry', 'is null: the Feature has no shape')
-  const geometry = asObject(feature.geometry, 'geometry.geometry')
-  refuseCrs(geometry, 'geometry.geometry')
-  return readGeometry(geometry, 'geometry.geometry')
+export function readGeoJson({ value, at }: SentGeoJson): Rings[] {
+  const feature = asObject(value, at)
+  refuseCrs(feature, at)
+  if (feature.type !== 'Feature') return readGeometry(feature, at)
+  const inside = within(at, 'geometry')
+  if (feature.geometry === null) throw invalid(inside, 'is null: the Feature has no shape')
+  const geometry = asObject(feature.geometry, inside)
+  refuseCrs(geometry, inside)
+  return readGeometry(geometry, inside)
+}
+
+function within(at: string, member: string): string {
+  return at === '' ? member : `${at}.${member}`
 }
 
 /** A 400 for a place in the body. */
@@ -36,7 +67,7 @@ export function invalid(field: string, rule: string): ApiError {
 }
 
 function readGeometry({ type, coordinates }: Record<string, unknown>, field: string): Rings[] {
-  const at = `${field}.coordinates`
+  const at = within(field, 'coordinates')
   const budget = { left: MAX_VERTICES }
   switch (type) {
     case 'Polygon':
@@ -46,11 +77,9 @@ function readGeometry({ type, coordinates }: Record<string, unknown>, field: str
       if (polygons.length === 0) throw invalid(at, 'is empty: there is no polygon')
       return polygons.map((polygon, index) => readPolygon(polygon, `${at}[${index}]`, budget))
     }
-    case 'FeatureCollection':
-      throw invalid(`${field}.type`, 'must not be FeatureCollection: ask for one Feature at a time')
     default:
       throw invalid(
-        `${field}.type`,
+        within(field, 'type'),
         `must be Polygon or MultiPolygon, or Feature around one of them, not ${shown(type)}`,
       )
   }
@@ -132,18 +161,20 @@ function isFlat(ring: Float64Array): boolean {
 
 /** GeoJSON is WGS 84 (RFC 7946, section 4): what claims to be in something else would be misplaced. */
 function refuseCrs(object: Record<string, unknown>, field: string): void {
-  if (!Object.hasOwn(object, 'crs')) return
+  if (!isInAnotherCrs(object)) return
   throw invalid(
-    `${field}.crs`,
+    within(field, 'crs'),
     'is not supported: coordinates are longitude and latitude (WGS 84); leave crs out',
   )
 }
 
 function asObject(value: unknown, field: string): Record<string, unknown> {
-  if (value !== null && typeof value === 'object' && !Array.isArray(value)) {
-    return value as Record<string, unknown>
-  }
+  if (isObject(value)) return value
   throw invalid(field, `must be a GeoJSON object, not ${shown(value)}`)
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
 function asArray(value: unknown, field: string, what: string): unknown[] {

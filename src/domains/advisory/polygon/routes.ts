@@ -1,13 +1,19 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ReleaseHeader } from '#schemas/advisory.ts'
+import { asQuery, ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
-import type { PlainPolygonRequest, PolygonRequest, PolygonSchemas } from '#schemas/polygon.ts'
+import {
+  type PlainPolygonRequest,
+  PolygonGeometry,
+  type PolygonRequest,
+  type PolygonSchemas,
+  parametersOf,
+} from '#schemas/polygon.ts'
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { deadlineOf } from '#src/http/deadline.ts'
-import { mergeQueryIntoBody } from '#src/http/parameters.ts'
 import { callerOf, permits } from '#src/http/plugins/authentication.ts'
+import { jsonReader } from '#src/http/plugins/body-parser.ts'
 import { isOffTheRecord } from '#src/http/preferences.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
@@ -16,18 +22,28 @@ import { releaseMembers } from '../lookup/products.ts'
 import { seriesOf } from '../lookup/series.ts'
 import type { PolygonAdvice } from './advice.ts'
 import { type AreaAdvice, createAreaAdvisor } from './area-advisor.ts'
+import { GEOJSON, polygonBodyReader } from './body.ts'
 import { entriesOf, roundArea } from './entries.ts'
-import { readGeoJson } from './geometry.ts'
+import { readGeoJson, type SentGeoJson } from './geometry.ts'
 import { createPolygonAdvisor } from './polygon-advisor.ts'
 import { createReleaseStatistics } from './release-statistics.ts'
 
 type Body = PolygonRequest | PlainPolygonRequest
 
+type Call = FastifyRequest<{ Body: Body }>
+
 type Advice = PolygonAdvice | AreaAdvice
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The polygon that is asked about, and where in the body it was; null where there is none. */
+    polygon: SentGeoJson | null
+  }
+}
 
 const RULES = `
 
-Send \`geometry\`, a GeoJSON Polygon, MultiPolygon or Feature of one, or \`admin\`, an administrative area of \`GET /admin\`: one of the two. The other parameters may also be sent in the query; the body wins.
+Send \`geometry\`, a GeoJSON Polygon, MultiPolygon, Feature of one or FeatureCollection of one Feature, or \`admin\`, an administrative area of \`GET /admin\`: one of the two. The other parameters may also be sent in the query; the body wins. The polygon may also be the whole body, as \`application/geo+json\` or as \`application/json\`; the other parameters are in the query then. A Feature gives its \`properties.name\` where no \`name\` is sent.
 
 **How it is computed.** Each pixel counts by the part of its area that lies inside: on the WGS 84 ellipsoid for rasters in degrees, in the plane of their CRS for projected ones. So fields smaller than a pixel, holes and slivers are right. The value is the mean with these weights, \`stddev\` the standard deviation of the population with the same ones; \`min\` and \`max\` are over the pixels that the polygon overlaps. \`covered_percent\` is the part of its area that has values, and totals are for that part. Layers without a value in the polygon are left out.
 
@@ -35,20 +51,24 @@ Send \`geometry\`, a GeoJSON Polygon, MultiPolygon or Feature of one, or \`admin
 
 The answer is kept in the caller's history, under \`history_id\`; with \`Prefer: history=none\`, or a key without the scope \`history\`, it is not.`
 
-/** The advisory endpoints for polygons and administrative areas. */
-export function polygonRoutes(
-  app: App,
-  schemas: PolygonSchemas<ProductDefinition>[],
-  lookup: Lookup,
-  record: RecordAdvisory,
-): void {
+export interface PolygonOptions {
+  lookup: Lookup
+  schemas: PolygonSchemas<ProductDefinition>[]
+  record: RecordAdvisory
+}
+
+/** The advisory endpoints for polygons and administrative areas. They also read GeoJSON, which the app does not. */
+export async function polygonRoutes(app: App, { lookup, schemas, record }: PolygonOptions): Promise<void> {
   const { database, config, log } = app
+  app.decorateRequest('polygon', null)
+  app.addContentTypeParser<string>(GEOJSON, { parseAs: 'string' }, jsonReader(app))
   const statisticsIn = createReleaseStatistics(database.reader)
   const advisePolygon = createPolygonAdvisor(database, lookup, statisticsIn, config.RELEASE_MAX_AGE_MS)
   const adviseArea = createAreaAdvisor(database, lookup, statisticsIn, log)
 
-  function adviceOn({ geometry, admin }: Body, series: Series, signal: AbortSignal): Promise<Advice> {
-    if (!admin) return advisePolygon(series, readGeoJson(geometry), signal)
+  function adviceOn({ body, polygon }: Call, series: Series, signal: AbortSignal): Promise<Advice> {
+    const { admin } = body
+    if (!admin) return advisePolygon(series, readGeoJson(polygon as SentGeoJson), signal)
     const { code, level = null } = admin
     return adviseArea(series, { countryCode: series.countryCode, code: code.trim(), level }, signal)
   }
@@ -61,11 +81,12 @@ export function polygonRoutes(
 /** @param timeoutMs how long the advice may take */
 function polygonRoute(
   { product, request, response }: PolygonSchemas<ProductDefinition>,
-  adviceOn: (body: Body, series: Series, signal: AbortSignal) => Promise<Advice>,
+  adviceOn: (call: Call, series: Series, signal: AbortSignal) => Promise<Advice>,
   record: RecordAdvisory,
   timeoutMs: number,
 ) {
   const { code, names, descriptions } = product
+  const read = polygonBodyReader(request)
   return {
     method: 'POST',
     url: `/${code}`,
@@ -75,7 +96,9 @@ function polygonRoute(
       summary: `${names.title} in a polygon`,
       description: descriptions.polygon + RULES,
       tags: ['advisory'],
+      queryAlternative: asQuery(parametersOf(request)),
       body: ref(request),
+      bodyForms: { 'application/json': ref(request), [GEOJSON]: ref(PolygonGeometry) },
       response: {
         200: {
           ...ref(response),
@@ -99,12 +122,14 @@ function polygonRoute(
         ),
       },
     },
-    preValidation: mergeQueryIntoBody(request),
-    handler: async (call: FastifyRequest<{ Body: Body }>, reply: FastifyReply) => {
+    preValidation: async (call: FastifyRequest) => {
+      call.polygon = read(call) ?? null
+    },
+    handler: async (call: Call, reply: FastifyReply) => {
       const { body } = call
       const series = seriesOf(product, { ...body, country_code: countryOf(body) })
       const deadline = deadlineOf(reply, timeoutMs)
-      const advice = await adviceOn(body, series, deadline.signal).finally(() => deadline.end())
+      const advice = await adviceOn(call, series, deadline.signal).finally(() => deadline.end())
       const { release } = advice
       reply.header('advisory-release', release.code)
       const answered = {

@@ -20,6 +20,11 @@ const square = (west: number, south: number, size: number): Ring => [
   [west, south],
 ]
 const polygon = (...coordinates: unknown[]) => ({ type: 'Polygon', coordinates })
+const feature = (geometry: unknown, properties: object | null = null) => ({
+  type: 'Feature',
+  properties,
+  geometry,
+})
 const FIELD = square(38.5, 9.5, 0.1)
 
 const REFUSED: [string, unknown, string, string][] = [
@@ -104,10 +109,44 @@ const REFUSED: [string, unknown, string, string][] = [
     'must be Polygon or MultiPolygon, or Feature around one of them, not "GeometryCollection"',
   ],
   [
-    'of features',
+    'of no Feature',
     { type: 'FeatureCollection', features: [] },
-    'geometry.type',
-    'must not be FeatureCollection: ask for one Feature at a time',
+    'geometry.features',
+    'has 0 Features: ask for one at a time',
+  ],
+  [
+    'of two Features',
+    { type: 'FeatureCollection', features: [feature(polygon(FIELD)), feature(polygon(FIELD))] },
+    'geometry.features',
+    'has 2 Features: ask for one at a time',
+  ],
+  [
+    'of no list',
+    { type: 'FeatureCollection', features: {} },
+    'geometry.features',
+    'must be a list of Features, not {}',
+  ],
+  [
+    'of what is no Feature',
+    { type: 'FeatureCollection', features: [polygon(FIELD)] },
+    'geometry.features[0].type',
+    'must be Feature',
+  ],
+  [
+    'of one Feature that is wrong',
+    { type: 'FeatureCollection', features: [feature(polygon(FIELD.slice(0, -1)))] },
+    'geometry.features[0].geometry.coordinates[0]',
+    'is not closed: its last position must be the same as its first',
+  ],
+  [
+    'of another crs',
+    {
+      type: 'FeatureCollection',
+      features: [feature(polygon(FIELD))],
+      crs: { properties: { name: 'EPSG:32637' } },
+    },
+    'geometry.crs',
+    'is not supported: coordinates are longitude and latitude (WGS 84); leave crs out',
   ],
   [
     'a Feature without one',

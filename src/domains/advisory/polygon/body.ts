@@ -1,0 +1,64 @@
+import type { FastifyRequest } from 'fastify'
+import type { TObject } from 'typebox'
+import { PointRequest } from '#schemas/advisory.ts'
+import { queryMerger } from '#src/http/parameters.ts'
+import { invalid, isObject, type SentGeoJson, soleFeature } from './geometry.ts'
+
+/** The media type of bodies that are a polygon and nothing else. */
+export const GEOJSON = 'application/geo+json'
+
+/** What GeoJSON says that it is (RFC 7946, section 1.4). */
+const GEOJSON_TYPES = new Set<unknown>([
+  'Point',
+  'MultiPoint',
+  'LineString',
+  'MultiLineString',
+  'Polygon',
+  'MultiPolygon',
+  'GeometryCollection',
+  'Feature',
+  'FeatureCollection',
+])
+
+/**
+ * Makes what turns a call into a request: the body has the polygon as `geometry` or is the polygon, and what
+ * it leaves out comes from the query. The name is that of the Feature where nothing else names it.
+ *
+ * @returns a function that also says where in the body the polygon was; undefined where there is none
+ * @throws {ApiError} (the function) where a parameter comes twice, or a collection has not one Feature
+ */
+export function polygonBodyReader(schema: TObject): (call: FastifyRequest) => SentGeoJson | undefined {
+  const merge = queryMerger(schema)
+  return (call) => {
+    const whole = isPolygonItself(call)
+    if (whole) call.body = { geometry: withType(call.body as object) }
+    merge(call)
+    const request = call.body as Record<string, unknown>
+    if (request.geometry === undefined) return undefined
+    const sent = soleFeature({ value: request.geometry, at: whole ? '' : 'geometry' })
+    request.geometry = sent.value
+    const name = request.name ?? nameOf(sent.value, call)
+    if (name !== undefined) request.name = name
+    return sent
+  }
+}
+
+function isPolygonItself({ body, headers }: FastifyRequest): boolean {
+  if (!isObject(body)) return false
+  return (
+    GEOJSON_TYPES.has(body.type) || headers['content-type']?.split(';')[0]?.trim().toLowerCase() === GEOJSON
+  )
+}
+
+function withType(body: object): object {
+  if (Object.hasOwn(body, 'type')) return body
+  throw invalid('type', 'is required: it says what GeoJSON the body is')
+}
+
+/** The name of a Feature. Properties are anything: what cannot be a name is none. */
+function nameOf(geojson: unknown, call: FastifyRequest): string | undefined {
+  if (!isObject(geojson) || geojson.type !== 'Feature' || !isObject(geojson.properties)) return undefined
+  const { name } = geojson.properties
+  const isName = call.compileValidationSchema(PointRequest.properties.name)
+  return typeof name === 'string' && isName(name) ? name : undefined
+}

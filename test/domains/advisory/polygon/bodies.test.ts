@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+
+let service: TestAppWithPerson
+beforeAll(async () => {
+  service = await createTestAppWithPerson()
+})
+afterAll(() => service.close())
+
+const GEOJSON = 'application/geo+json'
+
+const SQUARE = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [38.5, 9.5],
+      [38.6, 9.5],
+      [38.6, 9.6],
+      [38.5, 9.6],
+      [38.5, 9.5],
+    ],
+  ],
+}
+const feature = (properties: object | null = null) => ({ type: 'Feature', properties, geometry: SQUARE })
+const collection = (properties: object | null = null) => ({
+  type: 'FeatureCollection',
+  name: 'a layer',
+  crs: { type: 'name', properties: { name: 'urn:ogc:def:crs:OGC:1.3:CRS84' } },
+  features: [feature(properties)],
+})
+
+async function ask(payload: object | string, type = 'application/json', query = '') {
+  const response = await service.app.inject({
+    method: 'POST',
+    url: `/advisory/yield${query}`,
+    headers: { ...service.person.headers, 'content-type': type },
+    payload,
+  })
+  const { history_id, ...body } = response.json()
+  return { status: response.statusCode, history_id, body }
+}
+
+async function expected() {
+  const { status, body } = await ask({ geometry: SQUARE })
+  expect(status).toBe(200)
+  return body
+}
+
+describe('a polygon as the whole body', () => {
+  const FORMS = [SQUARE, { type: 'MultiPolygon', coordinates: [SQUARE.coordinates] }, feature(), collection()]
+
+  test.each(
+    FORMS.flatMap((form) => ['application/json', GEOJSON].map((type) => [form.type, type, form] as const)),
+  )('is answered as a geometry: %s as %s', async (_, type, form) => {
+    const { status, body } = await ask(form, type)
+    expect([status, body]).toEqual([200, await expected()])
+  })
+
+  test('has its other parameters in the query', async () => {
+    const other = await ask(
+      feature(),
+      `${GEOJSON}; charset=utf-8`,
+      '?name=My+farm&crop=WHEAT&forecast_period=July+2026',
+    )
+    const { location, ...data } = await expected()
+    expect([other.status, other.body]).toEqual([200, { location: { ...location, name: 'My farm' }, ...data }])
+    expect((await ask(SQUARE, GEOJSON, '?crop=potato')).body.code).toBe('CROP_NOT_AVAILABLE')
+    expect((await ask(SQUARE, GEOJSON, '?country_code=xx')).body.error).toBe(
+      'country_code must be one of eth, gha, ken, rwa.',
+    )
+  })
+
+  test.each([
+    [{ ...SQUARE, coordinates: [] }, 'coordinates', 'is empty: a polygon needs an outer ring'],
+    [
+      { ...SQUARE, coordinates: [[[38, 'x']]] },
+      'coordinates[0]',
+      'has 1 positions; a ring needs at least four, the last the same as the first',
+    ],
+    [{ ...feature(), geometry: null }, 'geometry', 'is null: the Feature has no shape'],
+    [
+      { ...feature(), geometry: { type: 'Polygon' } },
+      'geometry.coordinates',
+      'must be a list of rings, not missing',
+    ],
+    [{ ...collection(), features: [] }, 'features', 'has 0 Features: ask for one at a time'],
+    [
+      { ...collection(), features: [{ type: 'Feature', geometry: { type: 'Point' } }] },
+      'features[0].geometry.type',
+      'must be Polygon or MultiPolygon, or Feature around one of them, not "Point"',
+    ],
+    [
+      { type: 'Point', coordinates: [38, 9] },
+      'type',
+      'must be Polygon or MultiPolygon, or Feature around one of them, not "Point"',
+    ],
+    [
+      { ...SQUARE, crs: 5 },
+      'crs',
+      'is not supported: coordinates are longitude and latitude (WGS 84); leave crs out',
+    ],
+  ])('is refused with the place in the body: %j', async (payload, field, rule) => {
+    const message = `${field} ${rule}`
+    for (const type of ['application/json', GEOJSON]) {
+      expect(await ask(payload, type)).toEqual({
+        status: 400,
+        history_id: undefined,
+        body: { error: `${message}.`, code: 'INVALID_GEOMETRY', details: [{ field, message }] },
+      })
+    }
+  })
+
+  test('is GeoJSON where it is said to be', async () => {
+    const message = 'type is required: it says what GeoJSON the body is'
+    expect((await ask({ geometry: SQUARE }, GEOJSON)).body.details).toEqual([{ field: 'type', message }])
+    expect((await ask('[1]', GEOJSON)).body.error).toBe('The body must be a JSON object.')
+    expect((await ask('{', GEOJSON)).body.code).toBe('MALFORMED_JSON')
+    expect((await ask('', GEOJSON)).body.error).toBe(
+      'Send either geometry, a GeoJSON polygon, or admin, an administrative area.',
+    )
+  })
+
+  test('is none of a point', async () => {
+    const response = await service.app.inject({
+      method: 'POST',
+      url: '/advisory/yield/point',
+      headers: { 'content-type': GEOJSON },
+      payload: feature(),
+    })
+    expect([response.statusCode, response.json().code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE'])
+  })
+})
+
+describe('the name of a Feature', () => {
+  test('is the name of the place, unless another is sent', async () => {
+    const named = feature({ name: 'Upper field' })
+    const nameOf = async (payload: object, query = '') =>
+      (await ask(payload, 'application/json', query)).body.location.name
+    expect(await nameOf(named)).toBe('Upper field')
+    expect(await nameOf(collection({ name: 'Upper field' }))).toBe('Upper field')
+    expect(await nameOf({ geometry: named })).toBe('Upper field')
+    expect(await nameOf({ geometry: named, name: null }, '?name=')).toBe('Upper field')
+    expect(await nameOf({ geometry: named, name: 'Lower field' })).toBe('Lower field')
+    expect(await nameOf(named, '?name=Lower+field')).toBe('Lower field')
+  })
+
+  test.each([null, 5, '', 'x'.repeat(201), 'a\u0000b', ['a'], { a: 1 }])(
+    'is none where it cannot be one: %j',
+    async (name) => {
+      const { status, body } = await ask(feature({ name }))
+      expect([status, body.location.name]).toEqual([200, name === '' ? '' : 'Polygon'])
+    },
+  )
+})
+
+test('the history has the Feature of a collection, and gives its polygon back', async () => {
+  const { history_id } = await ask(collection({ name: 'Upper field' }), GEOJSON)
+  const item = async (accept: string) =>
+    (
+      await service.app.inject({
+        url: `/history/${history_id}`,
+        headers: { ...service.person.headers, accept },
+      })
+    ).json()
+  expect((await item('application/json')).request).toEqual({
+    geometry: feature({ name: 'Upper field' }),
+    name: 'Upper field',
+  })
+  expect((await item(GEOJSON)).geometry).toEqual(SQUARE)
+})
+
+test('the document has the parameters of the query, and both kinds of bodies', async () => {
+  const { paths } = (await service.app.inject('/openapi.json')).json()
+  const { parameters, requestBody } = paths['/advisory/yield'].post
+  expect(parameters.map(({ name }: { name: string }) => name)).toEqual([
+    'crop',
+    'country_code',
+    'name',
+    'forecast_period',
+  ])
+  expect(Object.keys(requestBody.content)).toEqual(['application/json', GEOJSON])
+  const forage = paths['/advisory/forage'].post.parameters
+  expect(forage.map(({ name }: { name: string }) => name)).toEqual(['country_code', 'name'])
+})
