@@ -120,6 +120,7 @@ describe('null is the same as leaving out', () => {
         body: {
           error: 'lat must be a number from -90 to 90.',
           code: 'INVALID_PARAMETERS',
+          request_id: expect.any(String),
           details: [{ field: 'lat', message: 'lat must be a number from -90 to 90' }],
         },
       })

@@ -36,6 +36,7 @@ interface Schema {
   properties?: Record<string, Schema>
   items?: Schema
   anyOf?: Schema[]
+  oneOf?: Schema[]
 }
 
 interface Document {
@@ -86,7 +87,7 @@ function timesOf(schema: Schema): string[] {
       timesOf(inner).map((path) => `.${key}${path}`),
     ),
     ...(schema.items ? timesOf(schema.items).map((path) => `.*${path}`) : []),
-    ...(schema.anyOf ?? []).flatMap(timesOf),
+    ...new Set([...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].flatMap(timesOf)),
   ]
 }
 

@@ -59,6 +59,7 @@ describe('a key that another one makes', () => {
       body: {
         error: 'scopes must be some of those that the key has which makes it.',
         code: 'INVALID_PARAMETERS',
+        request_id: expect.any(String),
         details: [
           {
             field: 'scopes',
@@ -116,7 +117,11 @@ describe('no key is made by what has ended on another process in these seconds',
     await end().execute(service.database.writer)
     expect(await call(person, 'POST', '/auth/keys', { name: 'x' })).toEqual({
       status: 401,
-      body: { error: 'The session or the key has just ended.', code: 'UNAUTHORIZED' },
+      body: {
+        error: 'The session or the key has just ended.',
+        code: 'UNAUTHORIZED',
+        request_id: expect.any(String),
+      },
     })
   })
 

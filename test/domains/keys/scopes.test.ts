@@ -149,7 +149,7 @@ describe('a key', () => {
     expect(await historyOf(someone)).toEqual([])
 
     const points = Array.from({ length: 1001 }, () => YIELD)
-    expect((await call(key, 'POST', '/advisory/yield/points', { points })).status).toBe(413)
+    expect((await call(key, 'POST', '/advisory/yield/points', { points })).status).toBe(403)
     expect((await call(keys.advisory, 'POST', '/advisory/yield/points', { points })).status).toBe(200)
     expect((await call(key, 'GET', '/catalog')).challenge).toBeUndefined()
   })
