@@ -31,6 +31,15 @@ export function historyQueryOf(products: readonly ProductContract[]) {
         'Only this product; `all` is what was asked for every product in one call.',
       ),
     ),
+    kind: Type.Optional(
+      oneOf(['point', 'polygon'], 'Only advice for points, or only for polygons and administrative areas.'),
+    ),
+    all: Type.Optional(
+      oneOf(
+        ['true', 'false'],
+        'Whether to answer with all pages in one file, for CSV and GeoJSON; without `cursor`. Then `limit` does not matter.',
+      ),
+    ),
     country_code: Type.Optional(
       Type.String({
         minLength: 1,
@@ -140,14 +149,38 @@ export const HistoryFeature = Type.Object(
   {
     type: Type.Literal('Feature'),
     id: Type.String({ format: 'uuid' }),
+    created_at: Time,
     geometry: documentedAs(
-      AsItWas('The shape that was asked about.'),
-      geoJsonOf(
-        [Point, Polygon, MultiPolygon],
-        'The point or polygon that was asked about; of an administrative area, a point inside.',
-      ),
+      Type.Union([AsItWas('A Point or a MultiPolygon.'), Type.Null()]),
+      Type.Union([
+        geoJsonOf(
+          [Point, MultiPolygon],
+          'The point or polygon that was asked about; polygons are always MultiPolygons. Of an administrative area, the simplified outline that it has now, as in `GET /admin`; where it has none any more, a point inside, or null with `kind=polygon`.',
+        ),
+        Type.Null(),
+      ]),
     ),
-    properties: AsItWas('The fields of the item, and the entries of its answer.'),
+    properties: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
+      description:
+        'Flat, with names of at most ten characters: `date`, `kind`, `product`, `country`, `crop`, `name`, `lat`, `lng`, `area_ha`, `adm_level`, `adm_code`, `adm_name`, `month`, `release`, `synthetic`, `unit`, `rating`, `comment`, as far as the item has them, and a column a layer: the initials of its scenario and its input, so that `AN_Urea` is Urea for Above Normal, and `BN_yield` the yield for Below Normal. Of polygons it is the mean, and `min_`, `max_`, `sd_` (standard deviation), `cov_` (percent covered) and `tot_` (total) stand before the same name.',
+      examples: [
+        {
+          date: '2026-07-01',
+          kind: 'point',
+          product: 'fertilizer',
+          country: 'eth',
+          crop: 'wheat',
+          name: 'My field',
+          lat: 9.5,
+          lng: 38.5,
+          month: '2026-07',
+          release: 'fertilizer-eth-wheat-2026-07-v1',
+          synthetic: false,
+          unit: 'kg/ha',
+          N_Urea: 150,
+        },
+      ],
+    }),
   },
   { $id: 'HistoryFeature', description: 'An item of the history as a GeoJSON Feature.' },
 )

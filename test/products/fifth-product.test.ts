@@ -243,7 +243,8 @@ describe('a product that is only defined', () => {
     expect((await history(service, person, 'my?product=lime')).json().items).toEqual([item])
     const [feature] = (await history(service, person, 'my?product=lime', 'application/geo+json')).json()
       .features
-    expect(feature.properties).toMatchObject({ product: 'lime', lime_data: LIME })
+    const columns = { unit: 't/ha', N_Dolomite: TONS / 2, N_Limeston: TONS }
+    expect(feature.properties).toMatchObject({ product: 'lime', ...columns })
 
     const csv = (await history(service, person, 'my?product=lime', 'text/csv')).body
     const rows: Record<string, string>[] = parse(csv, { columns: true })

@@ -176,3 +176,31 @@ export async function hasAreaAbove(
     .executeTakeFirst()
   return area !== undefined
 }
+
+/** An area as somebody asked about it. */
+export interface AreaReference {
+  countryCode: string
+  code: string
+  /** Null for the highest level that has the code. */
+  level: number | null
+}
+
+/** The simplified shapes of areas as GeoJSON texts, in their order; null where there is no such area now. */
+export async function findOutlines(db: Kysely<Tables>, areas: AreaReference[]): Promise<(string | null)[]> {
+  const { rows } = await sql<{ outline: string | null }>`
+    select (
+      select st_asgeojson(simplified, ${sql.lit(GEOMETRY_DECIMALS)})
+      from admin_area
+      where admin_area.country_code = asked.country_code
+        and admin_area.code = asked.code
+        and admin_area.level = coalesce(asked.level, admin_area.level)
+      order by admin_area.level
+      limit 1
+    ) as outline
+    from unnest(
+      ${areas.map(({ countryCode }) => countryCode)}::text[], ${areas.map(({ code }) => code)}::text[],
+      ${areas.map(({ level }) => level)}::integer[]
+    ) with ordinality as asked (country_code, code, level, ordinal)
+    order by ordinal`.execute(db)
+  return rows.map(({ outline }) => outline)
+}

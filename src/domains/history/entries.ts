@@ -2,7 +2,8 @@ import type { ProductDefinition } from '#src/products/define.ts'
 import type { HistoryRow } from './queries.ts'
 import { isSynthetic, monthOf, type ReleaseSection } from './recorded-answer.ts'
 
-type Cell = string | number | null
+/** A value, or none. */
+export type Cell = string | number | null
 
 /** One value of an advisory, the same for all products. */
 export interface Entry {

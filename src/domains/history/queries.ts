@@ -92,15 +92,13 @@ export async function insertAdvisories(db: Kysely<Tables>, entries: HistoryEntry
   return new Set(rows.map(({ id }) => id))
 }
 
-/** A page ends early where its requests and answers become this large. */
-const PAGE_BYTES = 8_000_000
-
 /** Advisories that are deleted in one statement, which has to end in time. */
 const DELETED_AT_ONCE = 20_000
 
 export interface HistoryFilter {
   userId: string
   product: string | null
+  kind: AdvisoryRecord['kind'] | null
   countryCode: string | null
   /** ISO date and time: then or later. */
   from: string | null
@@ -109,6 +107,8 @@ export interface HistoryFilter {
   /** Where the page before ended: microseconds since 1970, and the id. */
   after: { createdAt: number; id: string } | null
   limit: number
+  /** The page ends early where its requests and answers become this large. */
+  bytes: number
 }
 
 /** An advisory as it was kept. */
@@ -150,10 +150,11 @@ const HISTORY_COLUMNS = sql`
  * before it: it begins in an index.
  */
 export async function listHistory(db: Kysely<Tables>, filter: HistoryFilter): Promise<HistoryRow[]> {
-  const { userId, product, countryCode, from, to, after, limit } = filter
+  const { userId, product, kind, countryCode, from, to, after, limit, bytes } = filter
   const conditions = [
     sql`user_id = ${userId}`,
     ...(product === null ? [] : [sql`product = ${product}`]),
+    ...(kind === null ? [] : [sql`kind = ${kind}`]),
     ...(countryCode === null ? [] : [sql`country_code = ${countryCode}`]),
     ...(from === null ? [] : [sql`created_at >= ${from}::timestamptz`]),
     ...(to === null ? [] : [sql`created_at < ${to}::timestamptz`]),
@@ -186,7 +187,7 @@ export async function listHistory(db: Kysely<Tables>, filter: HistoryFilter): Pr
     from numbered
     join advisory_history as item on item.id = numbered.id
     left join advisory_feedback as feedback on feedback.history_id = item.id
-    where place <= ${limit} and bytes_before < ${sql.lit(PAGE_BYTES)}
+    where place <= ${limit} and bytes_before < ${bytes}
     order by place`.execute(db)
   return rows
 }

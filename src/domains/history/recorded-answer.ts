@@ -1,4 +1,5 @@
 import type { HistoryItem } from '#schemas/history.ts'
+import type { PolygonRequest } from '#schemas/polygon.ts'
 import { isoMonthNamed } from '#src/lib/month.ts'
 import type { HistoryRow } from './queries.ts'
 
@@ -35,4 +36,26 @@ export function isSynthetic(
   const known = (release === undefined ? releases : [release]).map((code) => synthetic_by_release[code])
   if (known.includes(true)) return true
   return known.includes(undefined) ? undefined : false
+}
+
+/** An administrative area that was asked about; null for what is not known of it any more. */
+export interface RecordedArea {
+  code: string
+  level: number | null
+  name: string | null
+}
+
+/** The area that was asked about; undefined where it was a point or a polygon. */
+export function areaOf({ request, answer }: HistoryRow): RecordedArea | undefined {
+  const { location } = answer as RecordedAnswer
+  if (location.admin) return location.admin
+  const { admin, name } = request as PolygonRequest
+  // Older answers do not say which area they are of, but what they were asked, and its name where no label was.
+  return (
+    admin && {
+      code: admin.code.trim(),
+      level: admin.level ?? null,
+      name: name === undefined ? location.name : null,
+    }
+  )
 }

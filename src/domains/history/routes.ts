@@ -12,16 +12,25 @@ import {
 import type { Tables } from '#src/database/tables.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { attach, DISPOSITION, type FileType } from '#src/http/attachment.ts'
+import { DISPOSITION, type FileType } from '#src/http/attachment.ts'
 import { cursorAfter, placeOf } from '#src/http/cursor.ts'
 import { negotiate } from '#src/http/negotiation.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
 import { UUID_PATTERN } from '#src/lib/uuid.ts'
-import type { ProductDefinition } from '#src/products/define.ts'
-import { csvOf, featureOf, itemOf } from './answer.ts'
+import { itemOf } from './answer.ts'
+import { type ExportForm, pagesOf, writeExport } from './export.ts'
+import { featureForm } from './features.ts'
 import { periodOf } from './period.ts'
-import { deleteHistoryItem, findHistoryItem, type HistoryRow, listHistory } from './queries.ts'
+import {
+  deleteHistoryItem,
+  findHistoryItem,
+  type HistoryFilter,
+  type HistoryRow,
+  listHistory,
+} from './queries.ts'
+import { asFile, createExportAdmission, sendFile } from './send-file.ts'
+import { tableForm } from './table.ts'
 
 const JSON_TYPE = 'application/json'
 const GEOJSON = 'application/geo+json'
@@ -32,7 +41,15 @@ const MEDIA_TYPES = [JSON_TYPE, CSV, GEOJSON] as const
 const LIST_DESCRIPTION = `
 The advisories that the caller was given, the newest first: calls of the point endpoints with a token, and advice for polygons and areas. They stay until their owner deletes them, and never change when something new is published.
 
-\`Accept: text/csv\` and \`Accept: application/geo+json\` give the same page as a file. Its next page is in \`next_cursor\` and in the \`Link\` header; each page of CSV has a header line of its own.`
+\`Accept: text/csv\` and \`Accept: application/geo+json\` give the same page as a file. Its next page is in \`next_cursor\` and in the \`Link\` header; each page of CSV has a header line of its own. With \`all=true\` the file has all pages and one header line. It is streamed: if the service fails midway, the connection is cut, and a file is whole when its transfer ends properly. An account may have two such exports under way; more are answered 503 \`OVERLOADED\`.
+
+For map programs \`kind=point\` or \`kind=polygon\` makes a GeoJSON file of one type of geometry.`
+
+/** A page in the answer ends early where its requests and answers become this large. */
+const PAGE_BYTES = 8_000_000
+
+/** Pages of an export, which wait in memory until the client has read them, are smaller. */
+const EXPORT_PAGE = { limit: 100, bytes: 1_000_000 }
 
 const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the item.' }) })
 
@@ -43,20 +60,22 @@ interface HistorySchemas {
   list: TObject
 }
 
+/** The form of a file; with GeoJSON, `kind` is what all its items are of. */
+type FormOf = (mediaType: FileType, kind: HistoryFilter['kind']) => ExportForm
+
 export function historyRoutes(app: App, schemas: HistorySchemas): void {
   const { list: products } = app.products
   // Whoever was given an id finds it here at once: a replica may be behind.
   const db = app.database.writer
-  app.route(listRoute(db, products, schemas))
-  app.route(itemRoute(db, products, schemas))
+  const formOf: FormOf = (mediaType, kind) =>
+    mediaType === CSV ? tableForm(products) : featureForm(db, products, kind)
+  app.route(listRoute(db, formOf, schemas))
+  app.route(itemRoute(db, formOf, schemas))
   app.route(deleteRoute(db))
 }
 
-function listRoute(
-  db: Kysely<Tables>,
-  products: readonly ProductDefinition[],
-  { query, list }: HistorySchemas,
-) {
+function listRoute(db: Kysely<Tables>, formOf: FormOf, { query, list }: HistorySchemas) {
+  const admit = createExportAdmission()
   return {
     method: 'GET',
     url: '/my',
@@ -86,31 +105,33 @@ function listRoute(
     preValidation: readQuery(query),
     handler: async (request: FastifyRequest<{ Querystring: HistoryQuery }>, reply: FastifyReply) => {
       const mediaType = negotiate(request, reply, MEDIA_TYPES)
-      const { limit = HISTORY_DEFAULTS.limit, cursor, product = null, country_code, from, to } = request.query
-      const countryCode = country_code?.trim().toLowerCase() ?? null
-      const period = periodOf(from, to)
-      const filters = [product, countryCode, period.from, period.to]
+      const { limit = HISTORY_DEFAULTS.limit, cursor, all } = request.query
+      const { filter, filters } = filterOf(request)
+      if (all === 'true') {
+        if (mediaType === JSON_TYPE)
+          throw ApiError.invalid('all', 'is for CSV and GeoJSON: ask for them by Accept')
+        if (cursor !== undefined) throw ApiError.invalid('cursor', 'must be left out where all is true')
+        admit(filter.userId, reply.raw)
+        const pages = pagesOf(db, { ...filter, ...EXPORT_PAGE })
+        return sendFile(reply, mediaType, 'history', writeExport(formOf(mediaType, filter.kind), pages, null))
+      }
       const rows = await listHistory(db, {
-        userId: callerOf(request).id,
-        product,
-        countryCode,
-        ...period,
+        ...filter,
         after: cursor === undefined ? null : itemAt(cursor, filters),
         limit,
+        bytes: PAGE_BYTES,
       })
       const last = rows.at(-1)
       const next = last?.more ? cursorAfter(`${last.created_us} ${last.id}`, filters) : null
       if (next !== null) reply.header('link', `<${nextPage(request.url, next)}>; rel="next"`)
 
       if (mediaType === JSON_TYPE) return { items: rows.map(itemOf), next_cursor: next }
-      asFile(reply, mediaType, 'history')
-      if (mediaType === CSV) return csvOf(products, rows)
-      return { type: 'FeatureCollection' as const, features: rows.map(featureOf), next_cursor: next }
+      return sendFile(reply, mediaType, 'history', writeExport(formOf(mediaType, filter.kind), [rows], next))
     },
   } as const
 }
 
-function itemRoute(db: Kysely<Tables>, products: readonly ProductDefinition[], { item }: HistorySchemas) {
+function itemRoute(db: Kysely<Tables>, formOf: FormOf, { item }: HistorySchemas) {
   return {
     method: 'GET',
     url: '/:id',
@@ -139,8 +160,10 @@ function itemRoute(db: Kysely<Tables>, products: readonly ProductDefinition[], {
       const mediaType = negotiate(request, reply, MEDIA_TYPES)
       const row = existing(await findHistoryItem(db, callerOf(request).id, request.params.id))
       if (mediaType === JSON_TYPE) return itemOf(row)
+      const form = formOf(mediaType, null)
+      const [text] = (await form.textsOf([row])) as [string]
       asFile(reply, mediaType, `history-${row.id}`)
-      return mediaType === CSV ? csvOf(products, [row]) : featureOf(row)
+      return mediaType === CSV ? form.opening + text : text
     },
   } as const
 }
@@ -174,6 +197,17 @@ function existing<Found extends HistoryRow | true>(found: Found | undefined): Fo
   throw new ApiError('NOT_FOUND', 'There is nothing with this id in your history.')
 }
 
+/** What of the history is asked for, and the same as a cursor holds it. */
+function filterOf(request: FastifyRequest<{ Querystring: HistoryQuery }>) {
+  const { product = null, kind = null, country_code, from, to } = request.query
+  const countryCode = country_code?.trim().toLowerCase() ?? null
+  const period = periodOf(from, to)
+  return {
+    filter: { userId: callerOf(request).id, product, kind, countryCode, ...period },
+    filters: [product, kind, countryCode, period.from, period.to],
+  }
+}
+
 /** The item that a page begins after: microseconds since 1970, and its id. */
 const ITEM = new RegExp(`^(\\d{1,16}) (${UUID_PATTERN})$`)
 
@@ -188,10 +222,4 @@ function nextPage(url: string, cursor: string): string {
   const parameters = new URLSearchParams(query)
   parameters.set('cursor', cursor)
   return `${path}?${parameters}`
-}
-
-/** Sends what follows as a file. */
-function asFile(reply: FastifyReply, mediaType: FileType, name: string): void {
-  reply.type(mediaType === CSV ? `${CSV}; charset=utf-8` : mediaType)
-  attach(reply, mediaType, name)
 }

@@ -1,12 +1,10 @@
 import { parse } from 'csv-parse/sync'
-import type { Feature, FeatureCollection } from 'geojson'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { history } from './advisories.ts'
 
 const CSV = 'text/csv'
-const GEOJSON = 'application/geo+json'
 
 const COLUMNS = [
   'id',
@@ -19,6 +17,9 @@ const COLUMNS = [
   'lat',
   'lng',
   'area_ha',
+  'admin_level',
+  'admin_code',
+  'admin_name',
   'forecast_period',
   'forecast_month',
   'release',
@@ -121,6 +122,9 @@ describe('CSV', () => {
         lat: '9.5',
         lng: '38.5',
         area_ha: '',
+        admin_level: '',
+        admin_code: '',
+        admin_name: '',
         forecast_period: 'July 2026',
         forecast_month: '2026-07',
         release: 'synthetic-fertilizer-eth-wheat-2026-07-v1',
@@ -211,59 +215,21 @@ describe('CSV', () => {
     expect(next.find(({ id }) => id === ids.forage)?.name).toBe('ወንጂ')
   })
 
+  test('says which area was asked about', async () => {
+    const { answer } = (await history(service, person, ids.area)).json()
+    const { level, code, name } = answer.location.admin
+    expect([level, code]).toEqual([1, 'RWA-01'])
+    const rows = (await csv(ids.area)).map(({ admin_level, admin_code, admin_name }) => [
+      admin_level,
+      admin_code,
+      admin_name,
+    ])
+    expect(rows).toEqual(rows.map(() => [String(level), code, name]))
+  })
+
   test('of an empty history is the header', async () => {
     const nobody = await newPerson(service.app)
     expect((await history(service, nobody, 'my', CSV)).body).toBe(`${COLUMNS.join(',')}\r\n`)
-  })
-})
-
-describe('GeoJSON', () => {
-  test('is a Feature for an item, at the point that was asked about', async () => {
-    const response = await history(service, person, ids.forage, GEOJSON)
-    expect(response.headers['content-type']).toBe(`${GEOJSON}; charset=utf-8`)
-    expect(response.headers['content-disposition']).toBe(
-      `attachment; filename="history-${ids.forage}.geojson"`,
-    )
-    const item = (await history(service, person, ids.forage)).json()
-    const feature: Feature = response.json()
-    expect(feature).toEqual({
-      type: 'Feature',
-      id: ids.forage,
-      geometry: { type: 'Point', coordinates: [36.5, -1] },
-      properties: {
-        created_at: item.created_at,
-        kind: 'point',
-        product: 'forage',
-        country_code: 'ken',
-        crop: null,
-        releases: item.releases,
-        name: 'ወንጂ',
-        release: 'synthetic-forage-ken-v1',
-        synthetic: true,
-        forage_data: item.answer.forage_data,
-        rating: null,
-        comment: null,
-      },
-    })
-  })
-
-  test('is a FeatureCollection for the list, with polygons where they were sent', async () => {
-    const response = await history(service, person, 'my?limit=4', GEOJSON)
-    expect(response.headers['content-disposition']).toBe('attachment; filename="history.geojson"')
-    const collection: FeatureCollection & { next_cursor: string | null } = response.json()
-    const page = (await history(service, person, 'my?limit=4')).json()
-    expect(collection.type).toBe('FeatureCollection')
-    expect(collection.features.map(({ id }) => id)).toEqual(page.items.map(({ id }: { id: string }) => id))
-    const { answer } = (await history(service, person, ids.area)).json()
-    const place = answer.location
-    const geometryOf = (id: string) => collection.features.find((feature) => feature.id === id)?.geometry
-    expect(geometryOf(ids.polygon)).toEqual(TRIANGLE)
-    expect(geometryOf(ids.area)).toEqual({
-      type: 'Point',
-      coordinates: [place.lng, place.lat],
-    })
-    expect(collection.next_cursor).toBe(page.next_cursor)
-    expect(response.headers.link).toContain(page.next_cursor)
   })
 })
 

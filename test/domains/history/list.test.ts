@@ -55,6 +55,9 @@ describe('a page', () => {
     ['limit=101', 'limit'],
     ['limit=x', 'limit'],
     ['product=maize', 'product'],
+    ['kind=area', 'kind'],
+    ['all=yes', 'all'],
+    ['all=true', 'all'],
     ['from=yesterday', 'from'],
     ['from=2026-02-30', 'from'],
     ['from=2026-07-01T24:00:00Z', 'from'],
@@ -115,6 +118,7 @@ describe('a cursor', () => {
       `cursor=${cursor}`,
       `product=forage&cursor=${cursor}`,
       `product=yield&country_code=eth&cursor=${cursor}`,
+      `product=yield&kind=point&cursor=${cursor}`,
       `product=yield&from=2026-01-01&cursor=${cursor}`,
       `product=yield&cursor=${cursor.slice(0, -1)}`,
       `product=yield&cursor=${cursor}A`,
@@ -135,13 +139,13 @@ describe('a cursor', () => {
         id, user_id, created_at, kind, product, country_code, releases, request, answer, bytes
       )
       select
-        gen_random_uuid(), ${person.user.id}, timestamptz '2026-01-01Z' + n * interval '1 minute', 'point',
-        'forage', case when n % 2 = 0 then 'ken' else 'gha' end, '{}', '{}',
+        gen_random_uuid(), ${person.user.id}, timestamptz '2026-01-01Z' + n * interval '1 minute',
+        case when n % 2 = 0 then 'polygon' else 'point' end, 'forage', case when n % 2 = 0 then 'ken' else 'gha' end, '{}', '{}',
         '{"location":{"name":"x","lat":0,"lng":0,"type":"point"}}', 60
       from generate_series(1, 20000) as n`.execute(db)
     await sql`analyze advisory_history`.execute(db)
 
-    for (const filter of ['', '&product=forage', '&country_code=ken']) {
+    for (const filter of ['', '&product=forage', '&country_code=ken', '&kind=polygon']) {
       const read: number[] = []
       let cursor = ''
       for (let page = 0; page < 60; page++) {
@@ -216,6 +220,7 @@ describe('filters', () => {
   interface Given {
     product: 'yield' | 'forage' | 'all'
     country: 'eth' | 'ken'
+    kind: 'point' | 'polygon'
     time: number
   }
   let person: Person
@@ -233,14 +238,15 @@ describe('filters', () => {
       fc.record({
         product: fc.constantFrom('yield', 'forage', 'all'),
         country: fc.constantFrom('eth', 'ken'),
+        kind: fc.constantFrom('point', 'polygon'),
         time,
       }) as fc.Arbitrary<Given>,
       { numRuns: 120, seed: 7 },
     )
     const ids = await keepAt(
       service,
-      some.map(({ product, country, time }) => [
-        recordOf(person, { product, countryCode: country }),
+      some.map(({ product, country, kind, time }) => [
+        recordOf(person, { product, countryCode: country, kind }),
         new Date(time),
       ]),
     )
@@ -259,11 +265,12 @@ describe('filters', () => {
         fc.record({
           product: fc.constantFrom(undefined, 'yield', 'forage', 'all', 'isfm'),
           country: fc.constantFrom(undefined, 'eth', 'ken', 'gha'),
+          kind: fc.constantFrom(undefined, 'point', 'polygon'),
           from: bound,
           to: bound,
           limit: fc.integer({ min: 1, max: 100 }),
         }),
-        async ({ product, country, from, to, limit }) => {
+        async ({ product, country, kind, from, to, limit }) => {
           const begin = from && (from.asDay ? Date.parse(day(from.time)) : from.time)
           const end = to && (to.asDay ? Date.parse(day(to.time)) + DAY : to.time)
           fc.pre(begin === undefined || end === undefined || begin < end)
@@ -272,6 +279,7 @@ describe('filters', () => {
               (one) =>
                 (product === undefined || one.product === product) &&
                 (country === undefined || one.country === country) &&
+                (kind === undefined || one.kind === kind) &&
                 (begin === undefined || one.time >= begin) &&
                 (end === undefined || one.time < end),
             )
@@ -279,6 +287,7 @@ describe('filters', () => {
           const items = await allPages(service, person, {
             limit: String(limit),
             ...(product && { product }),
+            ...(kind && { kind }),
             ...(country && { country_code: country.toUpperCase() }),
             ...(from && { from: from.asDay ? day(from.time) : moment(from.time) }),
             ...(to && { to: to.asDay ? day(to.time) : moment(to.time) }),

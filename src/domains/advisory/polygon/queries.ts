@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Ask } from '#src/database/cancellable.ts'
 import type { Tables } from '#src/database/tables.ts'
+import type { AreaReference } from '#src/domains/areas/queries.ts'
 import type { Position } from '../lookup/queries.ts'
 
 /**
@@ -42,13 +43,6 @@ export interface AreaInRelease {
   countryCode: string
   /** What was computed with the boundaries of now; null if nothing was. */
   statistics: object | null
-}
-
-export interface AreaReference {
-  countryCode: string
-  code: string
-  /** Null for the highest level that has the code. */
-  level: number | null
 }
 
 /** Finds an administrative area, and what is stored of it for a release. */

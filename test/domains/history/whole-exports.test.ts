@@ -1,0 +1,197 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { parse } from 'csv-parse/sync'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
+import { history, keepAt, recordOf } from './advisories.ts'
+
+const CSV = 'text/csv'
+const GEOJSON = 'application/geo+json'
+
+let service: TestApp
+beforeAll(async () => {
+  service = await createTestApp()
+  await service.app.listen({ host: '127.0.0.1', port: 0 })
+})
+afterAll(() => service.close())
+
+const idsIn = (csv: string) => {
+  const rows: Record<string, string>[] = parse(csv, { columns: true, record_delimiter: '\r\n' })
+  return rows.map(({ id }) => id)
+}
+
+describe('a whole history', () => {
+  let person: Person
+  let ids: string[]
+  beforeAll(async () => {
+    person = await newPerson(service.app)
+    const start = Date.UTC(2026, 5, 1)
+    ids = await keepAt(
+      service,
+      Array.from({ length: 250 }, (_, index) => [
+        recordOf(person, { kind: index % 5 === 0 ? 'polygon' : 'point' }),
+        new Date(start + index),
+      ]),
+    )
+    await keepAt(service, [[recordOf(await newPerson(service.app)), new Date(start)]])
+  })
+
+  test('is one table of all pages with one header', async () => {
+    const { statusCode, headers, body } = await history(service, person, 'my?all=true', CSV)
+    expect([statusCode, headers['content-type'], headers.link]).toEqual([
+      200,
+      'text/csv; charset=utf-8',
+      undefined,
+    ])
+    expect(headers['content-disposition']).toBe('attachment; filename="history.csv"')
+    expect(idsIn(body)).toEqual(ids.toReversed())
+    expect(body.match(/^id,/gm)).toHaveLength(1)
+  })
+
+  test('is one collection of all pages', async () => {
+    const { body } = await history(service, person, 'my?all=true', GEOJSON)
+    const { type, features, next_cursor } = JSON.parse(body)
+    expect([type, next_cursor]).toEqual(['FeatureCollection', null])
+    expect(features.map(({ id }: { id: string }) => id)).toEqual(ids.toReversed())
+  })
+
+  test('is filtered as its pages are', async () => {
+    const query = 'my?all=true&kind=polygon&from=2026-06-01T00:00:00.100Z&limit=3'
+    const expected = ids.filter((_, index) => index % 5 === 0 && index >= 100).toReversed()
+    expect(idsIn((await history(service, person, query, CSV)).body)).toEqual(expected)
+    const none = await history(service, person, 'my?all=true&product=isfm', CSV)
+    expect(none.body.split('\r\n')).toHaveLength(2)
+    expect((await history(service, person, 'my?all=true&product=isfm', GEOJSON)).json()).toEqual({
+      type: 'FeatureCollection',
+      features: [],
+      next_cursor: null,
+    })
+  })
+
+  test('is no JSON, and does not begin in the middle', async () => {
+    const json = await history(service, person, 'my?all=true')
+    expect([json.statusCode, json.json().error]).toEqual([
+      400,
+      'all is for CSV and GeoJSON: ask for them by Accept.',
+    ])
+    const { next_cursor } = (await history(service, person, 'my?limit=1')).json()
+    const middle = await history(service, person, `my?all=true&cursor=${next_cursor}`, CSV)
+    expect([middle.statusCode, middle.json().error]).toEqual([
+      400,
+      'cursor must be left out where all is true.',
+    ])
+    expect(middle.headers['content-disposition']).toBeUndefined()
+  })
+
+  test('is only for its owner', async () => {
+    expect((await history(service, { headers: { authorization: '' } }, 'my?all=true', CSV)).statusCode).toBe(
+      401,
+    )
+    const other = await newPerson(service.app)
+    expect(idsIn((await history(service, other, 'my?all=true', CSV)).body)).toEqual([])
+  })
+})
+
+describe('an export that takes long', () => {
+  /** More than the sockets of both sides hold, on many pages. */
+  const ITEMS = 120
+  const TEXT = 'x'.repeat(200_000)
+  let person: Person
+
+  beforeEach(async () => {
+    person = await newPerson(service.app)
+    const location = { name: TEXT, lat: 9.5, lng: 38.5, type: 'point' }
+    const answer = { location, yield_data: [{ scenario: 'Normal', yield_kg_ha: 1 }] }
+    await keepAt(
+      service,
+      Array.from({ length: ITEMS }, (_, index) => [recordOf(person, { answer }), new Date(1e12 + index)]),
+    )
+  })
+
+  /** The answer as soon as it begins, and the service's end of its connection. */
+  async function ask(): Promise<{ response: IncomingMessage; socket: Socket }> {
+    const sent = request({
+      agent: false,
+      port: (service.app.server.address() as AddressInfo).port,
+      path: '/history/my?all=true',
+      headers: { ...person.headers, accept: CSV },
+    })
+    const connected = once(service.app.server, 'connection')
+    sent.end()
+    const [response] = await once(sent, 'response')
+    const [socket] = await connected
+    return { response, socket }
+  }
+
+  async function textOf(response: IncomingMessage): Promise<string> {
+    const chunks: Buffer[] = []
+    for await (const chunk of response) chunks.push(chunk)
+    return Buffer.concat(chunks).toString()
+  }
+
+  async function until(condition: () => boolean): Promise<void> {
+    await expect.poll(condition, { timeout: 60_000, interval: 5 }).toBe(true)
+  }
+
+  test('waits for a client that reads slowly, and then comes whole', async () => {
+    const { response, socket } = await ask()
+    await until(() => socket.writableNeedDrain)
+    let queries = 0
+    const count = () => queries++
+    service.database.pool.on('acquire', count)
+    // Time enough to read all of it, if nobody waited.
+    for (let call = 0; call < 100; call++) await service.app.inject('/health/live')
+    service.database.pool.off('acquire', count)
+    expect(queries).toBeLessThan(3)
+    expect(socket.writableLength).toBeLessThan(2_000_000)
+    const ids = idsIn(await textOf(response))
+    expect([ids.length, new Set(ids).size]).toEqual([ITEMS, ITEMS])
+  })
+
+  test('ends with its client, and makes room for others', async () => {
+    const [first, second] = [await ask(), await ask()]
+    const third = await history(service, person, 'my?all=true', CSV)
+    expect([third.statusCode, third.json()]).toEqual([
+      503,
+      {
+        error: 'Too many exports of histories are under way; try again later.',
+        code: 'OVERLOADED',
+      },
+    ])
+    expect(third.headers['retry-after']).toBeDefined()
+    expect((await history(service, person, 'my?limit=1', CSV)).statusCode).toBe(200)
+    const other = await newPerson(service.app)
+    expect((await history(service, other, 'my?all=true', CSV)).statusCode).toBe(200)
+
+    let queries = 0
+    const count = () => queries++
+    first.response.destroy()
+    await until(() => first.socket.destroyed)
+    service.database.pool.on('acquire', count)
+    for (let call = 0; call < 100; call++) await service.app.inject('/health/live')
+    service.database.pool.off('acquire', count)
+    expect(queries).toBeLessThan(3)
+    const fourth = await ask()
+    expect(fourth.response.statusCode).toBe(200)
+    for (const { response, socket } of [second, fourth]) {
+      response.destroy()
+      await until(() => socket.destroyed)
+    }
+  })
+
+  test('is cut off where it cannot be finished, and does not end as if it were whole', async () => {
+    const { response, socket } = await ask()
+    await until(() => socket.writableNeedDrain)
+    const rename = (from: string, to: string) =>
+      sql`alter table ${sql.ref(from)} rename to ${sql.ref(to)}`.execute(service.database.writer)
+    await rename('advisory_feedback', 'feedback_elsewhere')
+    onTestFinished(async () => {
+      await rename('feedback_elsewhere', 'advisory_feedback')
+    })
+    await expect(textOf(response)).rejects.toThrow('aborted')
+    expect(response.complete).toBe(false)
+  })
+})
