@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { AdvisedArea } from './areas.ts'
 import { documentedAs, oneOf, ref, Time } from './common.ts'
 import { Feedback } from './feedback.ts'
-import { geoJsonOf, MultiPolygon, Point, Polygon } from './geojson.ts'
+import { geoJsonOf, MultiPolygon, Point } from './geojson.ts'
 import { historyItemsOf } from './history-items.ts'
 import { ofSeasonless, type ProductContract, recordedProductSchema } from './product.ts'
 

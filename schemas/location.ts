@@ -104,6 +104,12 @@ export function locationSchemasOf(products: readonly ProductContract[]) {
           { description: 'The nearest country, where the point lies in none.' },
         ),
       ),
+      hint: Type.Optional(
+        Type.String({
+          description:
+            'Where the point lies in no country, and would with `lat` and `lng` swapped: that it would.',
+        }),
+      ),
     },
     {
       $id: 'LocationValidation',

@@ -3,6 +3,7 @@ import type { FastifySchemaValidationError } from 'fastify'
 import { DOCUMENTED_AS, type ErrorDetail } from '#schemas/common.ts'
 import { MONTH_PATTERN } from '#schemas/month.ts'
 import { ApiError } from '#src/errors.ts'
+import { areSwapped } from '#src/lib/swapped.ts'
 
 /** A mailbox and a domain with a dot, in any script; whether mail arrives, only mail can tell. */
 const EMAIL =
@@ -105,16 +106,21 @@ export const AJV_OPTIONS: AjvOptions = {
   formats: Object.fromEntries(Object.entries(FORMATS).map(([name, { test }]) => [name, test])),
 }
 
-/** Fastify's ValidationError as our 400, one detail a field, in sentences without jargon. */
-export function validationError(errors: FastifySchemaValidationError[]): ApiError {
+/**
+ * Fastify's ValidationError as our 400, one detail a field, in sentences without jargon.
+ *
+ * @param judged what was found to be wrong
+ */
+export function validationError(errors: FastifySchemaValidationError[], judged: unknown): ApiError {
   const details = new Map<string, ErrorDetail>()
   for (const error of errors) {
     // Null stands for a field that is left out: that something is not null is no mistake.
     if (error.keyword === 'anyOf' || error.params.type === 'null') continue
     const field = fieldOf(error)
     if (details.has(field)) continue
+    const hint = field === 'lat' && areSwapped(judged) ? ' (did you mean lng, lat?)' : ''
     const allowed = error.params.allowedValues as string[] | undefined
-    details.set(field, { field, message: `${field} ${ruleOf(error)}`, ...(allowed && { allowed }) })
+    details.set(field, { field, message: `${field} ${ruleOf(error)}${hint}`, ...(allowed && { allowed }) })
   }
   const sentence = [...details.values()].map(({ message }) => message).join('; ')
   return new ApiError('INVALID_PARAMETERS', `${sentence}.`, [...details.values()])

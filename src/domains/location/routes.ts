@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import type { Kysely } from 'kysely'
 import type { TSchema } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import {
@@ -7,11 +8,13 @@ import {
   type LocationValidation,
   locationQuery,
 } from '#schemas/location.ts'
+import type { Tables } from '#src/database/tables.ts'
 import { listCountryCodes } from '#src/domains/areas/queries.ts'
 import { errorResponses, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { mergeQueryIntoBody } from '#src/http/parameters.ts'
 import { wordKey } from '#src/lib/name-key.ts'
+import { swapped } from '#src/lib/swapped.ts'
 import { availabilityOf, nothingAvailable } from './offer.ts'
 import { placeOf } from './place.ts'
 import { areasAtPoint, cropNamed, nearestCountry, offerAtPoint } from './queries.ts'
@@ -65,6 +68,8 @@ export function locationRoutes(app: App, validation: TSchema): void {
         admin: place?.admin ?? [],
       }
       const nearest = place ? undefined : await nearestCountry(db, lng, lat)
+      const hint = place ? undefined : await hintAt(db, lng, lat, wanted)
+      const elsewhere = { ...(nearest && { nearest }), ...(hint && { hint }) }
 
       const countryCode = wanted ?? place?.countryCode
       if (countryCode === undefined) {
@@ -73,7 +78,7 @@ export function locationRoutes(app: App, validation: TSchema): void {
           ...where,
           crop: wantedCrop && (await cropNamed(db, wantedCrop)),
           products: nothingAvailable(products),
-          ...(nearest && { nearest }),
+          ...elsewhere,
         }
       }
       const offer = await offerAtPoint(db, products, countryCode, wantedCrop, lng, lat)
@@ -82,7 +87,20 @@ export function locationRoutes(app: App, validation: TSchema): void {
       const available = availabilityOf(products, offer, inside)
       // Where no boundaries are loaded that could tell, a value of the country's rasters does.
       const valid = offer.bounded ? inside : Object.values(available).some((product) => product.available)
-      return { valid, ...where, crop: offer.crop, products: available, ...(nearest && { nearest }) }
+      return { valid, ...where, crop: offer.crop, products: available, ...elsewhere }
     },
   )
+}
+
+/** What a point in no country may be meant to be, if longitude and latitude are swapped. */
+async function hintAt(
+  db: Kysely<Tables>,
+  longitude: number,
+  latitude: number,
+  wantedCountry: string | undefined,
+): Promise<string | undefined> {
+  const meant = swapped({ longitude, latitude })
+  const place = meant && placeOf(await areasAtPoint(db, meant.longitude, meant.latitude), wantedCountry)
+  if (!place || (wantedCountry ?? place.countryCode) !== place.countryCode) return undefined
+  return `With lat and lng swapped the point would lie in ${place.country}: did you mean lng, lat?`
 }

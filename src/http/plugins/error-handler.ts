@@ -45,7 +45,7 @@ export const errorHandler = fp(
   async (app: App) => {
     app.decorateRequest('errorCode', null)
     app.setErrorHandler((error: FastifyError, request, reply) => {
-      const known = toApiError(error)
+      const known = toApiError(error, request)
       // Work is given up when its client has gone away: nothing is wrong with the service then.
       if (known.code === 'QUERY_TIMEOUT' && reply.raw.destroyed) request.log.info(known.message)
       else if (known.status >= 500) request.log.error({ err: error }, known.message)
@@ -89,13 +89,14 @@ function bodyOf(error: ApiError, requestId: string): string {
 }
 
 /** For errors that Fastify meets before it has found a route, and runs any hook. */
-export function frameworkErrors(error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void {
-  send(toApiError(error), reply.header('x-request-id', reply.request.id))
+export function frameworkErrors(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
+  send(toApiError(error, request), reply.header('x-request-id', request.id))
 }
 
-function toApiError(error: FastifyError): ApiError {
+function toApiError(error: FastifyError, { body, query }: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
-  if (error.validation) return validationError(error.validation)
+  if (error.validation)
+    return validationError(error.validation, error.validationContext === 'body' ? body : query)
   const known = FASTIFY_ERRORS[error.code]
   if (known) return new ApiError(...known)
   // Files beside the documentation that may not be seen, or are not there.

@@ -102,6 +102,17 @@ describe('POST /validate_location with the demo', () => {
     expect(nearest?.distance_km).toBeLessThan(70)
   })
 
+  test('asks of a point in none whether it is swapped, where it would lie in the country', async () => {
+    const hintAt = async (place: object) => (await validate(place)).answer.hint
+    const hint = 'With lat and lng swapped the point would lie in Rwanda: did you mean lng, lat?'
+    expect(await hintAt({ lat: 30.06, lng: -1.95 })).toBe(hint)
+    expect(await hintAt({ lat: 30.06, lng: -1.95, country_code: 'rwa' })).toBe(hint)
+    expect(await hintAt({ lat: 30.06, lng: -1.95, country_code: 'ken' })).toBeUndefined()
+    expect(await hintAt({ lat: 5, lng: -0.2 })).toBeUndefined()
+    expect(await hintAt({ lat: 5, lng: -100 })).toBeUndefined()
+    expect(await hintAt({ lat: -1.95, lng: 30.06, country_code: 'eth' })).toBeUndefined()
+  })
+
   test('reads the query, and the body outweighs it', async () => {
     const { answer } = await validate({ lat: -1.95 }, '?lat=9.5&lng=30.06&country_code=rwa')
     expect(answer).toMatchObject({ valid: true, country_code: 'rwa' })
@@ -110,7 +121,7 @@ describe('POST /validate_location with the demo', () => {
   test.each([
     [{}, 'lat is required; lng is required.'],
     [{ lat: '9', lng: 38 }, 'lat must be a number from -90 to 90.'],
-    [{ lat: 91, lng: 38 }, 'lat must be a number from -90 to 90.'],
+    [{ lat: 91, lng: 138 }, 'lat must be a number from -90 to 90.'],
     [{ lat: 9, lng: 38, country_code: 7 }, 'country_code must be a string.'],
     [{ lat: 9, lng: 38, country_code: 'uga' }, 'country_code must be one of eth, gha, ken, rwa.'],
   ])('refuses %j', async (body, error) => {

@@ -35,7 +35,7 @@ export function readPoint(sent: unknown, validate: Validator): BatchPoint | Refu
   if (!isObject(sent)) return new RefusedPoint(ApiError.invalid('point', 'must be an object'))
   if (isPlainPoint(sent)) return sent as BatchPoint
   if (validate(sent)) return { ...sent, id: sent.id ?? undefined, name: sent.name ?? undefined } as BatchPoint
-  return new RefusedPoint(validationError(validate.errors ?? []), sent.id)
+  return new RefusedPoint(validationError(validate.errors ?? [], sent), sent.id)
 }
 
 /** Whether a point is right beyond doubt. A long text may be right all the same. */

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { ofSeasonless } from '#schemas/product.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { ApiError, unknownCountry } from '#src/errors.ts'
+import { swapped } from '#src/lib/swapped.ts'
 import type { Products } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
 import { createCountryFinder } from './countries.ts'
@@ -55,13 +56,18 @@ export function createReasons(db: Kysely<Tables>, products: Products, concurrenc
     noValueFromMemory(snapshot, series, position) {
       if (!snapshot.bounded.has(series.countryCode)) return noData(valuesOf(series), position, 'point')
       const codes = countries.fromMemory(position, snapshot.boundaries)
-      return codes && noValueIn(snapshot, codes, series, valuesOf(series), position, 'point')
+      const meant = codes && positionMeant(codes, position, 'point')
+      const codesMeant = meant ? countries.fromMemory(meant, snapshot.boundaries) : []
+      if (!codes || !codesMeant) return undefined
+      return noValueIn(snapshot, { codes, codesMeant }, series, valuesOf(series), position, 'point')
     },
 
     async noValue(snapshot, series, position, what = 'point') {
       if (!snapshot.bounded.has(series.countryCode)) return noData(valuesOf(series), position, what)
       const codes = await countries.find(position, snapshot.boundaries)
-      return noValueIn(snapshot, codes, series, valuesOf(series), position, what)
+      const meant = positionMeant(codes, position, what)
+      const codesMeant = meant ? await countries.find(meant, snapshot.boundaries) : []
+      return noValueIn(snapshot, { codes, codesMeant }, series, valuesOf(series), position, what)
     },
   }
 }
@@ -100,12 +106,25 @@ function notPublished(
 }
 
 /**
- * @param codes of the countries that the position lies in
+ * The position that may have been meant by a point in no country: with longitude and latitude swapped. Swapped
+ * polygons are refused before they get here.
+ */
+function positionMeant(codes: readonly string[], position: Position, what: Place): Position | undefined {
+  return codes.length === 0 && what === 'point' ? swapped(position) : undefined
+}
+
+/** The codes of the countries that a position lies in, and of those that the one that may be meant lies in. */
+interface Countries {
+  codes: readonly string[]
+  codesMeant: readonly string[]
+}
+
+/**
  * @param values what the product's values are called
  */
 function noValueIn(
   snapshot: Snapshot,
-  codes: readonly string[],
+  { codes, codesMeant }: Countries,
   series: Series,
   values: string,
   position: Position,
@@ -115,7 +134,10 @@ function noValueIn(
   const country = nameOf(snapshot, series.countryCode)
   const other = nameOf(snapshot, codes[0])
   const where = other ? `lies in ${other}, not in ${country}` : `lies outside ${country}`
-  return new ApiError('OUTSIDE_COUNTRY', `${nameOfPlace(position, what)} ${where}.`)
+  const hint = codesMeant.includes(series.countryCode)
+    ? ' With lat and lng swapped it would lie there: did you mean lng, lat?'
+    : ''
+  return new ApiError('OUTSIDE_COUNTRY', `${nameOfPlace(position, what)} ${where}.${hint}`)
 }
 
 function noData(values: string, position: Position, what: Place): ApiError {

@@ -80,7 +80,7 @@ describe('everything for a point', () => {
 
   test.each([
     [{ lat: 9.5 }, 'lng is required.'],
-    [{ lat: 91, lng: 38.5 }, 'lat must be a number from -90 to 90.'],
+    [{ lat: 91, lng: 138.5 }, 'lat must be a number from -90 to 90.'],
     [{ lat: 9.5, lng: 38.5, country_code: 'xx' }, 'country_code must be one of eth, gha, ken, rwa.'],
   ])('%j is 400', async (request, error) => {
     expect(await post('/point', request)).toMatchObject({

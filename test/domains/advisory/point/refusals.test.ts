@@ -26,7 +26,7 @@ describe('bad input gets a 400 that names the field', () => {
   ]
   test.each(BAD_LATITUDES)('?lat=%s', async (lat) => {
     const { status, body } = await postPoint(service.app, 'yield', {
-      query: `?lat=${encodeURIComponent(lat)}&lng=38.5`,
+      query: `?lat=${encodeURIComponent(lat)}&lng=138.5`,
     })
     expect(status).toBe(400)
     expect(body).toEqual({
@@ -44,7 +44,7 @@ describe('bad input gets a 400 that names the field', () => {
         method: 'POST',
         url: '/advisory/yield/point?lat=9.5',
         headers: { 'content-type': 'application/json' },
-        payload: `{"lat": ${lat}, "lng": 38.5}`,
+        payload: `{"lat": ${lat}, "lng": 138.5}`,
       })
       expect(response.statusCode).toBe(400)
       expect(response.json().details).toEqual([
@@ -201,6 +201,51 @@ describe('what there is no answer to gets a reason', () => {
       expect(body.details[0].allowed).toEqual(allowed)
     },
   )
+
+  test.each([
+    ['eth', 38.5, 9.5, 'lies outside Ethiopia'],
+    ['rwa', 30.06, -1.95, 'lies outside Rwanda'],
+  ])('of a point that lies in %s the other way round: %d, %d', async (country_code, lat, lng, where) => {
+    for (let turn = 0; turn < 2; turn++) {
+      const { status, body } = await postPoint(service.app, 'forage', { body: { lat, lng, country_code } })
+      expect(status).toBe(404)
+      expect(body).toEqual({
+        error: `The point at latitude ${lat}, longitude ${lng} ${where}. With lat and lng swapped it would lie there: did you mean lng, lat?`,
+        code: 'OUTSIDE_COUNTRY',
+      })
+    }
+  })
+
+  test('of a point that lies in another country, the other way round or not, names that alone', async () => {
+    const sentenceOf = async (lat: number, lng: number) =>
+      (await postPoint(service.app, 'forage', { body: { lat, lng, country_code: 'gha' } })).body.error
+    expect(await sentenceOf(38.5, 9.5)).toBe('The point at latitude 38.5, longitude 9.5 lies outside Ghana.')
+    expect(await sentenceOf(9.5, 38.5)).toBe(
+      'The point at latitude 9.5, longitude 38.5 lies in Ethiopia, not in Ghana.',
+    )
+  })
+
+  test.each([
+    [138.5, 9.5, true],
+    [-180, 90, true],
+    [181, 9.5, false],
+    [95, 95, false],
+  ])('of a latitude that may be the longitude asks so: %d, %d', async (lat, lng, hinted) => {
+    const message = `lat must be a number from -90 to 90${hinted ? ' (did you mean lng, lat?)' : ''}`
+    const details = [{ field: 'lat', message }]
+    for (const sent of [{ body: { lat, lng } }, { query: `?lat=${lat}&lng=${lng}` }]) {
+      const { status, body } = await postPoint(service.app, 'yield', sent)
+      expect([status, body.error, body.details]).toEqual([400, `${message}.`, details])
+    }
+    const get = await service.app.inject(`/advisory/yield/point?lat=${lat}&lng=${lng}`)
+    expect(get.json().details).toEqual(details)
+    const batch = await service.app.inject({
+      method: 'POST',
+      url: '/advisory/yield/points',
+      payload: { points: [{ lat, lng }] },
+    })
+    expect(batch.json().items[0].details).toEqual(details)
+  })
 
   test.each([
     [-1, 36.5, 'lies in Kenya, not in Ethiopia'],
