@@ -36,7 +36,7 @@ export const ApiKeyRequest = Type.Object(
         examples: [365],
       }),
     ),
-    scopes: Type.Optional(
+    scopes: optional(
       Type.Array(ScopeName, {
         minItems: 1,
         description: `What the key may do: ${DEFAULT_SCOPES.join(' and ')} when left out. A key gives others nothing that it may not do itself.`,

@@ -7,6 +7,7 @@ import { authentication } from '#src/http/plugins/authentication.ts'
 import { bodyParser } from '#src/http/plugins/body-parser.ts'
 import { caching } from '#src/http/plugins/caching.ts'
 import { clientErrorHandler, errorHandler, frameworkErrors } from '#src/http/plugins/error-handler.ts'
+import { idempotency } from '#src/http/plugins/idempotency.ts'
 import { keyUsage } from '#src/http/plugins/key-usage.ts'
 import { openapi } from '#src/http/plugins/openapi.ts'
 import { overload } from '#src/http/plugins/overload.ts'
@@ -23,6 +24,7 @@ import { auth } from './domains/auth/index.ts'
 import { catalog } from './domains/catalog/index.ts'
 import { feedback } from './domains/feedback/index.ts'
 import { history } from './domains/history/index.ts'
+import { createIdempotencyRecords } from './domains/idempotency/records.ts'
 import { keys } from './domains/keys/index.ts'
 import { createUsageKeeper } from './domains/keys/usage.ts'
 import { location } from './domains/location/index.ts'
@@ -79,6 +81,9 @@ export async function buildApp(
   await app.register(keyUsage, { add: createUsageKeeper(database.writer) })
   await app.register(securityHeaders)
   await app.register(authentication, { accounts: createAccounts(database.writer, app.log) })
+  await app.register(idempotency, {
+    records: createIdempotencyRecords(database.writer, config.STATEMENT_TIMEOUT_MS, app.log),
+  })
   await app.register(caching)
   await app.register(bodyParser)
   await app.register(unknownPaths)

@@ -30,10 +30,19 @@ export const ERRORS = {
   NOT_ACCEPTABLE: { status: 406, meaning: 'The endpoint answers with no media type that `Accept` allows.' },
   REQUEST_TIMEOUT: { status: 408, meaning: 'The request did not arrive in time.' },
   EMAIL_TAKEN: { status: 409, meaning: 'There is an account with this e-mail.' },
+  REQUEST_IN_PROGRESS: {
+    status: 409,
+    meaning:
+      'A request with this `Idempotency-Key` is being worked on; try again after `Retry-After` seconds.',
+  },
   TOO_MANY_KEYS: { status: 409, meaning: 'The user has as many keys as are allowed.' },
   BODY_TOO_LARGE: { status: 413, meaning: 'The body is larger than the limit.' },
   TOO_MANY_POINTS: { status: 413, meaning: 'The call has more points than are answered at once.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is not of a type this endpoint reads.' },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    meaning: 'The `Idempotency-Key` came with another request before.',
+  },
   TOO_MANY_REQUESTS: {
     status: 429,
     meaning: 'Too many attempts at this account or from this address; try again after `Retry-After` seconds.',

@@ -33,6 +33,7 @@ export interface Tables {
   advisory_feedback: AdvisoryFeedbackTable
   user_usage: UserUsageTable
   request_count: RequestCountTable
+  idempotency_record: IdempotencyRecordTable
   applied_script: { kind: string; name: string; checksum: string; applied_at: Generated<Date> }
 }
 
@@ -243,4 +244,12 @@ interface RequestCountTable {
   max_ms: number
   /** Read as text: the driver parses a bigint, but not those in an array. */
   buckets: string[]
+}
+
+interface IdempotencyRecordTable {
+  id: Buffer
+  user_id: string | null
+  attempt: string
+  begun_at: Generated<Date>
+  answer: Buffer | null
 }

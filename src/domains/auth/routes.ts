@@ -7,6 +7,7 @@ import { ApiError, type ErrorCode, errorResponses } from '#src/errors.ts'
 import type { AccessTokens } from '#src/http/access-tokens.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
+import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { type CredentialDesk, createCredentialDesk } from './credentials.ts'
 import { deleteSession } from './queries.ts'
 import { continueSession, type Session, startSession } from './sessions.ts'
@@ -25,18 +26,18 @@ export function authRoutes(app: App): void {
   const db = app.database.writer
   const throttle = createThrottle(db)
   const desk = createCredentialDesk(db, throttle)
-  app.route(registerRoute(desk))
+  app.route(registerRoute(app, desk))
   app.route(loginRoute(app, desk))
   app.route(refreshRoute(app, throttle))
   app.route(logoutRoute(app))
   app.route(passwordRoute(app, desk))
 }
 
-function registerRoute(desk: CredentialDesk) {
+function registerRoute({ once }: App, desk: CredentialDesk) {
   return {
     method: 'POST',
     url: '/register',
-    config: { public: true, caching: 'never' },
+    config: { public: true, caching: 'never', idempotent: true },
     schema: {
       operationId: 'register',
       summary: 'Make an account',
@@ -45,14 +46,18 @@ function registerRoute(desk: CredentialDesk) {
       body: ref(RegisterRequest),
       response: {
         201: { ...ref(UserProfile), description: 'The account.' },
-        ...errorResponses(...BODY_ERRORS, 'EMAIL_TAKEN'),
+        ...errorResponses(...BODY_ERRORS, 'EMAIL_TAKEN', ...IDEMPOTENCY_ERRORS),
       },
     },
-    handler: async ({ body, ip, log }: FastifyRequest<{ Body: RegisterRequest }>, reply: FastifyReply) => {
-      const user = await desk.register(body, ip)
-      log.info({ user: user.id, ip }, 'an account was made')
-      reply.code(201)
-      return user
+    handler: (request: FastifyRequest<{ Body: RegisterRequest }>, reply: FastifyReply) => {
+      const { body, ip, log } = request
+      async function register() {
+        const user = await desk.register(body, ip)
+        log.info({ user: user.id, ip }, 'an account was made')
+        reply.code(201)
+        return user
+      }
+      return once(request, reply, register, ({ id }) => id)
     },
   } as const
 }

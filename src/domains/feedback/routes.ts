@@ -5,6 +5,7 @@ import { Feedback, type FeedbackRequest } from '#schemas/feedback.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
+import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { observableKeysOf } from '#src/products/define.ts'
 import { putFeedback } from './queries.ts'
 
@@ -16,7 +17,7 @@ export function feedbackRoutes(app: App, body: TSchema): void {
   app.post(
     '/:id/feedback',
     {
-      config: { scope: 'history', caching: 'never' },
+      config: { scope: 'history', caching: 'never', idempotent: true },
       schema: {
         operationId: 'giveFeedback',
         summary: 'Say how good an advisory was',
@@ -33,22 +34,24 @@ export function feedbackRoutes(app: App, body: TSchema): void {
             'UNAUTHORIZED',
             'INSUFFICIENT_SCOPE',
             'NOT_FOUND',
+            ...IDEMPOTENCY_ERRORS,
             'BODY_TOO_LARGE',
             'UNSUPPORTED_MEDIA_TYPE',
           ),
         },
       },
     },
-    async (request: FastifyRequest<{ Params: { id: string }; Body: FeedbackRequest }>) => {
-      const feedback = await putFeedback(
-        db,
-        callerOf(request).id,
-        request.params.id,
-        request.body,
-        observable,
-      )
-      if (!feedback) throw new ApiError('NOT_FOUND', 'There is nothing with this id in your history.')
-      return feedback
-    },
+    (request: FastifyRequest<{ Params: { id: string }; Body: FeedbackRequest }>, reply) =>
+      app.once(request, reply, async () => {
+        const feedback = await putFeedback(
+          db,
+          callerOf(request).id,
+          request.params.id,
+          request.body,
+          observable,
+        )
+        if (!feedback) throw new ApiError('NOT_FOUND', 'There is nothing with this id in your history.')
+        return feedback
+      }),
   )
 }

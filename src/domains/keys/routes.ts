@@ -6,6 +6,7 @@ import { ApiKeyList, ApiKeyRequest, DEFAULT_SCOPES, NewApiKey } from '#schemas/k
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf, KEY_PREFIX } from '#src/http/plugins/authentication.ts'
+import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { grantedScopes } from './grants.ts'
 import { deleteKey, insertKey, listKeys } from './queries.ts'
 
@@ -21,16 +22,16 @@ export function keyRoutes(app: App): void {
   app.route(deleteRoute(app))
 }
 
-function createRoute({ database }: App) {
+function createRoute({ database, once }: App) {
   return {
     method: 'POST',
     url: '/keys',
     bodyLimit: BODY_LIMIT,
-    config: { scope: 'account', caching: 'never' },
+    config: { scope: 'account', caching: 'never', idempotent: true },
     schema: {
       operationId: 'createKey',
       summary: 'Make a key for a server',
-      description: `A key is sent as the Bearer token in the place of an access token, and may do for its owner what its scopes say: ${DEFAULT_SCOPES.join(' and ')} where nothing else is asked for. It is shown once, and only its hash is kept. One that is made with another key has no more scopes than that one, expires no later, and ends with it. A user has at most ${KEYS_PER_USER}.`,
+      description: `A key is sent as the Bearer token in the place of an access token, and may do for its owner what its scopes say: ${DEFAULT_SCOPES.join(' and ')} where nothing else is asked for. It is shown once, and only its hash is kept; for a day, whoever has the \`Idempotency-Key\` of the request can be shown it again. One that is made with another key has no more scopes than that one, expires no later, and ends with it. A user has at most ${KEYS_PER_USER}.`,
       tags: ['auth'],
       body: ref(ApiKeyRequest),
       response: {
@@ -41,41 +42,43 @@ function createRoute({ database }: App) {
           'UNAUTHORIZED',
           'INSUFFICIENT_SCOPE',
           'TOO_MANY_KEYS',
+          ...IDEMPOTENCY_ERRORS,
           'BODY_TOO_LARGE',
           'UNSUPPORTED_MEDIA_TYPE',
         ),
       },
     },
-    handler: async (request: FastifyRequest<{ Body: ApiKeyRequest }>, reply: FastifyReply) => {
-      const key = KEY_PREFIX + randomBytes(32).toString('base64url')
-      const { name, expires_in_days: expiresInDays = null } = request.body
-      const caller = callerOf(request)
-      const scopes = grantedScopes(request.body.scopes, caller.scopes)
-      const row = await database.writer.transaction().execute((trx) =>
-        insertKey(
-          trx,
-          {
-            maker: caller,
-            name,
-            hint: key.slice(0, HINT_LENGTH),
-            hash: createHash('sha256').update(key).digest(),
-            scopes,
-            expiresInDays,
-          },
-          KEYS_PER_USER,
-        ),
-      )
-      if (row === 'maker ended') throw new ApiError('UNAUTHORIZED', 'The session or the key has just ended.')
-      if (row === 'too many') {
-        throw new ApiError('TOO_MANY_KEYS', `You have ${KEYS_PER_USER} keys: delete one that is not used.`)
-      }
-      request.log.info(
-        { user: caller.id, key: row.id, scopes, by: caller.keyId, ip: request.ip },
-        'a key was made',
-      )
-      reply.code(201)
-      return { ...row, key }
-    },
+    handler: (request: FastifyRequest<{ Body: ApiKeyRequest }>, reply: FastifyReply) =>
+      once(request, reply, async () => {
+        const key = KEY_PREFIX + randomBytes(32).toString('base64url')
+        const { name, expires_in_days: expiresInDays = null } = request.body
+        const caller = callerOf(request)
+        const scopes = grantedScopes(request.body.scopes ?? undefined, caller.scopes)
+        const row = await database.writer.transaction().execute((trx) =>
+          insertKey(
+            trx,
+            {
+              maker: caller,
+              name,
+              hint: key.slice(0, HINT_LENGTH),
+              hash: createHash('sha256').update(key).digest(),
+              scopes,
+              expiresInDays,
+            },
+            KEYS_PER_USER,
+          ),
+        )
+        if (row === 'maker ended') {
+          throw new ApiError('UNAUTHORIZED', 'The session or the key has just ended.')
+        }
+        if (row === 'too many') {
+          throw new ApiError('TOO_MANY_KEYS', `You have ${KEYS_PER_USER} keys: delete one that is not used.`)
+        }
+        const { id, keyId: by } = caller
+        request.log.info({ user: id, key: row.id, scopes, by, ip: request.ip }, 'a key was made')
+        reply.code(201)
+        return { ...row, key }
+      }),
   } as const
 }
 

@@ -19,6 +19,7 @@ import {
   openapiYaml,
 } from '../openapi-document.ts'
 import { scopeOf } from './authentication.ts'
+import { IdempotencyHeaders } from './idempotency.ts'
 
 /** @param advice what the service gives, as a list */
 const descriptionOf = (advice: string) =>
@@ -108,7 +109,7 @@ export const openapi = fp(
       },
       transform: ({ schema, url, route }) => {
         const { queryAlternative, bodyForms, bodyRemainder, ...rest } = schema ?? {}
-        const operation = { ...rest, ...accessOf(route) }
+        const operation = { ...rest, ...inferredFrom(route) }
         if (bodyRemainder) {
           const body = { anyOf: [rest.body, bodyRemainder] }
           Object.assign(operation, {
@@ -187,12 +188,13 @@ function rememberingLast(make: (countries: DocumentCountry[]) => string) {
   }
 }
 
-/** Who may call an operation, for programs; and at the end of its description, for people, with which keys. */
-function accessOf({ schema, config = {} }: RouteOptions) {
-  if (config.public) return { security: schema?.security ?? [] }
+/** What the marking of a route says of its operation: who may call it, with which keys, and whether twice is once. */
+function inferredFrom({ schema, config = {} }: RouteOptions) {
+  const headers = config.idempotent && { headers: IdempotencyHeaders }
+  if (config.public) return { security: schema?.security ?? [], ...headers }
   const rule = `A key needs the scope \`${scopeOf(config)}\`.`
   const description = [schema?.description, rule].filter(Boolean).join('\n\n')
-  return { security: [{ [BEARER]: [] }], description }
+  return { security: [{ [BEARER]: [] }], description, ...headers }
 }
 
 function mediaOf(forms: Record<string, unknown>): Record<string, { schema: unknown }> {

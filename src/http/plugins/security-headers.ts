@@ -12,6 +12,7 @@ const PREFLIGHT_SECONDS = 7200
 const EXPOSED_HEADERS = [
   'Advisory-Release',
   'ETag',
+  'Idempotency-Replayed',
   'Link',
   'Location',
   'Preference-Applied',
@@ -80,6 +81,8 @@ export const securityHeaders = fp(
         'Accept-Language',
         'Prefer',
         'X-Request-Id',
+        'Idempotency-Key',
+        'Content-Encoding',
       ],
       exposedHeaders: EXPOSED_HEADERS,
       maxAge: PREFLIGHT_SECONDS,

@@ -8,6 +8,7 @@ import type { App } from '#src/http/app.ts'
 import { isCurrent } from '#src/http/entity-tags.ts'
 import { mergeQueryIntoBody, readQuery } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
+import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import { prefers } from '#src/http/preferences.ts'
 import { createReplyBatcher } from '#src/http/reply-batcher.ts'
@@ -88,14 +89,16 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
   }
 
   async function answerAndRecord(call: PostCall, reply: FastifyReply) {
-    const answer = await answerTo(endpoint, lookup, call.body, call, reply)
-    return recordForCaller(record, call, reply, recordedCall(endpoint, call.body), answer)
+    return call.server.once(call, reply, async () => {
+      const answer = await answerTo(endpoint, lookup, call.body, call, reply)
+      return recordForCaller(record, call, reply, recordedCall(endpoint, call.body), answer)
+    })
   }
 
   return {
     method: 'POST',
     url: path,
-    config: { public: true, scope: 'advisory' },
+    config: { public: true, scope: 'advisory', idempotent: true },
     schema: {
       ...operation,
       operationId: `${name}AtPoint`,
@@ -106,7 +109,13 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
       bodyRemainder: ref(remainder),
       response: {
         200: { ...success, headers },
-        ...errorResponses(...errors, 'MALFORMED_JSON', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'),
+        ...errorResponses(
+          ...errors,
+          ...IDEMPOTENCY_ERRORS,
+          'MALFORMED_JSON',
+          'BODY_TOO_LARGE',
+          'UNSUPPORTED_MEDIA_TYPE',
+        ),
       },
     },
     preValidation: mergeQueryIntoBody(request),

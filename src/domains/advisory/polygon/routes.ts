@@ -14,6 +14,7 @@ import type { App } from '#src/http/app.ts'
 import { deadlineOf } from '#src/http/deadline.ts'
 import { callerOf, permits } from '#src/http/plugins/authentication.ts'
 import { jsonReader } from '#src/http/plugins/body-parser.ts'
+import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { isOffTheRecord } from '#src/http/preferences.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
@@ -90,7 +91,7 @@ function polygonRoute(
   return {
     method: 'POST',
     url: `/${code}`,
-    config: { scope: 'advisory' },
+    config: { scope: 'advisory', idempotent: true },
     schema: {
       operationId: `${code}InPolygon`,
       summary: `${names.title} in a polygon`,
@@ -109,6 +110,7 @@ function polygonRoute(
           'UNAUTHORIZED',
           'INSUFFICIENT_SCOPE',
           'INVALID_PARAMETERS',
+          ...IDEMPOTENCY_ERRORS,
           'INVALID_GEOMETRY',
           'MALFORMED_JSON',
           ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
@@ -125,32 +127,33 @@ function polygonRoute(
     preValidation: async (call: FastifyRequest) => {
       call.polygon = read(call) ?? null
     },
-    handler: async (call: Call, reply: FastifyReply) => {
-      const { body } = call
-      const series = seriesOf(product, { ...body, country_code: countryOf(body) })
-      const deadline = deadlineOf(reply, timeoutMs)
-      const advice = await adviceOn(call, series, deadline.signal).finally(() => deadline.end())
-      const { release } = advice
-      reply.header('advisory-release', release.code)
-      const answered = {
-        location: locationOf(body, advice),
-        ...releaseMembers(release),
-        [product.entries]: entriesOf(product, release, advice.statistics),
-      }
-      const caller = callerOf(call)
-      if (!permits(caller, 'history') || isOffTheRecord(call, reply)) return answered
-      const historyId = await record({
-        userId: caller.id,
-        kind: 'polygon',
-        product: code,
-        countryCode: series.countryCode,
-        cropCode: series.cropCode,
-        releases: [release.code],
-        request: body,
-        answer: answered,
-      })
-      return { ...answered, history_id: historyId }
-    },
+    handler: (call: Call, reply: FastifyReply) =>
+      call.server.once(call, reply, async () => {
+        const { body } = call
+        const series = seriesOf(product, { ...body, country_code: countryOf(body) })
+        const deadline = deadlineOf(reply, timeoutMs)
+        const advice = await adviceOn(call, series, deadline.signal).finally(() => deadline.end())
+        const { release } = advice
+        reply.header('advisory-release', release.code)
+        const answered = {
+          location: locationOf(body, advice),
+          ...releaseMembers(release),
+          [product.entries]: entriesOf(product, release, advice.statistics),
+        }
+        const caller = callerOf(call)
+        if (!permits(caller, 'history') || isOffTheRecord(call, reply)) return answered
+        const historyId = await record({
+          userId: caller.id,
+          kind: 'polygon',
+          product: code,
+          countryCode: series.countryCode,
+          cropCode: series.cropCode,
+          releases: [release.code],
+          request: body,
+          answer: answered,
+        })
+        return { ...answered, history_id: historyId }
+      }),
   } as const
 }
 

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { Type } from 'typebox'
+import { ApiError, type ErrorCode } from '#src/errors.ts'
+import type { App } from '../app.ts'
+import { loadSecrets } from '../jwt-secret.ts'
+import { createSeal, fingerprintOf, type StoredAnswer } from '../sealed-answers.ts'
+
+/** One of the attempts at a request: see `createIdempotencyRecords`, which keeps them. */
+export interface Attempt {
+  /** Of the request, the same whenever it is sent again. */
+  id: Buffer
+  attempt: string
+}
+
+/** Where it is kept what was answered to requests with an Idempotency-Key. */
+export interface IdempotencyRecords {
+  /**
+   * Begins a request.
+   *
+   * @param userId whose it is; null where it makes the account
+   * @returns `running` while another attempt has it, and its sealed answer once that has one
+   */
+  begin(attempt: Attempt, userId: string | null): Promise<'begun' | 'running' | Buffer>
+  /** Stores the answer, which belongs to a user. */
+  store(attempt: Attempt, userId: string, answer: Buffer): Promise<void>
+  /** Gives a request up that has done nothing. */
+  abandon(attempt: Attempt): Promise<void>
+  deleteExpired(): Promise<void>
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /**
+     * Does the work of a request, once where it has an Idempotency-Key: sent again within a day, it is given
+     * the same answer. Only successes are kept: an error has done nothing, and is worth another attempt.
+     *
+     * @param work answers with the body; whatever else the answer has is set on the reply
+     * @param ownerOf whose the answer is, where the request makes the account; else it is the caller's
+     * @throws {ApiError} IDEMPOTENCY_KEY_REUSED where the key came with another request, REQUEST_IN_PROGRESS
+     * while another attempt does the work
+     */
+    once<Body extends object>(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      work: () => Promise<Body>,
+      ownerOf?: (body: Body) => string,
+    ): Promise<Body>
+  }
+  interface FastifyContextConfig {
+    /** The route does its work by `once`. Only documented by this. */
+    idempotent?: boolean
+  }
+}
+
+/** Printable ASCII: what goes through every proxy, and what clients write, in quotes or without. */
+const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
+
+/** Headers of an answer that its handler has set. The others are made anew each time. */
+const STORED_HEADERS = ['advisory-release', 'location', 'preference-applied']
+
+const CLEAN_UP_EVERY_MS = 600_000
+
+/** What routes with `once` may answer besides their own errors. */
+export const IDEMPOTENCY_ERRORS: ErrorCode[] = ['REQUEST_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED']
+
+/** The parameter of those routes; without an example, which pages would send with every request. */
+export const IdempotencyHeaders = Type.Object({
+  'Idempotency-Key': Type.Optional(
+    Type.String({
+      pattern: KEY.source,
+      description:
+        'Any text that names this request among those of the account, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice.',
+    }),
+  ),
+})
+
+/** Requests that name themselves (draft-ietf-httpapi-idempotency-key-header). */
+export const idempotency = fp(
+  async (app: App, { records }: { records: IdempotencyRecords }) => {
+    const [secret] = await loadSecrets(app.config)
+    const { idOf, seal, unseal } = createSeal(secret)
+
+    async function once<Body extends object>(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      work: () => Promise<Body>,
+      ownerOf?: (body: Body) => string,
+    ): Promise<Body> {
+      const key = keyOf(request)
+      if (key === undefined) return work()
+      const { params, body: sent, user, routeOptions } = request
+      const fingerprint = fingerprintOf([params ?? null, sent ?? null])
+      // Without an account the key and the request are the name together: strangers may choose the same key.
+      const scope = ownerOf ? fingerprint : (user?.id ?? null)
+      const attempt = {
+        id: idOf(key, routeOptions.schema?.operationId ?? null, scope),
+        attempt: randomUUID(),
+      }
+      const found = await records.begin(attempt, ownerOf ? null : scope)
+      if (found === 'running') throw inProgress()
+      if (found !== 'begun') return replay(reply, fingerprint, unseal(attempt.id, key, found)) as Body
+
+      let body: Body
+      try {
+        body = await work()
+      } catch (error) {
+        await records.abandon(attempt).catch(notNoted(request))
+        throw error
+      }
+      const owner = ownerOf ? ownerOf(body) : (scope as string)
+      const answer = storedAnswer(fingerprint, reply, body)
+      // The work is done: whether that could be noted or not, this is the answer.
+      await records.store(attempt, owner, seal(attempt.id, key, answer)).catch(notNoted(request))
+      return body
+    }
+
+    app.decorate('once', once)
+
+    const cleanUp = () =>
+      records.deleteExpired().catch((error) => app.log.warn({ err: error }, 'old answers were not deleted'))
+    const timer = setInterval(cleanUp, CLEAN_UP_EVERY_MS).unref()
+    app.addHook('onClose', async () => clearInterval(timer))
+  },
+  { name: 'idempotency', dependencies: ['authentication'] },
+)
+
+/** @throws {ApiError} INVALID_PARAMETERS where the key is none that can be kept */
+function keyOf({ headers }: FastifyRequest): string | undefined {
+  const key = headers['idempotency-key'] as string | undefined
+  if (key === undefined || KEY.test(key)) return key
+  throw ApiError.invalid('Idempotency-Key', 'must be 1 to 255 printable ASCII characters')
+}
+
+function storedAnswer(request: string, reply: FastifyReply, body: object): StoredAnswer {
+  const headers = STORED_HEADERS.flatMap((name) =>
+    reply.hasHeader(name) ? [[name, String(reply.getHeader(name))]] : [],
+  )
+  return { request, status: reply.statusCode, headers: Object.fromEntries(headers), body }
+}
+
+/**
+ * The body of an answer that is given again.
+ *
+ * @throws {ApiError} where it is to another request
+ */
+function replay(reply: FastifyReply, fingerprint: string, answer: StoredAnswer): object {
+  if (answer.request !== fingerprint) {
+    throw new ApiError(
+      'IDEMPOTENCY_KEY_REUSED',
+      'The Idempotency-Key came with another request before: send each one with a key of its own.',
+    )
+  }
+  reply.code(answer.status).headers({ ...answer.headers, 'idempotency-replayed': 'true' })
+  return answer.body
+}
+
+function inProgress(): ApiError {
+  return new ApiError(
+    'REQUEST_IN_PROGRESS',
+    'A request with this Idempotency-Key is being worked on: try again in a second.',
+  ).withHeader('retry-after', '1')
+}
+
+/** Those who send the request again are told for a while that it is being worked on. */
+function notNoted({ log }: FastifyRequest) {
+  return (error: unknown) => log.warn({ err: error }, 'an attempt at a request could not be noted')
+}

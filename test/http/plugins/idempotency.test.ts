@@ -1,0 +1,342 @@
+import { randomUUID } from 'node:crypto'
+import type { LightMyRequestResponse } from 'fastify'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { PATIENCE } from '#test/setup/patience.ts'
+import {
+  createTestAppWithPerson,
+  newPerson,
+  PASSWORD,
+  type Person,
+  type TestAppWithPerson,
+} from '#test/setup/people.ts'
+
+let service: TestAppWithPerson
+let person: Person
+beforeAll(async () => {
+  // What is in memory stays there.
+  service = await createTestAppWithPerson({ settings: { RELEASE_MAX_AGE_MS: '60000' } })
+  person = service.person
+})
+afterAll(() => service.close())
+
+const FIELD = {
+  geometry: {
+    type: 'Polygon',
+    coordinates: [
+      [
+        [38.5, 9.5],
+        [38.51, 9.5],
+        [38.51, 9.51],
+        [38.5, 9.5],
+      ],
+    ],
+  },
+}
+const POINT = { lat: 9.5, lng: 38.5 }
+const RATED = { rating: 4, comment: 'Close to it.' }
+
+interface Call {
+  url: string
+  key?: string
+  payload: object
+  who?: Person | null
+  headers?: Record<string, string>
+}
+
+function post({ url, key, payload, who = person, headers = {} }: Call): Promise<LightMyRequestResponse> {
+  const named = key === undefined ? {} : { 'idempotency-key': key }
+  return service.app.inject({
+    method: 'POST',
+    url,
+    payload,
+    headers: { ...who?.headers, ...named, ...headers },
+  })
+}
+
+async function historyOf(who: Person): Promise<string[]> {
+  const { items } = (await service.app.inject({ url: '/history/my', headers: who.headers })).json()
+  return items.map(({ id }: { id: string }) => id)
+}
+
+function records(userId = person.user.id) {
+  return service.database.writer
+    .selectFrom('idempotency_record')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .execute()
+}
+
+/** As if an account's requests had been made so long ago. */
+async function age(interval: string, answered = true): Promise<void> {
+  await sql`
+    update idempotency_record
+    set begun_at = now() - ${interval}::interval, answer = case when ${answered} then answer end
+    where user_id = ${person.user.id}`.execute(service.database.writer)
+}
+
+function expectReplayed(again: LightMyRequestResponse, first: LightMyRequestResponse): void {
+  expect([again.statusCode, again.body]).toEqual([first.statusCode, first.body])
+  expect(first.headers).not.toHaveProperty('idempotency-replayed')
+  expect(again.headers['idempotency-replayed']).toBe('true')
+  const same = ['content-type', 'cache-control', 'advisory-release'] as const
+  for (const name of same) expect(again.headers[name]).toBe(first.headers[name])
+}
+
+describe('a request that is sent again with its Idempotency-Key', () => {
+  test.each([
+    ['a polygon', '/advisory/yield', FIELD],
+    ['a point', '/advisory/yield/point', POINT],
+    ['a point for all products', '/advisory/point', POINT],
+  ])('is answered the same, and is one item of the history: %s', async (_, url, payload) => {
+    const someone = await newPerson(service.app)
+    const call = { url, payload, key: randomUUID(), who: someone }
+    const first = await post(call)
+    expect(first.statusCode).toBe(200)
+    for (let again = 0; again < 3; again++) expectReplayed(await post(call), first)
+    expect(await historyOf(someone)).toEqual([first.json().history_id])
+    const other = await post({ ...call, key: randomUUID() })
+    expect(other.json().history_id).not.toBe(first.json().history_id)
+  })
+
+  test('may have its parameters in the query then, as long as they are the same', async () => {
+    const key = randomUUID()
+    const first = await post({ url: '/advisory/yield/point', key, payload: POINT })
+    expectReplayed(await post({ url: '/advisory/yield/point?lat=9.5&lng=38.5', key, payload: {} }), first)
+  })
+
+  test('gives feedback once', async () => {
+    const { history_id: id } = (await post({ url: '/advisory/yield/point', payload: POINT })).json()
+    const call = { url: `/history/${id}/feedback`, key: randomUUID(), payload: RATED }
+    const first = await post(call)
+    expect(first.json()).toMatchObject(RATED)
+    await post({ ...call, key: randomUUID(), payload: { rating: 1 } })
+    expectReplayed(await post(call), first)
+    const item = await service.app.inject({ url: `/history/${id}`, headers: person.headers })
+    expect(item.json().feedback.rating).toBe(1)
+  })
+
+  test('makes one key, which is shown again and stands nowhere', async () => {
+    const someone = await newPerson(service.app)
+    const call = { url: '/auth/keys', key: `my ${randomUUID()}`, payload: { name: 'x' }, who: someone }
+    const first = await post(call)
+    expect(first.statusCode).toBe(201)
+    expectReplayed(await post(call), first)
+    const list = await service.app.inject({ url: '/auth/keys', headers: someone.headers })
+    expect(list.json().items).toHaveLength(1)
+    const [record] = await records(someone.user.id)
+    const stored = Object.values(record ?? {})
+      .map(String)
+      .join(' ')
+    expect(record?.answer?.length).toBeGreaterThan(100)
+    for (const secret of [first.json().key, call.key, 'agro_', first.json().id])
+      expect(stored).not.toContain(secret)
+  })
+
+  test('makes one account, which its deletion takes with all of it', async () => {
+    const email = `${randomUUID()}@example.org`
+    const payload = { email, password: PASSWORD, name: 'Amina Bekele' }
+    const call = { url: '/auth/register', key: 'one', payload, who: null }
+    const first = await post(call)
+    expect(first.statusCode).toBe(201)
+    expectReplayed(await post(call), first)
+    // Who may choose the same key: without an account it is one with the request.
+    const guess = await post({ ...call, payload: { ...payload, password: 'not the password' } })
+    expect([guess.statusCode, guess.json().code]).toEqual([409, 'EMAIL_TAKEN'])
+    const other = await post({ ...call, payload: { ...payload, email: `x${email}` } })
+    expect(other.statusCode).toBe(201)
+
+    const { id } = first.json()
+    expect(await records(id)).toHaveLength(1)
+    const login = await service.app.inject({
+      method: 'POST',
+      url: '/auth/login',
+      payload: { email, password: PASSWORD },
+    })
+    const headers = { authorization: `Bearer ${login.json().access_token}` }
+    await service.app.inject({ method: 'DELETE', url: '/user/profile', headers })
+    expect(await records(id)).toEqual([])
+    expect((await post(call)).json().id).not.toBe(id)
+  })
+
+  test('is done once, however many come at the same time', async () => {
+    const someone = await newPerson(service.app)
+    const call = { url: '/advisory/yield', payload: FIELD, key: randomUUID(), who: someone }
+    const answers = await Promise.all(Array.from({ length: 8 }, () => post(call)))
+    const [id] = await historyOf(someone)
+    expect(await historyOf(someone)).toHaveLength(1)
+    for (const { statusCode, headers, json } of answers) {
+      if (statusCode === 200) expect(json().history_id).toBe(id)
+      else
+        expect([statusCode, json().code, headers['retry-after']]).toEqual([409, 'REQUEST_IN_PROGRESS', '1'])
+    }
+    expect(
+      answers.filter(({ headers }) => !headers['idempotency-replayed'] && !headers['retry-after']),
+    ).toHaveLength(1)
+  })
+})
+
+describe('an Idempotency-Key', () => {
+  test('that comes with another request is 422', async () => {
+    const key = randomUUID()
+    await post({ url: '/advisory/yield/point', key, payload: POINT })
+    const other = await post({ url: '/advisory/yield/point', key, payload: { ...POINT, name: 'x' } })
+    expect([other.statusCode, other.json().code]).toEqual([422, 'IDEMPOTENCY_KEY_REUSED'])
+    const { history_id: id } = (await post({ url: '/advisory/yield/point', payload: POINT })).json()
+    const { history_id: another } = (await post({ url: '/advisory/yield/point', payload: POINT })).json()
+    await post({ url: `/history/${id}/feedback`, key, payload: RATED })
+    expect((await post({ url: `/history/${another}/feedback`, key, payload: RATED })).statusCode).toBe(422)
+  })
+
+  test('is of one account and one operation', async () => {
+    const [key, someone] = [randomUUID(), await newPerson(service.app)]
+    const calls = [
+      { url: '/advisory/yield', key, payload: FIELD },
+      { url: '/advisory/isfm', key, payload: FIELD },
+      { url: '/advisory/yield', key, payload: FIELD, who: someone },
+    ]
+    for (const call of calls) expect((await post(call)).headers).not.toHaveProperty('idempotency-replayed')
+    expect(await historyOf(someone)).toHaveLength(1)
+  })
+
+  test('of a session is that of the next one, and of a key of the account', async () => {
+    const { key: token } = (await post({ url: '/auth/keys', payload: { name: 'x' } })).json()
+    const call = { url: '/advisory/yield/point', key: randomUUID(), payload: POINT }
+    const first = await post(call)
+    expectReplayed(await post({ ...call, who: null, headers: { authorization: `Bearer ${token}` } }), first)
+  })
+
+  test('names nothing where nobody is known', async () => {
+    const call = { url: '/advisory/yield/point', key: randomUUID(), payload: POINT, who: null }
+    for (const answer of [await post(call), await post(call)]) {
+      expect([answer.statusCode, answer.headers['idempotency-replayed']]).toEqual([200, undefined])
+    }
+  })
+
+  test.each(['', 'x'.repeat(256), 'é', 'a\tb'])('that cannot be kept is refused: %j', async (key) => {
+    const refused = await post({ url: '/advisory/yield', key, payload: FIELD })
+    expect([refused.statusCode, refused.json().details]).toEqual([
+      400,
+      [{ field: 'Idempotency-Key', message: 'Idempotency-Key must be 1 to 255 printable ASCII characters' }],
+    ])
+  })
+
+  test('of a request that failed names nothing: what is sent again is done', async () => {
+    const key = randomUUID()
+    const wrong = {
+      geometry: {
+        type: 'Polygon',
+        coordinates: [
+          [
+            [0, 0],
+            [0.1, 0],
+            [0.1, 0.1],
+            [0, 0],
+          ],
+        ],
+      },
+    }
+    const before = await records()
+    for (let again = 0; again < 2; again++) {
+      const refused = await post({ url: '/advisory/yield', key, payload: wrong })
+      expect([refused.statusCode, refused.headers['idempotency-replayed']]).toEqual([404, undefined])
+    }
+    expect(await records()).toHaveLength(before.length)
+    expect((await post({ url: '/advisory/yield', key, payload: FIELD })).statusCode).toBe(200)
+  })
+})
+
+describe('what is kept of requests with an Idempotency-Key', () => {
+  test('counts for a day, and is deleted then', async () => {
+    const call = { url: '/advisory/yield/point', key: randomUUID(), payload: POINT }
+    const first = await post(call)
+    await age('23 hours 59 minutes')
+    expectReplayed(await post(call), first)
+    await age('24 hours 1 minute')
+    const anew = await post(call)
+    expect(anew.headers).not.toHaveProperty('idempotency-replayed')
+    expect(anew.json().history_id).not.toBe(first.json().history_id)
+
+    await age('24 hours 1 minute')
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const { buildApp } = await import('#src/app.ts')
+    const app = await buildApp(service.testDatabase.config, service.database)
+    try {
+      vi.advanceTimersByTime(600_000)
+    } finally {
+      vi.useRealTimers()
+    }
+    await vi.waitFor(async () => expect(await records()).toEqual([]), PATIENCE)
+    await app.close()
+  })
+
+  test('of a process that died is waited for, and done anew after that', async () => {
+    const call = { url: '/advisory/yield/point', key: randomUUID(), payload: POINT }
+    await post(call)
+    // A statement may take two minutes in tests, and a request one more.
+    await age('2 minutes 50 seconds', false)
+    const waiting = await post(call)
+    expect([waiting.statusCode, waiting.json().code]).toEqual([409, 'REQUEST_IN_PROGRESS'])
+    await age('3 minutes 10 seconds', false)
+    const anew = await post(call)
+    expect([anew.statusCode, anew.headers['idempotency-replayed']]).toEqual([200, undefined])
+    expectReplayed(await post(call), anew)
+  })
+
+  test('is bounded for each account: the oldest go', async () => {
+    const someone = await newPerson(service.app)
+    await sql`
+      insert into idempotency_record (id, user_id, attempt, begun_at, answer)
+      select decode(md5(n::text), 'hex'), ${someone.user.id}, gen_random_uuid(), now() - make_interval(secs => n), '\\x00'
+      from generate_series(1, 10100) as n`.execute(service.database.writer)
+    const count = async () => (await records(someone.user.id)).length
+    const call = { url: '/advisory/yield/point', payload: POINT, who: someone }
+    // Accounts are looked at now and then.
+    for (let calls = 0; calls < 100; calls++) await post({ ...call, key: randomUUID() })
+    await vi.waitFor(async () => expect(await count()).toBeLessThanOrEqual(10_100), PATIENCE)
+    expect(await count()).toBeGreaterThanOrEqual(10_000)
+  })
+})
+
+describe('where a request cannot be noted', () => {
+  test('nothing is done, and it may be sent again', async () => {
+    const call = { url: '/advisory/yield/point', payload: POINT, key: randomUUID() }
+    await post(call)
+    const before = await historyOf(person)
+    const away = vi.spyOn(service.database.pool, 'connect').mockImplementation(() => {
+      throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+    })
+    try {
+      const refused = await post({ ...call, key: randomUUID() })
+      expect([refused.statusCode, refused.json().code]).toEqual([503, 'DATABASE_UNAVAILABLE'])
+      const plain = await post({ url: call.url, payload: POINT })
+      expect([plain.statusCode, plain.json().history_id]).toEqual([200, undefined])
+    } finally {
+      away.mockRestore()
+    }
+    expect(await historyOf(person)).toEqual(before)
+  })
+
+  test('that has been done, its answer goes out all the same', async () => {
+    const { writer } = service.database
+    await sql`
+      create function refuse() returns trigger language plpgsql as $$ begin raise 'no room'; end $$`.execute(
+      writer,
+    )
+    await sql`
+      create trigger refuse before update on idempotency_record for each row execute function refuse()`.execute(
+      writer,
+    )
+    const call = { url: '/advisory/yield', payload: FIELD, key: randomUUID() }
+    try {
+      const done = await post(call)
+      expect([done.statusCode, await historyOf(person)]).toEqual([
+        200,
+        expect.arrayContaining([done.json().history_id]),
+      ])
+      expect((await post(call)).statusCode).toBe(409)
+    } finally {
+      await sql`drop function refuse cascade`.execute(writer)
+    }
+  })
+})
