@@ -102,4 +102,47 @@ export const PasswordChange = Type.Object(
 )
 export type PasswordChange = Static<typeof PasswordChange>
 
-export const authSchemas = [RegisterRequest, LoginRequest, Tokens, RefreshRequest, PasswordChange]
+/** A token as a mail has it. */
+const MailedToken = Type.String({
+  minLength: 1,
+  maxLength: 500,
+  description: 'The token of the mail. It works once.',
+  examples: ['yv0Yx1Qm2ZCkq0gkq1q8C2m4c9dXn8pY3wT5uR7eB1s'],
+})
+
+export const MailRequest = Type.Object(
+  { email: Email },
+  { $id: 'MailRequest', description: 'Whom to write to.', examples: [{ email: 'amina@example.org' }] },
+)
+export type MailRequest = Static<typeof MailRequest>
+
+export const PasswordReset = Type.Object(
+  { token: MailedToken, password: NewPassword },
+  {
+    $id: 'PasswordReset',
+    examples: [
+      { token: 'yv0Yx1Qm2ZCkq0gkq1q8C2m4c9dXn8pY3wT5uR7eB1s', password: 'and is cut before the rain' },
+    ],
+  },
+)
+export type PasswordReset = Static<typeof PasswordReset>
+
+export const EmailConfirmation = Type.Object(
+  { token: MailedToken },
+  {
+    $id: 'EmailConfirmation',
+    examples: [{ token: 'yv0Yx1Qm2ZCkq0gkq1q8C2m4c9dXn8pY3wT5uR7eB1s' }],
+  },
+)
+export type EmailConfirmation = Static<typeof EmailConfirmation>
+
+export const authSchemas = [
+  RegisterRequest,
+  LoginRequest,
+  Tokens,
+  RefreshRequest,
+  PasswordChange,
+  MailRequest,
+  PasswordReset,
+  EmailConfirmation,
+]

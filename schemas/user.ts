@@ -26,6 +26,10 @@ export const UserProfile = Type.Object(
     email: Type.String(),
     name: Type.String(),
     organisation: Type.Union([Type.String(), Type.Null()]),
+    email_confirmed: Type.Boolean({
+      description:
+        'False until the e-mail is confirmed, where the service asks for that (`POST /auth/confirm`); it is true of whom it has not asked.',
+    }),
     role: oneOf(ROLES, 'What the account may do. Only an operator changes it.'),
     created_at: Time,
   },
@@ -38,6 +42,7 @@ export const UserProfile = Type.Object(
         email: 'amina@example.org',
         name: 'Amina Bekele',
         organisation: 'Oromia Extension Service',
+        email_confirmed: true,
         role: 'user',
         created_at: '2026-07-01T08:30:00.000Z',
       },

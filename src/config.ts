@@ -18,6 +18,11 @@ const Environment = Type.Object({
   JWT_SECRET: Type.Optional(Type.String()),
   JWT_SECRET_PREVIOUS: Type.Optional(Type.String()),
   ACCESS_TOKEN_MINUTES: Type.Integer({ minimum: 1, maximum: 1440, default: 15 }),
+  SMTP_URL: Type.Optional(Type.String({ pattern: '^smtps?://' })),
+  MAIL_FROM: Type.Optional(Type.String()),
+  PASSWORD_RESET_URL: Type.Optional(Type.String()),
+  EMAIL_CONFIRMATION: Type.Enum(['off', 'required'], { default: 'off' }),
+  EMAIL_CONFIRMATION_URL: Type.Optional(Type.String()),
   TRUSTED_PROXIES: Type.String({ default: '' }),
   CORS_ORIGINS: Type.String({ default: '*' }),
   TILE_CACHE_MB: Type.Integer({ minimum: 0, maximum: 65_536, default: 256 }),
@@ -72,6 +77,10 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     const data = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
     const settings = envSchema<Settings>({ schema: Environment, data, env: false })
     for (const name of ['JWT_SECRET', 'JWT_SECRET_PREVIOUS'] as const) refuseShortSecret(name, settings[name])
+    refuseIncompleteMail(settings)
+    for (const name of ['PASSWORD_RESET_URL', 'EMAIL_CONFIRMATION_URL'] as const) {
+      refuseUrlWithoutToken(name, settings[name])
+    }
     return {
       ...settings,
       DEMO_DATA: settings.DEMO_DATA ?? settings.DATABASE_URL === undefined,
@@ -88,6 +97,32 @@ function refuseShortSecret(name: string, secret: string | undefined): void {
   throw new Error(
     `${name} must be at least ${MINIMUM_SECRET_BYTES} bytes long; \`openssl rand -base64 48\` makes one`,
   )
+}
+
+/** A mailbox, with a name before it or not; what separates several is none of either. */
+const SENDER = /^([^<>",;:\r\n]*<[^\s<>@",;:]+@[^\s<>@",;:]+>|[^\s<>@",;:]+@[^\s<>@",;:]+)$/
+
+function refuseIncompleteMail({ SMTP_URL, MAIL_FROM, EMAIL_CONFIRMATION }: Settings): void {
+  if (EMAIL_CONFIRMATION === 'required' && SMTP_URL === undefined) {
+    throw new Error('EMAIL_CONFIRMATION=required needs SMTP_URL, which the mails go through')
+  }
+  if (SMTP_URL !== undefined && MAIL_FROM === undefined) {
+    throw new Error('SMTP_URL needs MAIL_FROM, the sender such as Advisory <noreply@example.org>')
+  }
+  if (MAIL_FROM !== undefined && !SENDER.test(MAIL_FROM)) {
+    throw new Error(
+      'MAIL_FROM must be one sender such as noreply@example.org or Advisory <noreply@example.org>',
+    )
+  }
+}
+
+/** What stands in the URL of a page for the token of a mail. */
+export const TOKEN_PLACE = '{token}'
+
+function refuseUrlWithoutToken(name: string, url: string | undefined): void {
+  if (url === undefined) return
+  if (/^https?:\/\//.test(url) && URL.canParse(url) && url.includes(TOKEN_PLACE)) return
+  throw new Error(`${name} must be a URL such as https://app.example.org/page#token=${TOKEN_PLACE}`)
 }
 
 function listOf(text: string): string[] {

@@ -55,6 +55,10 @@ test('the table of variables has every setting with its default', () => {
     DATABASE_READ_URL: 'postgres://x',
     JWT_SECRET: 'x'.repeat(32),
     JWT_SECRET_PREVIOUS: 'x'.repeat(32),
+    SMTP_URL: 'smtp://x',
+    MAIL_FROM: 'x@example.org',
+    PASSWORD_RESET_URL: 'https://x/{token}',
+    EMAIL_CONFIRMATION_URL: 'https://x/{token}',
   })
   expect(documented.toSorted()).toEqual(Object.keys(config).toSorted())
   for (const { names = '', defaults = '' } of rows) {

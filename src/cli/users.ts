@@ -1,10 +1,14 @@
 import { Command } from 'commander'
 import type { Role } from '#schemas/user.ts'
-import { listUsers, setRole } from '#src/domains/user/queries.ts'
+import { loadConfig } from '#src/config.ts'
+import { issueToken, usageOf } from '#src/domains/auth/account-tokens.ts'
+import { listUsers, noAccount, setRole } from '#src/domains/user/queries.ts'
 import { withDatabase } from './database.ts'
 import { table } from './table.ts'
 
-export const usersCommand = new Command('users').description('List accounts, and say who is an admin.')
+export const usersCommand = new Command('users').description(
+  'List accounts, say who is an admin, and help who has forgotten a password.',
+)
 
 usersCommand
   .command('list')
@@ -13,13 +17,14 @@ usersCommand
     withDatabase(async ({ writer }) => {
       const users = await listUsers(writer)
       if (users.length === 0) return console.log('There are no accounts.')
-      const rows = users.map(({ email, role, name, created_at }) => [
+      const rows = users.map(({ email, email_confirmed, role, name, created_at }) => [
         email,
+        email_confirmed ? 'yes' : 'no',
         role,
         created_at.slice(0, 10),
         name,
       ])
-      console.log(table(['EMAIL', 'ROLE', 'SINCE', 'NAME'], rows))
+      console.log(table(['EMAIL', 'CONFIRMED', 'ROLE', 'SINCE', 'NAME'], rows))
     }),
   )
 
@@ -41,3 +46,27 @@ function changeRole(email: string, role: Role): Promise<void> {
     console.log(`${email} has the role ${role}.`)
   })
 }
+
+/** A token that goes through people's hands takes longer than a mail. */
+const RESET_HOURS = 24
+
+usersCommand
+  .command('reset <email>')
+  .description(
+    'Print a one-time token to choose a new password with. Whoever has it gets into the account: ask who asks.',
+  )
+  .action((email: string) =>
+    withDatabase(async ({ writer }) => {
+      const { BASE_PATH, PASSWORD_RESET_URL } = loadConfig()
+      const issued = await issueToken(writer, email, 'password_reset', RESET_HOURS)
+      if (!issued) throw noAccount(email)
+      const usage = usageOf(issued.token, {
+        page: PASSWORD_RESET_URL,
+        path: `${BASE_PATH}/auth/password/reset`,
+        body: { password: 'the new password' },
+      })
+      console.log(
+        `For ${issued.email}, once, within ${RESET_HOURS} hours. All its sessions end then.\n\n${usage}`,
+      )
+    }),
+  )

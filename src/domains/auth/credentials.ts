@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import type { Kysely } from 'kysely'
 import type { PasswordChange, RegisterRequest } from '#schemas/auth.ts'
 import type { UserProfile } from '#schemas/user.ts'
@@ -12,21 +11,25 @@ import {
   replacePasswordHash,
 } from '#src/domains/user/queries.ts'
 import { ApiError } from '#src/errors.ts'
+import { deleteAccountToken } from './account-token-queries.ts'
 import { isCommonPassword } from './common-passwords.ts'
 import { hashPassword, isOutdated, NOBODYS_HASH, verifyPassword } from './passwords.ts'
 import { deleteOtherSessions } from './queries.ts'
 import { accountSubject, addressSubject, registrationSubject, type Subject } from './subjects.ts'
 import type { Throttle } from './throttle.ts'
-import { createWorkQueue } from './work-queue.ts'
+import type { WorkQueue } from './work-queue.ts'
 
 /** What people do with e-mail and password. All of it is throttled, and hashes when its turn comes. */
 export interface CredentialDesk {
   /** @throws {ApiError} EMAIL_TAKEN, or INVALID_PARAMETERS where the password is easily guessed */
   register(request: RegisterRequest, address: string): Promise<UserProfile>
-  /** @throws {ApiError} INVALID_CREDENTIALS, the same whether the e-mail or the password is wrong */
+  /**
+   * @throws {ApiError} INVALID_CREDENTIALS, the same whether the e-mail or the password is wrong;
+   * EMAIL_NOT_CONFIRMED where both are right
+   */
   check(email: string, password: string, address: string): Promise<Credentials>
   /**
-   * Ends all sessions of the user but the given one.
+   * Ends all sessions of the user but the given one, and the token of a reset that is under way.
    *
    * @throws {ApiError} FORBIDDEN where the current password is wrong
    */
@@ -37,15 +40,13 @@ export interface CredentialDesk {
   ): Promise<void>
 }
 
-/**
- * A hash takes about 25 ms of one core and 19 MiB. One core is left to the requests that are not logins,
- * and half of Node's four threads to files and name look-ups.
- */
-const HASHING = { running: Math.max(1, Math.min(availableParallelism() - 1, 2)), waiting: 64 }
-
-export function createCredentialDesk(db: Kysely<Tables>, throttle: Throttle): CredentialDesk {
-  const hashing = createWorkQueue(HASHING)
-
+/** @param confirmation whether new accounts have to confirm their e-mail before they log in */
+export function createCredentialDesk(
+  db: Kysely<Tables>,
+  throttle: Throttle,
+  hashing: WorkQueue,
+  confirmation: 'off' | 'required',
+): CredentialDesk {
   /** The second look comes after the wait: what was sent together must not slip through together. */
   async function inTurn<Result>(subjects: Subject[], work: () => Promise<Result>): Promise<Result> {
     await throttle.refuseBlocked(subjects)
@@ -64,7 +65,9 @@ export function createCredentialDesk(db: Kysely<Tables>, throttle: Throttle): Cr
         await throttle.count([counted])
         const taken = await findCredentials(db, email)
         const passwordHash = taken ? '' : await hashPassword(password)
-        const user = taken ? undefined : await insertUser(db, { email, passwordHash, name, organisation })
+        const emailConfirmed = confirmation === 'off'
+        const newUser = { email, passwordHash, name, organisation, emailConfirmed }
+        const user = taken ? undefined : await insertUser(db, newUser)
         if (!user) throw new ApiError('EMAIL_TAKEN', 'There is an account with this e-mail: log in.')
         return user
       })
@@ -81,6 +84,7 @@ export function createCredentialDesk(db: Kysely<Tables>, throttle: Throttle): Cr
           throw new ApiError('INVALID_CREDENTIALS', 'The e-mail or the password is wrong.')
         }
         await throttle.forget(account)
+        if (confirmation === 'required' && !known.emailConfirmed) throw notConfirmed()
         if (!isOutdated(known.passwordHash)) return known
         const passwordHash = await hashPassword(password)
         const replaced = await replacePasswordHash(db, known, passwordHash)
@@ -106,8 +110,10 @@ export function createCredentialDesk(db: Kysely<Tables>, throttle: Throttle): Cr
         const replacement = await hashPassword(new_password)
         const replaced = await db.transaction().execute(async (trx) => {
           const done = await replacePasswordHash(trx, { id, passwordHash: known.passwordHash }, replacement)
-          if (done) await deleteOtherSessions(trx, id, sessionId)
-          return done
+          if (!done) return false
+          await deleteOtherSessions(trx, id, sessionId)
+          await deleteAccountToken(trx, 'password_reset', id)
+          return true
         })
         // Another request has changed it in the meantime: the current one is no longer current.
         if (!replaced) throw wrong
@@ -116,8 +122,19 @@ export function createCredentialDesk(db: Kysely<Tables>, throttle: Throttle): Cr
   }
 }
 
+function notConfirmed(): ApiError {
+  return new ApiError(
+    'EMAIL_NOT_CONFIRMED',
+    'The e-mail has to be confirmed first, with the token that was sent to it: POST /auth/confirm/resend sends another one.',
+  )
+}
+
 /** Refuses the passwords that are tried first: the common ones, and what is known of the person. */
-async function refuseGuessable(field: string, password: string, known: (string | null)[]): Promise<void> {
+export async function refuseGuessable(
+  field: string,
+  password: string,
+  known: (string | null)[],
+): Promise<void> {
   const isKnown = known.some((text) => text !== null && emailKey(text) === emailKey(password))
   if (!isKnown && !(await isCommonPassword(password))) return
   throw ApiError.invalid(

@@ -1,9 +1,35 @@
 import { authSchemas } from '#schemas/auth.ts'
 import type { App } from '#src/http/app.ts'
+import { createMailer, type Mailer } from '#src/lib/mailer.ts'
+import { createAccountMail } from './account-mail.ts'
+import { createCredentialDesk } from './credentials.ts'
+import { mailRoutes } from './mail-routes.ts'
+import { createHashingQueue } from './passwords.ts'
 import { authRoutes } from './routes.ts'
+import { createThrottle } from './throttle.ts'
+import { createTokenDesk } from './token-desk.ts'
 
 /** Accounts: registration, login and the tokens that come of it. */
 export async function auth(app: App): Promise<void> {
   for (const schema of authSchemas) app.addSchema(schema)
-  authRoutes(app)
+  const { config, database } = app
+  const db = database.writer
+  const throttle = createThrottle(db)
+  const hashing = createHashingQueue()
+  const mail = createAccountMail(db, throttle, config, mailerOf(app))
+  authRoutes(app, throttle, createCredentialDesk(db, throttle, hashing, config.EMAIL_CONFIRMATION), mail)
+  mailRoutes(app, mail, createTokenDesk(db, throttle, hashing))
+}
+
+/** What sends mail until the service closes; undefined where it is not to send any. */
+function mailerOf(app: App): Mailer | undefined {
+  const { SMTP_URL, MAIL_FROM } = app.config
+  if (SMTP_URL === undefined || MAIL_FROM === undefined) return undefined
+  const log = {
+    info: (about: object, message: string) => app.log.info(about, message),
+    warn: (about: object, message: string) => app.log.warn(about, message),
+  }
+  const mailer = createMailer({ url: SMTP_URL, from: MAIL_FROM, log })
+  app.addHook('onClose', () => mailer.close())
+  return mailer
 }

@@ -1,19 +1,8 @@
-import { createHash, createHmac, randomBytes } from 'node:crypto'
-
-/** 256 bits: nobody guesses one, so a plain hash is enough. */
-const BYTES = 32
-
-export function newRefreshToken(): string {
-  return randomBytes(BYTES).toString('base64url')
-}
+import { createHmac, randomBytes } from 'node:crypto'
+import { TOKEN_BYTES } from './tokens.ts'
 
 export function newSuccessorSalt(): Buffer {
-  return randomBytes(BYTES)
-}
-
-/** What is stored of a token. */
-export function tokenHash(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
+  return randomBytes(TOKEN_BYTES)
 }
 
 /**

@@ -8,13 +8,14 @@ import type { AccessTokens } from '#src/http/access-tokens.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
-import { type CredentialDesk, createCredentialDesk } from './credentials.ts'
+import type { AccountMail } from './account-mail.ts'
+import type { CredentialDesk } from './credentials.ts'
 import { deleteSession } from './queries.ts'
 import { continueSession, type Session, startSession } from './sessions.ts'
 import { addressSubject } from './subjects.ts'
-import { createThrottle, type Throttle } from './throttle.ts'
+import type { Throttle } from './throttle.ts'
 
-const BODY_ERRORS: ErrorCode[] = [
+export const BODY_ERRORS: ErrorCode[] = [
   'INVALID_PARAMETERS',
   'MALFORMED_JSON',
   'BODY_TOO_LARGE',
@@ -22,18 +23,16 @@ const BODY_ERRORS: ErrorCode[] = [
   'TOO_MANY_REQUESTS',
 ]
 
-export function authRoutes(app: App): void {
-  const db = app.database.writer
-  const throttle = createThrottle(db)
-  const desk = createCredentialDesk(db, throttle)
-  app.route(registerRoute(app, desk))
+export function authRoutes(app: App, throttle: Throttle, desk: CredentialDesk, mail: AccountMail): void {
+  app.route(registerRoute(app, desk, mail))
   app.route(loginRoute(app, desk))
   app.route(refreshRoute(app, throttle))
   app.route(logoutRoute(app))
   app.route(passwordRoute(app, desk))
 }
 
-function registerRoute({ once }: App, desk: CredentialDesk) {
+function registerRoute({ config, once }: App, desk: CredentialDesk, mail: AccountMail) {
+  const confirms = config.EMAIL_CONFIRMATION === 'required'
   return {
     method: 'POST',
     url: '/register',
@@ -41,7 +40,8 @@ function registerRoute({ once }: App, desk: CredentialDesk) {
     schema: {
       operationId: 'register',
       summary: 'Make an account',
-      description: 'Then log in with `POST /auth/login`. An e-mail has one account, however it is written.',
+      description:
+        'Then log in with `POST /auth/login`. An e-mail has one account, however it is written. Where the service asks for it, the e-mail has to be confirmed before, with the token of a mail (`POST /auth/confirm`).',
       tags: ['auth'],
       body: ref(RegisterRequest),
       response: {
@@ -52,7 +52,10 @@ function registerRoute({ once }: App, desk: CredentialDesk) {
     handler: (request: FastifyRequest<{ Body: RegisterRequest }>, reply: FastifyReply) => {
       const { body, ip, log } = request
       async function register() {
+        if (confirms) await mail.admit(body.email, ip)
         const user = await desk.register(body, ip)
+        // Where too many mails wait, the account is there all the same, and the mail can be asked for again.
+        if (confirms) mail.write('email_confirmation', user.email)
         log.info({ user: user.id, ip }, 'an account was made')
         reply.code(201)
         return user
@@ -77,7 +80,7 @@ function loginRoute({ accessTokens, database }: App, desk: CredentialDesk) {
       body: ref(LoginRequest),
       response: {
         200: { ...ref(Tokens), description: 'The tokens.' },
-        ...errorResponses(...BODY_ERRORS, 'INVALID_CREDENTIALS'),
+        ...errorResponses(...BODY_ERRORS, 'INVALID_CREDENTIALS', 'EMAIL_NOT_CONFIRMED'),
       },
     },
     handler: async ({ body, ip, log }: FastifyRequest<{ Body: LoginRequest }>) => {

@@ -8,7 +8,8 @@ import {
   insertSession,
   spendRefreshToken,
 } from './queries.ts'
-import { newRefreshToken, newSuccessorSalt, successorOf, tokenHash } from './refresh-tokens.ts'
+import { newSuccessorSalt, successorOf } from './refresh-tokens.ts'
+import { newToken, tokenHash } from './tokens.ts'
 
 /** A client whose answer was lost may ask again for so long. */
 const GRACE_SECONDS = 10
@@ -27,7 +28,7 @@ export async function startSession(
   return db.transaction().execute(async (trx) => {
     const id = await insertSession(trx, credentials)
     if (id === undefined) return undefined
-    const refreshToken = newRefreshToken()
+    const refreshToken = newToken()
     await insertRefreshToken(trx, id, tokenHash(refreshToken))
     return { id, userId: credentials.id, refreshToken }
   })

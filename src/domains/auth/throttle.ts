@@ -1,14 +1,27 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { ApiError } from '#src/errors.ts'
-import { clearFailures, deleteOldFailures, recordFailure, secondsBlocked } from './queries.ts'
 import type { Subject } from './subjects.ts'
+import {
+  clearFailures,
+  deleteOldFailures,
+  recordFailure,
+  recordUnlessBlocked,
+  secondsBlocked,
+} from './throttle-queries.ts'
 
 export interface Throttle {
   /** @throws {ApiError} TOO_MANY_REQUESTS, with Retry-After, while one of the subjects has to wait */
   refuseBlocked(subjects: Subject[]): Promise<void>
   /** Counts a failure, or what is to be rare in any case. */
   count(subjects: Subject[]): Promise<void>
+  /**
+   * Counts what is to be rare unless one of the subjects has to wait: of what is sent together no more
+   * comes through than of what is sent in turn.
+   *
+   * @throws {ApiError} TOO_MANY_REQUESTS, with Retry-After
+   */
+  admit(subjects: Subject[]): Promise<void>
   /** Forgets a subject's failures. */
   forget(subject: Subject): Promise<void>
 }
@@ -18,24 +31,40 @@ const CLEAN_UP_EVERY_MS = 600_000
 /** Counts failures in the database, which all processes share and whose clock is the only one. */
 export function createThrottle(db: Kysely<Tables>): Throttle {
   let cleanedUp = Number.NEGATIVE_INFINITY
+
+  async function cleanUp(): Promise<void> {
+    if (performance.now() < cleanedUp + CLEAN_UP_EVERY_MS) return
+    cleanedUp = performance.now()
+    await deleteOldFailures(db)
+  }
+
   return {
     async refuseBlocked(subjects) {
       const seconds = await secondsBlocked(
         db,
         subjects.map(({ hash }) => hash),
       )
-      if (seconds === 0) return
-      throw new ApiError('TOO_MANY_REQUESTS', `Too many attempts; try again in ${seconds} s.`).withHeader(
-        'retry-after',
-        String(seconds),
-      )
+      if (seconds > 0) throw tooMany(seconds)
     },
     async count(subjects) {
       for (const subject of subjects) await recordFailure(db, subject)
-      if (performance.now() < cleanedUp + CLEAN_UP_EVERY_MS) return
-      cleanedUp = performance.now()
-      await deleteOldFailures(db)
+      await cleanUp()
+    },
+    async admit(subjects) {
+      for (const subject of subjects) {
+        if (await recordUnlessBlocked(db, subject)) continue
+        // The wait may be over by now: it is one second more then.
+        throw tooMany(Math.max(1, await secondsBlocked(db, [subject.hash])))
+      }
+      await cleanUp()
     },
     forget: ({ hash }) => clearFailures(db, hash),
   }
+}
+
+function tooMany(seconds: number): ApiError {
+  return new ApiError('TOO_MANY_REQUESTS', `Too many attempts; try again in ${seconds} s.`).withHeader(
+    'retry-after',
+    String(seconds),
+  )
 }

@@ -124,6 +124,15 @@ export async function deleteKey(db: Kysely<Tables>, userId: string, id: string):
   return numDeletedRows > 0n
 }
 
+/** Deletes the keys of a user with a scope, and those made with them. */
+export async function deleteKeysWithScope(db: Kysely<Tables>, userId: string, scope: Scope): Promise<void> {
+  await db
+    .deleteFrom('api_key')
+    .where('user_id', '=', userId)
+    .where(sql<boolean>`${scope} = any(scopes)`)
+    .execute()
+}
+
 /** Who a key that has not expired belongs to. */
 export async function findKeyUser(
   db: Kysely<Tables>,

@@ -14,6 +14,7 @@ const PROFILE = [
   'name',
   'organisation',
   'role',
+  'email_confirmed',
   isoTime('created_at').as('created_at'),
 ] as const
 
@@ -28,6 +29,7 @@ export interface NewUser {
   passwordHash: string
   name: string
   organisation: string | null
+  emailConfirmed: boolean
 }
 
 /** Adds an account; undefined where there is one with this e-mail, however it is written. */
@@ -40,6 +42,7 @@ export async function insertUser(db: Kysely<Tables>, user: NewUser): Promise<Use
       password_hash: user.passwordHash,
       name: user.name,
       organisation: user.organisation,
+      email_confirmed: user.emailConfirmed,
     })
     .onConflict((conflict) => conflict.column('email_key').doNothing())
     .returning(PROFILE)
@@ -50,10 +53,13 @@ export async function findUser(db: Kysely<Tables>, id: string): Promise<UserProf
   return db.selectFrom('app_user').select(PROFILE).where('id', '=', id).executeTakeFirst()
 }
 
-export async function findCredentials(db: Kysely<Tables>, email: string): Promise<Credentials | undefined> {
+export async function findCredentials(
+  db: Kysely<Tables>,
+  email: string,
+): Promise<(Credentials & { emailConfirmed: boolean }) | undefined> {
   return db
     .selectFrom('app_user')
-    .select(['id', 'password_hash as passwordHash'])
+    .select(['id', 'password_hash as passwordHash', 'email_confirmed as emailConfirmed'])
     .where('email_key', '=', emailKey(email))
     .executeTakeFirst()
 }
@@ -87,6 +93,23 @@ export async function replacePasswordHash(
     .where('password_hash', '=', passwordHash)
     .executeTakeFirst()
   return numUpdatedRows > 0n
+}
+
+/** Sets the password of an account whose e-mail its owner has just been reached at. */
+export async function resetPasswordHash(
+  trx: Transaction<Tables>,
+  id: string,
+  passwordHash: string,
+): Promise<void> {
+  await trx
+    .updateTable('app_user')
+    .set({ password_hash: passwordHash, email_confirmed: true })
+    .where('id', '=', id)
+    .execute()
+}
+
+export async function confirmEmail(db: Kysely<Tables>, id: string): Promise<void> {
+  await db.updateTable('app_user').set({ email_confirmed: true }).where('id', '=', id).execute()
 }
 
 /** Changes what of a profile its owner may change, and returns it; undefined where the account is gone. */
@@ -141,7 +164,10 @@ export async function setRole(db: Kysely<Tables>, email: string, role: Role): Pr
     .set({ role })
     .where('email_key', '=', emailKey(email))
     .executeTakeFirst()
-  if (numUpdatedRows === 0n) {
-    throw new OperatorError(`There is no account ${email}; \`agro users list\` shows them.`)
-  }
+  if (numUpdatedRows === 0n) throw noAccount(email)
+}
+
+/** What an operator is told who names an account that there is not. */
+export function noAccount(email: string): OperatorError {
+  return new OperatorError(`There is no account ${email}; \`agro users list\` shows them.`)
 }

@@ -37,6 +37,7 @@ describe('registration', () => {
       email: 'first@example.org',
       name: 'Rosa',
       organisation: 'FAO',
+      email_confirmed: true,
       role: 'user',
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     })

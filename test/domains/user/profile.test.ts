@@ -124,7 +124,9 @@ test('an operator makes an account an admin, and an ordinary one again', async (
       stdout: `${email.toUpperCase()} has the role admin.\n`,
     })
     expect((await agro('list')).stdout).toMatch(
-      new RegExp(`^EMAIL +ROLE +SINCE +NAME\\n${email} +admin +\\d{4}-\\d\\d-\\d\\d +Amina Bekele\\n$`),
+      new RegExp(
+        `^EMAIL +CONFIRMED +ROLE +SINCE +NAME\\n${email} +yes +admin +\\d{4}-\\d\\d-\\d\\d +Amina Bekele\\n$`,
+      ),
     )
     expect((await agro('demote', email)).stdout).toBe(`${email} has the role user.\n`)
     expect(await agro('promote', 'nobody@example.org')).toEqual({

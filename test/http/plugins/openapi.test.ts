@@ -9,7 +9,10 @@ import { parse } from 'yaml'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { serverCluster } from '#src/database/client.ts'
+import type { TokenPurpose } from '#src/domains/auth/account-token-queries.ts'
+import { issueToken } from '#src/domains/auth/account-tokens.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { type MailServer, startMailServer } from '#test/setup/mail-server.ts'
 import { newPerson } from '#test/setup/people.ts'
 
 type Operation = Omit<OpenAPIV3_1.OperationObject, 'parameters' | 'requestBody' | 'responses'> & {
@@ -19,11 +22,15 @@ type Operation = Omit<OpenAPIV3_1.OperationObject, 'parameters' | 'requestBody' 
 }
 
 let service: TestApp
+let mailServer: MailServer
 let document: Omit<OpenAPIV3_1.Document, 'paths'> & { paths: Record<string, Record<string, Operation>> }
 let operations: { method: string; path: string; operation: Operation }[]
 
 beforeAll(async () => {
-  service = await createTestApp()
+  mailServer = await startMailServer()
+  service = await createTestApp({
+    settings: { SMTP_URL: mailServer.url, MAIL_FROM: 'noreply@example.org' },
+  })
   document = (await service.app.inject('/openapi.json?media=all')).json()
   operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({
@@ -33,7 +40,10 @@ beforeAll(async () => {
     })),
   )
 })
-afterAll(() => service.close())
+afterAll(async () => {
+  await service.close()
+  await mailServer.close()
+})
 
 /** A validator that knows the document and the standard formats alone. Keywords of OpenAPI are no rules. */
 function strictValidator() {
@@ -74,14 +84,28 @@ function examplesOf(operation: Operation): Example[] {
   ]
 }
 
+/** What the tokens of mails are for, by the operations that take them. */
+const PURPOSES: Record<string, TokenPurpose> = {
+  resetPassword: 'password_reset',
+  confirmEmail: 'email_confirmation',
+}
+
 /**
  * What an example needs besides: a token, from somebody whom nothing else depends on; what that person
- * has, for the path; and a refresh token that has really been given.
+ * has, for the path; and a refresh token or one of a mail that has really been given.
  */
 async function asSomebody({ operationId, security }: Operation, path: string, body: unknown) {
   if (operationId === 'refresh') {
     const { refresh_token } = await newPerson(service.app)
     return { url: path, headers: {}, payload: { refresh_token } }
+  }
+  const purpose = PURPOSES[operationId as string]
+  if (purpose) {
+    const { writer } = service.database
+    const { email } = await newPerson(service.app)
+    await writer.updateTable('app_user').set({ email_confirmed: false }).execute()
+    const issued = await issueToken(writer, email, purpose, 1)
+    return { url: path, headers: {}, payload: { ...(body as object), token: issued?.token } }
   }
   if (security?.length === 0) return { url: path, headers: {}, payload: body }
   const { headers } = await newPerson(service.app)

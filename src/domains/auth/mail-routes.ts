@@ -1,0 +1,113 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { EmailConfirmation, MailRequest, PasswordReset } from '#schemas/auth.ts'
+import { ref } from '#schemas/common.ts'
+import { errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { overloaded } from '#src/http/plugins/overload.ts'
+import type { AccountMail } from './account-mail.ts'
+import type { TokenPurpose } from './account-token-queries.ts'
+import { BODY_ERRORS } from './routes.ts'
+import type { TokenDesk } from './token-desk.ts'
+
+const SAME_ANSWER =
+  'The answer is the same, and comes in the same time, whether or not there is an account: the mail is written when it is out. An e-mail is sent a few mails an hour, and an address may ask for some thirty. Newer tokens end older ones.'
+
+/** What is sent by e-mail, and what is done with it. */
+export function mailRoutes(app: App, mail: AccountMail, desk: TokenDesk): void {
+  app.route(
+    askingRoute(mail, 'password_reset', {
+      url: '/password/forgot',
+      operationId: 'forgotPassword',
+      summary: 'Ask for a mail to choose a new password with',
+      description: `Sends a token to the e-mail, for \`POST /auth/password/reset\` within an hour. ${SAME_ANSWER}`,
+    }),
+  )
+  app.route(
+    askingRoute(mail, 'email_confirmation', {
+      url: '/confirm/resend',
+      operationId: 'resendConfirmation',
+      summary: 'Ask for another mail to confirm the e-mail with',
+      description: `Sends a token to the e-mail, for \`POST /auth/confirm\` within a day, unless it is confirmed. ${SAME_ANSWER}`,
+    }),
+  )
+  app.route(resetRoute(app, desk))
+  app.route(confirmRoute(desk))
+}
+
+function askingRoute(
+  mail: AccountMail,
+  purpose: TokenPurpose,
+  operation: { url: string; operationId: string; summary: string; description: string },
+) {
+  const { url, ...described } = operation
+  return {
+    method: 'POST',
+    url,
+    config: { public: true, caching: 'never' },
+    schema: {
+      ...described,
+      tags: ['auth'],
+      body: ref(MailRequest),
+      response: {
+        202: { type: 'null', description: 'If there is such an account, a mail is on its way.' },
+        ...errorResponses(...BODY_ERRORS, 'MAIL_NOT_CONFIGURED'),
+      },
+    },
+    handler: async ({ body, ip }: FastifyRequest<{ Body: MailRequest }>, reply: FastifyReply) => {
+      await mail.admit(body.email, ip)
+      if (!mail.write(purpose, body.email)) throw overloaded()
+      return reply.code(202).send()
+    },
+  } as const
+}
+
+function resetRoute(app: App, desk: TokenDesk) {
+  return {
+    method: 'POST',
+    url: '/password/reset',
+    config: { public: true, caching: 'never' },
+    schema: {
+      operationId: 'resetPassword',
+      summary: 'Choose a new password with a token',
+      description:
+        'The token is that of a mail, or of the operator (`agro users reset`). All sessions of the account end, and so do its keys with the scope `account` and those made with them; other keys go on working. The e-mail counts as confirmed. Then log in.',
+      tags: ['auth'],
+      body: ref(PasswordReset),
+      response: {
+        204: { type: 'null', description: 'The password is changed.' },
+        ...errorResponses(...BODY_ERRORS, 'INVALID_TOKEN'),
+      },
+    },
+    handler: async ({ body, ip, log }: FastifyRequest<{ Body: PasswordReset }>, reply: FastifyReply) => {
+      const id = await desk.resetPassword(body, ip)
+      app.forgetCallers((caller) => caller.id === id)
+      log.info({ user: id, ip }, 'a password was reset')
+      return reply.code(204).send()
+    },
+  } as const
+}
+
+function confirmRoute(desk: TokenDesk) {
+  return {
+    method: 'POST',
+    url: '/confirm',
+    config: { public: true, caching: 'never' },
+    schema: {
+      operationId: 'confirmEmail',
+      summary: 'Confirm the e-mail with a token',
+      description:
+        'The token is that of the mail that a registration sends where the service asks for it (`EMAIL_CONFIRMATION`); until then a login is refused.',
+      tags: ['auth'],
+      body: ref(EmailConfirmation),
+      response: {
+        204: { type: 'null', description: 'The e-mail is confirmed.' },
+        ...errorResponses(...BODY_ERRORS, 'INVALID_TOKEN'),
+      },
+    },
+    handler: async ({ body, ip, log }: FastifyRequest<{ Body: EmailConfirmation }>, reply: FastifyReply) => {
+      const id = await desk.confirmEmail(body, ip)
+      log.info({ user: id, ip }, 'an e-mail was confirmed')
+      return reply.code(204).send()
+    },
+  } as const
+}
