@@ -32,14 +32,17 @@ async function withService(work: (app: App) => Promise<void>): Promise<void> {
 
 test('an operator without a mail server hands out a token: it works once, and ends all sessions', async () => {
   const { code, stdout } = await runAgro(testDatabase, 'users', 'reset', person.email.toUpperCase())
-  const [, token] = /"token":"([\w-]{43})"/.exec(stdout) as RegExpExecArray
+  const [, token] = /"token": "([\w-]{43})"/.exec(stdout) as RegExpExecArray
   expect([code, stdout]).toEqual([
     0,
     `For ${person.email}, once, within 24 hours. All its sessions end then.
 
 Send this to POST /auth/password/reset, as JSON:
 
-{"token":"${token}","password":"the new password"}
+{
+  "token": "${token}",
+  "password": "the new password"
+}
 `,
   ])
   await withService(async (app) => {

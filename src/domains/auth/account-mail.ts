@@ -66,7 +66,7 @@ function wordingsOf(config: Config): Record<TokenPurpose, Wording> {
             path: `${BASE_PATH}/auth/password/reset`,
             body: { password: 'the new password' },
           }),
-          'It works once. All logins end then. If it was not you, you need to do nothing:\nthe password stays as it is.',
+          'It works once. All logins end then. If it was not you, you need to do\nnothing: the password stays as it is.',
         ),
     },
     email_confirmation: {

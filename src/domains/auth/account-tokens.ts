@@ -38,5 +38,6 @@ export function usageOf(
   { page, path, body }: { page: string | undefined; path: string; body: Record<string, string> },
 ): string {
   if (page !== undefined) return `Open this page:\n\n${page.replaceAll(TOKEN_PLACE, token)}`
-  return `Send this to POST ${path}, as JSON:\n\n${JSON.stringify({ token, ...body })}`
+  // On lines of their own, so that mails need not break them.
+  return `Send this to POST ${path}, as JSON:\n\n${JSON.stringify({ token, ...body }, null, 2)}`
 }

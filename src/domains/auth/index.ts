@@ -1,6 +1,6 @@
 import { authSchemas } from '#schemas/auth.ts'
 import type { App } from '#src/http/app.ts'
-import { createMailer, type Mailer } from '#src/lib/mailer.ts'
+import type { Mailer } from '#src/lib/mailer.ts'
 import { createAccountMail } from './account-mail.ts'
 import { createCredentialDesk } from './credentials.ts'
 import { mailRoutes } from './mail-routes.ts'
@@ -16,15 +16,17 @@ export async function auth(app: App): Promise<void> {
   const db = database.writer
   const throttle = createThrottle(db)
   const hashing = createHashingQueue()
-  const mail = createAccountMail(db, throttle, config, mailerOf(app))
+  const mail = createAccountMail(db, throttle, config, await mailerOf(app))
   authRoutes(app, throttle, createCredentialDesk(db, throttle, hashing, config.EMAIL_CONFIRMATION), mail)
   mailRoutes(app, mail, createTokenDesk(db, throttle, hashing))
 }
 
 /** What sends mail until the service closes; undefined where it is not to send any. */
-function mailerOf(app: App): Mailer | undefined {
+async function mailerOf(app: App): Promise<Mailer | undefined> {
   const { SMTP_URL, MAIL_FROM } = app.config
   if (SMTP_URL === undefined || MAIL_FROM === undefined) return undefined
+  // It takes a tenth of a second and 15 MB to load, and most services send nothing.
+  const { createMailer } = await import('#src/lib/mailer.ts')
   const log = {
     info: (about: object, message: string) => app.log.info(about, message),
     warn: (about: object, message: string) => app.log.warn(about, message),

@@ -65,7 +65,9 @@ yours, you have a day.
 
 Send this to POST /auth/confirm, as JSON:
 
-{"token":"${tokenIn(mail)}"}
+{
+  "token": "${tokenIn(mail)}"
+}
 
 If it was not you, you need to do nothing: nobody can log in to it.
 `)

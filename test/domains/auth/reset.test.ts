@@ -66,16 +66,21 @@ describe('a mail', () => {
     expect((await forget(` ${person.email.toUpperCase()}`)).status).toBe(202)
     const mail = await service.mailServer.next()
     expect([mail.from, mail.to]).toEqual(['noreply@example.org', [person.email]])
+    // As it is, so that it can also be copied from where nothing is decoded.
+    expect(mail.headers).toContain('Content-Transfer-Encoding: 7bit\r\n')
     expect(mail.headers).toContain('Subject: Agricultural advisory service: a new password\r\n')
     expect(mail.text).toBe(`Somebody, probably you, has forgotten the password of your account with the
 Agricultural advisory service. To choose a new one, you have an hour.
 
 Send this to POST /auth/password/reset, as JSON:
 
-{"token":"${tokenIn(mail)}","password":"the new password"}
+{
+  "token": "${tokenIn(mail)}",
+  "password": "the new password"
+}
 
-It works once. All logins end then. If it was not you, you need to do nothing:
-the password stays as it is.
+It works once. All logins end then. If it was not you, you need to do
+nothing: the password stays as it is.
 `)
   })
 
