@@ -10,6 +10,7 @@ import {
   ref,
   type WithoutNulls,
 } from './common.ts'
+import { FORECAST_MONTH, SCENARIOS, SYNTHETIC } from './glossary.ts'
 import { MONTH_PATTERN } from './month.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 
@@ -114,11 +115,16 @@ export const Location = Type.Object(
 )
 
 const Scenario = Type.String({
-  description: 'The season: `Above Normal`, `Normal`, `Below Normal`, `Dominant`, or another by its name.',
+  description: `How the season turns out:\n\n${SCENARIOS.map(
+    ({ scenario, description }) => `- \`${scenario}\`: ${description}`,
+  ).join('\n')}\n\nOr another by its name, as published by the source.`,
   examples: ['Above Normal', 'Normal', 'Below Normal', 'Dominant'],
 })
 
-const Period = Type.String({ description: 'Month and year in English.', examples: ['July 2026'] })
+const Period = Type.String({
+  description: `${FORECAST_MONTH} In English.`,
+  examples: ['July 2026'],
+})
 
 const Month = Type.String({
   description: 'The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.',
@@ -130,9 +136,7 @@ const Release = Type.String({
   examples: ['yield-eth-wheat-2026-07-v1'],
 })
 
-const Synthetic = Type.Boolean({
-  description: 'Whether the release is demonstration data, made by a formula. Not advice.',
-})
+const Synthetic = Type.Boolean({ description: SYNTHETIC })
 
 /** What feedback is given to; see `schemas/history.ts`. */
 export const HistoryId = Type.String({

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import { ref, Time } from './common.ts'
+import { FORECAST_MONTH, RESOLUTION, SYNTHETIC } from './glossary.ts'
 import { ofSeasonless, type ProductContract, productSchema } from './product.ts'
 
 const Nullable = <Schema extends ReturnType<typeof Type.String>>(schema: Schema) =>
@@ -10,16 +11,27 @@ export const CatalogCrop = Type.Object(
   { $id: 'CatalogCrop' },
 )
 
+const AboutMetres = (direction: string, example: number) =>
+  Type.Union([Type.Integer(), Type.Null()], {
+    description: `About how many metres a pixel has ${direction}, in the middle of the grid. Null where the CRS is not known.`,
+    examples: [example],
+  })
+
 export const CatalogGrid = Type.Object(
   {
     srid: Type.Integer({ description: 'EPSG code of the CRS.' }),
     width: Type.Integer({ description: 'Pixels.' }),
     height: Type.Integer({ description: 'Pixels.' }),
-    resolution: Type.Object({
-      x: Type.Number(),
-      y: Type.Number(),
-      unit: Type.String({ examples: ['degree'], description: 'The unit of the CRS.' }),
-    }),
+    resolution: Type.Object(
+      {
+        x: Type.Number(),
+        y: Type.Number(),
+        unit: Type.String({ examples: ['degree'], description: 'The unit of the CRS.' }),
+        metres_x: AboutMetres('from west to east', 5470),
+        metres_y: AboutMetres('from south to north', 5530),
+      },
+      { description: RESOLUTION },
+    ),
     extent: Type.Array(Type.Number(), {
       minItems: 4,
       maxItems: 4,
@@ -28,6 +40,30 @@ export const CatalogGrid = Type.Object(
     }),
   },
   { $id: 'CatalogGrid', description: 'A grid that layers of the release are on.' },
+)
+
+export const CatalogValue = Type.Object(
+  {
+    key: Type.String({ description: 'Its name in an entry of an answer.', examples: ['yield_kg_ha'] }),
+    unit: Type.String({ examples: ['kg/ha'] }),
+    description: Type.String({ examples: ['The predicted yield, in kilograms per hectare.'] }),
+  },
+  { $id: 'CatalogValue', description: 'What the values of a product say.' },
+)
+
+export const CatalogScenario = Type.Object(
+  { scenario: Type.String({ examples: ['Normal'] }), description: Type.String() },
+  { $id: 'CatalogScenario', description: 'What a scenario says of the season.' },
+)
+
+export const CatalogTerm = Type.Object(
+  { term: Type.String({ examples: ['forecast_month'] }), description: Type.String() },
+  { $id: 'CatalogTerm', description: 'What a word of the answers means.' },
+)
+
+export const CatalogRange = Type.Object(
+  { min: Type.Number(), max: Type.Number() },
+  { $id: 'CatalogRange', description: 'The smallest and the largest value of a release, in its unit.' },
 )
 
 export const CatalogBoundaries = Type.Object(
@@ -62,6 +98,7 @@ function productOf(products: readonly ProductContract[]) {
     {
       product: productSchema(products, ON),
       unit: Type.String({ description: 'The unit of its values.', examples: ['kg/ha'] }),
+      value: ref(CatalogValue),
       needs_crop: Type.Boolean(),
       path: Type.String({ description: 'Its point endpoint.', examples: ['/advisory/yield/point'] }),
     },
@@ -78,16 +115,17 @@ function releaseOf(products: readonly ProductContract[]) {
       country_code: Type.String(),
       crop: Nullable(Type.String()),
       forecast_period: Type.Union([Type.String(), Type.Null()], {
-        description: `The month, as \`YYYY-MM\`: what to ask for it by.${noMonth}`,
+        description: `${FORECAST_MONTH} As \`YYYY-MM\`: what to ask for it by.${noMonth}`,
         examples: ['2026-07'],
       }),
       version: Type.Integer({
         description: 'Counts the releases for the same product, country, crop and month.',
       }),
-      synthetic: Type.Boolean({ description: 'Demonstration data, made by a formula. Not advice.' }),
+      synthetic: Type.Boolean({ description: SYNTHETIC }),
       inputs: Type.Array(Type.String(), { description: 'Fertilizers, organic inputs or species.' }),
       scenarios: Type.Array(Type.String()),
       units: Type.Array(Type.String()),
+      range: Type.Union([ref(CatalogRange), Type.Null()], { description: 'Null where it has no value.' }),
       grids: Type.Array(ref(CatalogGrid)),
       source: Type.String(),
       licence: Type.String(),
@@ -112,11 +150,18 @@ export function catalogSchemasOf(products: readonly ProductContract[]): CatalogS
       countries: Type.Array(ref(country)),
       crops: Type.Array(ref(CatalogCrop)),
       products: Type.Array(ref(product)),
+      scenarios: Type.Array(ref(CatalogScenario), {
+        description: 'The usual ones, in the order of answers; releases may have others.',
+      }),
+      glossary: Type.Array(ref(CatalogTerm)),
       releases: Type.Array(ref(release)),
       boundaries: Type.Array(ref(CatalogBoundaries)),
     },
     { $id: 'Catalog' },
   )
-  const components = [country, CatalogCrop, product, CatalogGrid, release, CatalogBoundaries, catalog]
+  const components = [
+    ...[country, CatalogCrop, CatalogValue, product, CatalogScenario, CatalogTerm],
+    ...[CatalogGrid, CatalogRange, release, CatalogBoundaries, catalog],
+  ]
   return { catalog, components }
 }

@@ -1,3 +1,4 @@
+import { SCENARIOS } from '#schemas/glossary.ts'
 import type { Series } from '#src/products/series.ts'
 import type { Grid, Window } from '#src/raster/grid.ts'
 import type { Pixels, StoredBand } from '#src/raster/pixels.ts'
@@ -37,7 +38,7 @@ export interface ReleaseSource {
   coverages: CoverageSource[]
 }
 
-const SCENARIO_ORDER = ['Above Normal', 'Normal', 'Below Normal', 'Dominant']
+const SCENARIO_ORDER = SCENARIOS.map(({ scenario }) => scenario)
 
 /** The order of layers in the answers: by input, then from the best season to the worst. */
 export function compareLayers(

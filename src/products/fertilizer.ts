@@ -15,7 +15,9 @@ export const fertilizer = defineProduct({
   entries: 'fertilizer_data',
   value: {
     key: 'rate_kg_ha',
-    schema: Type.Number({ description: 'Kilograms per hectare. 0 is a recommendation, too.' }),
+    schema: Type.Number({
+      description: 'The recommended rate, in kilograms per hectare. 0 is a recommendation, too.',
+    }),
   },
   input: {
     key: 'fertilizer_type',

@@ -13,7 +13,13 @@ export const forage = defineProduct({
   unit: 'score',
   decimals: 4,
   entries: 'forage_data',
-  value: { key: 'suitability_score', schema: Type.Number({ description: 'Higher is more suitable.' }) },
+  value: {
+    key: 'suitability_score',
+    schema: Type.Number({
+      description:
+        'How well the species suits the place: higher is more suitable. The ends of the scale are as published by the source; `range` in `GET /catalog` says between which values a release lies.',
+    }),
+  },
   input: { key: 'forage_variety', description: 'The species.', names: 'a forage species' },
   total: null,
   observed: null,

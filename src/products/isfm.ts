@@ -14,7 +14,12 @@ export const isfm = defineProduct({
   unit: 't/ha',
   decimals: 3,
   entries: 'isfm_data',
-  value: { key: 'rate_tons_ha', schema: Type.Number({ description: 'Metric tons per hectare.' }) },
+  value: {
+    key: 'rate_tons_ha',
+    schema: Type.Number({
+      description: 'The recommended rate, in metric tons per hectare. 0 is a recommendation, too.',
+    }),
+  },
   input: {
     key: 'isfm_type',
     description: 'For example `Compost` or `Vermicompost`.',

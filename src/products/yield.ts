@@ -14,7 +14,10 @@ export const yieldPrediction = defineProduct({
   unit: 'kg/ha',
   decimals: 2,
   entries: 'yield_data',
-  value: { key: 'yield_kg_ha', schema: Type.Number({ description: 'Kilograms per hectare.' }) },
+  value: {
+    key: 'yield_kg_ha',
+    schema: Type.Number({ description: 'The predicted yield, in kilograms per hectare.' }),
+  },
   input: null,
   total: null,
   observed: {

@@ -178,12 +178,14 @@ describe('a product that is only defined', () => {
     expect(products).toContainEqual({
       product: 'lime',
       unit: 't/ha',
+      value: { key: 'lime_tons_ha', unit: 't/ha', description: 'Metric tons per hectare.' },
       needs_crop: true,
       path: '/advisory/lime/point',
     })
     expect(products).toContainEqual({
       product: 'soil',
       unit: 'pH',
+      value: { key: 'acidity', unit: 'pH', description: 'pH in water.' },
       needs_crop: false,
       path: '/advisory/soil/point',
     })

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { isoTime } from '#src/database/time.ts'
 import { roundDegrees } from '#src/lib/round.ts'
@@ -18,16 +18,25 @@ export interface PublishedRelease {
   inputs: string[]
   scenarios: string[]
   units: string[]
+  range: { min: number; max: number } | null
   grids: {
     srid: number
     width: number
     height: number
-    resolution: { x: number; y: number; unit: string }
+    resolution: { x: number; y: number; unit: string; metres_x: number | null; metres_y: number | null }
     extent: number[]
   }[]
   source: string
   licence: string
   published_at: string
+}
+
+/** SQL for the whole metres between the centre of a coverage and a place in its CRS; null where that is not known. */
+function metresBetween(x: RawBuilder<unknown>, y: RawBuilder<unknown>): RawBuilder<unknown> {
+  const longitudeAndLatitude = (x: RawBuilder<unknown>, y: RawBuilder<unknown>) =>
+    sql`st_transform(st_setsrid(st_makepoint(${x}, ${y}), crs.srid), 4326)::geography`
+  const center = longitudeAndLatitude(sql`center_x`, sql`center_y`)
+  return sql`round(st_distance(${center}, ${longitudeAndLatitude(x, y)}))`
 }
 
 /** The published releases, in the order in which a reader would look for them. */
@@ -44,6 +53,7 @@ export async function listPublishedReleases(db: Kysely<Tables>): Promise<Publish
       layers.inputs,
       layers.scenarios,
       layers.units,
+      ranges.range,
       grids.grids,
       release.source,
       release.licence,
@@ -68,6 +78,13 @@ export async function listPublishedReleases(db: Kysely<Tables>): Promise<Publish
       ) as by_input
     ) as layers
     cross join lateral (
+      select case when count(minimum) > 0 then jsonb_build_object(
+        'min', round(min(minimum)::numeric, max(decimals)), 'max', round(max(maximum)::numeric, max(decimals))
+      ) end as range
+      from layer
+      where release_id = release.id
+    ) as ranges
+    cross join lateral (
       select jsonb_agg(
         jsonb_build_object(
           'srid', coverage.srid,
@@ -76,13 +93,21 @@ export async function listPublishedReleases(db: Kysely<Tables>): Promise<Publish
           'resolution', jsonb_build_object(
             'x', coverage.pixel_width,
             'y', abs(coverage.pixel_height),
-            'unit', coalesce(substring(crs.srtext from '.*UNIT."([^"]+)"'), 'unknown')
+            'unit', coalesce(substring(crs.srtext from '.*UNIT."([^"]+)"'), 'unknown'),
+            'metres_x', ${metresBetween(sql`center_x + pixel_width`, sql`center_y`)},
+            'metres_y', ${metresBetween(sql`center_x`, sql`center_y + pixel_height`)}
           ),
           'extent', jsonb_build_array(coverage.west, coverage.south, coverage.east, coverage.north)
         )
         order by coverage.id
       ) as grids
-      from coverage
+      from (
+        select
+          *,
+          origin_x + pixel_width * width / 2 as center_x,
+          origin_y + pixel_height * height / 2 as center_y
+        from coverage
+      ) as coverage
       left join spatial_ref_sys as crs on crs.srid = coverage.srid
       where coverage.release_id = release.id
     ) as grids

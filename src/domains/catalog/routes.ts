@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox'
 import { ref } from '#schemas/common.ts'
+import { GLOSSARY, SCENARIOS } from '#schemas/glossary.ts'
 import { listCountries } from '#src/domains/advisory/lookup/queries.ts'
 import { errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -17,7 +18,7 @@ export function catalogRoutes(app: App, catalog: TSchema): void {
         operationId: 'getCatalog',
         summary: 'What is offered and published',
         description:
-          'Countries, crops and products; and each published release with its inputs, scenarios, units, month, grids, source, licence and version; and the administrative boundaries that are loaded, with their source and licence.',
+          'Countries, crops and products; what the scenarios and other words mean; and each published release with its inputs, scenarios, units, range, month, grids, source, licence and version; and the administrative boundaries that are loaded, with their source and licence.',
         tags: ['catalog'],
         response: { 200: { ...ref(catalog), description: 'The catalog.' }, ...errorResponses() },
       },
@@ -29,13 +30,18 @@ export function catalogRoutes(app: App, catalog: TSchema): void {
         listPublishedReleases(db),
         listBoundaries(db),
       ])
-      const products = app.products.list.map(({ code, unit, seasonal }) => ({
+      const products = app.products.list.map(({ code, unit, value, seasonal }) => ({
         product: code,
         unit,
+        value: { key: value.key, unit, description: descriptionOf(value.schema) },
         needs_crop: seasonal,
         path: `${app.config.BASE_PATH}/advisory/${code}/point`,
       }))
-      return { countries, crops, products, releases, boundaries }
+      return { countries, crops, products, scenarios: SCENARIOS, glossary: GLOSSARY, releases, boundaries }
     },
   )
+}
+
+function descriptionOf(schema: TSchema): string {
+  return (schema as { description?: string }).description ?? ''
 }

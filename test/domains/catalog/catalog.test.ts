@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { loadRelease } from '#src/ingest/load.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { layerOf, operatorOf, releaseDescription } from '#test/setup/releases.ts'
+
+interface Product {
+  value: { key: string; unit: string; description: string }
+}
 
 let service: TestApp
 beforeAll(async () => {
@@ -7,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-test('the catalog lists countries with their crops, crops, and products with their units and paths', async () => {
+test('the catalog lists countries with their crops, crops, and products with their values and paths', async () => {
   const response = await service.app.inject('/catalog')
   expect(response.statusCode).toBe(200)
   const { countries, crops, products } = response.json()
@@ -21,12 +27,91 @@ test('the catalog lists countries with their crops, crops, and products with the
     { code: 'potato', name: 'Potato' },
     { code: 'wheat', name: 'Wheat' },
   ])
-  expect(products).toEqual([
-    { product: 'yield', unit: 'kg/ha', needs_crop: true, path: '/advisory/yield/point' },
-    { product: 'fertilizer', unit: 'kg/ha', needs_crop: true, path: '/advisory/fertilizer/point' },
-    { product: 'isfm', unit: 't/ha', needs_crop: true, path: '/advisory/isfm/point' },
-    { product: 'forage', unit: 'score', needs_crop: false, path: '/advisory/forage/point' },
+  const said = products.map(({ value: { description, ...value }, ...product }: Product) => {
+    expect(description).toMatch(/^[A-Z].{20,}\.$/)
+    return { ...product, value }
+  })
+  expect(said).toEqual([
+    {
+      product: 'yield',
+      unit: 'kg/ha',
+      value: { key: 'yield_kg_ha', unit: 'kg/ha' },
+      needs_crop: true,
+      path: '/advisory/yield/point',
+    },
+    {
+      product: 'fertilizer',
+      unit: 'kg/ha',
+      value: { key: 'rate_kg_ha', unit: 'kg/ha' },
+      needs_crop: true,
+      path: '/advisory/fertilizer/point',
+    },
+    {
+      product: 'isfm',
+      unit: 't/ha',
+      value: { key: 'rate_tons_ha', unit: 't/ha' },
+      needs_crop: true,
+      path: '/advisory/isfm/point',
+    },
+    {
+      product: 'forage',
+      unit: 'score',
+      value: { key: 'suitability_score', unit: 'score' },
+      needs_crop: false,
+      path: '/advisory/forage/point',
+    },
   ])
+})
+
+test('the catalog says what each scenario and each other word means, as the document does', async () => {
+  const { scenarios, glossary } = (await service.app.inject('/catalog')).json()
+  expect(scenarios.map(({ scenario }: { scenario: string }) => scenario)).toEqual([
+    'Above Normal',
+    'Normal',
+    'Below Normal',
+    'Dominant',
+  ])
+  expect(glossary.map(({ term }: { term: string }) => term)).toEqual([
+    'forecast_month',
+    'season',
+    'resolution',
+    'synthetic',
+  ])
+  const { components } = (await service.app.inject('/openapi.json')).json()
+  const { scenario } = components.schemas.YieldEntry.properties
+  for (const { scenario: name, description } of scenarios) {
+    expect(description.length).toBeGreaterThan(40)
+    expect(scenario.description).toContain(`\`${name}\`: ${description}`)
+  }
+  const { forecast_period, synthetic } = components.schemas.YieldResponse.properties
+  expect(forecast_period.description).toContain(glossary[0].description)
+  expect(synthetic.description).toBe(glossary[3].description)
+  expect(components.schemas.CatalogGrid.properties.resolution.description).toBe(glossary[2].description)
+})
+
+test('the catalog says how large pixels are in metres, and what values there are, whatever the CRS', async () => {
+  const grid = { originX: 500_000, originY: 1_000_000, pixelWidth: 30, pixelHeight: -20, width: 2, height: 2 }
+  const pixels = [0.00004, 12.3456, Number.NaN, 3]
+  const { code } = await loadRelease(
+    service.database,
+    {
+      description: releaseDescription({ forecastPeriod: '2031-01-01' }),
+      coverages: [
+        {
+          grid: { srid: 32637, ...grid },
+          layers: [layerOf('Urea')],
+          windows: [{ column: 0, row: 0, width: 2, height: 2 }],
+          read: async () => [Float32Array.from(pixels)],
+        },
+      ],
+    },
+    { publish: true },
+  )
+  const { releases } = (await service.app.inject('/catalog')).json()
+  const { grids, range } = releases.find(({ release }: { release: string }) => release === code)
+  expect(grids[0].resolution).toEqual({ x: 30, y: 20, unit: 'metre', metres_x: 30, metres_y: 20 })
+  expect(range).toEqual({ min: 0, max: 12.35 })
+  await operatorOf(service.database).remove(code, true)
 })
 
 test('the catalog tells of each published release what it holds and where it comes from', async () => {
@@ -47,12 +132,14 @@ test('the catalog tells of each published release what it holds and where it com
     inputs: ['DAP', 'Urea'],
     scenarios: ['Above Normal', 'Normal', 'Below Normal', 'Dominant'],
     units: ['kg/ha'],
+    range: { min: 45, max: 213 },
     grids: [
       {
         srid: 4326,
         width: 301,
         height: 230,
-        resolution: { x: 0.05, y: 0.05, unit: 'degree' },
+        // On the ellipsoid, at 9.15 degrees north.
+        resolution: { x: 0.05, y: 0.05, unit: 'degree', metres_x: 5496, metres_y: 5530 },
         extent: [32.95, 3.4, 48, 14.9],
       },
     ],

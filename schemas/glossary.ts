@@ -1,0 +1,45 @@
+/**
+ * What the words of the answers mean, as far as it is known: the catalog and the document say the same. What
+ * only the source of a release knows is not guessed.
+ */
+
+/** The scenarios that releases are usually for, in the order of answers. Sources may publish others. */
+export const SCENARIOS: readonly { scenario: string; description: string }[] = [
+  {
+    scenario: 'Above Normal',
+    description:
+      'The season turns out above normal: in the upper third (tercile) of past seasons, as seasonal outlooks count them. What is measured, rainfall as a rule, is as published by the source.',
+  },
+  {
+    scenario: 'Normal',
+    description: 'The season turns out normal: in the middle third of past seasons.',
+  },
+  {
+    scenario: 'Below Normal',
+    description: 'The season turns out below normal: in the lower third of past seasons.',
+  },
+  {
+    scenario: 'Dominant',
+    description:
+      'The season that the forecast takes for the most likely. How that is decided, from place to place or for all, and whether its values are those of one of the three above, is as published by the source.',
+  },
+]
+
+export const FORECAST_MONTH =
+  'The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source.'
+
+export const SEASON =
+  'The growing season that a forecast is about. Which months it has in a country, and which past seasons it is compared with, is as published by the source.'
+
+export const RESOLUTION =
+  'How large a pixel of a grid is. The answer for a point is the value of the pixel that it lies in, so nothing smaller than a pixel can be told apart.'
+
+export const SYNTHETIC = 'Whether the release is demonstration data, made by a formula. Not advice.'
+
+/** Words that no list has; the names are those of members of answers, where there is one. */
+export const GLOSSARY: readonly { term: string; description: string }[] = [
+  { term: 'forecast_month', description: FORECAST_MONTH },
+  { term: 'season', description: SEASON },
+  { term: 'resolution', description: RESOLUTION },
+  { term: 'synthetic', description: SYNTHETIC },
+]
