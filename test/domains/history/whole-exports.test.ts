@@ -159,6 +159,7 @@ describe('an export that takes long', () => {
       {
         error: 'Too many exports of histories are under way; try again later.',
         code: 'OVERLOADED',
+        request_id: expect.any(String),
       },
     ])
     expect(third.headers['retry-after']).toBeDefined()
