@@ -9,7 +9,7 @@ import { type IssuedToken, issueToken, usageOf } from './account-tokens.ts'
 import { mailboxSubject, mailingSubject } from './subjects.ts'
 import type { Throttle } from './throttle.ts'
 
-/** Mails with tokens. Which accounts there are is looked up when the answer is out: it does not tell. */
+/** Mails with tokens. No answer waits until it is known whether there is an account, so none tells. */
 export interface AccountMail {
   /** @throws {ApiError} TOO_MANY_REQUESTS where too many were asked for, for the e-mail or from the address */
   admit(email: string, address: string): Promise<void>

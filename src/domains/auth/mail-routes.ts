@@ -10,7 +10,7 @@ import { BODY_ERRORS } from './routes.ts'
 import type { TokenDesk } from './token-desk.ts'
 
 const SAME_ANSWER =
-  'The answer is the same, and comes in the same time, whether or not there is an account: the mail is written when it is out. An e-mail is sent a few mails an hour, and an address may ask for some thirty. Newer tokens end older ones.'
+  'The answer is the same, and comes in the same time, whether or not there is an account: it waits for no mail. An e-mail is sent a few mails an hour, and an address may ask for some thirty. Newer tokens end older ones.'
 
 /** What is sent by e-mail, and what is done with it. */
 export function mailRoutes(app: App, mail: AccountMail, desk: TokenDesk): void {

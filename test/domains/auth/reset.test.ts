@@ -117,7 +117,8 @@ nothing: the password stays as it is.
     await service.mailServer.next()
   })
 
-  test('is under way when the answer is out: before it, nothing depends on who has an account', async () => {
+  test('is written while the answer goes out: up to then nothing depends on who has an account', async () => {
+    await mailedToken()
     const whileAsking: number[] = []
     for (const email of [person.email, `x${person.email}`]) {
       const queries = vi.spyOn(service.database.pool, 'connect')
