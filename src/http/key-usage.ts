@@ -1,4 +1,4 @@
-import { dayOf } from '#src/lib/days.ts'
+import { DAY_MS, dayOf } from '#src/lib/days.ts'
 
 /** How many requests came with a key on a day. */
 export interface KeyUsage {
@@ -28,6 +28,15 @@ const COUNTED = 10_000
 export function createKeyUsageCounter(add: AddKeyUsage): KeyUsageCounter {
   let waiting = new Map<string, KeyUsage>()
   let writing: Promise<void> = Promise.resolve()
+  /** Its name is remembered: to write it takes ten times as long as to count. */
+  let today = { number: Number.NaN, name: '' }
+
+  function nameOfToday(): string {
+    const now = Date.now()
+    const number = Math.floor(now / DAY_MS)
+    if (number !== today.number) today = { number, name: dayOf(now) }
+    return today.name
+  }
 
   function merge(keyId: string, day: string, requests: number): void {
     const name = `${keyId} ${day}`
@@ -50,7 +59,7 @@ export function createKeyUsageCounter(add: AddKeyUsage): KeyUsageCounter {
   }
 
   return {
-    count: (keyId) => merge(keyId, dayOf(Date.now()), 1),
+    count: (keyId) => merge(keyId, nameOfToday(), 1),
     flush() {
       writing = writing.catch(() => {}).then(write)
       return writing
