@@ -43,6 +43,9 @@ const text = QUERIES[process.env.TABLE as keyof typeof QUERIES]
 
 interface Layer {
   id: string
+  code: string
+  synthetic: boolean
+  period: string
   month: string
   input: string
   scenario: string
@@ -52,12 +55,14 @@ interface Layer {
 // The pool has as many connections as the service's.
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 10 })
 const { rows: layers } = await pool.query<Layer>(
-  `select release.id, to_char(release.forecast_period, 'FMMonth YYYY') as month, input, scenario, decimals
+  `select
+    release.id, code, synthetic, to_char(release.forecast_period, 'FMMonth YYYY') as period,
+    to_char(release.forecast_period, 'YYYY-MM') as month, input, scenario, decimals
   from release join layer on layer.release_id = release.id
   where release.code = $1 order by layer.ordinal`,
   [process.env.RELEASE],
 )
-const [{ id, month }] = layers as [Layer]
+const [{ id, code, synthetic, period, month }] = layers as [Layer]
 
 const { app, schema } = plainFastify()
 app.post<{ Body: PointRequest }>(PATH, { schema }, async ({ body: { lat, lng, name } }, reply) => {
@@ -75,7 +80,10 @@ app.post<{ Body: PointRequest }>(PATH, { schema }, async ({ body: { lat, lng, na
   if (entries.length === 0) return reply.code(404).send({ error: 'There is no value.', code: 'NO_DATA' })
   return {
     location: { name: name ?? 'Point', lat, lng, type: 'point' },
-    forecast_period: month,
+    forecast_period: period,
+    forecast_month: month,
+    release: code,
+    synthetic,
     fertilizer_data: entries,
   }
 })

@@ -57,9 +57,17 @@ export async function prepareData(folder: string): Promise<BenchData> {
       const entries = entriesAt(rasters, point)
       if (entries.length === 0) return undefined
       const location = { name: 'Point', ...point, type: 'point' }
-      return JSON.stringify({ location, forecast_period: 'July 2022', fertilizer_data: entries })
+      return JSON.stringify({ location, ...OF_RELEASE, fertilizer_data: entries })
     },
   }
+}
+
+/** What answers say of the release of the bench. */
+const OF_RELEASE = {
+  forecast_period: 'July 2022',
+  forecast_month: '2022-07',
+  release: 'fertilizer-eth-wheat-2022-07-v1',
+  synthetic: false,
 }
 
 /** Answers list DAP before Urea, each with its scenarios from the best to the worst. */

@@ -42,7 +42,7 @@ async function* resumed(read: string[], rest: AsyncGenerator<string>): AsyncGene
 const EXPORTS_AT_ONCE = 20
 const EXPORTS_OF_ACCOUNT = 2
 
-/** How long a client may take no piece of its export. */
+/** How long a client may take nothing of its export; Node notices after up to twice as long. */
 const STALLED_MS = 60_000
 
 /**
