@@ -6,6 +6,7 @@ import type { App } from '#src/http/app.ts'
 import { authentication } from '#src/http/plugins/authentication.ts'
 import { bodyParser } from '#src/http/plugins/body-parser.ts'
 import { caching } from '#src/http/plugins/caching.ts'
+import { compression } from '#src/http/plugins/compression.ts'
 import { encodedBodies } from '#src/http/plugins/encoded-bodies.ts'
 import { clientErrorHandler, errorHandler, frameworkErrors } from '#src/http/plugins/error-handler.ts'
 import { idempotency } from '#src/http/plugins/idempotency.ts'
@@ -86,6 +87,7 @@ export async function buildApp(
     records: createIdempotencyRecords(database.writer, config.STATEMENT_TIMEOUT_MS, app.log),
   })
   await app.register(caching)
+  await app.register(compression)
   await app.register(encodedBodies)
   await app.register(bodyParser)
   await app.register(unknownPaths)

@@ -138,6 +138,7 @@ describe('routes', () => {
   }
 
   const CACHING = {
+    asset: ['HEAD,GET /docs/static/*'],
     never: [
       'DELETE /auth/keys/:id',
       'DELETE /history/:id',

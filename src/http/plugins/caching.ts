@@ -26,13 +26,18 @@ const STALE_SECONDS = 86_400
  * | `never`   | `no-store`                           |                                         | what is of one person |
  * | `own`     |                                      | kept by its caller, who asks every time | lists that rarely change |
  * | `shared`  | `no-store`; `private` with a token   | kept by everybody for a minute          | what is answered to everybody |
+ * | `asset`   |                                      | kept by everybody for a day             | files of the service's pages |
  * | none      |                                      |                                         | the rest |
  *
  * An answer of which the time was asked for (`Prefer: server-timing`) says `no-store`, whatever the route.
  */
-export type Caching = 'never' | 'own' | 'shared'
+export type Caching = 'never' | 'own' | 'shared' | 'asset'
+
+/** A new version of the service brings other files of the same names, and its pages bear with the old ones. */
+const ASSET_SECONDS = 86_400
 
 const WITH_TAG: Record<Caching, string> = {
+  asset: `public, max-age=${ASSET_SECONDS}`,
   never: 'no-store',
   own: 'private, no-cache',
   shared: `public, max-age=${SHARED_SECONDS}, stale-if-error=${STALE_SECONDS}`,
@@ -62,6 +67,17 @@ function forbidUntilTagged(
   done: HookHandlerDoneFunction,
 ): void {
   varyBy(reply, 'Authorization').header('cache-control', user === null ? 'no-store' : 'private, no-store')
+  done()
+}
+
+/** A hook for the files of pages, which have tags of their own, and routes that others have made. */
+export function allowAsset(
+  _request: FastifyRequest,
+  reply: FastifyReply,
+  _body: unknown,
+  done: () => void,
+): void {
+  if (reply.hasHeader('etag')) reply.header('cache-control', WITH_TAG.asset)
   done()
 }
 

@@ -19,6 +19,7 @@ import {
   openapiYaml,
 } from '../openapi-document.ts'
 import { scopeOf } from './authentication.ts'
+import { allowAsset } from './caching.ts'
 import { IdempotencyHeaders } from './idempotency.ts'
 
 /** @param advice what the service gives, as a list */
@@ -132,6 +133,7 @@ export const openapi = fp(
     await app.register(async (open) => {
       open.addHook('onRoute', (route) => {
         route.config = { ...route.config, public: true }
+        if (route.url.endsWith('/static/*')) keepForADay(route)
         // The page's own copies are made anew for each request: these are the same documents, made once.
         const representation = DOCUMENTS_OF_PAGE[route.url.slice(route.prefix.length)]
         if (representation) route.handler = (_request, reply) => answer(reply, representation, 'all')
@@ -153,6 +155,12 @@ export const openapi = fp(
   },
   { name: 'openapi' },
 )
+
+/** The scripts and styles of the page. */
+function keepForADay(route: RouteOptions): void {
+  route.config = { ...route.config, caching: 'asset' }
+  route.onSend = allowAsset
+}
 
 /** A form of the document, and the media type that it is sent as. */
 type Representation = ['json' | 'yaml', string]

@@ -215,7 +215,7 @@ describe('GET /admin', () => {
   ])('answers Accept: %s with %s', async (accept, mediaType) => {
     const { statusCode, headers } = await get('admin0=rwa&level=1', { accept })
     expect([statusCode, String(headers['content-type']).split(';')[0]]).toEqual([200, mediaType])
-    expect(headers.vary).toBe('Accept')
+    expect(headers.vary).toBe('Accept, Accept-Encoding')
   })
 
   test.each(['text/csv', 'application/geo+json;q=0, application/json;q=0', '*/*;q=0'])(

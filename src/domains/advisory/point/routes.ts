@@ -221,10 +221,10 @@ function namingReleases(answer: PointAnswer, reply: FastifyReply): PointAnswer {
 }
 
 /** Sends what needs nothing more, as text where there is one. */
-function send(answer: PointAnswer | Error, reply: FastifyReply): void {
-  if (answer instanceof Error) reply.send(answer)
-  else if (answer.text) reply.header('content-type', 'application/json; charset=utf-8').send(answer.text())
-  else reply.send(answer.body)
+function send(answer: PointAnswer | Error, reply: FastifyReply): FastifyReply {
+  if (answer instanceof Error) return reply.send(answer)
+  if (!answer.text) return reply.send(answer.body)
+  return reply.header('content-type', 'application/json; charset=utf-8').send(answer.text())
 }
 
 function asError(error: unknown): Error {

@@ -1,0 +1,133 @@
+import { pipeline, Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, createGzip, gzip } from 'node:zlib'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { LRUCache } from 'lru-cache'
+import Negotiator from 'negotiator'
+import type { App } from '../app.ts'
+import { varyBy } from '../vary.ts'
+
+/** Smaller ones fit into a packet as they are. */
+const LEAST_BYTES = 1024
+
+/** What we answer with, but for pictures and fonts, which are compressed already. */
+const COMPRESSIBLE = /^(text\/|image\/svg|application\/(json|geo\+json|x-ndjson|(x-)?yaml|javascript))/
+
+/** The scripts of the documentation have a megabyte when they are compressed. */
+const REMEMBERED_BYTES = 8_000_000
+
+/** Of what is compressed once, a third of a second for a megabyte is worth a seventh of its size. */
+const BROTLI_QUALITY = 9
+
+type Coding = 'br' | 'gzip'
+
+const compress: Record<Coding, (body: Buffer) => Promise<Buffer>> = {
+  br: (body) =>
+    promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } }),
+  gzip: (body) => promisify(gzip)(body),
+}
+
+/**
+ * Compresses answers for those who ask for it in `Accept-Encoding`: what is at hand on a thread beside this
+ * one, and streams as they go out. Files of pages (`caching: 'asset'`) are compressed once.
+ */
+export const compression = fp(
+  async (app: App) => {
+    const acceptedCodings = createNegotiation()
+    const assets = new LRUCache<string, Buffer>({
+      maxSize: REMEMBERED_BYTES,
+      sizeCalculation: ({ length }) => length,
+    })
+
+    /** The asset as it is sent; the file that was opened for it need not be read where it is remembered. */
+    async function assetIn(coding: Coding, url: string, file: Readable): Promise<Buffer> {
+      const key = `${coding} ${url.split('?')[0]}`
+      const remembered = assets.get(key)
+      if (remembered) {
+        file.destroy()
+        return remembered
+      }
+      const compressed = await compress[coding](await buffer(file))
+      assets.set(key, compressed)
+      return compressed
+    }
+
+    async function compressed(
+      coding: Coding,
+      { url, routeOptions }: FastifyRequest,
+      payload: string | Buffer | Readable,
+    ): Promise<Buffer | Readable> {
+      if (!(payload instanceof Readable)) return compress[coding](Buffer.from(payload))
+      if (routeOptions.config.caching === 'asset') return assetIn(coding, url, payload)
+      // What has been written is to arrive, and not to wait for more of it.
+      return pipeline(payload, createGzip({ flush: constants.Z_SYNC_FLUSH }), () => {})
+    }
+
+    app.addHook('onSend', (request, reply, payload, done) => {
+      const accept = request.headers['accept-encoding']
+      // Points are asked for most, and by programs that do not read the header: for them this is all.
+      if (accept === undefined && request.method === 'POST') {
+        done()
+        return
+      }
+      const compressible = isCompressible(reply, payload)
+      // Also in the answer that a cache has the same already.
+      if (request.method !== 'POST' && (compressible || reply.hasHeader('etag')))
+        varyBy(reply, 'Accept-Encoding')
+      const coding = compressible ? codingFor(request, acceptedCodings(accept ?? '')) : undefined
+      if (coding === undefined) {
+        done()
+        return
+      }
+      compressed(coding, request, payload as string | Buffer | Readable).then((body) => {
+        describe(reply, coding)
+        done(null, body)
+      }, done)
+    })
+  },
+  { name: 'compression' },
+)
+
+/** What of our codings an Accept-Encoding header allows. The headers of browsers are few. */
+function createNegotiation() {
+  const known = new LRUCache<string, Coding[]>({
+    max: 100,
+    maxSize: 10_000,
+    sizeCalculation: (_, key) => key.length + 1,
+  })
+  return (accept: string): Coding[] => {
+    const codings =
+      known.get(accept) ??
+      (new Negotiator({ headers: { 'accept-encoding': accept } }).encodings(['br', 'gzip']) as Coding[])
+    known.set(accept, codings)
+    return codings
+  }
+}
+
+/** Brotli takes longer than it saves, unless it is done once. */
+function codingFor({ routeOptions }: FastifyRequest, accepted: Coding[]): Coding | undefined {
+  const offers: Coding[] = routeOptions.config.caching === 'asset' ? ['br', 'gzip'] : ['gzip']
+  return offers.find((coding) => accepted.includes(coding))
+}
+
+function isCompressible(reply: FastifyReply, payload: unknown): boolean {
+  if (reply.statusCode === 206 || reply.hasHeader('content-encoding')) return false
+  const type = reply.getHeader('content-type')
+  if (typeof type !== 'string' || !COMPRESSIBLE.test(type)) return false
+  if (payload instanceof Readable)
+    return Number(reply.getHeader('content-length') ?? LEAST_BYTES) >= LEAST_BYTES
+  return (
+    (typeof payload === 'string' || Buffer.isBuffer(payload)) && Buffer.byteLength(payload) >= LEAST_BYTES
+  )
+}
+
+/** Other bytes are another representation: its tag is a weak one, which is as good for If-None-Match. */
+function describe(reply: FastifyReply, coding: Coding): void {
+  reply.header('content-encoding', coding).removeHeader('content-length')
+  // Parts of it are parts of what is not compressed.
+  reply.removeHeader('accept-ranges')
+  const tag = reply.getHeader('etag')
+  if (typeof tag === 'string' && !tag.startsWith('W/')) reply.header('etag', `W/${tag}`)
+}

@@ -1,0 +1,194 @@
+import { once } from 'node:events'
+import { get, request as httpRequest, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { PATIENCE } from '#test/setup/patience.ts'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+
+let service: TestAppWithPerson
+let port: number
+beforeAll(async () => {
+  service = await createTestAppWithPerson({ settings: { RELEASE_MAX_AGE_MS: '60000' } })
+  await service.app.listen({ host: '127.0.0.1', port: 0 })
+  port = (service.app.server.address() as AddressInfo).port
+})
+afterAll(() => service.close())
+
+const ALL = '/advisory/point?lat=9.5&lng=38.5'
+const SCRIPT = '/docs/static/swagger-ui-bundle.js'
+
+function ask(
+  method: 'GET' | 'HEAD' | 'POST',
+  url: string,
+  accept?: string,
+  headers: Record<string, string> = {},
+) {
+  return service.app.inject({
+    method,
+    url,
+    headers: { ...headers, ...(accept !== undefined && { 'accept-encoding': accept }) },
+  })
+}
+
+const POINTS = { points: Array.from({ length: 1000 }, (_, id) => ({ id, lat: 9.5, lng: 38.5 })) }
+
+describe('an answer of more than a kilobyte', () => {
+  test.each([
+    ['POST', ALL],
+    ['GET', ALL],
+    ['GET', '/catalog'],
+    ['GET', '/openapi.json'],
+    ['GET', '/openapi.yaml'],
+    ['GET', '/docs/json'],
+    ['GET', '/docs/static/swagger-ui.css'],
+  ] as const)('is compressed for those who ask for it: %s %s', async (method, url) => {
+    const plain = await ask(method, url)
+    expect(plain.headers).not.toHaveProperty('content-encoding')
+    const packed = await ask(method, url, 'gzip, deflate')
+    expect(packed.headers['content-encoding']).toBe('gzip')
+    expect(gunzipSync(packed.rawPayload).equals(plain.rawPayload)).toBe(true)
+    expect(packed.rawPayload.length).toBeLessThan(plain.rawPayload.length)
+    expect(packed.headers['content-type']).toBe(plain.headers['content-type'])
+    if (method === 'GET')
+      for (const { headers } of [plain, packed]) expect(headers.vary).toContain('Accept-Encoding')
+  })
+
+  test.each(['identity', 'deflate', 'gzip;q=0', 'zstd', '', '*;q=0', 'br'])(
+    'is sent as it is where Accept-Encoding is %j',
+    async (accept) => {
+      const answer = await ask('POST', ALL, accept)
+      expect(answer.headers).not.toHaveProperty('content-encoding')
+      expect(answer.json().location.lat).toBe(9.5)
+    },
+  )
+
+  test.each(['*', 'br;q=1, gzip;q=0.1', 'GZIP', 'identity;q=0, gzip;q=0.001'])(
+    'is compressed where Accept-Encoding is %j',
+    async (accept) => expect((await ask('POST', ALL, accept)).headers['content-encoding']).toBe('gzip'),
+  )
+
+  test('says to HEAD what it says to GET', async () => {
+    const [whole, head] = [await ask('GET', '/catalog', 'gzip'), await ask('HEAD', '/catalog', 'gzip')]
+    for (const name of ['content-encoding', 'content-length', 'content-type', 'vary']) {
+      expect(head.headers[name]).toBe(whole.headers[name])
+    }
+    expect(head.rawPayload.length).toBe(0)
+  })
+
+  test('has a tag that the client can ask again by, compressed or not', async () => {
+    const { etag } = (await ask('GET', ALL)).headers
+    const packed = await ask('GET', ALL, 'gzip')
+    expect(packed.headers.etag).toBe(`W/${etag}`)
+    for (const tag of [etag, packed.headers.etag]) {
+      const again = await ask('GET', ALL, 'gzip', { 'if-none-match': String(tag) })
+      expect([again.statusCode, again.body]).toEqual([304, ''])
+      expect(again.headers).not.toHaveProperty('content-encoding')
+      expect(again.headers.vary).toBe('Authorization, Accept-Encoding')
+    }
+  })
+})
+
+test('a short answer is sent as it is', async () => {
+  const answer = await ask('POST', '/advisory/yield/point?lat=9.5&lng=38.5', 'gzip')
+  expect(answer.rawPayload.length).toBeLessThan(1024)
+  expect(answer.headers).not.toHaveProperty('content-encoding')
+  expect(answer.headers).not.toHaveProperty('vary')
+})
+
+describe('a streamed answer', () => {
+  async function stream(): Promise<IncomingMessage> {
+    const request = httpRequest({
+      port,
+      method: 'POST',
+      path: '/advisory/yield/points',
+      headers: {
+        'content-type': 'application/json',
+        'accept-encoding': 'gzip',
+        accept: 'application/x-ndjson',
+        ...service.person.headers,
+      },
+    })
+    request.end(
+      JSON.stringify({ points: Array.from({ length: 20_000 }, (_, id) => ({ id, lat: 9.5, lng: 38.5 })) }),
+    )
+    const [response] = await once(request, 'response')
+    return response
+  }
+
+  test('is compressed as it goes out', async () => {
+    const response = await stream()
+    expect(response.headers['content-encoding']).toBe('gzip')
+    const lines = gunzipSync(await buffer(response))
+      .toString()
+      .split('\n')
+    expect(lines).toHaveLength(20_001)
+    expect(JSON.parse(lines[19_999] as string)).toMatchObject({ id: 19_999, location: { lat: 9.5 } })
+  })
+
+  test('is given up when its client goes away, and makes room for others', async () => {
+    const response = await stream()
+    response.destroy()
+    const connections = () =>
+      new Promise<number>((resolve) => service.app.server.getConnections((_, count) => resolve(count)))
+    await vi.waitFor(async () => expect(await connections()).toBe(0), PATIENCE)
+    expect(
+      gunzipSync(await buffer(await stream()))
+        .toString()
+        .split('\n'),
+    ).toHaveLength(20_001)
+  })
+
+  test('of a call without a token is the same, compressed or not', async () => {
+    const send = (headers: Record<string, string>) =>
+      service.app.inject({ method: 'POST', url: '/advisory/forage/points', payload: POINTS, headers })
+    const [plain, packed] = [await send({}), await send({ 'accept-encoding': 'gzip' })]
+    expect(gunzipSync(packed.rawPayload).equals(plain.rawPayload)).toBe(true)
+  })
+})
+
+describe('the scripts of the documentation', () => {
+  test('are compressed once, and kept for a day', async () => {
+    const plain = await ask('GET', SCRIPT)
+    expect(plain.headers['cache-control']).toBe('public, max-age=86400')
+    const first = await ask('GET', SCRIPT, 'gzip, deflate, br, zstd')
+    expect(first.headers['content-encoding']).toBe('br')
+    expect(first.headers['cache-control']).toBe('public, max-age=86400')
+    expect(brotliDecompressSync(first.rawPayload).equals(plain.rawPayload)).toBe(true)
+    expect(first.rawPayload.length).toBeLessThan(400_000)
+    const used = process.cpuUsage()
+    const again = await ask('GET', SCRIPT, 'gzip, deflate, br, zstd')
+    expect(again.rawPayload.equals(first.rawPayload)).toBe(true)
+    // To compress it takes a third of a second.
+    expect(process.cpuUsage(used).user / 1000).toBeLessThan(100)
+  })
+
+  test('are not sent again to those who have them', async () => {
+    const { etag } = (await ask('GET', SCRIPT, 'br')).headers
+    const again = await ask('GET', SCRIPT, 'br', { 'if-none-match': String(etag) })
+    expect([again.statusCode, again.rawPayload.length]).toEqual([304, 0])
+  })
+
+  test('come in parts as they are', async () => {
+    const part = await ask('GET', SCRIPT, 'br', { range: 'bytes=0-1999' })
+    expect([part.statusCode, part.rawPayload.length]).toEqual([206, 2000])
+    expect(part.headers).not.toHaveProperty('content-encoding')
+  })
+
+  test('are 404 where there are none, and no cache keeps that', async () => {
+    const missing = await ask('GET', '/docs/static/nothing', 'br')
+    expect(missing.statusCode).toBe(404)
+    expect(missing.headers).not.toHaveProperty('cache-control')
+  })
+})
+
+test('a browser is sent what it can read', async () => {
+  const [response] = (await once(
+    get({ port, path: '/openapi.json', headers: { 'accept-encoding': 'gzip, deflate, br, zstd' } }),
+    'response',
+  )) as [IncomingMessage]
+  const packed = await buffer(response)
+  expect(response.headers['content-encoding']).toBe('gzip')
+  expect(gunzipSync(packed).toString()).toContain('"openapi":"3.1.0"')
+})
