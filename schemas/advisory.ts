@@ -106,9 +106,9 @@ export const PointRemainder = asRemainder(PointRequest, 'PointRemainder')
 
 export const Location = Type.Object(
   {
-    name: Type.String({ description: 'The label of the request.' }),
-    lat: Type.Number(),
-    lng: Type.Number(),
+    name: Type.String({ description: 'The label of the request.', examples: ['My field'] }),
+    lat: Type.Number({ examples: [9.5] }),
+    lng: Type.Number({ examples: [38.5] }),
     type: oneOf(['point', 'polygon'], 'What was asked about.'),
   },
   { $id: 'Location' },
@@ -187,7 +187,7 @@ function entryOf(product: ProductContract): TObject {
       ...(seasonal && { scenario: Scenario }),
       [value.key]: value.schema,
     },
-    { $id: `${componentOf(product)}Entry` },
+    { $id: `${componentOf(product)}Entry`, examples: product.examples.point.slice(0, 1) },
   )
 }
 

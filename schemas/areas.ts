@@ -68,13 +68,18 @@ export const AdminQuery = Type.Object({
 })
 export type AdminQuery = Static<typeof AdminQuery>
 
-const Level = Type.Integer({ minimum: 0, maximum: MAX_LEVEL, description: '0 is the country.' })
+const Level = Type.Integer({
+  minimum: 0,
+  maximum: MAX_LEVEL,
+  description: '0 is the country.',
+  examples: [1],
+})
 
 export const AdminReference = Type.Object(
   {
     level: Level,
     code: Type.String({ description: 'Stable: what to ask for it by.', examples: ['RWA-02'] }),
-    name: Type.String(),
+    name: Type.String({ examples: ['Southern Province'] }),
   },
   { $id: 'AdminReference', description: 'An administrative area by its name.' },
 )
@@ -103,7 +108,7 @@ const Centroid = Type.Object(
   { description: 'The centre of mass, which may lie outside of a bent area.' },
 )
 
-const AreaKm2 = Type.Number({ description: 'Square kilometres.' })
+const AreaKm2 = Type.Number({ description: 'Square kilometres.', examples: [5963] })
 
 // Not checked when it is written: shapes are large, and the database has made them.
 const Geometry = Type.Unsafe<object>(
@@ -130,6 +135,7 @@ export type AdminArea = Static<typeof AdminArea>
 
 const NextCursor = Type.Union([Type.String(), Type.Null()], {
   description: 'The `cursor` of the next page; null where this is the last one.',
+  examples: [null],
 })
 
 export const AdminAreaList = Type.Object(
@@ -176,17 +182,17 @@ const AREAS_ABOVE = Object.fromEntries(
 export const AdminFeature = Type.Object(
   {
     type: Type.Literal('Feature'),
-    id: Type.String({ description: 'The code.' }),
+    id: Type.String({ description: 'The code.', examples: ['RWA-02'] }),
     bbox: Bbox,
     geometry: Type.Union([Geometry, Type.Null()]),
     properties: Type.Object({
-      code: Type.String(),
-      name: Type.String(),
+      code: Type.String({ examples: ['RWA-02'] }),
+      name: Type.String({ examples: ['Southern Province'] }),
       level: Level,
-      country_code: Type.String(),
+      country_code: Type.String({ examples: ['rwa'] }),
       area_km2: AreaKm2,
-      centroid_lat: Type.Number(),
-      centroid_lng: Type.Number(),
+      centroid_lat: Type.Number({ examples: [-2.34] }),
+      centroid_lng: Type.Number({ examples: [29.72] }),
       adm0_code: OneLevel('The areas it lies in, flat: map programs show no lists.'),
       adm0_name: OneLevel('The country.'),
       ...AREAS_ABOVE,

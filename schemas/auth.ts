@@ -66,11 +66,13 @@ export const Tokens = Type.Object(
   {
     access_token: Type.String({
       description: 'Send it as `Authorization: Bearer <access_token>`.',
+      examples: ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI3ZjRjNmEwZSJ9.4BOEZ8wyhU8X1mPJ4vhD1kJhPZ6dM0mYp9oU5p3cT2E'],
     }),
     token_type: Type.Literal('Bearer'),
     expires_in: Type.Integer({ description: 'Seconds until the access token expires.', examples: [900] }),
     refresh_token: Type.String({
       description: 'Gives new tokens at `POST /auth/refresh`, once. It is valid for 30 days.',
+      examples: ['4BOEZ8wyhU8X1mPJ4vhD1kJhPZ6dM0mYp9oU5p3cT2E'],
     }),
     user: ref(UserProfile),
   },

@@ -88,12 +88,14 @@ function requestOf(product: ProductContract): TObject {
 /** An answer of a point endpoint, or the reason why there is none. */
 function itemOf(point: PointSchemas): TObject {
   const { code, entries } = point.product
+  const [answer] = (point.response as { examples?: object[] }).examples ?? []
   const members = { id: PointId, location: ref(Location), ...dataOrReason(point) }
   return Type.Object(
     Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, Type.Optional(schema)])),
     {
       $id: `${componentOf(point.product)}Item`,
       description: `What \`POST /advisory/${code}/point\` answers, with the point's \`id\`. A point without a value has \`${entries}\` null, and \`error\` and \`code\` say why; one that is not valid has these alone.`,
+      examples: [{ id: examplePlaceOf(point.product).id, ...answer }],
     },
   )
 }

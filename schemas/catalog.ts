@@ -19,16 +19,16 @@ const AboutMetres = (direction: string, example: number) =>
 
 export const CatalogGrid = Type.Object(
   {
-    srid: Type.Integer({ description: 'EPSG code of the CRS.' }),
-    width: Type.Integer({ description: 'Pixels.' }),
-    height: Type.Integer({ description: 'Pixels.' }),
+    srid: Type.Integer({ description: 'EPSG code of the CRS.', examples: [4326] }),
+    width: Type.Integer({ description: 'Pixels.', examples: [1500] }),
+    height: Type.Integer({ description: 'Pixels.', examples: [1150] }),
     resolution: Type.Object(
       {
-        x: Type.Number(),
-        y: Type.Number(),
+        x: Type.Number({ examples: [0.01] }),
+        y: Type.Number({ examples: [0.01] }),
         unit: Type.String({ examples: ['degree'], description: 'The unit of the CRS.' }),
-        metres_x: AboutMetres('from west to east', 5470),
-        metres_y: AboutMetres('from south to north', 5530),
+        metres_x: AboutMetres('from west to east', 1094),
+        metres_y: AboutMetres('from south to north', 1106),
       },
       { description: RESOLUTION },
     ),
@@ -72,8 +72,8 @@ export const CatalogBoundaries = Type.Object(
     level: Type.Integer({ description: '0 is the country itself.' }),
     areas: Type.Integer({ description: 'How many there are.' }),
     approximate: Type.Boolean({ description: 'Made by this project for demonstration. Not boundaries.' }),
-    source: Type.String(),
-    licence: Type.String(),
+    source: Type.String({ examples: ['Natural Earth'] }),
+    licence: Type.String({ examples: ['Public domain'] }),
     loaded_at: Time,
   },
   { $id: 'CatalogBoundaries', description: 'The administrative areas of one level of a country.' },
@@ -87,7 +87,10 @@ function countryOf(products: readonly ProductContract[]) {
     {
       code: Type.String({ examples: ['eth'] }),
       name: Type.String({ examples: ['Ethiopia'] }),
-      crops: Type.Array(Type.String(), { description: `Codes of the crops it offers${crops}.` }),
+      crops: Type.Array(Type.String(), {
+        description: `Codes of the crops it offers${crops}.`,
+        examples: [['wheat']],
+      }),
     },
     { $id: 'CatalogCountry' },
   )
@@ -112,8 +115,8 @@ function releaseOf(products: readonly ProductContract[]) {
     {
       release: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
       product: productSchema(products, ON),
-      country_code: Type.String(),
-      crop: Nullable(Type.String()),
+      country_code: Type.String({ examples: ['eth'] }),
+      crop: Nullable(Type.String({ examples: ['wheat'] })),
       forecast_period: Type.Union([Type.String(), Type.Null()], {
         description: `${FORECAST_MONTH} As \`YYYY-MM\`: what to ask for it by.${noMonth}`,
         examples: ['2026-07'],
@@ -122,13 +125,16 @@ function releaseOf(products: readonly ProductContract[]) {
         description: 'Counts the releases for the same product, country, crop and month.',
       }),
       synthetic: Type.Boolean({ description: SYNTHETIC }),
-      inputs: Type.Array(Type.String(), { description: 'Fertilizers, organic inputs or species.' }),
-      scenarios: Type.Array(Type.String()),
-      units: Type.Array(Type.String()),
+      inputs: Type.Array(Type.String(), {
+        description: 'Fertilizers, organic inputs or species.',
+        examples: [['DAP', 'Urea']],
+      }),
+      scenarios: Type.Array(Type.String(), { examples: [['Normal', 'Below Normal']] }),
+      units: Type.Array(Type.String(), { examples: [['kg/ha']] }),
       range: Type.Union([ref(CatalogRange), Type.Null()], { description: 'Null where it has no value.' }),
       grids: Type.Array(ref(CatalogGrid)),
-      source: Type.String(),
-      licence: Type.String(),
+      source: Type.String({ examples: ['Ministry of Agriculture, agronomy model 4.2'] }),
+      licence: Type.String({ examples: ['CC BY 4.0'] }),
       published_at: Time,
     },
     { $id: 'CatalogRelease' },

@@ -91,6 +91,9 @@ export const ErrorDetail = Type.Object(
 )
 export type ErrorDetail = Static<typeof ErrorDetail>
 
+/** An `X-Request-Id` as the service makes them. */
+export const EXAMPLE_REQUEST_ID = 'u3Vb0fJX2kQe-5k'
+
 export const ErrorBody = Type.Object(
   {
     error: Type.String({ description: 'What went wrong, as a sentence for people.' }),
@@ -108,7 +111,7 @@ export const ErrorBody = Type.Object(
         error: 'lat must be a number from -90 to 90.',
         code: 'INVALID_PARAMETERS',
         details: [{ field: 'lat', message: 'lat must be a number from -90 to 90' }],
-        request_id: 'u3Vb0fJX2kQe-5k',
+        request_id: EXAMPLE_REQUEST_ID,
       },
     ],
   },

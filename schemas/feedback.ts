@@ -56,7 +56,12 @@ function observedExample(products: readonly ProductContract[], most?: number): E
 
 const ObservedReference = Type.Unsafe<Observed>({ $ref: `${OBSERVED}#` })
 
-const Rating = Type.Integer({ minimum: 1, maximum: 5, description: '1 is useless, 5 is just right.' })
+const Rating = Type.Integer({
+  minimum: 1,
+  maximum: 5,
+  description: '1 is useless, 5 is just right.',
+  examples: [4],
+})
 
 export function feedbackRequestOf(products: readonly ProductContract[]) {
   return Type.Object(
@@ -83,7 +88,7 @@ export type FeedbackRequest = Static<ReturnType<typeof feedbackRequestOf>>
 export const Feedback = Type.Object(
   {
     rating: Rating,
-    comment: Type.Union([Type.String(), Type.Null()]),
+    comment: Type.Union([Type.String(), Type.Null()], { examples: ['The harvest came close to it.'] }),
     observed: Type.Union([ObservedReference, Type.Null()]),
     created_at: { ...Time, description: 'When it was first given.' },
     updated_at: { ...Time, description: 'When it was last replaced.' },

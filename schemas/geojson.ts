@@ -14,19 +14,38 @@ const Ring = Type.Array(Position, { minItems: 4, description: 'Closed: the last 
 
 const Rings = Type.Array(Ring, { minItems: 1, description: 'The outer ring, then the holes.' })
 
+const RING = [
+  [38.5, 9.5],
+  [38.62, 9.5],
+  [38.6, 9.58],
+  [38.5, 9.5],
+]
+
 export const Point = Type.Object(
   { type: Type.Literal('Point'), coordinates: Position },
-  { $id: 'Point', description: 'A GeoJSON Point.' },
+  {
+    $id: 'Point',
+    description: 'A GeoJSON Point.',
+    examples: [{ type: 'Point', coordinates: [38.5, 9.5] }],
+  },
 )
 
 export const Polygon = Type.Object(
   { type: Type.Literal('Polygon'), coordinates: Rings },
-  { $id: 'Polygon', description: 'A GeoJSON Polygon.' },
+  {
+    $id: 'Polygon',
+    description: 'A GeoJSON Polygon.',
+    examples: [{ type: 'Polygon', coordinates: [RING] }],
+  },
 )
 
 export const MultiPolygon = Type.Object(
   { type: Type.Literal('MultiPolygon'), coordinates: Type.Array(Rings, { minItems: 1 }) },
-  { $id: 'MultiPolygon', description: 'A GeoJSON MultiPolygon.' },
+  {
+    $id: 'MultiPolygon',
+    description: 'A GeoJSON MultiPolygon.',
+    examples: [{ type: 'MultiPolygon', coordinates: [[RING]] }],
+  },
 )
 
 /**

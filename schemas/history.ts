@@ -143,6 +143,7 @@ export type HistoryItem = Static<ReturnType<typeof historyItemOf>>
 
 const NextCursor = Type.Union([Type.String(), Type.Null()], {
   description: 'The `cursor` of the next page; null where this is the last one.',
+  examples: [null],
 })
 
 export const HistoryFeature = Type.Object(
@@ -198,6 +199,9 @@ export const HistoryCsv = Type.String({
   $id: 'HistoryCsv',
   description:
     'A header and a row for each entry of each advisory (RFC 4180, UTF-8). Text that a spreadsheet would take for a formula begins with an apostrophe.',
+  examples: [
+    'id,kind,product,name,lat,lng,scenario,value,unit\r\n3f6d2a0e-0f7c-4b6e-9d1b-7c4f6f1f2a10,point,yield,My field,9.5,38.5,Normal,2464,kg/ha\r\n',
+  ],
 })
 
 export function historySchemasOf(products: readonly ProductContract[]) {

@@ -55,7 +55,7 @@ const TimeOrNull = { ...Time, type: ['string', 'null'] }
 
 const described = {
   id: Type.String({ format: 'uuid' }),
-  name: Type.String(),
+  name: Type.String({ examples: ['Dashboard of the ministry'] }),
   hint: Type.String({ description: 'The beginning of the key.', examples: ['agro_Zk3v'] }),
   scopes: Type.Array(ScopeName, { description: 'What the key may do.' }),
   made_by: Type.Unsafe<string | null>({
@@ -87,7 +87,10 @@ export type ApiKey = Static<typeof ApiKey>
 export const NewApiKey = Type.Object(
   {
     ...described,
-    key: Type.String({ description: 'The key. Keep it now: it is never shown again.' }),
+    key: Type.String({
+      description: 'The key. Keep it now: it is never shown again.',
+      examples: ['agro_Zk3vQ1sPq7mYp9oU5p3cT2E4BOEZ8wyhU8X1mPJ4vh'],
+    }),
   },
   { $id: 'NewApiKey', description: 'A key that was just made.' },
 )

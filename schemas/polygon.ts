@@ -117,6 +117,8 @@ export function parametersOf(request: TObject): TObject {
 /** What products without seasons are asked. */
 export type PlainPolygonRequest = Pick<PolygonRequest, 'geometry' | 'admin' | 'country_code' | 'name'>
 
+const LOCATION = { name: 'My farm', lat: 9.55, lng: 38.55, type: 'polygon', area_ha: 12012.5 }
+
 export const PolygonLocation = Type.Object(
   {
     name: Type.String({ description: 'The label of the request, or the name of the area.' }),
@@ -128,7 +130,10 @@ export const PolygonLocation = Type.Object(
     }),
     admin: Type.Optional(ref(AdvisedArea)),
   },
-  { $id: 'PolygonLocation' },
+  {
+    $id: 'PolygonLocation',
+    examples: [LOCATION],
+  },
 )
 
 const Statistics = {
@@ -144,7 +149,6 @@ const Statistics = {
   }),
 }
 
-const LOCATION = { name: 'My farm', lat: 9.55, lng: 38.55, type: 'polygon', area_ha: 12012.5 }
 const HISTORY_ID = '0199b0a4-5f0e-7c5b-9d55-3d0d6b1f2a77'
 
 /** What the operation of a product for polygons is made of. */

@@ -2,10 +2,10 @@ import { Type } from 'typebox'
 
 export const ServiceLinks = Type.Object(
   {
-    name: Type.String(),
-    docs: Type.String({ description: 'Swagger UI.' }),
-    openapi: Type.String({ description: 'The OpenAPI document.' }),
-    catalog: Type.String({ description: 'What is published.' }),
+    name: Type.String({ examples: ['Agricultural advisory service'] }),
+    docs: Type.String({ description: 'Swagger UI.', examples: ['/docs'] }),
+    openapi: Type.String({ description: 'The OpenAPI document.', examples: ['/openapi.json'] }),
+    catalog: Type.String({ description: 'What is published.', examples: ['/catalog'] }),
   },
   { $id: 'ServiceLinks' },
 )

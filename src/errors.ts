@@ -1,5 +1,4 @@
-import type { TSchema } from 'typebox'
-import { ErrorBody, type ErrorDetail, errorCodeSchemaOf, ref } from '#schemas/common.ts'
+import { ErrorBody, type ErrorDetail, EXAMPLE_REQUEST_ID, errorCodeSchemaOf, ref } from '#schemas/common.ts'
 
 /**
  * Every error that the API can answer with: its code, its HTTP status and what it means to an
@@ -139,23 +138,87 @@ export class OperatorError extends Error {
   override name = 'OperatorError'
 }
 
+/** What an error says in the document, where an operation has no better sentence for it. */
+export const EXAMPLE_SENTENCES: Record<ErrorCode, string> = {
+  INVALID_PARAMETERS: 'lat must be a number from -90 to 90.',
+  MALFORMED_JSON: 'The body is not valid JSON.',
+  MALFORMED_BODY: 'The body is not valid UTF-8.',
+  MALFORMED_REQUEST: 'The request is not valid HTTP.',
+  INVALID_GEOMETRY: 'geometry.coordinates[0] is not closed: its last position must be the same as its first.',
+  CROP_NOT_AVAILABLE: 'The crop is not available for Ethiopia; its crops are: wheat.',
+  UNKNOWN_COUNTRY: 'Invalid admin0 parameter: country not found in the database',
+  UNAUTHORIZED:
+    'This needs a token: log in with POST /auth/login and send `Authorization: Bearer <access_token>`.',
+  INVALID_CREDENTIALS: 'The e-mail or the password is wrong.',
+  FORBIDDEN: 'This is for callers with the role admin.',
+  NOT_FOUND: 'There is nothing with this id in your history.',
+  UNKNOWN_AREA: 'Ethiopia has no area with the code ETH-99; GET /admin lists them.',
+  NO_AREAS: 'No areas of level 3 are loaded for Ethiopia; there are some of level 1 and 2.',
+  NO_RELEASE: 'There are no yield predictions of wheat for Ethiopia in 2020-01; published are: 2026-07.',
+  OUTSIDE_COUNTRY: 'The point at latitude -1, longitude 36.5 lies in Kenya, not in Ethiopia.',
+  NO_DATA:
+    'The point at latitude 9.5, longitude 38.5 has no yield predictions: the published rasters have no value there.',
+  NOT_ACCEPTABLE: 'Accept must allow one of application/json, text/csv, application/geo+json.',
+  REQUEST_TIMEOUT: 'The request took too long to arrive.',
+  METHOD_NOT_ALLOWED: '/advisory/yield/point does not take DELETE, but GET, HEAD, POST.',
+  REQUEST_IN_PROGRESS: 'A request with this Idempotency-Key is being worked on: try again in a second.',
+  IDEMPOTENCY_KEY_REUSED:
+    'The Idempotency-Key came with another request before: send each one with a key of its own.',
+  INSUFFICIENT_SCOPE:
+    'The key may not do this: it takes one with the scope account, or the token of a login.',
+  INVALID_TOKEN: 'The token is not valid, has been used or has expired: ask for another.',
+  EMAIL_NOT_CONFIRMED:
+    'The e-mail has to be confirmed first, with the token that was sent to it: POST /auth/confirm/resend sends another one.',
+  MAIL_NOT_CONFIGURED:
+    'The service sends no mail: ask its operator, who can give you a token for a new password.',
+  EMAIL_TAKEN: 'There is an account with this e-mail: log in.',
+  TOO_MANY_KEYS: 'You have 20 keys: delete one that is not used.',
+  BODY_TOO_LARGE: 'The body is too large.',
+  TOO_MANY_POINTS:
+    'The call has 1001 points. Without a token a call may have 1000 points, with one (`Authorization: Bearer ...`) 20000.',
+  UNSUPPORTED_MEDIA_TYPE: 'Send the body as application/json.',
+  TOO_MANY_REQUESTS: 'Too many attempts; try again in 8 s.',
+  HEADERS_TOO_LARGE: 'The URL or the headers are too long.',
+  INTERNAL: 'The service failed to answer; the request may well be right.',
+  OVERLOADED: 'The service is busy; try again in a second.',
+  QUERY_TIMEOUT: 'The answer was not there within 5 seconds: ask for less, or try again.',
+  DATABASE_UNAVAILABLE: 'The database does not answer; try again later.',
+}
+
+/** An error that a route can answer with, and an example of what it says there. */
+export type DocumentedError = ErrorCode | readonly [code: ErrorCode, example: string]
+
 /**
  * The `response` entries of a route's schema for the errors it can answer with, grouped by status.
  * Every route can also fail or be overloaded, so those two are always in.
  */
-export function errorResponses(...codes: ErrorCode[]): Record<number, TSchema> {
-  const all: ErrorCode[] = [...codes, 'INTERNAL', 'OVERLOADED', 'DATABASE_UNAVAILABLE']
-  const statuses = [...new Set(all.map((code) => ERRORS[code].status))]
+export function errorResponses(...errors: DocumentedError[]): Record<number, object> {
+  const all = new Map<ErrorCode, string>()
+  for (const error of [...errors, 'INTERNAL', 'OVERLOADED', 'DATABASE_UNAVAILABLE'] as DocumentedError[]) {
+    const [code, example] = typeof error === 'string' ? [error, EXAMPLE_SENTENCES[error]] : error
+    all.set(code, example)
+  }
+  const statuses = [...new Set([...all.keys()].map((code) => ERRORS[code].status))]
   return Object.fromEntries(
-    statuses.map((status) => [
-      status,
-      {
-        ...ref(ErrorBody),
-        description: all
-          .filter((code) => ERRORS[code].status === status)
-          .map((code) => `\`${code}\`: ${ERRORS[code].meaning}`)
-          .join('\n\n'),
-      },
-    ]),
+    statuses.map((status) => {
+      const ofStatus = [...all].filter(([code]) => ERRORS[code].status === status)
+      return [
+        status,
+        {
+          description: ofStatus.map(([code]) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
+          content: {
+            'application/json': {
+              schema: ref(ErrorBody),
+              examples: Object.fromEntries(
+                ofStatus.map(([code, error]) => [
+                  code,
+                  { value: { error, code, request_id: EXAMPLE_REQUEST_ID } },
+                ]),
+              ),
+            },
+          },
+        },
+      ]
+    }),
   )
 }

@@ -22,6 +22,12 @@ export function negotiate<const MediaType extends string>(
   if (!accept) return offered[0]
   const chosen = new Negotiator({ headers: { accept } }).mediaType([...offered])
   if (chosen !== undefined) return chosen as MediaType
-  const message = `Accept must allow one of ${offered.join(', ')}`
-  throw new ApiError('NOT_ACCEPTABLE', `${message}.`, [{ field: 'Accept', message, allowed: [...offered] }])
+  const sentence = notAcceptable(offered)
+  throw new ApiError('NOT_ACCEPTABLE', sentence, [
+    { field: 'Accept', message: sentence.slice(0, -1), allowed: [...offered] },
+  ])
+}
+
+export function notAcceptable(offered: readonly string[]): string {
+  return `Accept must allow one of ${offered.join(', ')}.`
 }

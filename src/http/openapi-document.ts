@@ -2,6 +2,7 @@ import type { OpenAPIV3_1 } from 'openapi-types'
 import { stringify } from 'yaml'
 import { COUNTRY_CODES, COUNTRY_NAMES, DOCUMENTED_AS } from '#schemas/common.ts'
 import type { App } from './app.ts'
+import { withOperations } from './openapi-operations.ts'
 import { withStandardFormat } from './validation.ts'
 
 export const JSON_TYPE = 'application/json'
@@ -46,27 +47,33 @@ export function documentOf(
     }
     if (value === null || typeof value !== 'object') return value
     if (DOCUMENTED_AS in value) return JSON.parse(withComponents(value[DOCUMENTED_AS]), asDocumented)
-    return media === 'json' && 'content' in value ? withJsonAlone(value) : withStandardFormat(value)
+    return withStandardFormat(value)
   }
-  return withoutUnused(JSON.parse(JSON.stringify(app.swagger()), asDocumented))
+  const document = withOperations(JSON.parse(JSON.stringify(app.swagger()), asDocumented))
+  return withoutUnused(media === 'all' ? document : JSON.parse(JSON.stringify(document), withJsonAlone))
 }
 
-/** A document without the components that only media types it does not have are made of. */
+/** A document without the components that nothing in it refers to. */
 function withoutUnused(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
-  const schemas = document.components?.schemas ?? {}
+  const { securitySchemes: _, ...components } = document.components ?? {}
   const text = JSON.stringify(document)
-  const unused = Object.keys(schemas).filter((name) => !text.includes(`"#/components/schemas/${name}"`))
+  const unused = Object.entries(components).flatMap(([kind, named]) =>
+    Object.keys(named)
+      .filter((name) => !text.includes(`"#/components/${kind}/${name}"`))
+      .map((name) => ({ named: named as Record<string, unknown>, name })),
+  )
   if (unused.length === 0) return document
-  for (const name of unused) delete schemas[name]
+  for (const { named, name } of unused) delete named[name]
   // What only these referred to is not used either.
   return withoutUnused(document)
 }
 
-/** The body of a request or an answer with JSON alone, where it may be JSON. */
-function withJsonAlone(body: { content?: unknown }): object {
-  const { [JSON_TYPE]: json, ...others } = body.content as Record<string, unknown>
-  if (json === undefined || Object.keys(others).length === 0) return body
-  return { ...body, content: { [JSON_TYPE]: json }, [OTHER_MEDIA_TYPES]: Object.keys(others) }
+/** Leaves JSON alone in the bodies of requests and answers that may be JSON; for `JSON.parse`. */
+function withJsonAlone(_key: string, value: unknown): unknown {
+  if (value === null || typeof value !== 'object' || !('content' in value)) return value
+  const { [JSON_TYPE]: json, ...others } = value.content as Record<string, unknown>
+  if (json === undefined || Object.keys(others).length === 0) return value
+  return { ...value, content: { [JSON_TYPE]: json }, [OTHER_MEDIA_TYPES]: Object.keys(others) }
 }
 
 /** A schema as text, its references made those of the document. */

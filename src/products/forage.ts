@@ -29,6 +29,16 @@ export const forage = defineProduct({
   },
   examples: {
     point: [{ forage_variety: 'Chloris gayana', suitability_score: 0.415 }],
+    polygon: [
+      {
+        forage_variety: 'Chloris gayana',
+        suitability_score: 0.4181,
+        min: 0.395,
+        max: 0.441,
+        stddev: 0.0112,
+        covered_percent: 100,
+      },
+    ],
     withoutCrop: [{ forage_variety: 'Chloris gayana', suitability_score: 0.765 }],
     place: {
       id: 'pasture-1',

@@ -41,5 +41,17 @@ export const isfm = defineProduct({
   },
   examples: {
     point: [{ isfm_type: 'Compost', scenario: 'Normal', rate_tons_ha: 6.4 }],
+    polygon: [
+      {
+        isfm_type: 'Compost',
+        scenario: 'Normal',
+        rate_tons_ha: 6.42,
+        min: 6.1,
+        max: 6.8,
+        stddev: 0.17,
+        covered_percent: 100,
+        total_tons: 77120.25,
+      },
+    ],
   },
 })

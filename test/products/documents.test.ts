@@ -35,6 +35,7 @@ describe('the documents of a service with more products', () => {
           'SoilEntry',
           'SoilHistoryItem',
           'SoilItem',
+          'SoilPointRemainder',
           'SoilPointRequest',
           'SoilPointsRequest',
           'SoilPointsResponse',

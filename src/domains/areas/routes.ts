@@ -11,7 +11,7 @@ import { ApiError, errorResponses, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { cursorAfter, placeOf } from '#src/http/cursor.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
-import { negotiate } from '#src/http/negotiation.ts'
+import { negotiate, notAcceptable } from '#src/http/negotiation.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { areaList, featureCollection } from './answer.ts'
@@ -19,6 +19,8 @@ import { type AdminCountry, findAdminCountry, hasAreaAbove, listAreas, listCount
 
 const JSON_TYPE = 'application/json'
 const GEOJSON = 'application/geo+json'
+
+const MEDIA_TYPES = [JSON_TYPE, GEOJSON] as const
 
 /** What a page can begin after. */
 const AREA_CODE = /^[^\0]+$/
@@ -44,7 +46,6 @@ export function adminRoutes(app: App): void {
         response: {
           200: {
             description: 'A page of areas.',
-            headers: { ETag: { type: 'string', description: 'Names the state of the boundaries.' } },
             content: {
               [JSON_TYPE]: { schema: ref(AdminAreaList) },
               [GEOJSON]: { schema: ref(AdminFeatureCollection) },
@@ -57,7 +58,7 @@ export function adminRoutes(app: App): void {
             'INVALID_PARAMETERS',
             'UNKNOWN_COUNTRY',
             'NO_AREAS',
-            'NOT_ACCEPTABLE',
+            ['NOT_ACCEPTABLE', notAcceptable(MEDIA_TYPES)],
           ),
         },
       },
@@ -102,7 +103,7 @@ export function adminRoutes(app: App): void {
 /** The parameter decides; without it, the media type that the client would rather have. */
 function mediaTypeOf(request: FastifyRequest<{ Querystring: AdminQuery }>, reply: FastifyReply): string {
   const { format } = request.query
-  if (format === undefined) return negotiate(request, reply, [JSON_TYPE, GEOJSON])
+  if (format === undefined) return negotiate(request, reply, MEDIA_TYPES)
   return format === 'geojson' ? GEOJSON : JSON_TYPE
 }
 

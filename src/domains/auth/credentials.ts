@@ -19,6 +19,8 @@ import { accountSubject, addressSubject, registrationSubject, type Subject } fro
 import type { Throttle } from './throttle.ts'
 import type { WorkQueue } from './work-queue.ts'
 
+export const WRONG_PASSWORD = 'The current password is wrong.'
+
 /** What people do with e-mail and password. All of it is throttled, and hashes when its turn comes. */
 export interface CredentialDesk {
   /** @throws {ApiError} EMAIL_TAKEN, or INVALID_PARAMETERS where the password is easily guessed */
@@ -98,7 +100,7 @@ export function createCredentialDesk(
 
     async changePassword({ id, sessionId }, { current_password, new_password }, address) {
       const known = await findPasswordHash(db, id)
-      const wrong = new ApiError('FORBIDDEN', 'The current password is wrong.')
+      const wrong = new ApiError('FORBIDDEN', WRONG_PASSWORD)
       if (!known) throw wrong
       await refuseGuessable('new_password', new_password, [known.email])
       const subjects = [accountSubject(emailKey(known.email), address), addressSubject(address)]

@@ -9,7 +9,7 @@ import type { App } from '#src/http/app.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import type { AccountMail } from './account-mail.ts'
-import type { CredentialDesk } from './credentials.ts'
+import { type CredentialDesk, WRONG_PASSWORD } from './credentials.ts'
 import { deleteSession } from './queries.ts'
 import { continueSession, type Session, startSession } from './sessions.ts'
 import { addressSubject } from './subjects.ts'
@@ -22,6 +22,9 @@ export const BODY_ERRORS: ErrorCode[] = [
   'UNSUPPORTED_MEDIA_TYPE',
   'TOO_MANY_REQUESTS',
 ]
+
+const SESSION_ENDED = 'The refresh token is not valid or has ended: log in again.'
+const NO_SESSION = 'A key has no session to end; delete it instead.'
 
 export function authRoutes(app: App, throttle: Throttle, desk: CredentialDesk, mail: AccountMail): void {
   app.route(registerRoute(app, desk, mail))
@@ -110,7 +113,7 @@ function refreshRoute(app: App, throttle: Throttle) {
       body: ref(RefreshRequest),
       response: {
         200: { ...ref(Tokens), description: 'The new tokens.' },
-        ...errorResponses(...BODY_ERRORS, 'UNAUTHORIZED'),
+        ...errorResponses(...BODY_ERRORS, ['UNAUTHORIZED', SESSION_ENDED]),
       },
     },
     handler: async ({ body, ip, log }: FastifyRequest<{ Body: RefreshRequest }>) => {
@@ -127,7 +130,7 @@ function refreshRoute(app: App, throttle: Throttle) {
       // Nobody can guess a token that is valid, so only the others have to wait.
       await throttle.refuseBlocked(subjects)
       await throttle.count(subjects)
-      throw new ApiError('UNAUTHORIZED', 'The refresh token is not valid or has ended: log in again.')
+      throw new ApiError('UNAUTHORIZED', SESSION_ENDED)
     },
   } as const
 }
@@ -144,13 +147,13 @@ function logoutRoute(app: App) {
       tags: ['auth'],
       response: {
         204: { type: 'null', description: 'The session has ended.' },
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'FORBIDDEN'),
+        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', ['FORBIDDEN', NO_SESSION]),
       },
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const { sessionId } = callerOf(request)
       if (sessionId === null) {
-        throw new ApiError('FORBIDDEN', 'A key has no session to end; delete it instead.')
+        throw new ApiError('FORBIDDEN', NO_SESSION)
       }
       await deleteSession(app.database.writer, sessionId)
       app.forgetCallers((caller) => caller.sessionId === sessionId)
@@ -172,7 +175,10 @@ function passwordRoute(app: App, desk: CredentialDesk) {
       body: ref(PasswordChange),
       response: {
         204: { type: 'null', description: 'The password is changed.' },
-        ...errorResponses(...BODY_ERRORS, 'UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'FORBIDDEN'),
+        ...errorResponses(...BODY_ERRORS, 'UNAUTHORIZED', 'INSUFFICIENT_SCOPE', [
+          'FORBIDDEN',
+          WRONG_PASSWORD,
+        ]),
       },
     },
     handler: async (request: FastifyRequest<{ Body: PasswordChange }>, reply: FastifyReply) => {

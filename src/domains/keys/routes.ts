@@ -13,6 +13,8 @@ import { deleteKey, insertKey, listKeys } from './queries.ts'
 const KEYS_PER_USER = 20
 /** Several times as long as a request can be: each item of an endless list of scopes would be a mistake to tell of. */
 const BODY_LIMIT = 4096
+
+const NO_SUCH_KEY = 'You have no key with this id.'
 /** Enough of a key to tell it from others, and nothing to guess the rest by. */
 const HINT_LENGTH = KEY_PREFIX.length + 4
 
@@ -118,14 +120,14 @@ function deleteRoute(app: App) {
       params: Type.Object({ id: Type.String({ description: 'The id of the key.' }) }),
       response: {
         204: { type: 'null', description: 'The key is deleted.' },
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND'),
+        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', ['NOT_FOUND', NO_SUCH_KEY]),
       },
     },
     handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
       const { id } = request.params
       const { id: userId } = callerOf(request)
       const deleted = await deleteKey(app.database.writer, userId, id)
-      if (!deleted) throw new ApiError('NOT_FOUND', 'You have no key with this id.')
+      if (!deleted) throw new ApiError('NOT_FOUND', NO_SUCH_KEY)
       // Others were made with it, and more with those: all keys of the user are looked up anew.
       app.forgetCallers((caller) => caller.id === userId && caller.keyId !== null)
       return reply.code(204).send()

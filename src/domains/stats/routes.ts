@@ -15,6 +15,8 @@ How many advisories the caller was given, by product, country, crop and day, and
 
 Admins may ask for \`scope=all\`: the same of all users, and in \`service\` how many requests there were with which errors, and how long they took. Other processes of the service may be 10 seconds behind.`
 
+const FOR_ADMINS = 'scope=all is for callers with the role admin.'
+
 /** @param response the schema of the answer */
 export function statsRoutes(app: App, response: TSchema): void {
   // What was just kept is counted: a replica may be behind.
@@ -32,7 +34,10 @@ export function statsRoutes(app: App, response: TSchema): void {
         querystring: StatsQuery,
         response: {
           200: { ...ref(response), description: 'The counts.' },
-          ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'INVALID_PARAMETERS', 'FORBIDDEN'),
+          ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'INVALID_PARAMETERS', [
+            'FORBIDDEN',
+            FOR_ADMINS,
+          ]),
         },
       },
       preValidation: readQuery(StatsQuery),
@@ -41,7 +46,7 @@ export function statsRoutes(app: App, response: TSchema): void {
       const { from, to, scope = 'own' } = request.query
       const { id, role } = callerOf(request)
       if (scope === 'all' && role !== 'admin') {
-        throw new ApiError('FORBIDDEN', 'scope=all is for callers with the role admin.')
+        throw new ApiError('FORBIDDEN', FOR_ADMINS)
       }
       const days = daysBetween(from, to)
       const filter = { ...days, userId: scope === 'all' ? null : id }

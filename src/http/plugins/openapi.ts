@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyReply, RouteOptions } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifySchema, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { AdvisedArea } from '#schemas/areas.ts'
@@ -10,6 +10,7 @@ import { geometrySchemas } from '#schemas/geojson.ts'
 import { listOf } from '#schemas/product.ts'
 import { UserProfile } from '#schemas/user.ts'
 import { errorCodeSchema } from '#src/errors.ts'
+import type { Products } from '#src/products/define.ts'
 import type { App } from '../app.ts'
 import {
   type DocumentCountry,
@@ -18,6 +19,8 @@ import {
   JSON_TYPE,
   openapiYaml,
 } from '../openapi-document.ts'
+import type { RouteFacts } from '../openapi-headers.ts'
+import { ROUTE_FACTS } from '../openapi-operations.ts'
 import { scopeOf } from './authentication.ts'
 import { allowAsset } from './caching.ts'
 import { IdempotencyHeaders } from './idempotency.ts'
@@ -72,58 +75,11 @@ export const openapi = fp(
     for (const schema of shared) app.addSchema(schema)
 
     await app.register(swagger, {
-      openapi: {
-        openapi: '3.1.0',
-        info: {
-          title: 'Agricultural advisory service',
-          version: '0.1.0',
-          description: descriptionOf(listOf(products.map(({ names }) => names.advice))),
-          license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-        },
-        servers: [{ url: app.config.BASE_PATH || '/' }],
-        components: {
-          securitySchemes: {
-            [BEARER]: {
-              type: 'http',
-              scheme: 'bearer',
-              description: 'The `access_token` of `POST /auth/login`, or a key of `POST /auth/keys`.',
-            },
-          },
-        },
-        // Each operation says itself whether it needs a token.
-        security: [],
-        tags: [
-          { name: 'auth', description: 'Accounts: who calls, and how they prove it.' },
-          { name: 'user', description: 'What is kept of a person.' },
-          { name: 'advisory', description: 'What the published releases say about a place.' },
-          {
-            name: 'history',
-            description: 'What callers with a token were answered, and what they say of it.',
-          },
-          { name: 'places', description: 'Administrative areas, and which of them a point lies in.' },
-          { name: 'catalog', description: 'What is published.' },
-          { name: 'service', description: 'The service itself: its links and its health.' },
-        ],
-      },
+      openapi: headOf(products, app.config.BASE_PATH),
       refResolver: {
         buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `schema${index}`),
       },
-      transform: ({ schema, url, route }) => {
-        const { queryAlternative, bodyForms, bodyRemainder, ...rest } = schema ?? {}
-        const operation = { ...rest, ...inferredFrom(route) }
-        if (bodyRemainder) {
-          const body = { anyOf: [rest.body, bodyRemainder] }
-          Object.assign(operation, {
-            body: { content: mediaOf({ [JSON_TYPE]: body }) },
-            [OPTIONAL_BODY]: true,
-          })
-        }
-        if (bodyForms) Object.assign(operation, { body: { content: mediaOf(bodyForms) } })
-        if (queryAlternative) Object.assign(operation, { querystring: queryAlternative })
-        return { schema: operation, url }
-      },
-      transformObject: (document) =>
-        'openapiObject' in document ? withOptionalBodies(document.openapiObject as OpenAPIV3_1.Document) : {},
+      transform: ({ schema, url, route }) => ({ schema: operationOf(schema ?? {}, route.config ?? {}), url }),
     })
 
     const documents = rememberedDocuments(app)
@@ -162,6 +118,56 @@ function keepForADay(route: RouteOptions): void {
   route.onSend = allowAsset
 }
 
+/** The document without its operations. */
+function headOf(products: Products['list'], basePath: string): Partial<OpenAPIV3_1.Document> {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Agricultural advisory service',
+      version: '0.1.0',
+      description: descriptionOf(listOf(products.map(({ names }) => names.advice))),
+      contact: { name: 'Whoever operates this service' },
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: basePath || '/' }],
+    components: {
+      securitySchemes: {
+        [BEARER]: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'The `access_token` of `POST /auth/login`, or a key of `POST /auth/keys`.',
+        },
+      },
+    },
+    // Each operation says itself whether it needs a token.
+    security: [],
+    tags: [
+      { name: 'auth', description: 'Accounts: who calls, and how they prove it.' },
+      { name: 'user', description: 'What is kept of a person.' },
+      { name: 'advisory', description: 'What the published releases say about a place.' },
+      { name: 'history', description: 'What callers with a token were answered, and what they say of it.' },
+      { name: 'places', description: 'Administrative areas, and which of them a point lies in.' },
+      { name: 'catalog', description: 'What is published.' },
+      { name: 'service', description: 'The service itself: its links and its health.' },
+    ],
+  }
+}
+
+/** A route's schema as its operation is described by it. */
+function operationOf(schema: FastifySchema, config: FastifyContextConfig): FastifySchema {
+  const { queryAlternative, bodyForms, bodyRemainder, ...rest } = schema
+  const facts: RouteFacts = { caching: config.caching, optionalBody: bodyRemainder !== undefined }
+  const forms = bodyRemainder ? { [JSON_TYPE]: { anyOf: [rest.body, bodyRemainder] } } : bodyForms
+  const operation = {
+    ...rest,
+    ...inferredFrom(schema, config),
+    [ROUTE_FACTS]: facts,
+    ...(forms && { body: { content: mediaOf(forms) } }),
+    ...(queryAlternative !== undefined && { querystring: queryAlternative }),
+  }
+  return operation
+}
+
 /** A form of the document, and the media type that it is sent as. */
 type Representation = ['json' | 'yaml', string]
 
@@ -197,29 +203,14 @@ function rememberingLast(make: (countries: DocumentCountry[]) => string) {
 }
 
 /** What the marking of a route says of its operation: who may call it, with which keys, and whether twice is once. */
-function inferredFrom({ schema, config = {} }: RouteOptions) {
+function inferredFrom(schema: FastifySchema, config: FastifyContextConfig) {
   const headers = config.idempotent && { headers: IdempotencyHeaders }
-  if (config.public) return { security: schema?.security ?? [], ...headers }
+  if (config.public) return { security: schema.security ?? [], ...headers }
   const rule = `A key needs the scope \`${scopeOf(config)}\`.`
-  const description = [schema?.description, rule].filter(Boolean).join('\n\n')
+  const description = [schema.description, rule].filter(Boolean).join('\n\n')
   return { security: [{ [BEARER]: [] }], description, ...headers }
 }
 
 function mediaOf(forms: Record<string, unknown>): Record<string, { schema: unknown }> {
   return Object.fromEntries(Object.entries(forms).map(([mediaType, schema]) => [mediaType, { schema }]))
-}
-
-/** Carries "the body may be left out" from a route to its operation; never seen outside. */
-const OPTIONAL_BODY = 'x-optional-body'
-
-function withOptionalBodies(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
-  for (const path of Object.values(document.paths ?? {})) {
-    for (const operation of Object.values(path ?? {}) as Record<string, unknown>[]) {
-      if (!operation[OPTIONAL_BODY]) continue
-      delete operation[OPTIONAL_BODY]
-      const body = operation.requestBody as OpenAPIV3_1.RequestBodyObject
-      body.required = false
-    }
-  }
-  return document
 }

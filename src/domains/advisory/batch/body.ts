@@ -14,6 +14,8 @@ declare module 'fastify' {
   }
 }
 
+export const UNSUPPORTED_FORM = `Send the body as one of ${FORMS.join(', ')}.`
+
 /** How to have more points answered. */
 function hint({ user }: FastifyRequest): string {
   return user === null
@@ -51,7 +53,7 @@ export function readBatchBodies(app: App): void {
     const body = await collect(request, stream, limitsOf(request))
     if (body.length === 0) return undefined
     if (isUntypedJson(request, body)) return readBody(request, 'application/json', body)
-    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `Send the body as one of ${FORMS.join(', ')}.`)
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', UNSUPPORTED_FORM)
   })
 
   function readBody(request: FastifyRequest, form: Form, body: Buffer): SentBatch | undefined {

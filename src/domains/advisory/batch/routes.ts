@@ -15,14 +15,14 @@ import { ref } from '#schemas/common.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { attach, DISPOSITION, isFileType } from '#src/http/attachment.ts'
-import { negotiate } from '#src/http/negotiation.ts'
+import { negotiate, notAcceptable } from '#src/http/negotiation.ts'
 import { queryMerger } from '#src/http/parameters.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { seriesOf } from '../lookup/series.ts'
 import { adviseBatch, writeAnswer } from './answer.ts'
-import { readBatchBodies, refuseTooMany } from './body.ts'
+import { readBatchBodies, refuseTooMany, UNSUPPORTED_FORM } from './body.ts'
 import { readPoint, type Validator } from './items.ts'
 import { FORMS, type Form, type SentBatch } from './sent.ts'
 import { createWriter } from './writers.ts'
@@ -95,10 +95,10 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
             'MALFORMED_BODY',
             ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
             'NO_RELEASE',
-            'NOT_ACCEPTABLE',
+            ['NOT_ACCEPTABLE', notAcceptable(FORMS)],
             'TOO_MANY_POINTS',
             'BODY_TOO_LARGE',
-            'UNSUPPORTED_MEDIA_TYPE',
+            ['UNSUPPORTED_MEDIA_TYPE', UNSUPPORTED_FORM],
           ),
         },
       },

@@ -145,11 +145,7 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
       response: {
         200: {
           ...success,
-          headers: {
-            ...headers,
-            ETag: Type.String({ description: 'Names the answer: the same as long as the release is.' }),
-            'Cache-Control': Type.String(),
-          },
+          headers,
         },
         304: Type.Null({ description: 'The answer is the one that `If-None-Match` names.' }),
         ...errorResponses(...errors),

@@ -1,0 +1,84 @@
+import type { OpenAPIV3_1 } from 'openapi-types'
+import { EXAMPLE_REQUEST_ID } from '#schemas/common.ts'
+import { type Components, type ExampleSchema, exampleOf, membersOf, violationOf } from './openapi-examples.ts'
+import {
+  HEADER_PARAMETERS,
+  HEADERS,
+  headerParametersOf,
+  headersOf,
+  type RouteFacts,
+} from './openapi-headers.ts'
+
+/** Carries what a route's config says to its operation; never seen outside. */
+export const ROUTE_FACTS = 'x-route-facts'
+
+interface Media {
+  schema: ExampleSchema
+  examples?: Record<string, { value: unknown }>
+}
+
+type Content = Record<string, Media>
+
+interface Answer {
+  headers?: Record<string, object>
+  content?: Content
+}
+
+interface Operation {
+  deprecated?: boolean
+  parameters?: ({ in?: string; name?: string; schema?: ExampleSchema } | { $ref: string })[]
+  requestBody?: { required?: boolean; content: Content }
+  responses: Record<string, Answer>
+  [ROUTE_FACTS]?: RouteFacts
+}
+
+/**
+ * Adds to each operation what follows from its route and its schemas, so that no route has to say it: headers,
+ * an example for each answer, and whether it is deprecated.
+ */
+export function withOperations(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
+  const components = (document.components?.schemas ?? {}) as Components
+  for (const path of Object.values(document.paths ?? {})) {
+    for (const operation of Object.values(path ?? {}) as Operation[]) complete(operation, components)
+  }
+  Object.assign(document.components ?? {}, { headers: HEADERS, parameters: HEADER_PARAMETERS })
+  return document
+}
+
+function complete(operation: Operation, components: Components): void {
+  const { [ROUTE_FACTS]: facts = {}, requestBody, responses } = operation
+  delete operation[ROUTE_FACTS]
+  if (facts.deprecated) operation.deprecated = true
+  if (facts.optionalBody && requestBody) requestBody.required = false
+
+  const parameters = headerParametersOf(facts, 'Server-Timing' in (responses[200]?.headers ?? {}))
+  if (parameters.length > 0) operation.parameters = [...(operation.parameters ?? []), ...parameters]
+
+  for (const media of Object.values(requestBody?.content ?? {}))
+    media.examples ??= exampleIn(media, components)
+  const wrong = violationOf(fieldsOf(operation, components))
+  for (const [status, answer] of Object.entries(responses)) {
+    const negotiated = Object.keys(answer.content ?? {}).length > 1
+    answer.headers = { ...headersOf(Number(status), facts, negotiated), ...answer.headers }
+    for (const media of Object.values(answer.content ?? {})) {
+      media.examples ??= exampleIn(media, components)
+      if (wrong && media.examples.INVALID_PARAMETERS)
+        media.examples.INVALID_PARAMETERS = {
+          value: { ...wrong, request_id: EXAMPLE_REQUEST_ID },
+        }
+    }
+  }
+}
+
+function exampleIn({ schema }: Media, components: Components) {
+  return { example: { value: exampleOf(schema, components) } }
+}
+
+/** What a request is made of: members of its body, and parameters. */
+function fieldsOf({ requestBody, parameters = [] }: Operation, components: Components) {
+  const [body] = Object.values(requestBody?.content ?? {})
+  const ofQuery = parameters.flatMap((parameter): [string, ExampleSchema][] =>
+    'name' in parameter && parameter.in === 'query' ? [[parameter.name ?? '', parameter.schema ?? {}]] : [],
+  )
+  return { ...(body && membersOf(body.schema, components)), ...Object.fromEntries(ofQuery) }
+}

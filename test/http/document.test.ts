@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Document, documentOf, type Operation, operationsOf, validatorOf } from '#test/setup/document.ts'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+
+let service: TestAppWithPerson
+const documents: Record<string, Document> = {}
+beforeAll(async () => {
+  service = await createTestAppWithPerson()
+  for (const media of ['json', 'all'] as const) documents[media] = await documentOf(service.app, media)
+})
+afterAll(() => service.close())
+
+type Media = { schema?: object; examples?: Record<string, { value: unknown }> }
+
+/** All bodies that an operation takes or answers with. */
+function bodiesOf({ requestBody, responses }: Operation): [where: string, media: Media][] {
+  const parts = Object.entries({ request: requestBody, ...responses })
+  return parts.flatMap(([where, part]) =>
+    Object.entries(part?.content ?? {}).map(([type, media]): [string, Media] => [
+      `${where} ${type}`,
+      media as Media,
+    ]),
+  )
+}
+
+describe.each(['json', 'all'])('the document with %s media types', (media) => {
+  test('has schemas that a strict validator takes without a word', () => {
+    const document = documents[media] as Document
+    const validator = validatorOf(document)
+    const names = Object.keys(document.components?.schemas ?? {})
+    expect(names.length).toBeGreaterThan(80)
+    for (const $ref of names) expect(() => validator.mistakes({ $ref }, {}), $ref).not.toThrow()
+    for (const { path, operation } of operationsOf(document)) {
+      for (const { name, schema } of operation.parameters ?? []) {
+        if (schema) expect(() => validator.mistakes(schema, ''), `${path} ${name}`).not.toThrow()
+      }
+    }
+  })
+
+  test('has an example of every body, and it is as the schema says', () => {
+    const document = documents[media] as Document
+    const validator = validatorOf(document)
+    for (const { method, path, operation } of operationsOf(document)) {
+      for (const [where, { schema = {}, examples = {} }] of bodiesOf(operation)) {
+        const label = `${method} ${path} ${where}`
+        expect(Object.keys(examples), label).not.toEqual([])
+        for (const { value } of Object.values(examples)) {
+          expect(validator.mistakes(schema, value), `${label} ${JSON.stringify(value)}`).toEqual([])
+        }
+      }
+    }
+  })
+
+  test('has an example of every error that a description names, with its code', () => {
+    for (const { path, operation } of operationsOf(documents[media] as Document)) {
+      for (const [status, { description, content }] of Object.entries(operation.responses)) {
+        if (Number(status) < 400) continue
+        const codes = [...description.matchAll(/^`([A-Z_]+)`: /gm)].map(([, code]) => code)
+        const { examples = {} } = (content?.['application/json'] ?? {}) as Media
+        expect(Object.keys(examples), path).toEqual(codes)
+        for (const [code, { value }] of Object.entries(examples)) expect(value).toMatchObject({ code })
+      }
+    }
+  })
+})
+
+describe('the examples of errors', () => {
+  const exampleOf = ({ responses }: Operation, status: number, code: string) =>
+    (responses[status]?.content?.['application/json'] as Media | undefined)?.examples?.[code]?.value as
+      | { error: string; details?: { field: string }[] }
+      | undefined
+
+  /** The answer to the example of an operation's request, with one field changed. */
+  async function answerTo(
+    method: string,
+    path: string,
+    operation: Operation,
+    field?: string,
+    value?: unknown,
+  ) {
+    const request = bodiesOf(operation).find(([where]) => where === 'request application/json')
+    const [example] = Object.values(request?.[1].examples ?? {})
+    const query = (operation.parameters ?? [])
+      .filter(({ example }) => example !== undefined)
+      .map(({ name, example }) => [name, String(example)])
+    const isField = field !== undefined && { [field]: value }
+    const response = await service.app.inject({
+      method: method.toUpperCase() as 'POST',
+      url: path.replace('{id}', '00000000-0000-4000-8000-000000000000'),
+      headers: operation.security?.length === 1 ? service.person.headers : {},
+      query: { ...Object.fromEntries(query), ...(example ? {} : (isField as Record<string, string>)) },
+      ...(example && { payload: { ...(example.value as object), ...isField } }),
+    })
+    return response.json()
+  }
+
+  test('about a parameter are what the service says of it', async () => {
+    let compared = 0
+    for (const { method, path, operation } of operationsOf(documents.all as Document)) {
+      const example = exampleOf(operation, 400, 'INVALID_PARAMETERS')
+      if (!example) continue
+      const { field } = example.details?.[0] ?? {}
+      const answers = await Promise.all(
+        ['x', ''].map((value) => answerTo(method, path, operation, field, value)),
+      )
+      expect(answers, `${method} ${path}`).toContainEqual(example)
+      compared++
+    }
+    expect(compared).toBeGreaterThan(25)
+  })
+
+  test('about a missing token are what the service says', async () => {
+    for (const { method, path, operation } of operationsOf(documents.all as Document)) {
+      if (operation.security?.length !== 1) continue
+      const response = await service.app.inject({ method: method.toUpperCase() as 'POST', url: path })
+      expect([response.statusCode, response.json()], path).toEqual([
+        401,
+        exampleOf(operation, 401, 'UNAUTHORIZED'),
+      ])
+    }
+  })
+
+  const POINT = '/advisory/yield/point'
+  const SHIFTED = [
+    [38.5, 9.5],
+    [38.6, 9.5],
+    [38.6, 9.6],
+    [38.5, 9.6],
+  ]
+  test.each([
+    ['CROP_NOT_AVAILABLE', 400, POINT, { lat: 9.5, lng: 38.5, crop: 'potato' }],
+    ['OUTSIDE_COUNTRY', 404, POINT, { lat: -1, lng: 36.5 }],
+    ['NO_RELEASE', 404, POINT, { lat: 9.5, lng: 38.5, forecast_period: '2020-01' }],
+    ['MALFORMED_JSON', 400, POINT, '{"lat":'],
+    ['UNSUPPORTED_MEDIA_TYPE', 415, POINT, 'lat=9.5'],
+    ['BODY_TOO_LARGE', 413, POINT, { name: 'x'.repeat(1_100_000) }],
+    ['INVALID_GEOMETRY', 400, '/advisory/yield', { geometry: { type: 'Polygon', coordinates: [SHIFTED] } }],
+    ['UNKNOWN_AREA', 404, '/advisory/yield', { admin: { country_code: 'eth', code: 'ETH-99' } }],
+    ['INVALID_CREDENTIALS', 401, '/auth/login', { email: 'a@example.org', password: 'wrong' }],
+    ['TOO_MANY_POINTS', 413, '/advisory/yield/points', { points: Array(1001).fill({ lat: 9.5, lng: 38.5 }) }],
+    ['MALFORMED_BODY', 400, '/advisory/yield/points', Buffer.from([0x7b, 0xff, 0x7d])],
+    ['NOT_FOUND', 404, '/history/{id}/feedback', { rating: 4 }],
+  ])('%s is what the service says', async (code, status, path, payload) => {
+    const operation = documents.all?.paths[path]?.post as Operation
+    const response = await service.app.inject({
+      method: 'POST',
+      url: path.replace('{id}', '00000000-0000-4000-8000-000000000000'),
+      headers: {
+        'content-type': code === 'UNSUPPORTED_MEDIA_TYPE' ? 'text/plain' : 'application/json',
+        ...(operation.security?.length === 1 && service.person.headers),
+      },
+      payload,
+    })
+    const example = exampleOf(operation, status, code)
+    expect([response.statusCode, response.json()]).toMatchObject([status, example])
+  })
+})
+
+describe('answers, as a gateway that knows the document alone sees them', () => {
+  const POINT = { lat: 9.5, lng: 38.5 }
+  const FIELD = {
+    type: 'Polygon',
+    coordinates: [
+      [
+        [38.5, 9.5],
+        [38.62, 9.5],
+        [38.6, 9.58],
+        [38.5, 9.5],
+      ],
+    ],
+  }
+
+  test('of the history are those of their products', async () => {
+    const { app, person } = service
+    const ask = (url: string, payload: object) =>
+      app.inject({ method: 'POST', url, headers: person.headers, payload })
+    const asked: [string, object][] = [
+      ['/advisory/yield/point', POINT],
+      ['/advisory/fertilizer', { geometry: FIELD }],
+      ['/advisory/isfm', { geometry: { type: 'Feature', geometry: FIELD, properties: null } }],
+      ['/advisory/forage', { admin: { country_code: 'ken', code: 'KEN-01' } }],
+      ['/advisory/point', POINT],
+    ]
+    for (const [url, payload] of asked) expect((await ask(url, payload)).statusCode, url).toBe(200)
+    const validator = validatorOf(documents.json as Document)
+    const list = (await app.inject({ url: '/history/my', headers: person.headers })).json()
+    expect(list.items.map(({ product }: { product: string }) => product)).toEqual(
+      ['yield', 'fertilizer', 'isfm', 'forage', 'all'].reverse(),
+    )
+    expect(validator.mistakes({ $ref: 'HistoryList' }, list)).toEqual([])
+    // The same with the answer of another product is not.
+    const [all, forage] = list.items
+    expect(validator.mistakes({ $ref: 'HistoryItem' }, { ...forage, answer: all.answer })).not.toEqual([])
+    const geojson = await app.inject({
+      url: '/history/my',
+      headers: { ...person.headers, accept: 'application/geo+json' },
+    })
+    expect(
+      validatorOf(documents.all as Document).mistakes({ $ref: 'HistoryFeatureCollection' }, geojson.json()),
+    ).toEqual([])
+  })
+
+  test.each([
+    ['GET', '/advisory/yield/point?lat=9.5&lng=38.5', 200],
+    ['GET', '/advisory/yield/point?lat=9.5', 400],
+    ['GET', '/admin?admin0=rwa&level=1', 200],
+    ['GET', '/history/my', 200],
+    ['GET', '/user/profile', 200],
+    ['POST', '/auth/login', 400],
+  ] as const)('have the headers of the document: %s %s, %i', async (method, url, status) => {
+    const [path = ''] = url.split('?')
+    const { app, person } = service
+    const headers = url.startsWith('/advisory') ? {} : person.headers
+    const response = await app.inject({ method, url, headers })
+    expect(response.statusCode).toBe(status)
+    const operation = documents.all?.paths[path]?.[method.toLowerCase()] as Operation
+    const ofCaches = ['cache-control', 'etag', 'vary', 'www-authenticate', 'retry-after']
+    const named = Object.keys(operation.responses[status]?.headers ?? {}).map((name) => name.toLowerCase())
+    expect(ofCaches.filter((name) => named.includes(name))).toEqual(
+      ofCaches.filter((name) => response.headers[name] !== undefined),
+    )
+  })
+})

@@ -1,0 +1,58 @@
+import { Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import type { OpenAPIV3_1 } from 'openapi-types'
+import type { App } from '#src/http/app.ts'
+
+export type Operation = Omit<OpenAPIV3_1.OperationObject, 'parameters' | 'requestBody' | 'responses'> & {
+  parameters?: OpenAPIV3_1.ParameterObject[]
+  requestBody?: OpenAPIV3_1.RequestBodyObject
+  responses: Record<string, OpenAPIV3_1.ResponseObject>
+}
+
+export type Document = Omit<OpenAPIV3_1.Document, 'paths'> & {
+  paths: Record<string, Record<string, Operation>>
+}
+
+/** The document of a service: the one for generators, or that with all media types. */
+export async function documentOf(app: App, media: 'json' | 'all'): Promise<Document> {
+  return (await app.inject(`/openapi.json?media=${media}`)).json()
+}
+
+export function operationsOf(document: Document) {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ method, path, operation })),
+  )
+}
+
+/**
+ * Validates by a document and the standard formats alone, as a gateway does. Whatever the validator complains of
+ * in a schema is an error.
+ */
+export function validatorOf(document: Document) {
+  const complain = (...complaints: unknown[]) => {
+    throw new Error(complaints.join(' '))
+  }
+  const ajv = addFormats.default(
+    new Ajv2020({
+      strict: true,
+      allErrors: true,
+      validateSchema: true,
+      logger: { log: complain, warn: complain, error: complain },
+    }),
+  )
+  // The one keyword of OpenAPI in the schemas; `oneOf` has the rule.
+  ajv.addVocabulary(['discriminator'])
+  const local = (value: unknown) =>
+    JSON.parse(JSON.stringify(value).replaceAll('"#/components/schemas/', '"')) as AnySchemaObject
+  for (const [name, schema] of Object.entries(document.components?.schemas ?? {})) {
+    ajv.addSchema(local(schema), name)
+  }
+  return {
+    /** What is wrong with a value; nothing where it is as its schema says. */
+    mistakes(schema: object, value: unknown): string[] {
+      const validate = ajv.compile(local(schema))
+      validate(value)
+      return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
+    },
+  }
+}
