@@ -190,11 +190,13 @@ export type DocumentedError = ErrorCode | readonly [code: ErrorCode, example: st
 
 /**
  * The `response` entries of a route's schema for the errors it can answer with, grouped by status.
- * Every route can also fail or be overloaded, so those two are always in.
+ * Every route can also fail or be overloaded, so those two are always in. Where nothing else of a request can
+ * be wrong, its headers can be too long.
  */
 export function errorResponses(...errors: DocumentedError[]): Record<number, object> {
+  const ofRequest: DocumentedError[] = errors.length > 0 ? errors : ['HEADERS_TOO_LARGE']
   const all = new Map<ErrorCode, string>()
-  for (const error of [...errors, 'INTERNAL', 'OVERLOADED', 'DATABASE_UNAVAILABLE'] as DocumentedError[]) {
+  for (const error of [...ofRequest, 'INTERNAL', 'OVERLOADED', 'DATABASE_UNAVAILABLE'] as DocumentedError[]) {
     const [code, example] = typeof error === 'string' ? [error, EXAMPLE_SENTENCES[error]] : error
     all.set(code, example)
   }

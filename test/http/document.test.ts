@@ -1,5 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Document, documentOf, type Operation, operationsOf, validatorOf } from '#test/setup/document.ts'
+import {
+  bodiesOf,
+  type Document,
+  documentOf,
+  type Media,
+  type Operation,
+  operationsOf,
+  validatorOf,
+} from '#test/setup/document.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 
 let service: TestAppWithPerson
@@ -9,19 +17,6 @@ beforeAll(async () => {
   for (const media of ['json', 'all'] as const) documents[media] = await documentOf(service.app, media)
 })
 afterAll(() => service.close())
-
-type Media = { schema?: object; examples?: Record<string, { value: unknown }> }
-
-/** All bodies that an operation takes or answers with. */
-function bodiesOf({ requestBody, responses }: Operation): [where: string, media: Media][] {
-  const parts = Object.entries({ request: requestBody, ...responses })
-  return parts.flatMap(([where, part]) =>
-    Object.entries(part?.content ?? {}).map(([type, media]): [string, Media] => [
-      `${where} ${type}`,
-      media as Media,
-    ]),
-  )
-}
 
 describe.each(['json', 'all'])('the document with %s media types', (media) => {
   test('has schemas that a strict validator takes without a word', () => {

@@ -24,6 +24,19 @@ export function operationsOf(document: Document) {
   )
 }
 
+export type Media = { schema?: object; examples?: Record<string, { value: unknown }> }
+
+/** All bodies that an operation takes or answers with. */
+export function bodiesOf({ requestBody, responses }: Operation): [where: string, media: Media][] {
+  const parts = Object.entries({ request: requestBody, ...responses })
+  return parts.flatMap(([where, part]) =>
+    Object.entries(part?.content ?? {}).map(([type, media]): [string, Media] => [
+      `${where} ${type}`,
+      media as Media,
+    ]),
+  )
+}
+
 /**
  * Validates by a document and the standard formats alone, as a gateway does. Whatever the validator complains of
  * in a schema is an error.
