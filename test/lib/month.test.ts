@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { isoMonth, isoMonthNamed, monthAndYear } from '#src/lib/month.ts'
+
+test('a month is read back from the text that is written of it', () => {
+  const months = Array.from({ length: 12 }, (_, month) => `2026-${String(month + 1).padStart(2, '0')}`)
+  expect(months.map((month) => isoMonth(`${month}-01`))).toEqual(months)
+  expect(months.map((month) => isoMonthNamed(monthAndYear(`${month}-01`)))).toEqual(months)
+  expect(monthAndYear('2026-07-01')).toBe('July 2026')
+})
+
+test.each(['', 'July', 'July 26', 'july 2026', 'Juli 2026', '2026-07', 'July 2026 ', 'constructor 2026'])(
+  'no month is read from other text: %j',
+  (text) => expect(isoMonthNamed(text)).toBeUndefined(),
+)
