@@ -21,6 +21,41 @@ export const PointId = documentedAs(
   Type.Union([TextId, NumberId], idOptions),
 )
 
+/** How much may be passed through. */
+export const PASS_LIMITS = { names: 20, characters: 1000 } as const
+
+/** Columns and properties that are passed through. */
+export const Pass = Type.Array(Type.String({ minLength: 1, maxLength: 100, format: 'text' }), {
+  maxItems: PASS_LIMITS.names,
+  uniqueItems: true,
+  description: `What else of the points is given back with their answers: at most ${PASS_LIMITS.names} columns or properties by their names; in the query several times, or separated by commas. Texts of at most ${PASS_LIMITS.characters} characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of.`,
+  examples: [['area_ha', 'farmer']],
+})
+
+/** What is given back as it was sent. */
+const GivenBack = (description: string) =>
+  Type.Unsafe<string | number | boolean>({ type: ['string', 'number', 'boolean'], description })
+
+export const SentLabels = Type.Object(
+  {
+    name: Type.Optional(GivenBack('Its name.')),
+    lat: Type.Optional(GivenBack('Its latitude.')),
+    lng: Type.Optional(GivenBack('Its longitude.')),
+  },
+  {
+    description:
+      'Of a point that is not valid: what was sent, as it was sent. What is no text, number or boolean, or a text of more than 200 characters, is left out.',
+    examples: [{ name: 'My field', lat: 'nine', lng: 38.5 }],
+  },
+)
+export type SentLabels = Static<typeof SentLabels>
+
+export const PassedMembers = Type.Unsafe<Record<string, string | number | boolean | null>>({
+  type: 'object',
+  additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+  description: 'What `pass` named, as it was sent; what the point does not have is left out.',
+})
+
 export const BatchPoint = Type.Object(
   {
     id: optional(PointId),
@@ -28,7 +63,10 @@ export const BatchPoint = Type.Object(
     lng: PointRequest.properties.lng,
     name: PointRequest.properties.name,
   },
-  { $id: 'BatchPoint', description: 'One of many points. Fields that are not listed are ignored.' },
+  {
+    $id: 'BatchPoint',
+    description: 'One of many points. Fields that are not listed are ignored, unless `pass` names them.',
+  },
 )
 export type BatchPoint = WithoutNulls<Static<typeof BatchPoint>>
 
@@ -41,7 +79,7 @@ export const PointLines = Type.String({
 export const PointTable = Type.String({
   $id: 'PointTable',
   description:
-    'RFC 4180, in UTF-8. The first line names the columns, in any order and case: `lat` (or `latitude`) and `lng` (or `lon`, `long`, `longitude`), and if you like `id` and `name`. Others are ignored; empty cells count as left out; ids are text.',
+    'RFC 4180, in UTF-8. The first line names the columns, in any order and case: `lat` (or `latitude`) and `lng` (or `lon`, `long`, `longitude`), and if you like `id` and `name`. Others are ignored, unless `pass` names them; empty cells count as left out; ids are text.',
   examples: ['id,name,lat,lng\r\nfield-1,"My field, upper part",9.5,38.5\r\nfield-2,,9.6,38.6\r\n'],
 })
 
@@ -63,7 +101,8 @@ export const PointCollection = Type.Object(
   },
   {
     $id: 'PointCollection',
-    description: 'GeoJSON points in WGS 84. Heights are ignored, and so are properties that are not listed.',
+    description:
+      'GeoJSON points in WGS 84. Heights are ignored, and so are properties that are not listed, unless `pass` names them.',
     examples: [
       {
         type: 'FeatureCollection',
@@ -110,7 +149,7 @@ export function batchFormsOf(products: readonly ProductContract[]): BatchForms {
 function answerTable(seasons: string): TSchema {
   return Type.String({
     $id: 'AnswerTable',
-    description: `For each point one row, in their order: \`id\`, \`name\`, \`lat\`, \`lng\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, a column a layer, such as \`rate_kg_ha Urea Normal\`, then \`error\` and \`code\`. A text that a spreadsheet would take for a formula has an apostrophe before it.`,
+    description: `For each point one row, in their order: \`id\`, \`name\`, \`lat\`, \`lng\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, a column a layer, such as \`rate_kg_ha Urea Normal\`, then \`error\` and \`code\`, then what \`pass\` named. A row that is not valid has its cells as they were sent. A text that a spreadsheet would take for a formula has an apostrophe before it.`,
     examples: [
       'id,name,lat,lng,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal,error,code\r\nfield-1,My field,9.5,38.5,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694,,\r\n',
     ],
@@ -141,7 +180,7 @@ function answerCollection(seasons: string): TSchema {
             Type.String(),
             Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]),
             {
-              description: `\`name\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, and a property a layer, such as \`rate_kg_ha Urea Normal\`, null where it has no value; \`error\` and \`code\` where there is none at all.`,
+              description: `\`name\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, and a property a layer, such as \`rate_kg_ha Urea Normal\`, null where it has no value; \`error\` and \`code\` where there is none at all; and what \`pass\` named. A point that is not valid has \`name\`, \`lat\` and \`lng\` as they were sent.`,
             },
           ),
         }),

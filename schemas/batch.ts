@@ -5,22 +5,25 @@ import {
   BATCH_LIMITS,
   type BatchForms,
   BatchPoint,
+  Pass,
+  PassedMembers,
   PointCollection,
   PointId,
   PointLines,
   PointTable,
+  SentLabels,
 } from './batch-forms.ts'
-import { ref, type WithoutNulls } from './common.ts'
+import { optional, ref, type WithoutNulls } from './common.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 
 const { crop, country_code, forecast_period } = PointRequest.properties
 
 /** What is said of all points of a call together, in a JSON body or in the query. */
-export const BatchParameters = Type.Object({ crop, country_code, forecast_period })
+export const BatchParameters = Type.Object({ crop, country_code, forecast_period, pass: optional(Pass) })
 export type BatchParameters = WithoutNulls<Static<typeof BatchParameters>>
 
 /** The same for products without seasons. */
-const PlainBatchParameters = Type.Object({ country_code })
+const PlainBatchParameters = Type.Object({ country_code, pass: optional(Pass) })
 
 const Points = Type.Array(ref(BatchPoint), {
   minItems: 1,
@@ -89,12 +92,18 @@ function requestOf(product: ProductContract): TObject {
 function itemOf(point: PointSchemas): TObject {
   const { code, entries } = point.product
   const [answer] = (point.response as { examples?: object[] }).examples ?? []
-  const members = { id: PointId, location: ref(Location), ...dataOrReason(point) }
+  const members = {
+    id: PointId,
+    location: ref(Location),
+    sent: SentLabels,
+    ...dataOrReason(point),
+    pass: PassedMembers,
+  }
   return Type.Object(
     Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, Type.Optional(schema)])),
     {
       $id: `${componentOf(point.product)}Item`,
-      description: `What \`POST /advisory/${code}/point\` answers, with the point's \`id\`. A point without a value has \`${entries}\` null, and \`error\` and \`code\` say why; one that is not valid has these alone.`,
+      description: `What \`POST /advisory/${code}/point\` answers, with the point's \`id\`. A point without a value has \`${entries}\` null, and \`error\` and \`code\` say why; one that is not valid has these and what was \`sent\`.`,
       examples: [{ id: examplePlaceOf(point.product).id, ...answer }],
     },
   )

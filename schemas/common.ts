@@ -20,6 +20,11 @@ export function optional<Schema extends TSchema>(field: Schema) {
 /** A request once its body is merged with the query, which leaves out what is null. */
 export type WithoutNulls<Request> = { [Field in keyof Request]: Exclude<Request[Field], null> }
 
+/** The pattern of a parameter that may be empty. */
+export function orEmpty(pattern: string): string {
+  return `^$|${pattern}`
+}
+
 interface Parameter extends TSchema {
   type: string | string[]
   minLength?: number
@@ -34,7 +39,7 @@ export function asParameter(field: TSchema): TSchema {
   return Type.Optional({
     ...rest,
     type: types.length === 1 ? types[0] : types,
-    ...(pattern !== undefined && { pattern: `^$|${pattern}` }),
+    ...(pattern !== undefined && { pattern: orEmpty(pattern) }),
   })
 }
 

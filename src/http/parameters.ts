@@ -8,6 +8,7 @@ const DECIMAL = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/
 interface Field {
   name: string
   numeric: boolean
+  list: boolean
   optional: boolean
 }
 
@@ -77,6 +78,7 @@ function fieldsOf(schema: TObject): Field[] {
   return Object.entries(schema.properties).map(([name, property]) => ({
     name,
     numeric: Type.IsNumber(property) || Type.IsInteger(property),
+    list: [(property as { type?: string | string[] }).type].flat().includes('array'),
     optional: Type.IsOptional(property),
   }))
 }
@@ -86,12 +88,20 @@ function fieldsOf(schema: TObject): Field[] {
  * validation then refuses with the same message as text in a body.
  */
 function readValue(
-  { name, numeric, optional }: Field,
+  { name, numeric, list, optional }: Field,
   value: string | string[] | undefined,
-): number | string | undefined {
+): number | string | string[] | undefined {
   if (value === undefined || (value === '' && optional)) return undefined
+  if (list) return listIn(value)
   if (Array.isArray(value)) throw ApiError.invalid(name, 'must be given once')
   return numeric ? readNumber(value) : value
+}
+
+/** A list that is given at once, separated by commas, or item by item; undefined where it is empty. */
+function listIn(value: string | string[]): string[] | undefined {
+  const items = [value].flat().flatMap((text) => text.split(',').map((item) => item.trim()))
+  const named = items.filter((item) => item !== '')
+  return named.length > 0 ? named : undefined
 }
 
 /** The number that a text is in decimal notation; what is not a number stays text. */

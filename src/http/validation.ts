@@ -1,6 +1,6 @@
 import type { Options as AjvOptions } from 'ajv'
 import type { FastifySchemaValidationError } from 'fastify'
-import { DOCUMENTED_AS, type ErrorDetail } from '#schemas/common.ts'
+import { DOCUMENTED_AS, type ErrorDetail, orEmpty } from '#schemas/common.ts'
 import { MONTH_PATTERN } from '#schemas/month.ts'
 import { ApiError } from '#src/errors.ts'
 import { areSwapped } from '#src/lib/swapped.ts'
@@ -78,9 +78,12 @@ const FORMATS: Record<string, Format> = {
   },
 }
 
+const MONTH_RULE = 'must be a month such as 2026-07 or July 2026'
+
 /** How the patterns of our schemas are told to a person. */
 const PATTERNS: Record<string, string> = {
-  [MONTH_PATTERN]: 'must be a month such as 2026-07 or July 2026',
+  [MONTH_PATTERN]: MONTH_RULE,
+  [orEmpty(MONTH_PATTERN)]: MONTH_RULE,
 }
 
 /** A schema as the document has it: what is a format of ours elsewhere is a pattern there. */
@@ -162,6 +165,10 @@ function ruleOf(error: FastifySchemaValidationError): string {
       return minLength === 1 ? 'must not be empty' : `must be at least ${minLength} characters long`
     case 'maxLength':
       return `must be at most ${maxLength} characters long`
+    case 'maxItems':
+      return `must have at most ${params.limit} items`
+    case 'uniqueItems':
+      return 'must not have the same item twice'
     case 'pattern':
       return PATTERNS[params.pattern as string] ?? 'is not written as it has to be'
     case 'format':

@@ -9,6 +9,7 @@ import { positionOf } from '../lookup/series.ts'
 import type { Snapshot } from '../lookup/snapshot.ts'
 import type { LayerValues } from '../lookup/values.ts'
 import { RefusedPoint } from './items.ts'
+import type { Passage } from './passage.ts'
 import type { Writer } from './writers.ts'
 
 /** So many points are worked on at a time; in between, other requests have their turn. */
@@ -60,14 +61,18 @@ function isAsked(point: BatchPoint | RefusedPoint): point is BatchPoint {
 /**
  * The answer in pieces, in the order of the points. Slices are given up as they are written.
  * Why points have no value is asked for piece by piece; where that fails, so does the rest.
+ *
+ * @param passage has what is passed through; null for nothing
  */
 export async function* writeAnswer(
   { noValue }: Reasons,
   series: Series,
   { snapshot, slices }: BatchAdvice,
   writer: Writer,
+  passage: Passage | null,
 ): AsyncGenerator<Buffer> {
   let text = writer.opening
+  let written = 0
   for (let slice = slices.shift(); slice; slice = slices.shift()) {
     const { points, values } = slice
     const without = points.filter(isAsked).filter((_, index) => !values[index])
@@ -81,8 +86,9 @@ export async function* writeAnswer(
         ? writer.answered(point, found)
         : writer.without(point, (reasons[nextReason++] as ApiError).body)
     })
+    const complete = passage ? items.map((item) => writer.passing(item, passage.give(written++))) : items
     const last = slices.length === 0
-    yield Buffer.from(text + items.join(writer.separator) + (last ? writer.closing : writer.separator))
+    yield Buffer.from(text + complete.join(writer.separator) + (last ? writer.closing : writer.separator))
     text = ''
     if (!last) await setImmediate()
   }

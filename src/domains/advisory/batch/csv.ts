@@ -1,6 +1,5 @@
 import { ApiError } from '#src/errors.ts'
 import { readNumber } from '#src/http/parameters.ts'
-import { RefusedPoint } from './items.ts'
 
 /** More columns than anybody's table has: a line without end is not read to its end. */
 const MOST_COLUMNS = 1000
@@ -9,7 +8,7 @@ const CELL = /[^,\r\n]*/y
 const LINE_END = /\r\n|[\r\n]/y
 const BLANK_LINES = /[\r\n]*/y
 
-/** What columns may be called, in any case. Others are ignored. */
+/** What the columns of points may be called, in any case. */
 const COLUMNS = new Map<string, 'id' | 'lat' | 'lng' | 'name'>([
   ['id', 'id'],
   ['name', 'name'],
@@ -81,12 +80,23 @@ function malformed(text: string, at: number, what: string): ApiError {
   return new ApiError('MALFORMED_BODY', `The body is not valid CSV: on line ${line} ${what}.`)
 }
 
+/** How the records of a table are read. Empty cells count as left out. */
+export interface CsvTable {
+  /** As the header names them. */
+  columns: string[]
+  /** A record as a point, as JSON would have it; the error where it is too long. */
+  pointOf(record: string[]): Record<string, unknown> | ApiError
+  /** Cells of a record, by `id`, `name`, `lat` and `lng` or by the names of other columns. */
+  cellsOf(record: string[], names: readonly string[]): (string | undefined)[]
+}
+
 /**
- * What turns a record into a point as JSON would have it. Empty cells count as left out.
+ * The table that a header is of.
  *
  * @throws {ApiError} MALFORMED_BODY, where the header does not say which columns are which
  */
-export function csvPointReader(header: string[]): (record: string[]) => unknown {
+export function csvTable(header: string[]): CsvTable {
+  const titles = header.map((name) => name.trim())
   const columns = header.map((name) => COLUMNS.get(name.trim().toLowerCase()))
   for (const name of ['lat', 'lng'] as const) {
     if (columns.includes(name)) continue
@@ -100,16 +110,25 @@ export function csvPointReader(header: string[]): (record: string[]) => unknown 
   const twice = columns.find((name, index) => name && columns.indexOf(name) !== index)
   if (twice) throw new ApiError('MALFORMED_BODY', `The first line names more than one column for ${twice}.`)
 
-  return (record) => {
-    const point: Record<string, unknown> = {}
-    for (const [index, name] of columns.entries()) {
-      const cell = record[index]
-      if (!name || !cell) continue
-      if (name === 'id' || name === 'name') point[name] = cell
-      else if (cell.trim() !== '') point[name] = readNumber(cell.trim())
-    }
-    if (record.length <= header.length) return point
-    const rule = `has ${record.length} cells, and the first line names ${header.length}`
-    return new RefusedPoint(ApiError.invalid('row', rule), point.id)
+  const places = new Map<string | undefined, number>(titles.map((title, index) => [title, index]))
+  for (const [index, name] of columns.entries()) if (name) places.set(name, index)
+
+  return {
+    columns: titles,
+    pointOf(record) {
+      if (record.length > header.length) {
+        const rule = `has ${record.length} cells, and the first line names ${header.length}`
+        return ApiError.invalid('row', rule)
+      }
+      const point: Record<string, unknown> = {}
+      for (const [index, name] of columns.entries()) {
+        const cell = record[index]
+        if (!name || !cell) continue
+        if (name === 'id' || name === 'name') point[name] = cell
+        else if (cell.trim() !== '') point[name] = readNumber(cell.trim())
+      }
+      return point
+    },
+    cellsOf: (record, names) => names.map((name) => record[places.get(name) ?? record.length] || undefined),
   }
 }

@@ -24,8 +24,9 @@ import { seriesOf } from '../lookup/series.ts'
 import { adviseBatch, writeAnswer } from './answer.ts'
 import { readBatchBodies, refuseTooMany, UNSUPPORTED_FORM } from './body.ts'
 import { readPoint, type Validator } from './items.ts'
+import { createPassage, refuseOwnNames } from './passage.ts'
 import { FORMS, type Form, type SentBatch } from './sent.ts'
-import { createWriter } from './writers.ts'
+import { createWriter, headerOf } from './writers.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -37,7 +38,7 @@ declare module 'fastify' {
 const RULES = `
 One call may have ${BATCH_LIMITS.anonymous} points, and ${BATCH_LIMITS.withToken} with a valid token. They are all answered by one release, in their order, each by what the point endpoint would answer or by its own \`error\` and \`code\`: one that is not valid or has no value spoils nothing for the others.
 
-Points are sent as JSON, as NDJSON (a point a line), as CSV or as GeoJSON. \`Accept\` chooses among the same forms for the answer; without it, the answer has the form of the request. What applies to all points comes in the query; a JSON body may have it as well, and wins.
+Points are sent as JSON, as NDJSON (a point a line), as CSV or as GeoJSON. \`Accept\` chooses among the same forms for the answer; without it, the answer has the form of the request. What applies to all points comes in the query; a JSON body may have it as well, and wins. \`pass=area_ha,farmer\` passes columns or properties of that name through to the answers.
 
 Long answers are streamed. If the service fails midway, the connection is cut: an answer is whole when its transfer ends properly. While many long calls are worked on, others are answered 503 \`OVERLOADED\`. Calls with many points are not kept in the caller's history.`
 
@@ -115,15 +116,18 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
         const answerForm = negotiate(call, reply, OFFERS[form])
         const validate = call.compileValidationSchema(BatchPoint) as Validator
         const series = seriesOf(product, call.body)
+        const { pass = [] } = call.body
+        const passage = pass.length > 0 ? createPassage(points, pass) : null
         const advice = await adviseBatch(lookup, series, points.count, (index) =>
-          readPoint(points.at(index), validate),
+          readPoint(points, index, validate, passage),
         )
         const { release } = advice
+        refuseOwnNames(pass, headerOf(product, release))
         reply.header('advisory-release', release.code).type(mediaTypeOf(answerForm))
         if (isFileType(answerForm)) attach(reply, answerForm, `${release.code}-points`)
-        const writer = createWriter(answerForm, product, release)
+        const writer = createWriter(answerForm, product, release, pass)
         const long = advice.slices.length > 1
-        const pieces = writeAnswer(lookup.reasons, series, advice, writer)
+        const pieces = writeAnswer(lookup.reasons, series, advice, writer, passage)
         return reply.send(long ? Readable.from(pieces) : (await pieces.next()).value)
       },
     })

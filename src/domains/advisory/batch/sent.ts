@@ -1,8 +1,8 @@
 import { BATCH_LIMITS } from '#schemas/batch-forms.ts'
 import { ApiError } from '#src/errors.ts'
 import { isInAnotherCrs } from '#src/lib/geojson.ts'
-import { csvPointReader, csvRecords } from './csv.ts'
-import { isObject, RefusedPoint } from './items.ts'
+import { isObject } from '#src/lib/objects.ts'
+import { csvRecords, csvTable } from './csv.ts'
 
 /** The forms in which many points are sent and answered. */
 export const FORMS = ['application/json', 'application/x-ndjson', 'text/csv', 'application/geo+json'] as const
@@ -12,8 +12,12 @@ export type Form = (typeof FORMS)[number]
 export interface SentPoints {
   /** One more than a call may ever have where there are more. */
   count: number
-  /** A point as JSON would have it, not looked at yet; a {@link RefusedPoint} where it could not be read. */
+  /** The columns of a table, as its header names them; null where each point names its own. */
+  columns: string[] | null
+  /** A point as JSON would have it, not looked at yet; the error where it could not be read. */
   at(index: number): unknown
+  /** Members of a point as they were sent, whatever they are; undefined for those that are left out. */
+  membersOf(index: number, names: readonly string[]): unknown[]
 }
 
 /** A call with many points. */
@@ -34,7 +38,7 @@ export function readBatch(form: Form, text: string, parseJson: (text: string) =>
   switch (form) {
     case 'application/json': {
       const body = objectOf(parseJson(text))
-      return { form, points: listOf(body, 'points', (point) => point), parameters: body }
+      return { form, points: objectsOf(listOf(body, 'points')), parameters: body }
     }
     case 'application/geo+json':
       return { form, points: featuresOf(objectOf(parseJson(text))), parameters: {} }
@@ -50,15 +54,24 @@ function objectOf(body: unknown): Record<string, unknown> {
   throw ApiError.invalid('body', 'must be a JSON object')
 }
 
-function listOf(
-  body: Record<string, unknown>,
-  field: string,
-  pointOf: (item: unknown) => unknown,
-): SentPoints {
+function listOf(body: Record<string, unknown>, field: string): unknown[] {
   const list = Object.hasOwn(body, field) ? body[field] : undefined
   if (list === undefined) throw ApiError.invalid(field, 'is required')
   if (!Array.isArray(list)) throw ApiError.invalid(field, 'must be an array')
-  return { count: list.length, at: (index) => pointOf(list[index]) }
+  return list
+}
+
+function ownMembersOf(value: unknown, names: readonly string[]): unknown[] {
+  return names.map((name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined))
+}
+
+function objectsOf(list: unknown[]): SentPoints {
+  return {
+    count: list.length,
+    columns: null,
+    at: (index) => list[index],
+    membersOf: (index, names) => ownMembersOf(list[index], names),
+  }
 }
 
 function linesOf(text: string): SentPoints {
@@ -70,14 +83,20 @@ function linesOf(text: string): SentPoints {
     if (line.trim() !== '') lines.push(line)
     start = end + 1
   }
+  const at = (index: number): unknown => {
+    try {
+      return JSON.parse(lines[index] as string)
+    } catch {
+      return new ApiError('MALFORMED_JSON', 'The line is not valid JSON.')
+    }
+  }
   return {
     count: lines.length,
-    at(index) {
-      try {
-        return JSON.parse(lines[index] as string)
-      } catch {
-        return new RefusedPoint(new ApiError('MALFORMED_JSON', 'The line is not valid JSON.'))
-      }
+    columns: null,
+    at,
+    membersOf(index, names) {
+      const value = at(index)
+      return ownMembersOf(value instanceof ApiError ? undefined : value, names)
     },
   }
 }
@@ -85,14 +104,19 @@ function linesOf(text: string): SentPoints {
 function recordsOf(text: string): SentPoints {
   const reader = csvRecords(text)
   const header = reader.next().value
-  if (!header) return { count: 0, at: () => undefined }
-  const pointOf = csvPointReader(header)
+  if (!header) return objectsOf([])
+  const table = csvTable(header)
   const records: string[][] = []
   for (const record of reader) {
     records.push(record)
     if (records.length > BATCH_LIMITS.withToken) break
   }
-  return { count: records.length, at: (index) => pointOf(records[index] as string[]) }
+  return {
+    count: records.length,
+    columns: table.columns,
+    at: (index) => table.pointOf(records[index] as string[]),
+    membersOf: (index, names) => table.cellsOf(records[index] as string[], names),
+  }
 }
 
 function featuresOf(body: Record<string, unknown>): SentPoints {
@@ -103,21 +127,41 @@ function featuresOf(body: Record<string, unknown>): SentPoints {
       'must be left out: GeoJSON coordinates are longitude and latitude in WGS 84',
     )
   }
-  return listOf(body, 'features', pointOfFeature)
+  const features = listOf(body, 'features')
+  return {
+    count: features.length,
+    columns: null,
+    at: (index) => pointOfFeature(features[index]),
+    membersOf: (index, names) => membersOfFeature(features[index], names),
+  }
 }
 
 function pointOfFeature(feature: unknown): unknown {
-  if (!isObject(feature) || feature.type !== 'Feature') {
-    return new RefusedPoint(ApiError.invalid('type', 'must be Feature'))
-  }
+  if (!isObject(feature) || feature.type !== 'Feature') return ApiError.invalid('type', 'must be Feature')
   const properties = isObject(feature.properties) ? feature.properties : {}
   const id = feature.id ?? properties.id ?? undefined
   const name = properties.name ?? undefined
-  const labels = { ...(id !== undefined && { id }), ...(name !== undefined && { name }) }
   const { geometry } = feature
   if (!isObject(geometry) || geometry.type !== 'Point' || !Array.isArray(geometry.coordinates)) {
-    return new RefusedPoint(ApiError.invalid('geometry', 'must be a Point'), id)
+    return ApiError.invalid('geometry', 'must be a Point')
   }
   const [lng, lat] = geometry.coordinates
-  return { ...labels, ...(lat !== undefined && { lat }), ...(lng !== undefined && { lng }) }
+  return {
+    ...(id !== undefined && { id }),
+    ...(name !== undefined && { name }),
+    ...(lat !== undefined && { lat }),
+    ...(lng !== undefined && { lng }),
+  }
+}
+
+/** The id of a Feature, the coordinates of its point, and its properties. */
+function membersOfFeature(feature: unknown, names: readonly string[]): unknown[] {
+  const { id, geometry, properties } = isObject(feature) ? feature : {}
+  const coordinates = isObject(geometry) && Array.isArray(geometry.coordinates) ? geometry.coordinates : []
+  const own = new Map<string, unknown>([
+    ['id', id ?? undefined],
+    ['lng', coordinates[0]],
+    ['lat', coordinates[1]],
+  ])
+  return ownMembersOf(properties, names).map((property, index) => own.get(names[index] as string) ?? property)
 }

@@ -2,10 +2,13 @@ import { POINT_DEFAULTS } from '#schemas/advisory.ts'
 import type { BatchPoint } from '#schemas/batch-forms.ts'
 import type { ErrorBody } from '#schemas/common.ts'
 import { csvCell } from '#src/http/csv.ts'
+import { readNumber } from '#src/http/parameters.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { type ItemWriter, idMember, itemWriter, memberTexts } from '../lookup/item-writer.ts'
 import { labelsOf, releaseMembers } from '../lookup/products.ts'
 import type { LayerLabel, ReleaseLabels } from '../lookup/queries.ts'
+import type { Passed } from './passage.ts'
+import type { Scalar } from './scalars.ts'
 import type { Form } from './sent.ts'
 
 /**
@@ -18,35 +21,65 @@ export interface Writer extends ItemWriter {
   /** Between two items. */
   separator: string
   closing: string
+  /** An item with what is passed through. */
+  passing(item: string, passed: Passed): string
 }
 
-/** The writer of a form, for the answers of a release. */
-export function createWriter(form: Form, product: ProductDefinition, release: ReleaseLabels): Writer {
+/**
+ * The writer of a form, for the answers of a release.
+ *
+ * @param names of what is passed through
+ */
+export function createWriter(
+  form: Form,
+  product: ProductDefinition,
+  release: ReleaseLabels,
+  names: readonly string[],
+): Writer {
   switch (form) {
     case 'application/json':
       return {
-        ...itemWriter(product, release),
+        ...passingItemWriter(product, release, names),
         opening: `{${memberTexts(releaseMembers(release)).join(',')},"items":[`,
         separator: ',',
         closing: ']}',
       }
     case 'application/x-ndjson':
-      return { ...itemWriter(product, release), opening: '', separator: '\n', closing: '\n' }
+      return { ...passingItemWriter(product, release, names), opening: '', separator: '\n', closing: '\n' }
     case 'text/csv':
-      return tableWriter(product, release)
+      return tableWriter(product, release, names)
     case 'application/geo+json':
-      return featureWriter(product, release)
+      return featureWriter(product, release, names)
   }
 }
 
-/** Properties are flat, as map programs want them: one a layer. */
-function featureWriter(product: ProductDefinition, release: ReleaseLabels): Writer {
+/** What is passed through has a member of its own, where no name can be one of ours. */
+function passingItemWriter(product: ProductDefinition, release: ReleaseLabels, names: readonly string[]) {
+  const membersOf = passedMembers(names)
+  return {
+    ...itemWriter(product, release),
+    passing: (item: string, passed: Passed) => `${item.slice(0, -1)},"pass":{${membersOf(passed)}}}`,
+  }
+}
+
+/** What writes the members that a point has of those that are passed through. */
+function passedMembers(names: readonly string[]): (passed: Passed) => string {
+  const fragments = names.map((name) => `${JSON.stringify(name)}:`)
+  return (passed) =>
+    passed
+      .flatMap((value, index) => (value === undefined ? [] : fragments[index] + JSON.stringify(value)))
+      .join(',')
+}
+
+/** Properties are flat, as map programs want them: one a layer, and those that are passed through. */
+function featureWriter(product: ProductDefinition, release: ReleaseLabels, names: readonly string[]): Writer {
   const fragments = columnsOf(product, release).map((column) => `,${JSON.stringify(column)}:`)
   const members = memberTexts(releaseMembers(release)).join(',')
   const start = ({ id, name = POINT_DEFAULTS.name, lat, lng }: BatchPoint) =>
     `{"type":"Feature",${idMember(id)}"geometry":{"type":"Point","coordinates":[${lng},${lat}]},"properties":{"name":${JSON.stringify(name)},${members}`
   const reasonText = ({ error, code }: ErrorBody) => `"error":${JSON.stringify(error)},"code":"${code}"}}`
   const withoutValues = fragments.map((fragment) => `${fragment}null`).join('')
+  const membersOf = passedMembers(names)
   return {
     opening: `{"type":"FeatureCollection",${members},"features":[`,
     separator: ',',
@@ -58,22 +91,37 @@ function featureWriter(product: ProductDefinition, release: ReleaseLabels): Writ
       return `${text}}}`
     },
     without: (point, reason) => `${start(point)}${withoutValues},${reasonText(reason)}`,
-    refused: ({ id, reason }) =>
-      `{"type":"Feature",${idMember(id)}"geometry":null,"properties":{${reasonText(reason)}`,
+    refused({ id, sent, reason }) {
+      const labels = memberTexts(sent).map((member) => `${member},`)
+      return `{"type":"Feature",${idMember(id)}"geometry":null,"properties":{${labels.join('')}${reasonText(reason)}`
+    },
+    passing(item, passed) {
+      const members = membersOf(passed)
+      return members === '' ? item : `${item.slice(0, -2)},${members}}}`
+    },
   }
 }
 
-/** One row a point and one column a layer: what a data frame or a spreadsheet takes as it is. */
-function tableWriter(product: ProductDefinition, release: ReleaseLabels): Writer {
+/** The columns of a table; what else the forms of answers have of a point is called the same. */
+export function headerOf(product: ProductDefinition, release: ReleaseLabels): string[] {
+  const members = Object.keys(releaseMembers(release))
+  return ['id', 'name', 'lat', 'lng', ...members, ...columnsOf(product, release), 'error', 'code']
+}
+
+/**
+ * One row a point and one column a layer: what a data frame or a spreadsheet takes as it is. What is passed
+ * through comes last.
+ */
+function tableWriter(product: ProductDefinition, release: ReleaseLabels, names: readonly string[]): Writer {
   const members = releaseMembers(release)
   const columns = columnsOf(product, release)
-  const header = ['id', 'name', 'lat', 'lng', ...Object.keys(members), ...columns, 'error', 'code']
+  const header = [...headerOf(product, release), ...names]
   const cells = Object.values(members).map((cell) => `,${csvCell(cell)}`)
   const afterLng = cells.join('')
   const start = ({ id, name = POINT_DEFAULTS.name, lat, lng }: BatchPoint) =>
     `${csvCell(id ?? null)},${csvCell(name)},${lat},${lng}${afterLng}`
   const empty = ','.repeat(columns.length)
-  const emptyPlace = ','.repeat(3 + cells.length)
+  const emptyMembers = ','.repeat(cells.length)
   const reasonCells = ({ error, code }: ErrorBody) => `${csvCell(error)},${code}`
   return {
     opening: `${header.map(csvCell).join(',')}\r\n`,
@@ -85,8 +133,20 @@ function tableWriter(product: ProductDefinition, release: ReleaseLabels): Writer
       return `${text},,`
     },
     without: (point, reason) => `${start(point)}${empty},${reasonCells(reason)}`,
-    refused: ({ id, reason }) => `${csvCell(id ?? null)}${emptyPlace}${empty},${reasonCells(reason)}`,
+    refused: ({ id, sent: { name, lat, lng }, reason }) =>
+      `${csvCell(id ?? null)},${sentCell(name)},${numberCell(lat)},${numberCell(lng)}${emptyMembers}${empty},${reasonCells(reason)}`,
+    passing: (item, passed) => `${item},${passed.map(numberCell)}`,
   }
+}
+
+/** A cell with what was sent, if anything was. */
+function sentCell(value: Scalar | undefined): string {
+  return csvCell(typeof value === 'boolean' ? String(value) : (value ?? null))
+}
+
+/** The same, where the text of a number is a number as somebody wrote it: no formula, whatever it begins with. */
+function numberCell(value: Scalar | undefined): string {
+  return typeof value === 'string' && typeof readNumber(value) === 'number' ? value : sentCell(value)
 }
 
 /** A value as text; NaN is none. */

@@ -1,5 +1,5 @@
 import { POINT_DEFAULTS } from '#schemas/advisory.ts'
-import type { BatchPoint } from '#schemas/batch-forms.ts'
+import type { BatchPoint, SentLabels } from '#schemas/batch-forms.ts'
 import type { ErrorBody } from '#schemas/common.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { labelsOf, type ReleaseMembers, releaseMembers } from './products.ts'
@@ -10,6 +10,8 @@ import type { LayerValues } from './values.ts'
 export interface UnansweredPoint {
   id: string | number | undefined
   reason: ErrorBody
+  /** What was sent of it. */
+  sent: SentLabels
 }
 
 /** Writes the answer to a point of a release: with values, without any, or to what is no point at all. */
@@ -46,7 +48,8 @@ export function itemWriter(product: ProductDefinition, release: ReleaseLabels): 
       return `${text}}]}`
     },
     without: (point, reason) => `${start(point, afterLng)}null,${JSON.stringify(reason).slice(1)}`,
-    refused: ({ id, reason }) => `{${idMember(id)}${JSON.stringify(reason).slice(1)}`,
+    refused: ({ id, sent, reason }) =>
+      `{${idMember(id)}${sentMember(sent)}${JSON.stringify(reason).slice(1)}`,
   }
 }
 
@@ -62,6 +65,11 @@ function beforeValue(entry: object): string {
 /** The members of an object as JSON. */
 export function memberTexts(object: ReleaseMembers): string[] {
   return Object.entries(object).map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)
+}
+
+function sentMember(sent: SentLabels): string {
+  const text = JSON.stringify(sent)
+  return text === '{}' ? '' : `"sent":${text},`
 }
 
 export function idMember(id: string | number | undefined): string {

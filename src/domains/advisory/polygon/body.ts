@@ -2,7 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import type { TObject } from 'typebox'
 import { PointRequest } from '#schemas/advisory.ts'
 import { queryMerger } from '#src/http/parameters.ts'
-import { invalid, isObject, type SentGeoJson, soleFeature } from './geometry.ts'
+import { isObject } from '#src/lib/objects.ts'
+import { invalid, type SentGeoJson, soleFeature } from './geometry.ts'
 
 /** The media type of bodies that are a polygon and nothing else. */
 export const GEOJSON = 'application/geo+json'

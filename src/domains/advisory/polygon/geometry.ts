@@ -1,5 +1,6 @@
 import { ApiError } from '#src/errors.ts'
 import { isInAnotherCrs } from '#src/lib/geojson.ts'
+import { isObject } from '#src/lib/objects.ts'
 import type { Rings } from '#src/raster/rings.ts'
 
 /** Vertices of all rings together, the closing ones included. */
@@ -171,10 +172,6 @@ function refuseCrs(object: Record<string, unknown>, field: string): void {
 function asObject(value: unknown, field: string): Record<string, unknown> {
   if (isObject(value)) return value
   throw invalid(field, `must be a GeoJSON object, not ${shown(value)}`)
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
 function asArray(value: unknown, field: string, what: string): unknown[] {

@@ -101,7 +101,29 @@ async function emptyItem({ product, country_code, crop }: Series) {
   return { ...answer, [`${product}_data`]: null }
 }
 
+/** What is given back of a point that is not valid, which depends on how it was sent. */
+function sentOf(type: MediaType, { name, lat, lng }: TestPoint) {
+  const cell = (value: unknown) => (type === 'text/csv' && value !== undefined ? String(value) : value)
+  return JSON.parse(JSON.stringify({ name, lat: cell(lat), lng: cell(lng) }))
+}
+
+/** Items as they are where the points were sent in a form. */
+function itemsIn(type: MediaType, items: Item[], points: TestPoint[]): Item[] {
+  return items.map((item, index) => {
+    if (item.code !== 'INVALID_PARAMETERS') return item
+    const { id, ...reason } = item
+    return { ...(id !== undefined && { id }), sent: sentOf(type, points[index] as TestPoint), ...reason }
+  })
+}
+
+interface Sent {
+  name?: string
+  lat?: string | number
+  lng?: string | number
+}
+
 interface Item {
+  sent?: Sent
   id?: string
   location?: { name: string; lat: number; lng: number }
   forecast_period?: string
@@ -144,11 +166,12 @@ function expectAnswer(mediaType: MediaType, body: string, items: Item[]): void {
 }
 
 function expectRow(row: Record<string, string>, item: Item): void {
-  const { id = '', location, error = '', code = '' } = item
+  const { id = '', location, sent, error = '', code = '' } = item
+  const place: Sent | undefined = location ?? sent
   const isText = (cell: string | undefined, text: string) => expect([text, `'${text}`]).toContain(cell)
   isText(row.id, id)
-  isText(row.name, location?.name ?? '')
-  expect([row.lat, row.lng]).toEqual([location?.lat ?? '', location?.lng ?? ''].map(String))
+  isText(row.name, place?.name ?? '')
+  expect([row.lat, row.lng]).toEqual([place?.lat ?? '', place?.lng ?? ''].map(String))
   const { forecast_period, forecast_month, release, synthetic } = row
   const said = Object.entries({ forecast_period, forecast_month, release, synthetic }).filter(
     ([, cell]) => cell,
@@ -160,20 +183,23 @@ function expectRow(row: Record<string, string>, item: Item): void {
 }
 
 function expectFeature(feature: Record<string, unknown>, item: Item): void {
-  const { id, location, error, code } = item
+  const { id, location, sent, error, code } = item
   const { properties, ...rest } = feature as { properties: Record<string, unknown> }
   expect(rest).toEqual({
     type: 'Feature',
     ...(id !== undefined && { id }),
     geometry: location ? { type: 'Point', coordinates: [location.lng, location.lat] } : null,
   })
-  const numbers = Object.entries(properties).filter(([, value]) => typeof value === 'number')
+  const { lat, lng, ...others } = properties
+  expect({ lat, lng }).toEqual({ lat: sent?.lat, lng: sent?.lng })
+  const numbers = Object.entries(others).filter(([, value]) => typeof value === 'number')
   expect(numbers).toEqual(columnsOf(item))
-  const others = Object.fromEntries(
-    Object.entries(properties).filter(([, value]) => value !== null && typeof value !== 'number'),
+  const labels = Object.fromEntries(
+    Object.entries(others).filter(([, value]) => value !== null && typeof value !== 'number'),
   )
-  expect(others).toEqual({
+  expect(labels).toEqual({
     ...(location && { name: location.name }),
+    ...(sent?.name !== undefined && { name: sent.name }),
     ...releaseMembersOf(item),
     ...(error && { error, code }),
   })
@@ -191,7 +217,7 @@ test('every point is answered as by the point endpoint, to the bit and in order,
           const response = await send(service.app, series.product, { payload, type, accept, query })
           expect(response.statusCode, response.body).toBe(200)
           expect(String(response.headers['content-type']).split(';')[0]).toBe(accept)
-          expectAnswer(accept, response.body, items)
+          expectAnswer(accept, response.body, itemsIn(type, items, sent))
         }
       }
     }),

@@ -173,6 +173,7 @@ describe('what is wrong with one point is its own error', () => {
   test('a row with more cells than columns keeps its id', async () => {
     expect(await itemOf(CSV, 'id,lat,lng\n7,9.5,38.5,oops')).toEqual({
       id: '7',
+      sent: { lat: '9.5', lng: '38.5' },
       error: 'The row has 4 cells, and the first line names 3.',
       code: 'INVALID_PARAMETERS',
       details: [{ field: 'row', message: 'the row has 4 cells, and the first line names 3' }],
