@@ -7,6 +7,7 @@ import { authentication } from '#src/http/plugins/authentication.ts'
 import { bodyParser } from '#src/http/plugins/body-parser.ts'
 import { caching } from '#src/http/plugins/caching.ts'
 import { compression } from '#src/http/plugins/compression.ts'
+import { deprecation } from '#src/http/plugins/deprecation.ts'
 import { encodedBodies } from '#src/http/plugins/encoded-bodies.ts'
 import { clientErrorHandler, errorHandler, frameworkErrors } from '#src/http/plugins/error-handler.ts'
 import { idempotency } from '#src/http/plugins/idempotency.ts'
@@ -89,6 +90,7 @@ export async function buildApp(
   await app.register(caching)
   await app.register(compression)
   await app.register(encodedBodies)
+  await app.register(deprecation)
   await app.register(bodyParser)
   await app.register(unknownPaths)
   await app.register(openapi, {

@@ -1,6 +1,7 @@
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { EXAMPLE_REQUEST_ID } from '#schemas/common.ts'
 import type { Caching } from './plugins/caching.ts'
+import type { Deprecated } from './plugins/deprecation.ts'
 
 type Headers = Record<string, { $ref: string }>
 
@@ -20,7 +21,7 @@ export const HEADERS = {
   Vary: header('The headers of the request that the answer depends on.', 'Accept'),
   Deprecation: header('Since when the operation is deprecated (RFC 9745).', '@1782864000'),
   Sunset: header('When the operation will be gone (RFC 8594).', 'Thu, 01 Jul 2027 00:00:00 GMT'),
-  Link: header('Where more is (RFC 8288).', '</docs/versioning>; rel="deprecation"; type="text/html"'),
+  Link: header('Where more is (RFC 8288).', '</advisory/yield/points>; rel="successor-version"'),
 } satisfies Record<string, OpenAPIV3_1.HeaderObject>
 
 /** Headers of requests, whose names are those of their components without hyphens. */
@@ -43,7 +44,7 @@ export const HEADER_PARAMETERS = {
 /** What the config of a route says of its operation. */
 export interface RouteFacts {
   caching?: Caching
-  deprecated?: { sunset?: string }
+  deprecated?: Deprecated
   /** Whether the body may be left out. */
   optionalBody?: boolean
 }
@@ -63,7 +64,9 @@ export function headersOf(status: number, { caching, deprecated }: RouteFacts, n
     (tagged || caching === 'never' || caching === 'shared') && 'Cache-Control',
     tagged && 'ETag',
     (caching === 'shared' || negotiated) && 'Vary',
-    ...(deprecated ? (['Deprecation', deprecated.sunset !== undefined && 'Sunset', 'Link'] as const) : []),
+    deprecated !== undefined && 'Deprecation',
+    deprecated?.sunset !== undefined && 'Sunset',
+    (deprecated?.page ?? deprecated?.successor) !== undefined && 'Link',
   ]
   return Object.fromEntries(
     names.flatMap((name) => (name === false ? [] : [[name, { $ref: `#/components/headers/${name}` }]])),

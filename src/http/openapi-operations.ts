@@ -8,6 +8,7 @@ import {
   headersOf,
   type RouteFacts,
 } from './openapi-headers.ts'
+import type { Deprecated } from './plugins/deprecation.ts'
 
 /** Carries what a route's config says to its operation; never seen outside. */
 export const ROUTE_FACTS = 'x-route-facts'
@@ -26,6 +27,7 @@ interface Answer {
 
 interface Operation {
   deprecated?: boolean
+  description?: string
   parameters?: ({ in?: string; name?: string; schema?: ExampleSchema } | { $ref: string })[]
   requestBody?: { required?: boolean; content: Content }
   responses: Record<string, Answer>
@@ -48,7 +50,10 @@ export function withOperations(document: OpenAPIV3_1.Document): OpenAPIV3_1.Docu
 function complete(operation: Operation, components: Components): void {
   const { [ROUTE_FACTS]: facts = {}, requestBody, responses } = operation
   delete operation[ROUTE_FACTS]
-  if (facts.deprecated) operation.deprecated = true
+  if (facts.deprecated) {
+    operation.deprecated = true
+    operation.description = `${noteOf(facts.deprecated)}\n\n${operation.description ?? ''}`.trim()
+  }
   if (facts.optionalBody && requestBody) requestBody.required = false
 
   const parameters = headerParametersOf(facts, 'Server-Timing' in (responses[200]?.headers ?? {}))
@@ -68,6 +73,12 @@ function complete(operation: Operation, components: Components): void {
         }
     }
   }
+}
+
+function noteOf({ since, sunset, successor }: Deprecated): string {
+  const end = sunset === undefined ? '' : ` It will be gone on ${sunset}.`
+  const instead = successor === undefined ? '' : ` \`${successor}\` takes its place.`
+  return `Deprecated since ${since}.${end}${instead}`
 }
 
 function exampleIn({ schema }: Media, components: Components) {

@@ -32,7 +32,7 @@ What the season's science says about a place in ${COUNTRY_NAMES}: ${advice}, fro
 
 What is optional is left out by \`null\` in a body, by an empty parameter in a query and by an empty cell in a table.
 
-Errors are JSON with an \`error\` sentence for people and a stable \`code\` for programs. New fields may be added to answers; fields are never removed or changed in meaning.`.trim()
+Errors are JSON with an \`error\` sentence for people and a stable \`code\` for programs. New fields may be added to answers, and new values to those that are listed; what is deprecated says so in \`Deprecation\` and \`Sunset\` headers, a year before it is gone.`.trim()
 
 const BEARER = 'bearerAuth'
 
@@ -156,7 +156,8 @@ function headOf(products: Products['list'], basePath: string): Partial<OpenAPIV3
 /** A route's schema as its operation is described by it. */
 function operationOf(schema: FastifySchema, config: FastifyContextConfig): FastifySchema {
   const { queryAlternative, bodyForms, bodyRemainder, ...rest } = schema
-  const facts: RouteFacts = { caching: config.caching, optionalBody: bodyRemainder !== undefined }
+  const { caching, deprecated } = config
+  const facts: RouteFacts = { caching, deprecated, optionalBody: bodyRemainder !== undefined }
   const forms = bodyRemainder ? { [JSON_TYPE]: { anyOf: [rest.body, bodyRemainder] } } : bodyForms
   const operation = {
     ...rest,

@@ -2,7 +2,7 @@ import { POINT_DEFAULTS } from '#schemas/advisory.ts'
 import type { BatchPoint, SentLabels } from '#schemas/batch-forms.ts'
 import type { ErrorBody } from '#schemas/common.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
-import { labelsOf, type ReleaseMembers, releaseMembers } from './products.ts'
+import { labelsOf, releaseMembers } from './products.ts'
 import type { ReleaseLabels } from './queries.ts'
 import type { LayerValues } from './values.ts'
 
@@ -63,7 +63,7 @@ function beforeValue(entry: object): string {
 }
 
 /** The members of an object as JSON. */
-export function memberTexts(object: ReleaseMembers): string[] {
+export function memberTexts(object: object): string[] {
   return Object.entries(object).map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)
 }
 

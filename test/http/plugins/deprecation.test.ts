@@ -1,0 +1,98 @@
+import Fastify from 'fastify'
+import type { OpenAPIV3_1 } from 'openapi-types'
+import { Type } from 'typebox'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildApp } from '#src/app.ts'
+import { ApiError, errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { type Deprecated, deprecation } from '#src/http/plugins/deprecation.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+
+const OLD: Deprecated = {
+  since: '2027-01-31',
+  sunset: '2028-01-31',
+  page: 'https://example.org/old',
+  successor: '/new',
+}
+
+let service: TestApp
+let app: App
+beforeAll(async () => {
+  service = await createTestApp({ settings: { BASE_PATH: '/agro' } })
+  app = await buildApp(service.testDatabase.config, service.database)
+  const schema = {
+    operationId: 'old',
+    description: 'Was good.',
+    response: { 200: Type.Null(), ...errorResponses() },
+  }
+  app.get('/old', { schema, config: { public: true, deprecated: OLD } }, async (_request, reply) =>
+    reply.header('link', '</more>; rel="next"').send(null),
+  )
+  app.get(
+    '/older',
+    {
+      schema: { ...schema, operationId: 'older' },
+      config: { public: true, deprecated: { since: '2027-01-31' } },
+    },
+    async () => {
+      throw new ApiError('NOT_FOUND', 'There is nothing.')
+    },
+  )
+})
+afterAll(async () => {
+  await app.close()
+  await service.close()
+})
+
+describe('a deprecated route', () => {
+  test('says in its answers since when and until when, and where to go', async () => {
+    const { headers } = await app.inject('/old')
+    expect(headers).toMatchObject({
+      deprecation: '@1801353600',
+      sunset: 'Mon, 31 Jan 2028 00:00:00 GMT',
+      link: '</more>; rel="next", <https://example.org/old>; rel="deprecation"; type="text/html", </agro/new>; rel="successor-version"',
+    })
+  })
+
+  test('says in its errors what is known', async () => {
+    const { statusCode, headers } = await app.inject('/older')
+    expect(statusCode).toBe(404)
+    expect(headers.deprecation).toBe('@1801353600')
+    expect([headers.sunset, headers.link]).toEqual([undefined, undefined])
+  })
+
+  test('is marked in the document, with its headers', async () => {
+    const document: OpenAPIV3_1.Document = (await app.inject('/agro/openapi.json')).json()
+    const { old, older } = Object.fromEntries(
+      ['old', 'older'].map((name) => [name, document.paths?.[`/${name}`]?.get]),
+    )
+    expect(old).toMatchObject({
+      deprecated: true,
+      description:
+        'Deprecated since 2027-01-31. It will be gone on 2028-01-31. `/new` takes its place.\n\nWas good.',
+    })
+    const named = (operation: typeof old) => {
+      const answer = operation?.responses?.[200] as OpenAPIV3_1.ResponseObject | undefined
+      return Object.keys(answer?.headers ?? {})
+    }
+    expect(named(old)).toEqual(expect.arrayContaining(['Deprecation', 'Sunset', 'Link']))
+    expect(named(older)).toContain('Deprecation')
+    expect(named(older)).not.toContain('Sunset')
+    expect(Object.keys(document.components?.headers ?? {})).toContain('Sunset')
+  })
+
+  test('leaves others alone', async () => {
+    const { headers } = await app.inject('/agro/health/live')
+    expect(headers).not.toHaveProperty('deprecation')
+  })
+})
+
+test.each([
+  [{ since: '2027-02-31' }, '2027-02-31 is not a date such as 2027-01-31'],
+  [{ since: '2027-01-31', sunset: '2026-12-31' }, 'the sunset 2026-12-31 is before 2027-01-31'],
+])('a route is refused that is deprecated like %j', async (deprecated, message) => {
+  const other = Fastify()
+  other.decorate('config', service.testDatabase.config)
+  await other.register(deprecation as never)
+  expect(() => other.get('/', { config: { deprecated } }, () => '')).toThrow(message)
+})
