@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   bodiesOf,
@@ -57,6 +58,11 @@ describe.each(['json', 'all'])('the document with %s media types', (media) => {
       }
     }
   })
+})
+
+test('the document has the version of the package', () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
+  expect(documents.json?.info.version).toBe(version)
 })
 
 describe('the examples of errors', () => {

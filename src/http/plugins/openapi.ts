@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyContextConfig, FastifyReply, FastifySchema, RouteOptions } from 'fastify'
@@ -33,6 +34,11 @@ What the season's science says about a place in ${COUNTRY_NAMES}: ${advice}, fro
 What is optional is left out by \`null\` in a body, by an empty parameter in a query and by an empty cell in a table.
 
 Errors are JSON with an \`error\` sentence for people and a stable \`code\` for programs. New fields may be added to answers, and new values to those that are listed; what is deprecated says so in \`Deprecation\` and \`Sunset\` headers, a year before it is gone.`.trim()
+
+/** Of the service, in package.json and nowhere else. */
+const { version: VERSION } = JSON.parse(
+  readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
+) as { version: string }
 
 const BEARER = 'bearerAuth'
 
@@ -124,7 +130,7 @@ function headOf(products: Products['list'], basePath: string): Partial<OpenAPIV3
     openapi: '3.1.0',
     info: {
       title: 'Agricultural advisory service',
-      version: '0.1.0',
+      version: VERSION,
       description: descriptionOf(listOf(products.map(({ names }) => names.advice))),
       contact: { name: 'Whoever operates this service' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
