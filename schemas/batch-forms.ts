@@ -1,7 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { PointRequest, releaseMembers } from './advisory.ts'
+import { releaseMembers } from './advisory.ts'
 import { documentedAs, optional, ref, type WithoutNulls } from './common.ts'
 import { Point } from './geojson.ts'
+import { PointRequest } from './point-request.ts'
 import { ofSeasonless, type ProductContract } from './product.ts'
 
 /** How many points one call may have. */

@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import { dataOrReason, Location, PointRequest, type PointSchemas, releaseMembers } from './advisory.ts'
+import { dataOrReason, Location, type PointSchemas, releaseMembers } from './advisory.ts'
 import {
   AnswerLines,
   BATCH_LIMITS,
@@ -14,6 +14,7 @@ import {
   SentLabels,
 } from './batch-forms.ts'
 import { optional, ref, type WithoutNulls } from './common.ts'
+import { PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 
 const { crop, country_code, forecast_period } = PointRequest.properties

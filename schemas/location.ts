@@ -1,5 +1,4 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { asRemainder } from './advisory.ts'
 import { AdminReference } from './areas.ts'
 import {
   asParameter,
@@ -11,6 +10,7 @@ import {
   ref,
   type WithoutNulls,
 } from './common.ts'
+import { asRemainder } from './point-request.ts'
 import type { ProductContract } from './product.ts'
 
 export const LocationRequest = Type.Object(

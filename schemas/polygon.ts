@@ -1,8 +1,9 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
-import { exampleMembers, HistoryId, PointRequest, type PointSchemas, releaseMembers } from './advisory.ts'
+import { exampleMembers, HistoryId, type PointSchemas, releaseMembers } from './advisory.ts'
 import { AdvisedArea, MAX_LEVEL } from './areas.ts'
 import { COUNTRY_CODES, documentedAs, oneOf, optional, ref, type WithoutNulls } from './common.ts'
 import { Feature, FeatureCollection, geoJsonOf, MultiPolygon, Polygon } from './geojson.ts'
+import { PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 
 export const PolygonGeometry = Type.Unsafe<Record<string, unknown>>({

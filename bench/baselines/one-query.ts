@@ -3,7 +3,7 @@
  * ST_Value for each layer. DATABASE_URL names the database, RELEASE the release, and TABLE which tiles.
  */
 import pg from 'pg'
-import type { PointRequest } from '#schemas/advisory.ts'
+import type { PointRequest } from '#schemas/point-request.ts'
 import { listenForBench } from './listen.ts'
 import { RASTER_TABLE } from './raster-table.ts'
 import { PATH, plainFastify } from './route.ts'

@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance } from 'fastify'
-import { PointRequest, pointComponentsOf, pointSchemasOf } from '#schemas/advisory.ts'
+import { pointComponentsOf, pointSchemasOf } from '#schemas/advisory.ts'
 import { ErrorBody, ErrorDetail, ref } from '#schemas/common.ts'
+import { PointRequest } from '#schemas/point-request.ts'
 import { AJV_OPTIONS } from '#src/http/validation.ts'
 import { fertilizer } from '#src/products/fertilizer.ts'
 

@@ -1,6 +1,12 @@
 import type { Generated } from 'kysely'
-import type { Scope } from '#schemas/keys.ts'
-import type { Role } from '#schemas/user.ts'
+import type {
+  AccountTokenTable,
+  ApiKeyTable,
+  AuthThrottleTable,
+  IdempotencyRecordTable,
+  RefreshTokenTable,
+  UserTable,
+} from './account-tables.ts'
 
 /**
  * The tables as Kysely sees them; the comments of their columns stand in sql/migrations. A test holds them
@@ -148,54 +154,6 @@ interface AdminAreaTable {
   simplified: string
 }
 
-interface UserTable {
-  id: Generated<string>
-  email: string
-  email_key: string
-  password_hash: string
-  name: string
-  organisation: string | null
-  role: Generated<Role>
-  created_at: Generated<Date>
-  email_confirmed: Generated<boolean>
-}
-
-interface RefreshTokenTable {
-  hash: Buffer
-  session_id: string
-  expires_at: Date
-  used_at: Date | null
-  successor_salt: Buffer | null
-}
-
-interface AccountTokenTable {
-  hash: Buffer
-  user_id: string
-  purpose: 'password_reset' | 'email_confirmation'
-  expires_at: Date
-}
-
-interface ApiKeyTable {
-  id: Generated<string>
-  user_id: string
-  name: string
-  hint: string
-  hash: Buffer
-  created_at: Generated<Date>
-  expires_at: Date | null
-  last_used_at: Date | null
-  scopes: Generated<Scope[]>
-  parent_id: string | null
-}
-
-interface AuthThrottleTable {
-  subject: Buffer
-  failures: number
-  first_failure_at: Date
-  last_failure_at: Date
-  blocked_until: Date
-}
-
 interface AdvisoryHistoryTable {
   id: string
   user_id: string
@@ -244,12 +202,4 @@ interface RequestCountTable {
   max_ms: number
   /** Read as text: the driver parses a bigint, but not those in an array. */
   buckets: string[]
-}
-
-interface IdempotencyRecordTable {
-  id: Buffer
-  user_id: string | null
-  attempt: string
-  begun_at: Generated<Date>
-  answer: Buffer | null
 }

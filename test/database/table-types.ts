@@ -97,7 +97,9 @@ function typeOf(value: unknown): string {
   return value instanceof Date ? 'Date' : typeof value
 }
 
-const TABLES_FILE = new URL('../../src/database/tables.ts', import.meta.url)
+const TABLES_FILES = ['tables.ts', 'account-tables.ts'].map(
+  (name) => new URL(`../../src/database/${name}`, import.meta.url),
+)
 
 /**
  * What `tables.ts` says: one interface with the tables, each an interface with a column a line.
@@ -105,7 +107,9 @@ const TABLES_FILE = new URL('../../src/database/tables.ts', import.meta.url)
  * @param text of the file
  * @throws where it cannot be read
  */
-export function declaredSchema(text = readFileSync(TABLES_FILE, 'utf8')): Schema {
+export function declaredSchema(
+  text = TABLES_FILES.map((file) => readFileSync(file, 'utf8')).join('\n'),
+): Schema {
   const interfaces = new Map<string, Map<string, string>>()
   for (const [, name, body] of text.matchAll(/^(?:export )?interface (\w+) \{\n(.*?)^\}/gms)) {
     interfaces.set(name ?? '', membersOf(body ?? '', '\n'))

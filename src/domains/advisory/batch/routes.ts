@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { asQuery, ReleaseHeader } from '#schemas/advisory.ts'
+import { ReleaseHeader } from '#schemas/advisory.ts'
 import type { BatchParameters, BatchSchemas } from '#schemas/batch.ts'
 import {
   AnswerLines,
@@ -12,6 +12,7 @@ import {
   PointTable,
 } from '#schemas/batch-forms.ts'
 import { ref } from '#schemas/common.ts'
+import { asQuery } from '#schemas/point-request.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { attach, DISPOSITION, isFileType } from '#src/http/attachment.ts'

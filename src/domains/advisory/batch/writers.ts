@@ -1,6 +1,6 @@
-import { POINT_DEFAULTS } from '#schemas/advisory.ts'
 import type { BatchPoint } from '#schemas/batch-forms.ts'
 import type { ErrorBody } from '#schemas/common.ts'
+import { POINT_DEFAULTS } from '#schemas/point-request.ts'
 import { csvCell } from '#src/http/csv.ts'
 import { readNumber } from '#src/http/parameters.ts'
 import type { ProductDefinition } from '#src/products/define.ts'

@@ -1,6 +1,6 @@
-import { POINT_DEFAULTS } from '#schemas/advisory.ts'
 import type { BatchPoint, SentLabels } from '#schemas/batch-forms.ts'
 import type { ErrorBody } from '#schemas/common.ts'
+import { POINT_DEFAULTS } from '#schemas/point-request.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { labelsOf, releaseMembers } from './products.ts'
 import type { ReleaseLabels } from './queries.ts'

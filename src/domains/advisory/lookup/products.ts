@@ -1,4 +1,4 @@
-import { POINT_DEFAULTS, type PointRequest } from '#schemas/advisory.ts'
+import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
 import { isoMonth, monthAndYear } from '#src/lib/month.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { LayerLabel, ReleaseLabels } from './queries.ts'

@@ -1,5 +1,5 @@
-import { POINT_DEFAULTS, type PointRequest } from '#schemas/advisory.ts'
 import { MONTHS, SHORT_MONTH } from '#schemas/month.ts'
+import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
 import { wordKey } from '#src/lib/name-key.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'

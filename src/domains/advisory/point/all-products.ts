@@ -1,5 +1,5 @@
-import type { PointRequest } from '#schemas/advisory.ts'
 import type { ErrorDetail } from '#schemas/common.ts'
+import type { PointRequest } from '#schemas/point-request.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { PointOutcome } from '../lookup/lookup.ts'

@@ -1,4 +1,4 @@
-import type { PointRequest } from '#schemas/advisory.ts'
+import type { PointRequest } from '#schemas/point-request.ts'
 import { ApiError } from '#src/errors.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { Lookup, PointAdvice, PointOutcome } from '../lookup/lookup.ts'

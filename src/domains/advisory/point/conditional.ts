@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { POINT_DEFAULTS, type PointRequest } from '#schemas/advisory.ts'
+import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import type { PointAnswer } from './answer.ts'
 

@@ -1,5 +1,6 @@
 import type { TObject } from 'typebox'
-import { PointRemainder, PointRequest, type PointSchemas } from '#schemas/advisory.ts'
+import type { PointSchemas } from '#schemas/advisory.ts'
+import { PointRemainder, PointRequest } from '#schemas/point-request.ts'
 import { ALL_PRODUCTS, listOf, ofSeasonless } from '#schemas/product.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { allProductsAnswerer } from './all-products.ts'

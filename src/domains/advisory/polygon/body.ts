@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { TObject } from 'typebox'
-import { PointRequest } from '#schemas/advisory.ts'
+import { PointRequest } from '#schemas/point-request.ts'
 import { queryMerger } from '#src/http/parameters.ts'
 import { isObject } from '#src/lib/objects.ts'
 import { invalid, type SentGeoJson, soleFeature } from './geometry.ts'

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { asQuery, ReleaseHeader } from '#schemas/advisory.ts'
+import { ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
+import { asQuery } from '#schemas/point-request.ts'
 import {
   type PlainPolygonRequest,
   PolygonGeometry,

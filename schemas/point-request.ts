@@ -1,0 +1,93 @@
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import { asParameter, COUNTRY_CODES, Latitude, Longitude, optional, type WithoutNulls } from './common.ts'
+import { MONTH_PATTERN } from './month.ts'
+
+/**
+ * What a point request is taken to say where it says nothing. Descriptions tell it: generators of clients
+ * take what has a `default` for what is always sent.
+ */
+export const POINT_DEFAULTS = { crop: 'wheat', country_code: 'eth', name: 'Point' } as const
+
+const Crop = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  format: 'text',
+  description: `The crop, in any case. Which ones a country offers is in \`GET /catalog\`. \`${POINT_DEFAULTS.crop}\` when left out.`,
+  examples: ['wheat'],
+})
+
+const CountryCode = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  format: 'text',
+  description: `The country, in any case: one of ${COUNTRY_CODES}. \`${POINT_DEFAULTS.country_code}\` when left out.`,
+  examples: ['eth'],
+})
+
+const Name = Type.String({
+  maxLength: 200,
+  format: 'text',
+  description: `A label for the place, given back in \`location.name\`. \`${POINT_DEFAULTS.name}\` when left out.`,
+  examples: ['Point'],
+})
+
+const ForecastPeriod = Type.String({
+  maxLength: 40,
+  pattern: MONTH_PATTERN,
+  description:
+    'The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out.',
+  examples: ['2026-07'],
+})
+
+export const PointRequest = Type.Object(
+  {
+    lat: Latitude,
+    lng: Longitude,
+    crop: optional(Crop),
+    country_code: optional(CountryCode),
+    name: optional(Name),
+    forecast_period: optional(ForecastPeriod),
+  },
+  {
+    $id: 'PointRequest',
+    description: 'A point and what to answer for. Fields that are not listed are ignored.',
+    examples: [{ lat: 9.5, lng: 38.5, crop: 'wheat', country_code: 'eth', name: 'My field' }],
+  },
+)
+export type PointRequest = WithoutNulls<Static<typeof PointRequest>>
+
+/** The fields of a request as the parameters of a query. */
+export function queryOf(request: TObject): TObject {
+  const parameters = Object.entries(request.properties).map(([name, field]) => [name, asParameter(field)])
+  return Type.Object(Object.fromEntries(parameters))
+}
+
+/**
+ * The same where they may also be in the body. None is required, since the body may have it, and none has an
+ * example: a form that fills in both would hide that the body wins.
+ */
+export function asQuery(request: TObject): TSchema {
+  const parameters = Object.entries(queryOf(request).properties).map(([name, property]) => {
+    const { examples: _, description, ...rule } = property as Annotated
+    return [
+      name,
+      Type.Optional({ ...rule, description: `${description} Used where the body does not have it.` }),
+    ]
+  })
+  return Type.Object(Object.fromEntries(parameters))
+}
+
+/**
+ * What may be left for the body where the query has the rest. Nothing of it is required, so that a gateway that
+ * knows the document alone lets it through; a client that sends all in the body is told by the request itself.
+ */
+export function asRemainder(request: TObject, $id: string): TObject {
+  return Type.Object(Type.Partial(request).properties, {
+    $id,
+    description: 'Some fields of a request, where the query has the others.',
+  })
+}
+
+type Annotated = TSchema & { description?: string; examples?: unknown[] }
+
+export const PointRemainder = asRemainder(PointRequest, 'PointRemainder')
