@@ -41,7 +41,11 @@ function observedFieldsOf(products: readonly ProductContract[]): [string, TSchem
     }),
     [
       'harvested_on',
-      Type.String({ format: 'day', description: 'The date of the harvest.', examples: [HARVEST] }),
+      Type.String({
+        format: 'day',
+        description: 'The date of the harvest, which is not in the future.',
+        examples: [HARVEST],
+      }),
     ],
   ]
 }

@@ -166,7 +166,7 @@ describe('routes', () => {
       'POST /auth/register',
       'POST /history/:id/feedback',
     ],
-    own: ['GET /admin', 'HEAD /admin'],
+    own: ['GET /admin', 'GET /catalog', 'HEAD /admin', 'HEAD /catalog'],
     shared: [
       'GET /advisory/fertilizer/point',
       'GET /advisory/forage/point',
@@ -187,7 +187,7 @@ describe('routes', () => {
     ['never', 'HEAD', '/stats', 401, 'no-store'],
     ['own', 'GET', '/admin', 401, undefined],
     ['shared', 'GET', '/advisory/yield/point', 400, 'no-store'],
-    ['none', 'GET', '/catalog', 200, undefined],
+    ['own', 'GET', '/catalog', 200, 'private, no-cache'],
     ['none', 'POST', '/advisory/yield/point', 400, undefined],
   ] as const)('tell caches of errors, too: %s, %s %s', async (_, method, url, status, header) => {
     const response = await service.app.inject({ method, url })

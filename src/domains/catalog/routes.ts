@@ -1,9 +1,12 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import { GLOSSARY, SCENARIOS } from '#schemas/glossary.ts'
 import { listCountries } from '#src/domains/advisory/lookup/queries.ts'
 import { errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
+import { entityTag } from '#src/http/entity-tags.ts'
+import { allowCaching } from '#src/http/plugins/caching.ts'
 import { listBoundaries, listCrops, listPublishedReleases } from './queries.ts'
 
 /** @param catalog the schema of the answer */
@@ -13,17 +16,21 @@ export function catalogRoutes(app: App, catalog: TSchema): void {
   app.get(
     '/catalog',
     {
-      config: { public: true },
+      config: { public: true, caching: 'own' },
       schema: {
         operationId: 'getCatalog',
         summary: 'What is offered and published',
         description:
           'Countries, crops and products; what the scenarios and other words mean; and each published release with its inputs, scenarios, units, range, month, grids, source, licence and version; and the administrative boundaries that are loaded, with their source and licence.',
         tags: ['catalog'],
-        response: { 200: { ...ref(catalog), description: 'The catalog.' }, ...errorResponses() },
+        response: {
+          200: { ...ref(catalog), description: 'The catalog.' },
+          304: { type: 'null', description: 'The catalog is the one that `If-None-Match` names.' },
+          ...errorResponses(),
+        },
       },
     },
-    async () => {
+    async (request: FastifyRequest, reply: FastifyReply) => {
       const [countries, crops, releases, boundaries] = await Promise.all([
         listCountries(db),
         listCrops(db),
@@ -37,7 +44,17 @@ export function catalogRoutes(app: App, catalog: TSchema): void {
         needs_crop: seasonal,
         path: `${app.config.BASE_PATH}/advisory/${code}/point`,
       }))
-      return { countries, crops, products, scenarios: SCENARIOS, glossary: GLOSSARY, releases, boundaries }
+      const found = {
+        countries,
+        crops,
+        products,
+        scenarios: SCENARIOS,
+        glossary: GLOSSARY,
+        releases,
+        boundaries,
+      }
+      if (allowCaching(request, reply, entityTag(JSON.stringify(found)))) return reply.code(304).send()
+      return found
     },
   )
 }

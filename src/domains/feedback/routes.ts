@@ -6,6 +6,7 @@ import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
+import { dayOf } from '#src/lib/days.ts'
 import { observableKeysOf } from '#src/products/define.ts'
 import { putFeedback } from './queries.ts'
 
@@ -43,6 +44,7 @@ export function feedbackRoutes(app: App, body: TSchema): void {
     },
     (request: FastifyRequest<{ Params: { id: string }; Body: FeedbackRequest }>, reply) =>
       app.once(request, reply, async () => {
+        refuseFuture(request.body.observed?.harvested_on)
         const feedback = await putFeedback(
           db,
           callerOf(request).id,
@@ -54,4 +56,12 @@ export function feedbackRoutes(app: App, body: TSchema): void {
         return feedback
       }),
   )
+}
+
+/** A day begins first at UTC+14: for somebody it is today already. */
+const FIRST_TO_BEGIN_MS = 14 * 3_600_000
+
+function refuseFuture(harvestedOn: string | undefined): void {
+  if (harvestedOn === undefined || harvestedOn <= dayOf(Date.now() + FIRST_TO_BEGIN_MS)) return
+  throw ApiError.invalid('observed.harvested_on', 'must not be in the future')
 }

@@ -90,6 +90,11 @@ export function allowAsset(
 export function allowCaching(request: FastifyRequest, reply: FastifyReply, tag: string): boolean {
   const { caching: policy } = request.routeOptions.config
   if (policy === undefined) throw new Error('a route whose answers have tags says what caches may do')
+  // It says something of one request: that its token is of no use.
+  if (reply.hasHeader('www-authenticate')) {
+    reply.header('cache-control', 'no-store')
+    return false
+  }
   reply.header('etag', tag)
   // Where the time was asked for, it is that of this one call.
   if (!reply.hasHeader('server-timing')) reply.header('cache-control', WITH_TAG[policy])

@@ -153,3 +153,22 @@ test('the catalog tells of each published release what it holds and where it com
   expect(forage.scenarios).toEqual([])
   expect(forage.inputs).toHaveLength(7)
 })
+
+test('the catalog is not sent again while it is the same', async () => {
+  const ask = (headers = {}) => service.app.inject({ url: '/catalog', headers })
+  const first = await ask()
+  const tag = String(first.headers.etag)
+  expect(first.headers['cache-control']).toBe('private, no-cache')
+  const again = await ask({ 'if-none-match': tag })
+  expect([again.statusCode, again.body, again.headers.etag]).toEqual([304, '', tag])
+
+  const withUselessToken = await ask({ 'if-none-match': tag, authorization: 'Bearer x' })
+  expect([withUselessToken.statusCode, withUselessToken.body]).toEqual([200, first.body])
+  expect(withUselessToken.headers['cache-control']).toBe('no-store')
+  expect(withUselessToken.headers).not.toHaveProperty('etag')
+
+  const { writer } = service.database
+  await writer.updateTable('country').set({ name: 'Gold Coast' }).where('code', '=', 'gha').execute()
+  const changed = await ask({ 'if-none-match': tag })
+  expect([changed.statusCode, changed.headers.etag === tag]).toEqual([200, false])
+})

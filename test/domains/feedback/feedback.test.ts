@@ -104,3 +104,16 @@ test('feedback that was refused leaves what was given', async () => {
   await give(item, { rating: 9 })
   expect((await given(item)).rating).toBe(5)
 })
+
+test('a harvest is not in the future, wherever the day begins first', async () => {
+  const item = await advisory()
+  const dayIn = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 10)
+  const harvested = (day: string) => give(item, { rating: 4, observed: { harvested_on: day } })
+  expect((await harvested(dayIn(14))).statusCode).toBe(200)
+  const refused = await harvested(dayIn(14 + 24))
+  expect([refused.statusCode, refused.json().details]).toEqual([
+    400,
+    [{ field: 'observed.harvested_on', message: 'observed.harvested_on must not be in the future' }],
+  ])
+  expect((await given(item)).observed).toEqual({ harvested_on: dayIn(14) })
+})
