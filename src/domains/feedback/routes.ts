@@ -61,7 +61,7 @@ export function feedbackRoutes(app: App, body: TSchema): void {
 /** A day begins first at UTC+14: for somebody it is today already. */
 const FIRST_TO_BEGIN_MS = 14 * 3_600_000
 
-function refuseFuture(harvestedOn: string | undefined): void {
-  if (harvestedOn === undefined || harvestedOn <= dayOf(Date.now() + FIRST_TO_BEGIN_MS)) return
+function refuseFuture(harvestedOn: string | null | undefined): void {
+  if (!harvestedOn || harvestedOn <= dayOf(Date.now() + FIRST_TO_BEGIN_MS)) return
   throw ApiError.invalid('observed.harvested_on', 'must not be in the future')
 }
