@@ -4,6 +4,7 @@ import { admin } from '#src/domains/areas/index.ts'
 import { createHistoryRecorder } from '#src/domains/history/recorder.ts'
 import type { App } from '#src/http/app.ts'
 import { authentication } from '#src/http/plugins/authentication.ts'
+import { basePath } from '#src/http/plugins/base-path.ts'
 import { bodyParser } from '#src/http/plugins/body-parser.ts'
 import { caching } from '#src/http/plugins/caching.ts'
 import { compression } from '#src/http/plugins/compression.ts'
@@ -79,6 +80,7 @@ export async function buildApp(
   app.decorate('draining', false)
 
   await app.register(requestId)
+  await app.register(basePath)
   await app.register(errorHandler)
   await app.register(requestCounts, { add: (counts) => addRequestCounts(database.writer, counts) })
   await app.register(keyUsage, { add: createUsageKeeper(database.writer) })

@@ -4,6 +4,9 @@ import { OperatorError } from '#src/errors.ts'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
 import { isAddressOrRange } from '#src/lib/network.ts'
 
+/** A prefix of paths: nothing, or segments without anything to be escaped. */
+export const BASE_PATH_PATTERN = '^(/[A-Za-z0-9._~-]+)*$'
+
 const Environment = Type.Object({
   DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
   DATABASE_READ_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
@@ -12,7 +15,7 @@ const Environment = Type.Object({
   DATA_DIR: Type.String({ minLength: 1, default: './data' }),
   HOST: Type.String({ minLength: 1, default: '127.0.0.1' }),
   PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 3000 }),
-  BASE_PATH: Type.String({ pattern: '^(/[A-Za-z0-9._~-]+)*$', default: '' }),
+  BASE_PATH: Type.String({ pattern: BASE_PATH_PATTERN, default: '' }),
   LOG_LEVEL: Type.Enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'], { default: 'warn' }),
   DEMO_DATA: Type.Optional(Type.Boolean()),
   JWT_SECRET: Type.Optional(Type.String()),

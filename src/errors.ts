@@ -67,6 +67,12 @@ export type ErrorCode = keyof typeof ERRORS
 /** The codes as a component of the document. */
 export const errorCodeSchema = errorCodeSchemaOf(Object.keys(ERRORS))
 
+/**
+ * Stands in messages before paths of the service: what its clients have to put there is known once there is
+ * a request. See the error handler.
+ */
+export const BASE = '{base path}'
+
 /** What is sent as a whole: named as a field it is no parameter, and has an article in sentences. */
 const WHOLES = new Set(['body', 'point', 'row'])
 

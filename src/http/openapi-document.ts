@@ -24,15 +24,25 @@ export type DocumentedMedia = 'json' | 'all'
 const OTHER_MEDIA_TYPES = 'x-other-media-types'
 
 /** The document as it is served and, with the countries of a new database, checked in. The app must be ready. */
-export function openapiYaml(app: App, countries: DocumentCountry[], media: DocumentedMedia = 'json'): string {
-  return stringify(documentOf(app, countries, media), { lineWidth: 110, aliasDuplicateObjects: false })
+/** Which document is asked for. */
+export interface DocumentView {
+  media: DocumentedMedia
+  /** What stands before its paths for who asks for it. */
+  basePath: string
+}
+
+const OWN_VIEW: DocumentView = { media: 'json', basePath: '' }
+
+/** The document as it is served and, with the countries of a new database, checked in. The app must be ready. */
+export function openapiYaml(app: App, countries: DocumentCountry[], view = OWN_VIEW): string {
+  return stringify(documentOf(app, countries, view), { lineWidth: 110, aliasDuplicateObjects: false })
 }
 
 /** The document with the countries in its descriptions, in words that validators of others know. */
 export function documentOf(
   app: App,
   countries: DocumentCountry[],
-  media: DocumentedMedia = 'json',
+  { media, basePath } = OWN_VIEW,
 ): OpenAPIV3_1.Document {
   const codes = countries.map(({ code }) => `\`${code}\``).join(', ')
   const names = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
@@ -49,7 +59,8 @@ export function documentOf(
     if (DOCUMENTED_AS in value) return JSON.parse(withComponents(value[DOCUMENTED_AS]), asDocumented)
     return withStandardFormat(value)
   }
-  const document = withOperations(JSON.parse(JSON.stringify(app.swagger()), asDocumented))
+  const served = { ...app.swagger(), servers: [{ url: basePath || '/' }] }
+  const document = withOperations(JSON.parse(JSON.stringify(served), asDocumented))
   return withoutUnused(media === 'all' ? document : JSON.parse(JSON.stringify(document), withJsonAlone))
 }
 

@@ -21,3 +21,14 @@ export function isAddressOrRange(text: string): boolean {
   const [, bits] = ipaddr.parseCIDR(text)
   return bits > 0
 }
+
+/** Whether an address is one of some addresses, or lies in one of some ranges. */
+export function isWithin(address: string, addressesOrRanges: readonly string[]): boolean {
+  if (!ipaddr.isValid(address)) return false
+  // An IPv4 address may be written as an IPv6 one.
+  const parsed = ipaddr.process(address)
+  return addressesOrRanges.some((item) => {
+    const [network, bits] = item.includes('/') ? ipaddr.parseCIDR(item) : [ipaddr.process(item), undefined]
+    return network.kind() === parsed.kind() && parsed.match(network, bits ?? network.toByteArray().length * 8)
+  })
+}

@@ -42,7 +42,7 @@ export function catalogRoutes(app: App, catalog: TSchema): void {
         unit,
         value: { key: value.key, unit, description: descriptionOf(value.schema) },
         needs_crop: seasonal,
-        path: `${app.config.BASE_PATH}/advisory/${code}/point`,
+        path: `${request.basePath}/advisory/${code}/point`,
       }))
       const found = {
         countries,

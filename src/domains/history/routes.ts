@@ -123,7 +123,7 @@ function listRoute(db: Kysely<Tables>, formOf: FormOf, { query, list }: HistoryS
       })
       const last = rows.at(-1)
       const next = last?.more ? cursorAfter(`${last.created_us} ${last.id}`, filters) : null
-      if (next !== null) reply.header('link', `<${nextPage(request.url, next)}>; rel="next"`)
+      if (next !== null) reply.header('link', `<${nextPage(request, next)}>; rel="next"`)
 
       if (mediaType === JSON_TYPE) return { items: rows.map(itemOf), next_cursor: next }
       return sendFile(reply, mediaType, 'history', writeExport(formOf(mediaType, filter.kind), [rows], next))
@@ -217,9 +217,9 @@ function itemAt(cursor: string, filters: readonly unknown[]): { createdAt: numbe
 }
 
 /** The URL of the page after the one that was asked for. */
-function nextPage(url: string, cursor: string): string {
+function nextPage({ url, basePath, server }: FastifyRequest, cursor: string): string {
   const [path, query] = url.split('?') as [string, string?]
   const parameters = new URLSearchParams(query)
   parameters.set('cursor', cursor)
-  return `${path}?${parameters}`
+  return `${basePath}${path.slice(server.config.BASE_PATH.length)}?${parameters}`
 }

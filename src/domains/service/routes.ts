@@ -5,8 +5,6 @@ import type { App } from '#src/http/app.ts'
 import { ping } from './queries.ts'
 
 export function serviceRoutes(app: App): void {
-  const base = app.config.BASE_PATH
-
   app.get(
     '/',
     {
@@ -19,7 +17,7 @@ export function serviceRoutes(app: App): void {
         response: { 200: { ...ref(ServiceLinks), description: 'The links.' }, ...errorResponses() },
       },
     },
-    async () => ({
+    async ({ basePath: base }) => ({
       name: 'Agricultural advisory service',
       docs: `${base}/docs`,
       openapi: `${base}/openapi.json`,

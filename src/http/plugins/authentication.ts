@@ -2,7 +2,7 @@ import type { FastifyContextConfig, FastifyReply, FastifyRequest, HookHandlerDon
 import fp from 'fastify-plugin'
 import type { Scope } from '#schemas/keys.ts'
 import type { Role } from '#schemas/user.ts'
-import { ApiError } from '#src/errors.ts'
+import { ApiError, BASE } from '#src/errors.ts'
 import { type AccessTokens, createAccessTokens } from '../access-tokens.ts'
 import type { App } from '../app.ts'
 import { createCallerCache } from '../caller-cache.ts'
@@ -185,7 +185,7 @@ function unauthorized(request: FastifyRequest): ApiError {
   if (!sendsToken(request)) {
     return new ApiError(
       'UNAUTHORIZED',
-      'This needs a token: log in with POST /auth/login and send `Authorization: Bearer <access_token>`.',
+      `This needs a token: log in with POST ${BASE}/auth/login and send \`Authorization: Bearer <access_token>\`.`,
     )
   }
   return new ApiError(

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isDatabaseUnavailable } from '#src/database/failures.ts'
-import { ApiError, ERRORS, type ErrorCode } from '#src/errors.ts'
+import { ApiError, BASE, ERRORS, type ErrorCode } from '#src/errors.ts'
 import type { App } from '../app.ts'
 import { validationError } from '../validation.ts'
 import { newRequestId, requestIdOf } from './request-id.ts'
@@ -80,12 +80,13 @@ function send(error: ApiError, reply: FastifyReply): FastifyReply {
     .code(error.status)
     .type('application/json; charset=utf-8')
     .serializer((text: string) => text)
-    .send(bodyOf(error, reply.request.id))
+    .send(bodyOf(error, reply.request.id, reply.request.basePath))
 }
 
 /** The body of an answer that is an error, as JSON. */
-function bodyOf(error: ApiError, requestId: string): string {
-  return JSON.stringify({ ...error.body, request_id: requestId })
+function bodyOf(error: ApiError, requestId: string, basePath = ''): string {
+  const body = JSON.stringify({ ...error.body, request_id: requestId })
+  return body.includes(BASE) ? body.replaceAll(BASE, () => basePath) : body
 }
 
 /** For errors that Fastify meets before it has found a route, and runs any hook. */

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyContextConfig, FastifyReply, FastifySchema, RouteOptions } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest, FastifySchema, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
+import { LRUCache } from 'lru-cache'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { AdvisedArea } from '#schemas/areas.ts'
 import { COUNTRY_NAMES, ErrorBody, ErrorDetail } from '#schemas/common.ts'
@@ -16,6 +17,7 @@ import type { App } from '../app.ts'
 import {
   type DocumentCountry,
   type DocumentedMedia,
+  type DocumentView,
   documentOf,
   JSON_TYPE,
   openapiYaml,
@@ -81,7 +83,7 @@ export const openapi = fp(
     for (const schema of shared) app.addSchema(schema)
 
     await app.register(swagger, {
-      openapi: headOf(products, app.config.BASE_PATH),
+      openapi: headOf(products),
       refResolver: {
         buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `schema${index}`),
       },
@@ -89,8 +91,12 @@ export const openapi = fp(
     })
 
     const documents = rememberedDocuments(app)
-    const answer = (reply: FastifyReply, [kind, type]: Representation, media: DocumentedMedia) =>
-      countries().then((named) => reply.type(type).send(documents[media][kind](named)))
+    const answer = (
+      { basePath }: FastifyRequest,
+      reply: FastifyReply,
+      [kind, type]: Representation,
+      media: DocumentedMedia,
+    ) => countries().then((named) => reply.type(type).send(documents[kind](named, { media, basePath })))
 
     await app.register(async (open) => {
       open.addHook('onRoute', (route) => {
@@ -98,7 +104,7 @@ export const openapi = fp(
         if (route.url.endsWith('/static/*')) keepForADay(route)
         // The page's own copies are made anew for each request: these are the same documents, made once.
         const representation = DOCUMENTS_OF_PAGE[route.url.slice(route.prefix.length)]
-        if (representation) route.handler = (_request, reply) => answer(reply, representation, 'all')
+        if (representation) route.handler = (request, reply) => answer(request, reply, representation, 'all')
       })
       await open.register(swaggerUi, {
         routePrefix: `${app.config.BASE_PATH}/docs`,
@@ -110,8 +116,8 @@ export const openapi = fp(
 
     const hidden = { schema: { hide: true }, config: { public: true } }
     for (const [path, representation] of Object.entries(DOCUMENTS)) {
-      app.get<{ Querystring: { media?: string } }>(app.config.BASE_PATH + path, hidden, ({ query }, reply) =>
-        answer(reply, representation, query.media === 'all' ? 'all' : 'json'),
+      app.get<{ Querystring: { media?: string } }>(app.config.BASE_PATH + path, hidden, (request, reply) =>
+        answer(request, reply, representation, request.query.media === 'all' ? 'all' : 'json'),
       )
     }
   },
@@ -125,7 +131,7 @@ function keepForADay(route: RouteOptions): void {
 }
 
 /** The document without its operations. */
-function headOf(products: Products['list'], basePath: string): Partial<OpenAPIV3_1.Document> {
+function headOf(products: Products['list']): Partial<OpenAPIV3_1.Document> {
   return {
     openapi: '3.1.0',
     info: {
@@ -135,7 +141,6 @@ function headOf(products: Products['list'], basePath: string): Partial<OpenAPIV3
       contact: { name: 'Whoever operates this service' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: basePath || '/' }],
     components: {
       securitySchemes: {
         [BEARER]: {
@@ -192,20 +197,23 @@ const DOCUMENTS_OF_PAGE: Record<string, Representation> = {
 
 /** The texts of the document, each made anew only where the countries have changed. */
 function rememberedDocuments(app: App) {
-  const of = (media: DocumentedMedia) => ({
-    json: rememberingLast((named) => JSON.stringify(documentOf(app, named, media))),
-    yaml: rememberingLast((named) => openapiYaml(app, named, media)),
-  })
-  return { json: of('json'), all: of('all') }
+  return {
+    json: rememberingSome((named, view) => JSON.stringify(documentOf(app, named, view))),
+    yaml: rememberingSome((named, view) => openapiYaml(app, named, view)),
+  }
 }
 
-/** Makes a text anew only where it is asked for with other countries than the last time. */
-function rememberingLast(make: (countries: DocumentCountry[]) => string) {
-  let last: { key: string; text: string } | undefined
-  return (countries: DocumentCountry[]): string => {
-    const key = JSON.stringify(countries)
-    if (last?.key !== key) last = { key, text: make(countries) }
-    return last.text
+/** Clients come by one path or two, and ask for one kind or two: some texts are as many as are asked for. */
+const REMEMBERED_TEXTS = 8
+
+/** Makes a text anew only where it is asked for with other countries, or by others, than lately. */
+function rememberingSome(make: (countries: DocumentCountry[], view: DocumentView) => string) {
+  const texts = new LRUCache<string, string>({ max: REMEMBERED_TEXTS })
+  return (countries: DocumentCountry[], view: DocumentView): string => {
+    const key = JSON.stringify([countries, view])
+    const text = texts.get(key) ?? make(countries, view)
+    texts.set(key, text)
+    return text
   }
 }
 

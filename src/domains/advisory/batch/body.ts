@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyRequest } from 'fastify'
 import { BATCH_LIMITS } from '#schemas/batch-forms.ts'
-import { ApiError } from '#src/errors.ts'
+import { ApiError, BASE } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { isUntypedJson } from '#src/http/plugins/body-parser.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
@@ -19,7 +19,7 @@ export const UNSUPPORTED_FORM = `Send the body as one of ${FORMS.join(', ')}.`
 /** How to have more points answered. */
 function hint({ user }: FastifyRequest): string {
   return user === null
-    ? `Without a token a call may have ${BATCH_LIMITS.anonymous} points, with one (log in with POST /auth/login) ${BATCH_LIMITS.withToken}.`
+    ? `Without a token a call may have ${BATCH_LIMITS.anonymous} points, with one (log in with POST ${BASE}/auth/login) ${BATCH_LIMITS.withToken}.`
     : `A call may have ${BATCH_LIMITS.withToken} points: send several.`
 }
 

@@ -3,7 +3,7 @@ import type { AdvisedArea } from '#schemas/areas.ts'
 import { type Ask, askUntil } from '#src/database/cancellable.ts'
 import type { Database } from '#src/database/client.ts'
 import type { AreaReference } from '#src/domains/areas/queries.ts'
-import { ApiError, unknownCountry } from '#src/errors.ts'
+import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
 import type { Series } from '#src/products/series.ts'
 import { decodeMultiPolygon } from '#src/raster/geometry-wkb.ts'
 import type { Lookup } from '../lookup/lookup.ts'
@@ -78,7 +78,7 @@ function unknownArea(snapshot: Snapshot, { countryCode, code, level }: AreaRefer
   const ofLevel = level === null ? '' : ` of level ${level}`
   return new ApiError(
     'UNKNOWN_AREA',
-    `${country.name} has no area${ofLevel} with the code ${code}; GET /admin lists them.`,
+    `${country.name} has no area${ofLevel} with the code ${code}; GET ${BASE}/admin lists them.`,
     [{ field: 'admin.code', message: `admin.code must be the code of an area of ${country.name}` }],
   )
 }
