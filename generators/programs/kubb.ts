@@ -1,3 +1,4 @@
+import { setConfig } from '@kubb/plugin-client/clients/axios'
 import { giveFeedback } from '../out/kubb/clients/giveFeedback.ts'
 import { listHistory } from '../out/kubb/clients/listHistory.ts'
 import { login } from '../out/kubb/clients/login.ts'
@@ -10,16 +11,16 @@ import { ACCOUNT, check, FEEDBACK, FIELD, POINT } from './journey.ts'
 await register(ACCOUNT)
 const tokens = await login({ email: ACCOUNT.email, password: ACCOUNT.password })
 
-const asCaller = { headers: { Authorization: `Bearer ${tokens.access_token}` } }
-const point = await yieldAtPoint(POINT, {}, asCaller)
-const polygon = await yieldInPolygon({ geometry: { type: 'Polygon', coordinates: FIELD } }, asCaller)
+setConfig({ headers: { Authorization: `Bearer ${tokens.access_token}` } })
+const point = await yieldAtPoint(POINT)
+const polygon = await yieldInPolygon({ geometry: { type: 'Polygon', coordinates: FIELD } })
 const points = [
   { id: 'A1', ...POINT },
   { id: 2, ...POINT },
 ]
-const batch = await yieldAtPoints({ points }, {}, asCaller)
-const history = await listHistory({}, asCaller)
-const feedback = await giveFeedback(point.history_id ?? '', FEEDBACK, asCaller)
+const batch = await yieldAtPoints({ points })
+const history = await listHistory()
+const feedback = await giveFeedback(point.history_id ?? '', FEEDBACK)
 
 check({
   tokenType: tokens.token_type,

@@ -11,6 +11,7 @@ const PREFLIGHT_SECONDS = 7200
 /** Headers of ours that pages of other origins may read. */
 const EXPOSED_HEADERS = [
   'Advisory-Release',
+  'Deprecation',
   'ETag',
   'Idempotency-Replayed',
   'Link',
@@ -18,6 +19,7 @@ const EXPOSED_HEADERS = [
   'Preference-Applied',
   'Retry-After',
   'Server-Timing',
+  'Sunset',
   'WWW-Authenticate',
   'X-Request-Id',
   'Content-Disposition',

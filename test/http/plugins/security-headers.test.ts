@@ -71,9 +71,11 @@ describe('a page of another origin', () => {
     expect(exposed).toEqual(
       expect.arrayContaining([
         'Advisory-Release',
+        'Deprecation',
         'ETag',
         'Retry-After',
         'Server-Timing',
+        'Sunset',
         'WWW-Authenticate',
       ]),
     )
