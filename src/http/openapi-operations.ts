@@ -43,7 +43,10 @@ export function withOperations(document: OpenAPIV3_1.Document): OpenAPIV3_1.Docu
   for (const path of Object.values(document.paths ?? {})) {
     for (const operation of Object.values(path ?? {}) as Operation[]) complete(operation, components)
   }
-  Object.assign(document.components ?? {}, { headers: HEADERS, parameters: HEADER_PARAMETERS })
+  Object.assign(document.components ?? {}, {
+    headers: { ...HEADERS },
+    parameters: { ...HEADER_PARAMETERS },
+  })
   return document
 }
 

@@ -61,7 +61,8 @@ describe('a deprecated route', () => {
     expect([headers.sunset, headers.link]).toEqual([undefined, undefined])
   })
 
-  test('is marked in the document, with its headers', async () => {
+  test('is marked in the document, with its headers, also after a document without them', async () => {
+    await service.app.inject('/agro/openapi.json?media=all')
     const document: OpenAPIV3_1.Document = (await app.inject('/agro/openapi.json')).json()
     const { old, older } = Object.fromEntries(
       ['old', 'older'].map((name) => [name, document.paths?.[`/${name}`]?.get]),
