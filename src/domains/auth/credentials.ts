@@ -10,7 +10,7 @@ import {
   insertUser,
   replacePasswordHash,
 } from '#src/domains/user/queries.ts'
-import { ApiError } from '#src/errors.ts'
+import { ApiError, BASE } from '#src/errors.ts'
 import { deleteAccountToken } from './account-token-queries.ts'
 import { isCommonPassword } from './common-passwords.ts'
 import { hashPassword, isOutdated, NOBODYS_HASH, verifyPassword } from './passwords.ts'
@@ -127,7 +127,7 @@ export function createCredentialDesk(
 function notConfirmed(): ApiError {
   return new ApiError(
     'EMAIL_NOT_CONFIRMED',
-    'The e-mail has to be confirmed first, with the token that was sent to it: POST /auth/confirm/resend sends another one.',
+    `The e-mail has to be confirmed first, with the token that was sent to it: POST ${BASE}/auth/confirm/resend sends another one.`,
   )
 }
 
