@@ -35,7 +35,7 @@ export const Pass = Type.Array(Type.String({ minLength: 1, maxLength: 100, forma
 
 /** What is given back as it was sent. */
 const GivenBack = (description: string) =>
-  Type.Unsafe<string | number | boolean>({ type: ['string', 'number', 'boolean'], description })
+  Type.Union([Type.String(), Type.Number(), Type.Boolean()], { description })
 
 export const SentLabels = Type.Object(
   {
@@ -53,7 +53,7 @@ export type SentLabels = Static<typeof SentLabels>
 
 export const PassedMembers = Type.Unsafe<Record<string, string | number | boolean | null>>({
   type: 'object',
-  additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+  additionalProperties: Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]),
   description: 'What `pass` named, as it was sent; what the point does not have is left out.',
 })
 

@@ -181,7 +181,7 @@ export const EXAMPLE_SENTENCES: Record<ErrorCode, string> = {
   TOO_MANY_KEYS: 'You have 20 keys: delete one that is not used.',
   BODY_TOO_LARGE: 'The body is too large.',
   TOO_MANY_POINTS:
-    'The call has 1001 points. Without a token a call may have 1000 points, with one (`Authorization: Bearer ...`) 20000.',
+    'The call has 1001 points. Without a token a call may have 1000 points, with one (log in with POST /auth/login) 20000.',
   UNSUPPORTED_MEDIA_TYPE: 'Send the body as application/json.',
   TOO_MANY_REQUESTS: 'Too many attempts; try again in 8 s.',
   HEADERS_TOO_LARGE: 'The URL or the headers are too long.',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { EXAMPLE_REQUEST_ID } from '#schemas/common.ts'
 import {
   bodiesOf,
   type Document,
@@ -9,15 +10,22 @@ import {
   operationsOf,
   validatorOf,
 } from '#test/setup/document.ts'
+import { type MailServer, startMailServer } from '#test/setup/mail-server.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 
 let service: TestAppWithPerson
+let mailServer: MailServer
 const documents: Record<string, Document> = {}
 beforeAll(async () => {
-  service = await createTestAppWithPerson()
+  mailServer = await startMailServer()
+  const settings = { SMTP_URL: mailServer.url, MAIL_FROM: 'noreply@example.org' }
+  service = await createTestAppWithPerson({ settings })
   for (const media of ['json', 'all'] as const) documents[media] = await documentOf(service.app, media)
 })
-afterAll(() => service.close())
+afterAll(async () => {
+  await service.close()
+  await mailServer.close()
+})
 
 describe.each(['json', 'all'])('the document with %s media types', (media) => {
   test('has schemas that a strict validator takes without a word', () => {
@@ -71,6 +79,9 @@ describe('the examples of errors', () => {
       | { error: string; details?: { field: string }[] }
       | undefined
 
+  /** An error as the document has it, whichever request it is for. */
+  const forTheExample = (error: object) => ({ ...error, request_id: EXAMPLE_REQUEST_ID })
+
   /** The answer to the example of an operation's request, with one field changed. */
   async function answerTo(
     method: string,
@@ -92,7 +103,7 @@ describe('the examples of errors', () => {
       query: { ...Object.fromEntries(query), ...(example ? {} : (isField as Record<string, string>)) },
       ...(example && { payload: { ...(example.value as object), ...isField } }),
     })
-    return response.json()
+    return forTheExample(response.body === '' ? {} : response.json())
   }
 
   test('about a parameter are what the service says of it', async () => {
@@ -114,7 +125,7 @@ describe('the examples of errors', () => {
     for (const { method, path, operation } of operationsOf(documents.all as Document)) {
       if (operation.security?.length !== 1) continue
       const response = await service.app.inject({ method: method.toUpperCase() as 'POST', url: path })
-      expect([response.statusCode, response.json()], path).toEqual([
+      expect([response.statusCode, forTheExample(response.json())], path).toEqual([
         401,
         exampleOf(operation, 401, 'UNAUTHORIZED'),
       ])
@@ -153,7 +164,7 @@ describe('the examples of errors', () => {
       payload,
     })
     const example = exampleOf(operation, status, code)
-    expect([response.statusCode, response.json()]).toMatchObject([status, example])
+    expect([response.statusCode, forTheExample(response.json())]).toMatchObject([status, example])
   })
 })
 

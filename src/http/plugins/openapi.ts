@@ -83,7 +83,7 @@ export const openapi = fp(
     for (const schema of shared) app.addSchema(schema)
 
     await app.register(swagger, {
-      openapi: headOf(products),
+      openapi: headOf(products, app.config.BASE_PATH),
       refResolver: {
         buildLocalReference: (json, _base, _fragment, index) => String(json.$id ?? `schema${index}`),
       },
@@ -131,7 +131,7 @@ function keepForADay(route: RouteOptions): void {
 }
 
 /** The document without its operations. */
-function headOf(products: Products['list']): Partial<OpenAPIV3_1.Document> {
+function headOf(products: Products['list'], basePath: string): Partial<OpenAPIV3_1.Document> {
   return {
     openapi: '3.1.0',
     info: {
@@ -141,6 +141,8 @@ function headOf(products: Products['list']): Partial<OpenAPIV3_1.Document> {
       contact: { name: 'Whoever operates this service' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
+    // Paths are told without it.
+    servers: [{ url: basePath || '/' }],
     components: {
       securitySchemes: {
         [BEARER]: {

@@ -175,7 +175,12 @@ describe('names are refused', () => {
       const { status, body } = await ask(type, payload, type, `?pass=${encodeURIComponent(name)}`)
       expect([status, JSON.parse(body)]).toEqual([
         400,
-        { error: `${message}.`, code: 'INVALID_PARAMETERS', details: [{ field: 'pass', message }] },
+        {
+          error: `${message}.`,
+          code: 'INVALID_PARAMETERS',
+          details: [{ field: 'pass', message }],
+          request_id: expect.any(String),
+        },
       ])
     }
   })

@@ -212,6 +212,7 @@ describe('what there is no answer to gets a reason', () => {
       expect(body).toEqual({
         error: `The point at latitude ${lat}, longitude ${lng} ${where}. With lat and lng swapped it would lie there: did you mean lng, lat?`,
         code: 'OUTSIDE_COUNTRY',
+        request_id: expect.any(String),
       })
     }
   })
