@@ -1,5 +1,5 @@
 /** The months in English, in the order of the year. */
-export const MONTHS = [
+const MONTHS = [
   'January',
   'February',
   'March',
@@ -15,7 +15,7 @@ export const MONTHS = [
 ] as const
 
 /** So many letters tell the months apart. */
-export const SHORT_MONTH = 3
+const SHORT_MONTH = 3
 
 const names = MONTHS.map((name) => {
   const [start, end] = [name.slice(0, SHORT_MONTH), name.slice(SHORT_MONTH)].map(inAnyCase)

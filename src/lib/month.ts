@@ -1,8 +1,8 @@
 const MONTH_AND_YEAR = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 const MONTH = new Intl.DateTimeFormat('en', { month: 'long', timeZone: 'UTC' })
 
-/** The names of the months in English, from January on. */
-const MONTHS = Array.from({ length: 12 }, (_, month) => MONTH.format(Date.UTC(2000, month)))
+/** The names of the months in English and in small letters, from January on. */
+const MONTHS = Array.from({ length: 12 }, (_, month) => MONTH.format(Date.UTC(2000, month)).toLowerCase())
 
 /** Month and year in English, "July 2026", of an ISO date. */
 export function monthAndYear(date: string): string {
@@ -14,9 +14,16 @@ export function isoMonth(date: string): string {
   return date.slice(0, 'YYYY-MM'.length)
 }
 
-/** The month that {@link monthAndYear} has written, "2026-07"; undefined where it is no such text. */
+/** So many letters tell the months apart. */
+const SHORT_NAME = 3
+
+/**
+ * The month of a text such as "July 2026" or "Jul 2026", in any case, as "2026-07"; undefined where it is no
+ * such text.
+ */
 export function isoMonthNamed(text: string): string | undefined {
-  const [, name = '', year] = /^(\w+) (\d{4})$/.exec(text) ?? []
-  const month = MONTHS.indexOf(name) + 1
+  const [, name = '', year] = /^\s*([a-z]+)\s+(\d{4})\s*$/i.exec(text) ?? []
+  const written = name.toLowerCase()
+  const month = MONTHS.findIndex((other) => [other, other.slice(0, SHORT_NAME)].includes(written)) + 1
   return month === 0 ? undefined : `${year}-${String(month).padStart(2, '0')}`
 }

@@ -8,7 +8,11 @@ test('a month is read back from the text that is written of it', () => {
   expect(monthAndYear('2026-07-01')).toBe('July 2026')
 })
 
-test.each(['', 'July', 'July 26', 'july 2026', 'Juli 2026', '2026-07', 'July 2026 ', 'constructor 2026'])(
+test.each(['july 2026', 'JUL 2026', ' Jul  2026 '])('a month is read from %j', (text) =>
+  expect(isoMonthNamed(text)).toBe('2026-07'),
+)
+
+test.each(['', 'July', 'July 26', 'Ju 2026', 'Juli 2026', '2026-07', 'constructor 2026'])(
   'no month is read from other text: %j',
   (text) => expect(isoMonthNamed(text)).toBeUndefined(),
 )

@@ -1,5 +1,5 @@
-import { MONTHS, SHORT_MONTH } from '#schemas/month.ts'
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
+import { isoMonthNamed } from '#src/lib/month.ts'
 import { wordKey } from '#src/lib/name-key.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
@@ -24,17 +24,7 @@ export function positionOf({ lat, lng }: Pick<PointRequest, 'lat' | 'lng'>): Pos
   return { longitude: lng, latitude: lat }
 }
 
-/** A month by its name, which the schema of requests has found to be one. */
-const NAMED_MONTH = /^\s*([a-z]+)\s+(\d{4})/i
-
-/** The first day of the month that a request names, as an ISO date. */
+/** The first day of the month that a request names, as an ISO date; the schema has found it to be one. */
 function firstDayOf(period: string): string {
-  const [, name, year] = NAMED_MONTH.exec(period) ?? []
-  if (name === undefined) return `${period.trim()}-01`
-  const month = MONTHS.findIndex((other) => shortOf(other) === shortOf(name)) + 1
-  return `${year}-${String(month).padStart(2, '0')}-01`
-}
-
-function shortOf(month: string): string {
-  return month.slice(0, SHORT_MONTH).toLowerCase()
+  return `${isoMonthNamed(period) ?? period.trim()}-01`
 }
