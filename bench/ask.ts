@@ -11,7 +11,12 @@ export interface Answer {
 export async function ask(port: number, path: string, body: unknown, token?: string): Promise<Answer> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) },
+    // fetch would ask for compressed answers.
+    headers: {
+      'content-type': 'application/json',
+      'accept-encoding': 'identity',
+      ...(token && { authorization: `Bearer ${token}` }),
+    },
     body: JSON.stringify(body),
   })
   const release = response.headers.get('advisory-release')

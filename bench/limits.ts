@@ -46,7 +46,10 @@ export function judge({ points, answers, batch, polygons, memory, growth, embedd
     add('p99 of the bare route, tiles in memory', 'under', 5, memory.p99ToBare)
   }
   if (batch) {
-    const row = batch.rows.find(({ form, target }) => form === 'application/x-ndjson' && target === 'memory')
+    const row = batch.rows.find(
+      ({ form, target, coding }) =>
+        form === 'application/x-ndjson' && target === 'memory' && coding === 'identity',
+    )
     add(
       `points/s of ${figure(batch.points)} points as NDJSON`,
       'at least',

@@ -40,6 +40,8 @@ export interface BatchResult {
   rows: {
     form: 'application/x-ndjson' | 'application/json'
     target: 'memory' | 'no-cache'
+    /** What the client asks for in `Accept-Encoding`. */
+    coding: 'identity' | 'gzip'
     pointsPerSecond: number
   }[]
   /** Calls whose answer was not, to the byte, what the bench itself read in the rasters. */

@@ -63,7 +63,7 @@ export async function prepareData(folder: string): Promise<BenchData> {
 }
 
 /** What answers say of the release of the bench. */
-const OF_RELEASE = {
+export const OF_RELEASE = {
   forecast_period: 'July 2022',
   forecast_month: '2022-07',
   release: 'fertilizer-eth-wheat-2022-07-v1',

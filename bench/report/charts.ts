@@ -83,7 +83,8 @@ function chartOf(
   }
 }
 
-function batchChart({ points, rows }: BatchResult): BarChart {
+function batchChart({ points, rows: all }: BatchResult): BarChart {
+  const rows = all.filter(({ coding }) => coding === 'identity')
   const targets = [...new Set(rows.map(({ target }) => target))]
   return {
     title: `${figure(points)} points in one call`,

@@ -43,7 +43,7 @@ npm run bench -- --report           # and write this page anew
     points && tablesText(pointsTables(results)),
     batch && '## Many points in one call',
     batch &&
-      '`POST /advisory/fertilizer/points` with a token, one call at a time, from the first byte sent to the last one received.',
+      '`POST /advisory/fertilizer/points` with a token, one call at a time, from the first byte sent to the last one received: as it is, and compressed for a client that asks for gzip and decompresses it.',
     batch && images('batch'),
     batch && tablesText(batchTable(results)),
     polygons && '## Polygons',

@@ -86,10 +86,11 @@ export function batchTable({ batch }: Results): Table[] {
   return [
     {
       title: `${figure(batch.points)} points in one call`,
-      head: ['form', 'target', 'points/s'],
-      rows: batch.rows.map(({ form, target, pointsPerSecond }) => [
+      head: ['form', 'target', 'coding', 'points/s'],
+      rows: batch.rows.map(({ form, target, coding, pointsPerSecond }) => [
         form,
         TARGET_NAMES[target],
+        coding,
         figure(pointsPerSecond),
       ]),
     },

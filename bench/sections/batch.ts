@@ -1,6 +1,7 @@
 import { logIn } from '../ask.ts'
 import { type Bench, median, say, warmUp } from '../bench.ts'
 import { figure } from '../limits.ts'
+import { OF_RELEASE } from '../rasters/data.ts'
 import type { Point } from '../rasters/raster.ts'
 import type { BatchResult } from '../results.ts'
 import { startService } from '../service.ts'
@@ -12,13 +13,18 @@ const WARM_UP_CALLS = 3
 const SHOWN_BYTES = 300
 const QUERY = 'crop=wheat&country_code=eth'
 
-type Form = BatchResult['rows'][number]['form']
+type Row = BatchResult['rows'][number]
+type Form = Row['form']
+
+/** The service by how it has the tiles, and how its answers come. */
+const TARGETS: Pick<Row, 'target' | 'coding'>[] = [
+  { target: 'memory', coding: 'identity' },
+  { target: 'memory', coding: 'gzip' },
+  { target: 'no-cache', coding: 'identity' },
+]
 
 /** How each form sends points, and what the answer to them must be. */
-const FORMS: Record<
-  Form,
-  { write: (points: Point[]) => string; expect: (items: string[], release: string) => string }
-> = {
+const FORMS: Record<Form, { write: (points: Point[]) => string; expect: (items: string[]) => string }> = {
   'application/x-ndjson': {
     write: (points) => points.map((point, id) => JSON.stringify({ id, ...point })).join('\n'),
     expect: (items) => `${items.join('\n')}\n`,
@@ -30,7 +36,7 @@ const FORMS: Record<
         crop: 'wheat',
         country_code: 'eth',
       }),
-    expect: (items, release) => `{"release":${JSON.stringify(release)},"items":[${items.join(',')}]}`,
+    expect: (items) => `{${JSON.stringify(OF_RELEASE).slice(1, -1)},"items":[${items.join(',')}]}`,
   },
 }
 
@@ -50,20 +56,21 @@ export async function measureBatch(bench: Bench, url: string): Promise<BatchResu
   const token = await logIn(services.memory.port)
   const rows: BatchResult['rows'] = []
   let different = 0
-  const targets = ['memory', 'no-cache'] as const
   for (const form of Object.keys(FORMS) as Form[]) {
     say(`batch, ${form}`)
-    const rates: Record<(typeof targets)[number], number[]> = { memory: [], 'no-cache': [] }
+    const measured = TARGETS.map((target) => ({ ...target, rates: [] as number[] }))
     for (let round = -WARM_UP_CALLS; round < CALLS_A_ROUND * effort.roundsOfLimits; round++) {
-      for (const target of round % 2 === 0 ? targets : targets.toReversed()) {
-        const call = await send(bench, services[target].port, form, token, round + WARM_UP_CALLS)
-        if (round >= 0) rates[target].push(call.pointsPerSecond)
+      for (const { target, coding, rates } of round % 2 === 0 ? measured : measured.toReversed()) {
+        const from = { port: services[target].port, token, coding }
+        const call = await send(bench, from, form, round + WARM_UP_CALLS)
+        if (round >= 0) rates.push(call.pointsPerSecond)
         if (call.problem === undefined) continue
         different++
         bench.problems.push(call.problem)
       }
     }
-    for (const target of targets) rows.push({ form, target, pointsPerSecond: median(rates[target]) })
+    for (const { target, coding, rates } of measured)
+      rows.push({ form, target, coding, pointsPerSecond: median(rates) })
   }
   for (const service of Object.values(services)) await service.stop()
   return { points: POINTS, rows, different }
@@ -76,9 +83,8 @@ interface Call {
 
 async function send(
   { places, data }: Bench,
-  port: number,
+  { port, token, coding }: { port: number; token: string; coding: Row['coding'] },
   form: Form,
-  token: string,
   round: number,
 ): Promise<Call> {
   const from = (round * POINTS) % places.uniform.length
@@ -88,14 +94,19 @@ async function send(
   const started = performance.now()
   const response = await fetch(`http://127.0.0.1:${port}/advisory/fertilizer/points?${QUERY}`, {
     method: 'POST',
-    headers: { 'content-type': form, accept: form, authorization: `Bearer ${token}` },
+    headers: {
+      'content-type': form,
+      accept: form,
+      'accept-encoding': coding,
+      authorization: `Bearer ${token}`,
+    },
     body,
   })
   const answer = Buffer.from(await response.arrayBuffer())
   const seconds = (performance.now() - started) / 1000
   const items = points.map((point, id) => `{"id":${id},${data.answerAt(point)?.slice(1)}`)
-  const expected = expect(items, response.headers.get('advisory-release') ?? '')
-  const right = response.status === 200 && answer.equals(Buffer.from(expected))
+  const asAsked = (response.headers.get('content-encoding') ?? 'identity') === coding
+  const right = response.status === 200 && asAsked && answer.equals(Buffer.from(expect(items)))
   const shown = answer.toString('utf8', 0, SHOWN_BYTES)
   return {
     pointsPerSecond: POINTS / seconds,
