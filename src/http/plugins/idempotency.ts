@@ -71,7 +71,7 @@ export const IdempotencyHeaders = Type.Object({
     Type.String({
       pattern: KEY.source,
       description:
-        'Any text that names this request among those of the account, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice.',
+        'Any text that names this request among those of the account, or of the key that it is sent with, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice.',
     }),
   ),
 })
@@ -95,7 +95,8 @@ export const idempotency = fp(
       // Without an account the key and the request are the name together: strangers may choose the same key.
       const scope = ownerOf ? fingerprint : (user?.id ?? null)
       const attempt = {
-        id: idOf(key, routeOptions.schema?.operationId ?? null, scope),
+        // An answer may hold what a key of the account has no right to: each has names of its own.
+        id: idOf(key, routeOptions.schema?.operationId ?? null, scope, user?.keyId ?? null),
         attempt: randomUUID(),
       }
       const found = await records.begin(attempt, ownerOf ? null : scope)

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { PATIENCE } from '#test/setup/patience.ts'
 import {
   createTestAppWithPerson,
+  logIn,
   newPerson,
   PASSWORD,
   type Person,
@@ -199,11 +200,30 @@ describe('an Idempotency-Key', () => {
     expect(await historyOf(someone)).toHaveLength(1)
   })
 
-  test('of a session is that of the next one, and of a key of the account', async () => {
-    const { key: token } = (await post({ url: '/auth/keys', payload: { name: 'x' } })).json()
+  test('of a session is that of the next one', async () => {
     const call = { url: '/advisory/yield/point', key: randomUUID(), payload: POINT }
     const first = await post(call)
-    expectReplayed(await post({ ...call, who: null, headers: { authorization: `Bearer ${token}` } }), first)
+    expectReplayed(await post({ ...call, who: await logIn(service.app, person.email) }), first)
+  })
+
+  test('gives a key nothing that the account or another key was answered', async () => {
+    const bearer = async (payload: object) => {
+      const { key } = (await post({ url: '/auth/keys', payload: { name: 'x', ...payload } })).json()
+      return { authorization: `Bearer ${key}` }
+    }
+    const forAccount = await bearer({ scopes: ['account'], expires_in_days: 1 })
+    const forAdvice = await bearer({ scopes: ['advisory'] })
+    const made = { url: '/auth/keys', key: randomUUID(), payload: { name: 'all', scopes: ['history'] } }
+    expect((await post(made)).statusCode).toBe(201)
+    const refused = await post({ ...made, who: null, headers: forAccount })
+    expect([refused.statusCode, refused.json().key]).toEqual([400, undefined])
+
+    const asked = { url: '/advisory/yield', key: randomUUID(), payload: FIELD }
+    expect((await post(asked)).json()).toHaveProperty('history_id')
+    const call = { ...asked, who: null, headers: forAdvice }
+    const first = await post(call)
+    expect([first.statusCode, first.json().history_id]).toEqual([200, undefined])
+    expectReplayed(await post(call), first)
   })
 
   test('names nothing where nobody is known', async () => {
