@@ -1,3 +1,4 @@
+import { ReadStream } from 'node:fs'
 import { pipeline, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { promisify } from 'node:util'
@@ -14,9 +15,6 @@ const LEAST_BYTES = 1024
 
 /** What we answer with, but for pictures and fonts, which are compressed already. */
 const COMPRESSIBLE = /^(text\/|image\/svg|application\/(json|geo\+json|x-ndjson|(x-)?yaml|javascript))/
-
-/** The scripts of the documentation have a megabyte when they are compressed. */
-const REMEMBERED_BYTES = 8_000_000
 
 /** Of what is compressed once, a third of a second for a megabyte is worth a seventh of its size. */
 const BROTLI_QUALITY = 9
@@ -36,31 +34,34 @@ const compress: Record<Coding, (body: Buffer) => Promise<Buffer>> = {
 export const compression = fp(
   async (app: App) => {
     const acceptedCodings = createNegotiation()
-    const assets = new LRUCache<string, Buffer>({
-      maxSize: REMEMBERED_BYTES,
-      sizeCalculation: ({ length }) => length,
-    })
+    // The files of the pages are a dozen.
+    const assets = new Map<string, Promise<Buffer>>()
 
-    /** The asset as it is sent; the file that was opened for it need not be read where it is remembered. */
-    async function assetIn(coding: Coding, url: string, file: Readable): Promise<Buffer> {
-      const key = `${coding} ${url.split('?')[0]}`
-      const remembered = assets.get(key)
-      if (remembered) {
+    /** The asset as it is sent. It is known by its file: its URL can be written in many ways. */
+    function assetIn(coding: Coding, file: ReadStream): Promise<Buffer> {
+      const key = `${coding} ${file.path}`
+      const known = assets.get(key)
+      if (known) {
         file.destroy()
-        return remembered
+        return known
       }
-      const compressed = await compress[coding](await buffer(file))
+      const compressed = buffer(file).then(compress[coding])
       assets.set(key, compressed)
+      compressed.catch(() => assets.delete(key))
       return compressed
     }
 
     async function compressed(
       coding: Coding,
-      { url, routeOptions }: FastifyRequest,
+      { method, routeOptions }: FastifyRequest,
       payload: string | Buffer | Readable,
     ): Promise<Buffer | Readable> {
       if (!(payload instanceof Readable)) return compress[coding](Buffer.from(payload))
-      if (routeOptions.config.caching === 'asset') return assetIn(coding, url, payload)
+      // Nothing of it is sent, and a file has not been opened for it.
+      if (method === 'HEAD') return payload
+      if (routeOptions.config.caching === 'asset' && payload instanceof ReadStream) {
+        return assetIn(coding, payload)
+      }
       // What has been written is to arrive, and not to wait for more of it.
       return pipeline(payload, createGzip({ flush: constants.Z_SYNC_FLUSH }), () => {})
     }

@@ -164,6 +164,29 @@ describe('the scripts of the documentation', () => {
     expect(process.cpuUsage(used).user / 1000).toBeLessThan(100)
   })
 
+  test('are whole after a HEAD that came first', async () => {
+    const script = '/docs/static/swagger-ui-standalone-preset.js'
+    const head = await ask('HEAD', script, 'br')
+    expect([head.statusCode, head.headers['content-encoding'], head.rawPayload.length]).toEqual([
+      200,
+      'br',
+      0,
+    ])
+    expect(head.headers).not.toHaveProperty('content-length')
+    const [plain, packed] = [await ask('GET', script), await ask('GET', script, 'br')]
+    expect(brotliDecompressSync(packed.rawPayload).equals(plain.rawPayload)).toBe(true)
+  })
+
+  test('are compressed once, however their URL is written', async () => {
+    const first = await ask('GET', SCRIPT, 'br')
+    const used = process.cpuUsage()
+    for (const way of ['%73wagger-ui-bundle.js', 's%77agger-ui-bundle.js', 'swagger-ui-bundle.js?v=2']) {
+      const again = await ask('GET', `/docs/static/${way}`, 'br')
+      expect(again.rawPayload.equals(first.rawPayload)).toBe(true)
+    }
+    expect(process.cpuUsage(used).user / 1000).toBeLessThan(200)
+  })
+
   test('are not sent again to those who have them', async () => {
     const { etag } = (await ask('GET', SCRIPT, 'br')).headers
     const again = await ask('GET', SCRIPT, 'br', { 'if-none-match': String(etag) })
