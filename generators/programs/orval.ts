@@ -17,7 +17,7 @@ const tokens = login200.data
 const asCaller = { headers: { Authorization: `Bearer ${tokens.access_token}` } }
 const point = await yieldAtPoint(POINT, {}, asCaller)
 if (point.status !== 200) throw new Error(point.data.error)
-const polygon = await yieldInPolygon({ geometry: { type: 'Polygon', coordinates: FIELD } }, asCaller)
+const polygon = await yieldInPolygon({ geometry: { type: 'Polygon', coordinates: FIELD } }, {}, asCaller)
 if (polygon.status !== 200) throw new Error(polygon.data.error)
 const points = [
   { id: 'A1', ...POINT },
