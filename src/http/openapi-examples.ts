@@ -8,8 +8,10 @@ export interface ExampleSchema {
   enum?: unknown[]
   const?: unknown
   format?: string
+  pattern?: string
   minimum?: number
   minLength?: number
+  maxLength?: number
   minItems?: number
   items?: ExampleSchema
   properties?: Record<string, ExampleSchema>
@@ -73,6 +75,10 @@ const VIOLATIONS: { keyword: string; breaks: (schema: ExampleSchema) => boolean 
   },
   { keyword: 'enum', breaks: (schema) => schema.enum !== undefined },
   { keyword: 'minLength', breaks: ({ minLength = 0 }) => minLength > 0 },
+  { keyword: 'minItems', breaks: ({ minItems = 0 }) => minItems > 0 },
+  // A single letter is no date, month or e-mail, but any other text.
+  { keyword: 'pattern', breaks: ({ pattern = '' }) => !new RegExp(pattern, 'u').test('x') },
+  { keyword: 'maxLength', breaks: ({ maxLength }) => maxLength !== undefined },
 ]
 
 /** The answer to a request of which one field is wrong; undefined where none can be, as far as is known here. */
@@ -81,7 +87,7 @@ export function violationOf(fields: Record<string, ExampleSchema>): ErrorBody | 
     const wrong = Object.entries(fields).find(([, schema]) => breaks(schema))
     if (!wrong) continue
     const [field, parentSchema] = wrong
-    const params = { ...(keyword === 'enum' && { allowedValues: parentSchema.enum }) }
+    const params = { allowedValues: parentSchema.enum, pattern: parentSchema.pattern }
     const error = { keyword, params, parentSchema, instancePath: `/${field}`, schemaPath: '' }
     return validationError([error], {}).body
   }

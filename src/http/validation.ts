@@ -80,10 +80,11 @@ const FORMATS: Record<string, Format> = {
 
 const MONTH_RULE = 'must be a month such as 2026-07 or July 2026'
 
-/** How the patterns of our schemas are told to a person. */
+/** How the patterns of our schemas are told to a person, and those that the document has for our formats. */
 const PATTERNS: Record<string, string> = {
   [MONTH_PATTERN]: MONTH_RULE,
   [orEmpty(MONTH_PATTERN)]: MONTH_RULE,
+  ...Object.fromEntries(Object.values(FORMATS).map(({ documented, rule }) => [documented.pattern, rule])),
 }
 
 /** A schema as the document has it: what is a format of ours elsewhere is a pattern there. */

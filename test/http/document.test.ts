@@ -113,7 +113,7 @@ describe('the examples of errors', () => {
       if (!example) continue
       const { field } = example.details?.[0] ?? {}
       const answers = await Promise.all(
-        ['x', ''].map((value) => answerTo(method, path, operation, field, value)),
+        ['x', '', [], 'x'.repeat(300)].map((value) => answerTo(method, path, operation, field, value)),
       )
       expect(answers, `${method} ${path}`).toContainEqual(example)
       compared++

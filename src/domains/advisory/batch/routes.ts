@@ -106,7 +106,7 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
       },
       preValidation: async (call) => {
         const batch = call.body as SentBatch | undefined
-        if (!batch || batch.points.count === 0) throw noPoints()
+        if (!batch || batch.points.count === 0) throw ApiError.invalid('points', 'must not be empty')
         refuseTooMany(call, batch)
         call.batch = batch
         call.body = batch.parameters
@@ -138,9 +138,4 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
 function mediaTypeOf(form: Form): string {
   if (form === 'text/csv') return 'text/csv; charset=utf-8; header=present'
   return form === 'application/json' ? 'application/json; charset=utf-8' : form
-}
-
-function noPoints(): ApiError {
-  const message = 'points must not be empty'
-  return new ApiError('INVALID_PARAMETERS', 'The call has no points.', [{ field: 'points', message }])
 }
