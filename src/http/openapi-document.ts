@@ -23,7 +23,6 @@ export type DocumentedMedia = 'json' | 'all'
 /** Beside a `content`: the media types that generators are not to choose. */
 const OTHER_MEDIA_TYPES = 'x-other-media-types'
 
-/** The document as it is served and, with the countries of a new database, checked in. The app must be ready. */
 /** Which document is asked for. */
 export interface DocumentView {
   media: DocumentedMedia
