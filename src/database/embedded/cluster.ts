@@ -45,7 +45,7 @@ export async function openEmbedded(
   if (isNew) await writeFile(unfinished, '')
   progress(
     isNew
-      ? `creating the embedded database in ${folder} (about 10 s)`
+      ? `creating the embedded database in ${folder}`
       : `opening the embedded database in ${folder} (about 2 s)`,
   )
 
