@@ -1,15 +1,6 @@
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { AdminReference } from './areas.ts'
-import {
-  asParameter,
-  COUNTRY_CODES,
-  Latitude,
-  Longitude,
-  oneOf,
-  optional,
-  ref,
-  type WithoutNulls,
-} from './common.ts'
+import { COUNTRY_CODES, Latitude, Longitude, oneOf, optional, ref, type WithoutNulls } from './common.ts'
 import { asRemainder } from './point-request.ts'
 import type { ProductContract } from './product.ts'
 
@@ -45,18 +36,6 @@ export const LocationRequest = Type.Object(
 export type LocationRequest = WithoutNulls<Static<typeof LocationRequest>>
 
 export const LocationRemainder = asRemainder(LocationRequest, 'LocationRemainder')
-
-/** The same fields as query parameters, where none is required because the body may have it. */
-export function locationQuery(): TSchema {
-  const { lat, lng, country_code, crop } = LocationRequest.properties
-  const elsewhere = 'Required, here or in the body.'
-  return Type.Object({
-    lat: Type.Optional({ ...lat, description: `Latitude in decimal degrees (WGS 84). ${elsewhere}` }),
-    lng: Type.Optional({ ...lng, description: `Longitude in decimal degrees (WGS 84). ${elsewhere}` }),
-    country_code: asParameter(country_code),
-    crop: asParameter(crop),
-  })
-}
 
 export const UNAVAILABLE_REASONS = ['CROP_NOT_AVAILABLE', 'NO_RELEASE', 'OUTSIDE_COUNTRY', 'NO_DATA'] as const
 export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number]

@@ -36,7 +36,6 @@ const ForecastPeriod = Type.String({
   pattern: MONTH_PATTERN,
   description:
     'The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out.',
-  examples: ['2026-07'],
 })
 
 export const PointRequest = Type.Object(

@@ -9,6 +9,7 @@ import { bodyParser } from '#src/http/plugins/body-parser.ts'
 import { caching } from '#src/http/plugins/caching.ts'
 import { compression } from '#src/http/plugins/compression.ts'
 import { deprecation } from '#src/http/plugins/deprecation.ts'
+import { docsPage } from '#src/http/plugins/docs-page.ts'
 import { encodedBodies } from '#src/http/plugins/encoded-bodies.ts'
 import { clientErrorHandler, errorHandler, frameworkErrors } from '#src/http/plugins/error-handler.ts'
 import { idempotency } from '#src/http/plugins/idempotency.ts'
@@ -33,6 +34,7 @@ import { keys } from './domains/keys/index.ts'
 import { createUsageKeeper } from './domains/keys/usage.ts'
 import { location } from './domains/location/index.ts'
 import { createDocumentCountries } from './domains/reference/document-countries.ts'
+import { createSyntheticNotice } from './domains/releases/synthetic.ts'
 import { service } from './domains/service/index.ts'
 import { stats } from './domains/stats/index.ts'
 import { addRequestCounts } from './domains/stats/queries.ts'
@@ -98,25 +100,29 @@ export async function buildApp(
   await app.register(openapi, {
     countries: createDocumentCountries(database.reader, config.RELEASE_MAX_AGE_MS, app.log),
   })
-  await app.register(service, { prefix: config.BASE_PATH })
+  await app.register(docsPage, {
+    synthetic: createSyntheticNotice(database.reader, config.RELEASE_MAX_AGE_MS, app.log),
+  })
   await app.register(
     async (guarded) => {
       await guarded.register(overload)
-      await guarded.register(auth, { prefix: '/auth' })
-      await guarded.register(keys, { prefix: '/auth' })
-      await guarded.register(user, { prefix: '/user' })
-      await guarded.register(catalog)
+      // Operations stand in the document in this order.
       await guarded.register(advisory, {
         prefix: '/advisory',
         record: createHistoryRecorder(database.writer),
       })
-      await guarded.register(feedback, { prefix: '/history' })
-      await guarded.register(history, { prefix: '/history' })
-      await guarded.register(stats)
-      await guarded.register(admin)
       await guarded.register(location)
+      await guarded.register(admin)
+      await guarded.register(catalog)
+      await guarded.register(history, { prefix: '/history' })
+      await guarded.register(feedback, { prefix: '/history' })
+      await guarded.register(stats)
+      await guarded.register(user, { prefix: '/user' })
+      await guarded.register(auth, { prefix: '/auth' })
+      await guarded.register(keys, { prefix: '/auth' })
     },
     { prefix: config.BASE_PATH },
   )
+  await app.register(service, { prefix: config.BASE_PATH })
   return app
 }

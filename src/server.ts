@@ -7,7 +7,7 @@ import { type Config, loadConfig, loadEnvironmentFile } from './config.ts'
 import { type Cluster, type Database, openCluster } from './database/client.ts'
 import { isDatabaseUnavailable } from './database/failures.ts'
 import { migrate } from './database/migrate.ts'
-import { listReleases } from './domains/releases/queries.ts'
+import { publishesSynthetic } from './domains/releases/queries.ts'
 import { OperatorError } from './errors.ts'
 import { seedDemo } from './ingest/demo/seed.ts'
 import { summariseCoverages } from './ingest/summarise.ts'
@@ -72,8 +72,7 @@ async function prepare(config: Config, cluster: Cluster): Promise<boolean> {
     if (config.DEMO_DATA) {
       await seedDemo(database, (done, of) => say(`seeding synthetic demo data: release ${done} of ${of}`))
     }
-    const releases = await listReleases(database.writer)
-    return releases.some(({ publishedAt, synthetic }) => publishedAt && synthetic)
+    return await publishesSynthetic(database.writer)
   } finally {
     await database.close()
   }

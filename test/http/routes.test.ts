@@ -37,8 +37,6 @@ describe('routes', () => {
     'GET /docs/',
     'GET /docs/json',
     'GET /docs/static/*',
-    'GET /docs/static/index.html',
-    'GET /docs/static/swagger-initializer.js',
     'GET /docs/yaml',
     'GET /health/live',
     'GET /health/ready',

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { SERVICE_NAME } from '#schemas/service.ts'
 import type { Config } from '#src/config.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { emailKey } from '#src/domains/user/queries.ts'
@@ -23,8 +24,6 @@ interface Wording {
   subject: string
   text(issued: IssuedToken): string
 }
-
-const SERVICE = 'Agricultural advisory service'
 
 /** @param mailer undefined where the service sends no mail */
 export function createAccountMail(
@@ -57,10 +56,10 @@ function wordingsOf(config: Config): Record<TokenPurpose, Wording> {
   return {
     password_reset: {
       hours: 1,
-      subject: `${SERVICE}: a new password`,
+      subject: `${SERVICE_NAME}: a new password`,
       text: ({ token }) =>
         paragraphs(
-          `Somebody, probably you, has forgotten the password of your account with the\n${SERVICE}. To choose a new one, you have an hour.`,
+          `Somebody, probably you, has forgotten the password of your account with the\n${SERVICE_NAME}. To choose a new one, you have an hour.`,
           usageOf(token, {
             page: PASSWORD_RESET_URL,
             path: `${BASE_PATH}/auth/password/reset`,
@@ -71,10 +70,10 @@ function wordingsOf(config: Config): Record<TokenPurpose, Wording> {
     },
     email_confirmation: {
       hours: 24,
-      subject: `${SERVICE}: confirm your e-mail`,
+      subject: `${SERVICE_NAME}: confirm your e-mail`,
       text: ({ token }) =>
         paragraphs(
-          `Somebody, probably you, has made an account with the\n${SERVICE} for this address. To confirm that it is\nyours, you have a day.`,
+          `Somebody, probably you, has made an account with the\n${SERVICE_NAME} for this address. To confirm that it is\nyours, you have a day.`,
           usageOf(token, {
             page: EMAIL_CONFIRMATION_URL,
             path: `${BASE_PATH}/auth/confirm`,

@@ -2,12 +2,8 @@ import type { FastifyRequest } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { TSchema } from 'typebox'
 import { ref } from '#schemas/common.ts'
-import {
-  LocationRemainder,
-  LocationRequest,
-  type LocationValidation,
-  locationQuery,
-} from '#schemas/location.ts'
+import { LocationRemainder, LocationRequest, type LocationValidation } from '#schemas/location.ts'
+import { asQuery } from '#schemas/point-request.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { listCountryCodes } from '#src/domains/areas/queries.ts'
 import { errorResponses, unknownCountry } from '#src/errors.ts'
@@ -40,7 +36,7 @@ export function locationRoutes(app: App, validation: TSchema): void {
         summary: 'Where a point lies, and what is known there',
         description: DESCRIPTION.trim(),
         tags: ['places'],
-        queryAlternative: locationQuery(),
+        queryAlternative: asQuery(LocationRequest),
         body: ref(LocationRequest),
         bodyRemainder: ref(LocationRemainder),
         response: {

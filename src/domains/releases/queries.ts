@@ -60,6 +60,18 @@ export async function findPublished(db: Kysely<Tables>, series: Series): Promise
     .executeTakeFirst()
 }
 
+/** Whether anything that is published is synthetic. */
+export async function publishesSynthetic(db: Kysely<Tables>): Promise<boolean> {
+  const published = await db
+    .selectFrom('publication')
+    .innerJoin('release', 'release.id', 'publication.release_id')
+    .select('release.id')
+    .where('release.synthetic', '=', true)
+    .limit(1)
+    .executeTakeFirst()
+  return published !== undefined
+}
+
 /** Begins a release in the state `loading`, with the next version and a code that was never used. */
 export async function insertRelease(
   db: Kysely<Tables>,

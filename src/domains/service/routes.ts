@@ -1,5 +1,5 @@
 import { ref } from '#schemas/common.ts'
-import { Health, ServiceLinks } from '#schemas/service.ts'
+import { Health, SERVICE_NAME, ServiceLinks } from '#schemas/service.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { ping } from './queries.ts'
@@ -18,7 +18,7 @@ export function serviceRoutes(app: App): void {
       },
     },
     async ({ basePath: base }) => ({
-      name: 'Agricultural advisory service',
+      name: SERVICE_NAME,
       docs: `${base}/docs`,
       openapi: `${base}/openapi.json`,
       catalog: `${base}/catalog`,

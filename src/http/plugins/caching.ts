@@ -33,7 +33,10 @@ const STALE_SECONDS = 86_400
  */
 export type Caching = 'never' | 'own' | 'shared' | 'asset'
 
-/** A new version of the service brings other files of the same names, and its pages bear with the old ones. */
+/**
+ * Pages ask for their files with a version, so it might be longer; but while versions change places, a process
+ * of the old one may answer to the address of the new.
+ */
 const ASSET_SECONDS = 86_400
 
 const WITH_TAG: Record<Caching, string> = {

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import swagger from '@fastify/swagger'
-import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyContextConfig, FastifyReply, FastifyRequest, FastifySchema, RouteOptions } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import fp from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
 import type { OpenAPIV3_1 } from 'openapi-types'
@@ -10,6 +9,7 @@ import { COUNTRY_NAMES, ErrorBody, ErrorDetail } from '#schemas/common.ts'
 import { Feedback, observedSchemaOf } from '#schemas/feedback.ts'
 import { geometrySchemas } from '#schemas/geojson.ts'
 import { listOf } from '#schemas/product.ts'
+import { SERVICE_NAME } from '#schemas/service.ts'
 import { UserProfile } from '#schemas/user.ts'
 import { errorCodeSchema } from '#src/errors.ts'
 import type { Products } from '#src/products/define.ts'
@@ -25,7 +25,6 @@ import {
 import type { RouteFacts } from '../openapi-headers.ts'
 import { ROUTE_FACTS } from '../openapi-operations.ts'
 import { scopeOf } from './authentication.ts'
-import { allowAsset } from './caching.ts'
 import { IdempotencyHeaders } from './idempotency.ts'
 
 /** @param advice what the service gives, as a list */
@@ -47,25 +46,12 @@ const BEARER = 'bearerAuth'
 /** For public operations that make use of a token where one is sent. */
 export const OPTIONAL_TOKEN: Record<string, string[]>[] = [{}, { [BEARER]: [] }]
 
-/** What Swagger UI's page may load and do; its styles are partly written in place. */
-const UI_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
-
 export interface OpenapiOptions {
   /** The countries of now, in the order in which they are to be named; asked for with each document. */
   countries: () => Promise<DocumentCountry[]>
 }
 
-/** The OpenAPI document made of the routes' schemas, and Swagger UI to try it in. */
+/** The OpenAPI document made of the routes' schemas. */
 export const openapi = fp(
   async (app: App, { countries }: OpenapiOptions) => {
     // What several domains speak of.
@@ -98,44 +84,27 @@ export const openapi = fp(
       media: DocumentedMedia,
     ) => countries().then((named) => reply.type(type).send(documents[kind](named, { media, basePath })))
 
-    await app.register(async (open) => {
-      open.addHook('onRoute', (route) => {
-        route.config = { ...route.config, public: true }
-        if (route.url.endsWith('/static/*')) keepForADay(route)
-        // The page's own copies are made anew for each request: these are the same documents, made once.
-        const representation = DOCUMENTS_OF_PAGE[route.url.slice(route.prefix.length)]
-        if (representation) route.handler = (request, reply) => answer(request, reply, representation, 'all')
-      })
-      await open.register(swaggerUi, {
-        routePrefix: `${app.config.BASE_PATH}/docs`,
-        uiConfig: { deepLinking: true, tryItOutEnabled: true, displayRequestDuration: true },
-        theme: { title: 'Agricultural advisory service' },
-        staticCSP: UI_POLICY,
-      })
-    })
-
     const hidden = { schema: { hide: true }, config: { public: true } }
     for (const [path, representation] of Object.entries(DOCUMENTS)) {
       app.get<{ Querystring: { media?: string } }>(app.config.BASE_PATH + path, hidden, (request, reply) =>
         answer(request, reply, representation, request.query.media === 'all' ? 'all' : 'json'),
       )
     }
+    for (const [path, representation] of Object.entries(DOCUMENTS_OF_PAGE)) {
+      app.get(app.config.BASE_PATH + path, hidden, (request, reply) =>
+        answer(request, reply, representation, 'all'),
+      )
+    }
   },
   { name: 'openapi' },
 )
-
-/** The scripts and styles of the page. */
-function keepForADay(route: RouteOptions): void {
-  route.config = { ...route.config, caching: 'asset' }
-  route.onSend = allowAsset
-}
 
 /** The document without its operations. */
 function headOf(products: Products['list'], basePath: string): Partial<OpenAPIV3_1.Document> {
   return {
     openapi: '3.1.0',
     info: {
-      title: 'Agricultural advisory service',
+      title: SERVICE_NAME,
       version: VERSION,
       description: descriptionOf(listOf(products.map(({ names }) => names.advice))),
       contact: { name: 'Whoever operates this service' },
@@ -154,14 +123,15 @@ function headOf(products: Products['list'], basePath: string): Partial<OpenAPIV3
     },
     // Each operation says itself whether it needs a token.
     security: [],
+    // In the order of the page: what everybody came for first, what few need last.
     tags: [
-      { name: 'auth', description: 'Accounts: who calls, and how they prove it.' },
-      { name: 'user', description: 'What is kept of a person.' },
       { name: 'advisory', description: 'What the published releases say about a place.' },
-      { name: 'history', description: 'What callers with a token were answered, and what they say of it.' },
       { name: 'places', description: 'Administrative areas, and which of them a point lies in.' },
       { name: 'catalog', description: 'What is published.' },
+      { name: 'history', description: 'What callers with a token were answered, and what they say of it.' },
       { name: 'service', description: 'The service itself: its links and its health.' },
+      { name: 'user', description: 'What is kept of a person.' },
+      { name: 'auth', description: 'Accounts: who calls, and how they prove it.' },
     ],
   }
 }
@@ -191,10 +161,10 @@ const DOCUMENTS: Record<string, Representation> = {
   '/openapi.yaml': ['yaml', 'application/yaml; charset=utf-8'],
 }
 
-/** Where Swagger UI finds it, below its page. */
+/** Where the page finds it, with all media types to try. */
 const DOCUMENTS_OF_PAGE: Record<string, Representation> = {
-  '/json': DOCUMENTS['/openapi.json'] as Representation,
-  '/yaml': ['yaml', 'application/x-yaml'],
+  '/docs/json': DOCUMENTS['/openapi.json'] as Representation,
+  '/docs/yaml': ['yaml', 'application/x-yaml'],
 }
 
 /** The texts of the document, each made anew only where the countries have changed. */

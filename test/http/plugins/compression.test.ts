@@ -165,7 +165,7 @@ describe('the scripts of the documentation', () => {
   })
 
   test('are whole after a HEAD that came first', async () => {
-    const script = '/docs/static/swagger-ui-standalone-preset.js'
+    const script = '/docs/static/page.js'
     const head = await ask('HEAD', script, 'br')
     expect([head.statusCode, head.headers['content-encoding'], head.rawPayload.length]).toEqual([
       200,

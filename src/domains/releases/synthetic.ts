@@ -1,0 +1,22 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Kysely } from 'kysely'
+import type { Tables } from '#src/database/tables.ts'
+import { createLastKnown } from '#src/lib/last-known.ts'
+import { publishesSynthetic } from './queries.ts'
+
+/**
+ * Makes what tells the page of the documentation whether synthetic values are published: without a database
+ * what was last known, or that none are, since none are answered then.
+ */
+export function createSyntheticNotice(
+  db: Kysely<Tables>,
+  maxAgeMs: number,
+  log: FastifyBaseLogger,
+): () => Promise<boolean> {
+  return createLastKnown<boolean>({
+    load: () => publishesSynthetic(db),
+    otherwise: () => false,
+    maxAgeMs,
+    warn: (error) => log.warn({ err: error }, 'whether synthetic values are published may be old'),
+  })
+}

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { buildApp } from '#src/app.ts'
+import { loadConfig } from '#src/config.ts'
+import { serverCluster } from '#src/database/client.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+
+let service: TestApp
+beforeAll(async () => {
+  service = await createTestApp({ settings: { RELEASE_MAX_AGE_MS: '0' } })
+})
+afterAll(() => service.close())
+
+const pageAt = async (url: string, { app } = service) => (await app.inject(url)).body
+
+/** The addresses that a page names, as a browser at `url` would ask for them. */
+function linksOf(page: string, url: string): string[] {
+  return [...page.matchAll(/(?:src|href)="([^"#]+)"/g)].map(
+    ([, link = '']) => new URL(link, `http://localhost${url}`).pathname,
+  )
+}
+
+describe('the page of the documentation', () => {
+  test('has the name and the mark of the service, and a guide', async () => {
+    const page = await pageAt('/docs/')
+    expect(page).toContain('<title>Agricultural advisory service</title>')
+    expect(page).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">')
+    expect(page).toContain('<link rel="icon" type="image/svg+xml" href="static/mark.svg?v=')
+    expect(page.match(/href="#[^"]+"/g)).toEqual([
+      'href="#/advisory/yieldAtPoint"',
+      'href="#/auth/register"',
+      'href="#/auth/login"',
+      'href="#/advisory/yieldInPolygon"',
+      'href="#/history/listHistory"',
+      'href="#/catalog/getCatalog"',
+    ])
+  })
+
+  test.each(['/docs', '/docs/', '/docs?x=/docs/', '/docs/?x=/docs'])(
+    'has links that lead somewhere, at %s',
+    async (url) => {
+      const links = linksOf(await pageAt(url), url)
+      expect(links.length).toBe(8)
+      for (const link of links) {
+        const { statusCode, headers } = await service.app.inject(link)
+        expect([link, statusCode]).toEqual([link, 200])
+        if (link.startsWith('/docs/static/')) expect(headers['cache-control']).toBe('public, max-age=86400')
+      }
+    },
+  )
+
+  test('has links that lead somewhere below BASE_PATH', async () => {
+    const prefixed = await createTestApp({ template: 'empty', settings: { BASE_PATH: '/agro/v0' } })
+    onTestFinished(() => prefixed.close())
+    for (const url of ['/agro/v0/docs', '/agro/v0/docs/']) {
+      for (const link of linksOf(await pageAt(url, prefixed), url)) {
+        expect([link, (await prefixed.app.inject(link)).statusCode]).toEqual([link, 200])
+      }
+    }
+  })
+
+  test.each(['logo.svg', 'index.html', 'favicon-32x32.png', 'oauth2-redirect.html', 'toString'])(
+    'has no files of others that it does not need: %s',
+    async (name) => {
+      expect((await service.app.inject(`/docs/static/${name}`)).statusCode).toBe(404)
+    },
+  )
+
+  test('says that data are synthetic as long as such are published', async () => {
+    const says = async () => (await pageAt('/docs')).includes('The data are synthetic.')
+    expect(await says()).toBe(true)
+    const { writer } = service.database
+    const published = await writer.selectFrom('publication').selectAll().execute()
+    await writer.deleteFrom('publication').execute()
+    expect(await says()).toBe(false)
+    await writer.insertInto('publication').values(published).execute()
+    expect(await says()).toBe(true)
+    await writer.updateTable('release').set({ synthetic: false }).execute()
+    expect(await says()).toBe(false)
+  })
+})
+
+test('without a database the page is shown, and claims nothing of the data', async () => {
+  const url = 'postgres://127.0.0.1:1/nowhere'
+  const config = loadConfig({ DATABASE_URL: url, JWT_SECRET: 'x'.repeat(32), LOG_LEVEL: 'silent' })
+  const app = await buildApp(config, serverCluster(url, config).connect())
+  onTestFinished(() => app.close())
+  const { statusCode, body } = await app.inject('/docs')
+  expect(statusCode).toBe(200)
+  expect(body).not.toContain('synthetic')
+})
