@@ -1,4 +1,5 @@
 import type { Reporter, TestModule, TestSpecification, Vitest } from 'vitest/node'
+import { CHROMIUM } from './chromium.ts'
 import { hasSharedBoundaries, hasSharedRasters, SHARED_BOUNDARIES, SHARED_RASTERS } from './shared-data.ts'
 
 /** Time for a file of a project, in seconds, with two files at once on two idle cores; see CONTRIBUTING.md. */
@@ -47,6 +48,9 @@ export default class RunReporter implements Reporter {
       !chosen && !counts.has('server')
         ? 'the server database. Set TEST_DATABASE_URL to a PostgreSQL with PostGIS whose user may create databases, or start Docker.'
         : [],
+      CHROMIUM || !counts.has('server')
+        ? []
+        : `the page in a browser. Install Chromium, or set CHROME_PATH to one.`,
       hasSharedRasters ? [] : `real rasters. There is no ${SHARED_RASTERS}.`,
       hasSharedBoundaries ? [] : `real boundaries. There is no ${SHARED_BOUNDARIES}.`,
     ].flat()

@@ -1,0 +1,182 @@
+import type { AddressInfo } from 'node:net'
+import type { OpenAPIV3_1 } from 'openapi-types'
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { tokenIn } from '#test/domains/auth/mails.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { openWatchedPage, type WatchedPage } from '#test/setup/browser.ts'
+import { CHROMIUM } from '#test/setup/chromium.ts'
+import { type MailServer, startMailServer } from '#test/setup/mail-server.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+
+interface Operation {
+  method: string
+  path: string
+  tag: string
+  operationId: string
+  /** The status of a success. */
+  success: string
+  /** The types that a body may be sent as. */
+  mediaTypes: string[]
+}
+
+/** Whoever comes to the page begins with these. */
+const ARRIVING = ['register', 'resendConfirmation', 'confirmEmail', 'login']
+
+/** These end what others need, so they come last: first what a forgotten password ends, which is all. */
+const LEAVING = ['deleteHistoryItem', 'deleteKey', 'logout', 'forgotPassword', 'resetPassword']
+
+/** And these for another visitor, since the account of the first one has another password by now. */
+const LEAVING_FOR_GOOD = ['changePassword', 'deleteProfile']
+
+/** What no example can have: it has to be copied from a mail. */
+const TOKEN_OF_A_MAIL = ['confirmEmail', 'resetPassword']
+
+const DESKTOP = { width: 1000, height: 700 }
+
+let service: TestApp
+let mailServer: MailServer
+let watched: WatchedPage
+let page: Page
+let url: string
+let operations: Operation[]
+
+/** The browser does nearly all of the work: another database would show nothing more, in a minute more. */
+const onAnotherDatabase = process.env.TEST_DATABASE_KIND === 'embedded'
+
+describe.skipIf(!CHROMIUM || onAnotherDatabase)('the page of the documentation, in a browser', () => {
+  beforeAll(async () => {
+    mailServer = await startMailServer()
+    service = await createTestApp({
+      settings: {
+        SMTP_URL: mailServer.url,
+        MAIL_FROM: 'noreply@example.org',
+        EMAIL_CONFIRMATION: 'required',
+      },
+    })
+    await service.app.listen({ host: '127.0.0.1', port: 0 })
+    url = `http://127.0.0.1:${(service.app.server.address() as AddressInfo).port}/docs`
+    operations = operationsOf((await service.app.inject('/openapi.json?media=all')).json())
+    watched = await openWatchedPage(DESKTOP)
+    page = watched.page
+    page.setDefaultTimeout(PATIENCE.timeout)
+    await page.goto(url)
+  })
+  afterAll(async () => {
+    await watched?.close()
+    await service?.close()
+    await mailServer?.close()
+  })
+
+  test('shows what people come for first, and accounts last', async () => {
+    await page.locator('.opblock').first().waitFor()
+    const tags = await page.locator('.opblock-tag').evaluateAll((all) => all.map((tag) => tag.dataset.tag))
+    expect(tags).toEqual(['advisory', 'places', 'catalog', 'history', 'service', 'user', 'auth'])
+    expect(await page.locator('.opblock').count()).toBe(operations.length)
+  })
+
+  test('fits a phone, with the form and the answer of an operation', async () => {
+    await page.setViewportSize({ width: 390, height: 844 })
+    const { tag, operationId } = operations[0] as Operation
+    const block = page.locator(`#operations-${tag}-${operationId}`)
+    await page.locator('.guide').getByRole('link', { name: 'open the first operation' }).click()
+    const button = block.getByRole('button', { name: 'Execute' })
+    await button.click()
+    expect(await statusIn(block)).toBe('200')
+    const { x = -1, width = 0, height = 0 } = (await button.boundingBox()) ?? {}
+    expect([x >= 0, x + width <= 390, height >= 30]).toEqual([true, true, true])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    await page.setViewportSize(DESKTOP)
+    await page.reload()
+  })
+
+  test('executes every operation as its example is, and nothing goes wrong', {
+    timeout: 600_000,
+  }, async () => {
+    const executed = [
+      ...(await executeAll(ARRIVING)),
+      ...(await executeAll(namesOfOthers())),
+      ...(await executeAll(LEAVING)),
+    ]
+    await page.reload()
+    executed.push(...(await executeAll(ARRIVING)))
+    // The page remembers the token.
+    await page.reload()
+    executed.push(...(await executeAll(LEAVING_FOR_GOOD)))
+    expect(executed.filter(({ got, wanted }) => got !== wanted)).toEqual([])
+    expect(new Set(executed.map(({ operationId }) => operationId)).size).toBe(operations.length)
+    expect(watched.complaints).toEqual([])
+  })
+})
+
+function operationsOf(document: OpenAPIV3_1.Document): Operation[] {
+  return Object.entries(document.paths ?? {}).flatMap(([path, item]) =>
+    Object.entries(item as Record<string, OpenAPIV3_1.OperationObject>).map(([method, operation]) => ({
+      method,
+      path,
+      tag: operation.tags?.[0] as string,
+      operationId: operation.operationId as string,
+      success: Object.keys(operation.responses ?? {}).find((status) => status.startsWith('2')) as string,
+      mediaTypes: Object.keys((operation.requestBody as OpenAPIV3_1.RequestBodyObject)?.content ?? {}),
+    })),
+  )
+}
+
+/** The operations that neither begin nor end anything, in the order of the document. */
+function namesOfOthers(): string[] {
+  const named = [...ARRIVING, ...LEAVING, ...LEAVING_FOR_GOOD]
+  return operations.map(({ operationId }) => operationId).filter((name) => !named.includes(name))
+}
+
+interface Executed {
+  operationId: string
+  mediaType: string | undefined
+  wanted: string
+  got: string
+}
+
+async function executeAll(names: string[]): Promise<Executed[]> {
+  const executed: Executed[] = []
+  for (const name of names) {
+    const operation = operations.find(({ operationId }) => operationId === name) as Operation
+    executed.push(...(await execute(operation)))
+  }
+  return executed
+}
+
+/** Opens an operation, from the guide where that leads to it, and presses Execute, once for each type of body. */
+async function execute({ tag, operationId, success, mediaTypes }: Operation): Promise<Executed[]> {
+  const block = page.locator(`#operations-${tag}-${operationId}`)
+  const summary = block.locator('.opblock-summary-control')
+  const link = page.locator(`.guide a[href="#/${tag}/${operationId}"]`)
+  await ((await link.count()) > 0 ? link : summary).click()
+  const executed: Executed[] = []
+  for (const mediaType of mediaTypes.length > 0 ? mediaTypes : [undefined]) {
+    if (mediaTypes.length > 1)
+      await block.getByLabel('Request content type').selectOption(mediaType as string)
+    if (TOKEN_OF_A_MAIL.includes(operationId)) await copyToken(block)
+    await block.getByRole('button', { name: 'Execute' }).click()
+    const got = await statusIn(block)
+    executed.push({ operationId, mediaType, wanted: success, got })
+    await block.getByRole('button', { name: 'Clear' }).click()
+  }
+  await summary.click()
+  return executed
+}
+
+/** Puts the token of the newest mail into the body. */
+async function copyToken(block: Locator): Promise<void> {
+  const body = block.locator('textarea.body-param__text')
+  const sent = JSON.parse(await body.inputValue())
+  const mail = mailServer.mails.at(-1)
+  await body.fill(JSON.stringify({ ...sent, token: mail && tokenIn(mail) }))
+}
+
+/** The status of the answer; what the form says where it was not sent. */
+async function statusIn(block: Locator): Promise<string> {
+  const status = block.locator('.live-responses-table .response-col_status').nth(1)
+  const refusal = block.locator('.invalid').first()
+  await status.or(refusal).waitFor()
+  if (await status.isVisible()) return (await status.innerText()).trim().split(/\s/)[0] as string
+  return `not sent: ${await refusal.evaluate((element) => element.outerHTML)}`
+}
