@@ -18,6 +18,11 @@ export async function sendFile(
 ): Promise<FastifyReply> {
   const [first, second] = [await pieces.next(), await pieces.next()]
   asFile(reply, mediaType, name)
+  if (reply.request.method === 'HEAD' && !second.done) {
+    // Fastify would read a stream to its end, for nobody.
+    await pieces.return(undefined)
+    return reply.send(Readable.from([]))
+  }
   return reply.send(second.done ? first.value : Readable.from(resumed([first.value, second.value], pieces)))
 }
 

@@ -183,6 +183,26 @@ describe('an export that takes long', () => {
     }
   })
 
+  test('is not read to its end for who asks for its headers alone', async () => {
+    let queries = 0
+    const count = () => queries++
+    service.database.pool.on('acquire', count)
+    const { statusCode, headers } = await service.app.inject({
+      method: 'HEAD',
+      url: '/history/my?all=true',
+      headers: { ...person.headers, accept: CSV },
+    })
+    // Time enough to read all of it, if somebody did.
+    for (let call = 0; call < 100; call++) await history(service, person, 'my?limit=1')
+    service.database.pool.off('acquire', count)
+    expect([statusCode, headers['content-type'], headers['content-length']]).toEqual([
+      200,
+      'text/csv; charset=utf-8',
+      undefined,
+    ])
+    expect(queries).toBeLessThan(110)
+  })
+
   test('is cut off where it cannot be finished, and does not end as if it were whole', async () => {
     const { response, socket } = await ask()
     await until(() => socket.writableNeedDrain)
