@@ -14,7 +14,8 @@ interface Field {
 
 /**
  * A hook that makes one request of the body and the query parameters: field by field, and the body
- * wins. An optional field is left out by null in the body and by nothing in the query. What comes out is validated as the body. Parameters that the schema does not name are ignored.
+ * wins. An optional field is left out by null in the body and by nothing in the query. What comes out is
+ * validated as the body. Parameters that the schema does not name are ignored.
  */
 export function mergeQueryIntoBody(schema: TObject) {
   const merge = queryMerger(schema)
@@ -84,8 +85,8 @@ function fieldsOf(schema: TObject): Field[] {
 }
 
 /**
- * A query parameter's value; undefined where it is left out. Numbers are read strictly; what is not a number stays text, which the
- * validation then refuses with the same message as text in a body.
+ * A query parameter's value; undefined where it is left out. Numbers are read strictly; what is not a number
+ * stays text, which the validation then refuses with the same message as text in a body.
  */
 function readValue(
   { name, numeric, list, optional }: Field,
