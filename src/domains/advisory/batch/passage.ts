@@ -40,7 +40,7 @@ export function createPassage(points: SentPoints, names: readonly string[]): Pas
   }
 }
 
-const RULE = `must be a text of at most ${PASS_LIMITS.characters} characters, a number, true, false or null to be passed`
+const RULE = `must be a text of at most ${PASS_LIMITS.characters} characters, a number from ${Number.MIN_SAFE_INTEGER} to ${Number.MAX_SAFE_INTEGER}, true, false or null to be passed`
 
 function isPassable(member: unknown): member is Scalar | undefined {
   return member === undefined || isScalar(member, PASS_LIMITS.characters)
