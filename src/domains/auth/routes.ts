@@ -73,7 +73,7 @@ function loginRoute({ accessTokens, database }: App, desk: CredentialDesk) {
   return {
     method: 'POST',
     url: '/login',
-    config: { public: true, caching: 'never' },
+    config: { public: true, caching: 'never', secret: true },
     schema: {
       operationId: 'login',
       summary: 'Get tokens for e-mail and password',
@@ -103,7 +103,7 @@ function refreshRoute(app: App, throttle: Throttle) {
   return {
     method: 'POST',
     url: '/refresh',
-    config: { public: true, caching: 'never' },
+    config: { public: true, caching: 'never', secret: true },
     schema: {
       operationId: 'refresh',
       summary: 'Change a refresh token for new tokens',

@@ -29,7 +29,7 @@ function createRoute({ database, once }: App) {
     method: 'POST',
     url: '/keys',
     bodyLimit: BODY_LIMIT,
-    config: { scope: 'account', caching: 'never', idempotent: true },
+    config: { scope: 'account', caching: 'never', idempotent: true, secret: true },
     schema: {
       operationId: 'createKey',
       summary: 'Make a key for a server',

@@ -10,6 +10,16 @@ import Negotiator from 'negotiator'
 import type { App } from '../app.ts'
 import { varyBy } from '../vary.ts'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /**
+     * Answers have a token or a key in them, beside what was sent. They are never compressed: how short they
+     * become would tell how much of the two is the same.
+     */
+    secret?: boolean
+  }
+}
+
 /** Smaller ones fit into a packet as they are. */
 const LEAST_BYTES = 1024
 
@@ -73,7 +83,7 @@ export const compression = fp(
         done()
         return
       }
-      const compressible = isCompressible(reply, payload)
+      const compressible = !request.routeOptions.config.secret && isCompressible(reply, payload)
       // Also in the answer that a cache has the same already.
       if (request.method !== 'POST' && (compressible || reply.hasHeader('etag')))
         varyBy(reply, 'Accept-Encoding')

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { get, request as httpRequest, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -5,7 +6,7 @@ import { buffer } from 'node:stream/consumers'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { createTestAppWithPerson, PASSWORD, type TestAppWithPerson } from '#test/setup/people.ts'
 
 let service: TestAppWithPerson
 let port: number
@@ -95,6 +96,22 @@ test('a short answer is sent as it is', async () => {
   expect(answer.rawPayload.length).toBeLessThan(1024)
   expect(answer.headers).not.toHaveProperty('content-encoding')
   expect(answer.headers).not.toHaveProperty('vary')
+})
+
+test('an answer with a token in it is sent as it is', async () => {
+  const packed = { 'accept-encoding': 'gzip' }
+  const send = (url: string, payload: object, headers: Record<string, string> = packed) =>
+    service.app.inject({ method: 'POST', url, payload, headers })
+  const credentials = { email: `${randomUUID()}@example.org`, password: PASSWORD }
+  // Three bytes each.
+  const long = 'ሀ'.repeat(200)
+  await send('/auth/register', { ...credentials, name: long, organisation: long })
+  const login = await send('/auth/login', credentials)
+  const refreshed = await send('/auth/refresh', { refresh_token: login.json().refresh_token })
+  for (const answer of [login, refreshed]) {
+    expect([answer.statusCode, answer.rawPayload.length > 1024]).toEqual([200, true])
+    expect(answer.headers).not.toHaveProperty('content-encoding')
+  }
 })
 
 describe('a streamed answer', () => {
