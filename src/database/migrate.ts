@@ -2,12 +2,19 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/caught.ts'
+import { codeOf, messageOf } from '#src/lib/caught.ts'
 import { insertReference, REFERENCE_FILE, readReference, SQL_FOLDER } from './reference.ts'
 import type { Tables } from './tables.ts'
 
 /** Any constant will do, as long as every version of the program uses the same. */
 const MIGRATION_LOCK = 7_239_441
+
+/**
+ * A version that still serves takes locks in an order of its own. Where the two wait for each other, the
+ * server gives one of them up, at random; nothing is left of a migration then.
+ */
+const ATTEMPTS = 20
+const DEADLOCK = '40P01'
 
 interface Script {
   kind: 'migration' | 'function'
@@ -20,7 +27,7 @@ interface Script {
  * Brings the schema up to date: numbered migrations in order, each once; then the functions, each when
  * its text has changed. A database that is new also gets the countries and crops of the reference file. All
  * in one transaction under an advisory lock, so that of several processes that start together one migrates
- * and the others find it done.
+ * and the others find it done. It is begun anew where requests of another process are in its way.
  *
  * @param folder has the scripts in `migrations` and `functions`, and the reference file
  * @returns the names of what was applied
@@ -28,6 +35,16 @@ interface Script {
  */
 export async function migrate(db: Kysely<Tables>, folder = SQL_FOLDER): Promise<string[]> {
   const scripts = [...(await scriptsOf('migration', folder)), ...(await scriptsOf('function', folder))]
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await applyAll(db, scripts, folder)
+    } catch (error) {
+      if (!isDeadlock(error) || attempt === ATTEMPTS) throw error
+    }
+  }
+}
+
+async function applyAll(db: Kysely<Tables>, scripts: Script[], folder: URL): Promise<string[]> {
   return db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)})`.execute(trx)
     const applied = await appliedScripts(trx)
@@ -97,10 +114,14 @@ async function apply(trx: Transaction<Tables>, script: Script): Promise<void> {
   try {
     await sql.raw(script.text).execute(trx)
   } catch (error) {
-    throw new OperatorError(`${script.name} could not be applied: ${messageOf(error)}.`)
+    throw new OperatorError(`${script.name} could not be applied: ${messageOf(error)}.`, { cause: error })
   }
   await sql`
     insert into applied_script (kind, name, checksum)
     values (${script.kind}, ${script.name}, ${script.checksum})
     on conflict (kind, name) do update set checksum = excluded.checksum, applied_at = now()`.execute(trx)
+}
+
+function isDeadlock(error: unknown): boolean {
+  return error instanceof OperatorError && codeOf(error.cause) === DEADLOCK
 }

@@ -2,7 +2,8 @@ import { cp, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { type Database, openCluster } from '#src/database/client.ts'
 import { migrate } from '#src/database/migrate.ts'
@@ -10,6 +11,7 @@ import { REFERENCE_FILE } from '#src/database/reference.ts'
 import { OperatorError } from '#src/errors.ts'
 import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 import { databaseUrl, executeOnServer } from '#test/setup/server.ts'
 
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
@@ -111,6 +113,28 @@ describe('migrations', () => {
     await write('migrations/9001_first.sql', 'create table first as select 1 as x from pg_sleep(0.2)')
     const applied = await Promise.all(Array.from({ length: 8 }, migrateFolder))
     expect(applied.flat()).toEqual(['9001_first.sql'])
+  })
+
+  // The embedded database has one connection: nobody is in the way.
+  test.skipIf(EMBEDDED)('are begun anew where requests of another process are in their way', async () => {
+    await sql.raw('create table first (); create table second ()').execute(database.writer)
+    await write(
+      'migrations/9001_both.sql',
+      'alter table first add column x integer; alter table second add column x integer',
+    )
+    const request = new pg.Client(database.pool.options.connectionString)
+    await request.connect()
+    try {
+      // Of the two, the one that looks first gives up: the migration.
+      await request.query("set deadlock_timeout = '1min'; begin; lock table second")
+      const migrated = migrateFolder()
+      const waiting = "select from pg_locks where not granted and relation = 'second'::regclass"
+      await vi.waitFor(async () => expect((await request.query(waiting)).rowCount).toBe(1), PATIENCE)
+      await request.query('lock table first; commit')
+      expect(await migrated).toEqual(['9001_both.sql'])
+    } finally {
+      await request.end()
+    }
   })
 
   test.skipIf(EMBEDDED)(
