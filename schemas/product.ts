@@ -31,6 +31,9 @@ interface ExamplePlace {
   lat: number
   lng: number
   country_code: string
+  country: string
+  /** A point in another country. */
+  elsewhere: { lat: number; lng: number; country: string }
   /** The code of an administrative area of the country. */
   area: string
 }
@@ -72,6 +75,8 @@ const FIELD: ExamplePlace = {
   lat: 9.5,
   lng: 38.5,
   country_code: 'eth',
+  country: 'Ethiopia',
+  elsewhere: { lat: -1, lng: 36.5, country: 'Kenya' },
   area: 'ETH-01',
 }
 

@@ -64,6 +64,14 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
+/** What can be wrong with a body before anybody looks at its fields. */
+export const BODY_ERRORS: ErrorCode[] = [
+  'MALFORMED_JSON',
+  'MALFORMED_BODY',
+  'BODY_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+]
+
 /** The codes as a component of the document. */
 export const errorCodeSchema = errorCodeSchemaOf(Object.keys(ERRORS))
 
@@ -148,7 +156,7 @@ export class OperatorError extends Error {
 export const EXAMPLE_SENTENCES: Record<ErrorCode, string> = {
   INVALID_PARAMETERS: 'lat must be a number from -90 to 90.',
   MALFORMED_JSON: 'The body is not valid JSON.',
-  MALFORMED_BODY: 'The body is not valid UTF-8.',
+  MALFORMED_BODY: 'The body is not what its Content-Encoding says.',
   MALFORMED_REQUEST: 'The request is not valid HTTP.',
   INVALID_GEOMETRY: 'geometry.coordinates[0] is not closed: its last position must be the same as its first.',
   CROP_NOT_AVAILABLE: 'The crop is not available for Ethiopia; its crops are: wheat.',

@@ -1,7 +1,10 @@
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { EXAMPLE_REQUEST_ID } from '#schemas/common.ts'
+import type { Scope } from '#schemas/keys.ts'
 import type { Caching } from './plugins/caching.ts'
 import type { Deprecated } from './plugins/deprecation.ts'
+import { IDEMPOTENCY_KEY } from './plugins/idempotency.ts'
+import type { Preference } from './preferences.ts'
 
 type Headers = Record<string, { $ref: string }>
 
@@ -11,14 +14,27 @@ const header = (description: string, example: string | number) => ({
   example,
 })
 
-/** Headers that follow from the status of an answer or from what its route lets caches do. */
+/** Headers that follow from the status of an answer and from the config of its route. */
 export const HEADERS = {
-  'X-Request-Id': header('Names the call in the log of the service.', EXAMPLE_REQUEST_ID),
+  'X-Request-Id': {
+    ...header('Names the call in the log of the service. Every answer has it.', EXAMPLE_REQUEST_ID),
+    required: true,
+  },
   'Retry-After': header('The seconds to wait before the next attempt.', 1),
-  'WWW-Authenticate': header('How to authenticate (RFC 6750).', 'Bearer realm="agro-advisory"'),
+  'WWW-Authenticate': header(
+    'How to authenticate (RFC 6750). Where no token is needed: that the one that was sent is of no use.',
+    'Bearer realm="agro-advisory", error="invalid_token"',
+  ),
   'Cache-Control': header('What caches may do with the answer (RFC 9111).', 'no-store'),
   ETag: header('Names the answer: it is the same as long as the answer is.', '"3q2-7wEXAMPLE"'),
   Vary: header('The headers of the request that the answer depends on.', 'Accept'),
+  Location: header('The path of what was made.', '/user/profile'),
+  'Idempotency-Replayed': header('`true` where the answer is that of an earlier attempt.', 'true'),
+  'Preference-Applied': header('What of `Prefer` was heeded (RFC 7240).', 'history=none'),
+  'Server-Timing': header(
+    'Milliseconds, where `Prefer: server-timing` asked for them.',
+    'release;dur=0.020, values;dur=0.150, total;dur=0.410',
+  ),
   Deprecation: header('Since when the operation is deprecated (RFC 9745).', '@1782864000'),
   Sunset: header('When the operation will be gone (RFC 8594).', 'Thu, 01 Jul 2027 00:00:00 GMT'),
   Link: header('Where more is (RFC 8288).', '</advisory/yield/points>; rel="successor-version"'),
@@ -36,34 +52,69 @@ export const HEADER_PARAMETERS = {
   Prefer: {
     name: 'Prefer',
     in: 'header',
-    description: 'What the client would like (RFC 7240): `server-timing` for the time that the call took.',
+    description:
+      'What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded.',
+    schema: { type: 'string' },
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'Any text that names this request among those of the account, or of the key that it is sent with, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice.',
+    schema: { type: 'string', pattern: IDEMPOTENCY_KEY.source },
+  },
+  XRequestId: {
+    name: 'X-Request-Id',
+    in: 'header',
+    description:
+      "Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own.",
     schema: { type: 'string' },
   },
 } satisfies Record<string, OpenAPIV3_1.ParameterObject>
 
 /** What the config of a route says of its operation. */
 export interface RouteFacts {
+  /** Whether no token is needed. */
+  open?: boolean
+  /** What a key needs. */
+  scope?: Scope | undefined
   caching?: Caching
   deprecated?: Deprecated
+  idempotent?: boolean
+  preferences?: readonly Preference[]
   /** Whether the body may be left out. */
   optionalBody?: boolean
 }
 
+/** What an operation is refused with before it is known which media type the answer would have. */
+const BEFORE_NEGOTIATION = new Set([401, 403, 413, 415])
+
 /**
  * The headers that an answer of an operation has, or may have.
  *
- * @param negotiated whether it may be of several media types
+ * @param negotiated whether the operation answers with several media types
  */
-export function headersOf(status: number, { caching, deprecated }: RouteFacts, negotiated: boolean): Headers {
-  const fresh = status === 200 || status === 304
-  const tagged = fresh && (caching === 'own' || caching === 'shared')
+export function headersOf(status: number, facts: RouteFacts, negotiated: boolean): Headers {
+  const { open, caching, deprecated, idempotent, preferences = [] } = facts
+  const success = status < 300
+  const tagged = (success || status === 304) && isTagged(facts)
   const names: (keyof typeof HEADERS | false)[] = [
     'X-Request-Id',
-    (status === 429 || status === 503) && 'Retry-After',
-    status === 401 && 'WWW-Authenticate',
-    (tagged || caching === 'never' || caching === 'shared') && 'Cache-Control',
+    (status === 429 || status === 503 || (status === 409 && idempotent === true)) && 'Retry-After',
+    (open === true || status === 401 || status === 403) && 'WWW-Authenticate',
+    (tagged ||
+      caching === 'never' ||
+      caching === 'shared' ||
+      // What was allowed before it failed is taken back.
+      (caching === 'own' && status >= 500) ||
+      (success && preferences.includes('server-timing'))) &&
+      'Cache-Control',
     tagged && 'ETag',
-    (caching === 'shared' || negotiated) && 'Vary',
+    (tagged || caching === 'shared' || (negotiated && !BEFORE_NEGOTIATION.has(status))) && 'Vary',
+    status === 201 && 'Location',
+    success && idempotent === true && 'Idempotency-Replayed',
+    success && preferences.length > 0 && 'Preference-Applied',
+    success && preferences.includes('server-timing') && 'Server-Timing',
     deprecated !== undefined && 'Deprecation',
     deprecated?.sunset !== undefined && 'Sunset',
     (deprecated?.page ?? deprecated?.successor) !== undefined && 'Link',
@@ -74,8 +125,17 @@ export function headersOf(status: number, { caching, deprecated }: RouteFacts, n
 }
 
 /** The headers that a request may have. */
-export function headerParametersOf({ caching }: RouteFacts, timed: boolean): { $ref: string }[] {
-  const tagged = caching === 'own' || caching === 'shared'
-  const names: (keyof typeof HEADER_PARAMETERS | false)[] = [tagged && 'IfNoneMatch', timed && 'Prefer']
+export function headerParametersOf(facts: RouteFacts): { $ref: string }[] {
+  const names: (keyof typeof HEADER_PARAMETERS | false)[] = [
+    isTagged(facts) && 'IfNoneMatch',
+    facts.preferences !== undefined && 'Prefer',
+    facts.idempotent === true && 'IdempotencyKey',
+    'XRequestId',
+  ]
   return names.flatMap((name) => (name === false ? [] : [{ $ref: `#/components/parameters/${name}` }]))
+}
+
+/** Whether successes have a tag. */
+function isTagged({ caching }: RouteFacts): boolean {
+  return caching === 'own' || caching === 'shared'
 }

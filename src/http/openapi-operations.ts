@@ -8,6 +8,7 @@ import {
   headersOf,
   type RouteFacts,
 } from './openapi-headers.ts'
+import { insufficientScope } from './plugins/authentication.ts'
 import type { Deprecated } from './plugins/deprecation.ts'
 
 /** Carries what a route's config says to its operation; never seen outside. */
@@ -59,21 +60,22 @@ function complete(operation: Operation, components: Components): void {
   }
   if (facts.optionalBody && requestBody) requestBody.required = false
 
-  const parameters = headerParametersOf(facts, 'Server-Timing' in (responses[200]?.headers ?? {}))
-  if (parameters.length > 0) operation.parameters = [...(operation.parameters ?? []), ...parameters]
+  operation.parameters = [...(operation.parameters ?? []), ...headerParametersOf(facts)]
 
   for (const media of Object.values(requestBody?.content ?? {}))
     media.examples ??= exampleIn(media, components)
+  const unscoped = facts.scope && insufficientScope(facts.scope).body
+  const negotiated = responses[406] !== undefined
   const wrong = violationOf(fieldsOf(operation, components))
   for (const [status, answer] of Object.entries(responses)) {
-    const negotiated = Object.keys(answer.content ?? {}).length > 1
     answer.headers = { ...headersOf(Number(status), facts, negotiated), ...answer.headers }
     for (const media of Object.values(answer.content ?? {})) {
-      media.examples ??= exampleIn(media, components)
-      if (wrong && media.examples.INVALID_PARAMETERS)
-        media.examples.INVALID_PARAMETERS = {
-          value: { ...wrong, request_id: EXAMPLE_REQUEST_ID },
-        }
+      const examples: Record<string, { value: unknown }> = media.examples ?? exampleIn(media, components)
+      media.examples = examples
+      const own = { INVALID_PARAMETERS: wrong, INSUFFICIENT_SCOPE: unscoped }
+      for (const [code, body] of Object.entries(own)) {
+        if (body && examples[code]) examples[code] = { value: { ...body, request_id: EXAMPLE_REQUEST_ID } }
+      }
     }
   }
 }

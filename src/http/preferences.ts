@@ -3,6 +3,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 /** What clients would like, and servers may do (RFC 7240). Those that do not know it leave it out. */
 export type Preference = 'server-timing' | 'history=none'
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What of it the route heeds. Only documented by this. */
+    preferences?: readonly Preference[]
+  }
+}
+
 /** Whether a client asks for something in `Prefer`. */
 export function prefers({ headers }: FastifyRequest, preference: Preference): boolean {
   // Node joins several Prefer headers by commas.

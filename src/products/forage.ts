@@ -46,6 +46,8 @@ export const forage = defineProduct({
       lat: -1,
       lng: 36.5,
       country_code: 'ken',
+      country: 'Kenya',
+      elsewhere: { lat: 9.5, lng: 38.5, country: 'Ethiopia' },
       area: 'KEN-01',
     },
   },

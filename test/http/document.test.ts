@@ -13,6 +13,18 @@ import {
 import { type MailServer, startMailServer } from '#test/setup/mail-server.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 
+const FIELD = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [38.5, 9.5],
+      [38.62, 9.5],
+      [38.6, 9.58],
+      [38.5, 9.5],
+    ],
+  ],
+}
+
 let service: TestAppWithPerson
 let mailServer: MailServer
 const documents: Record<string, Document> = {}
@@ -132,6 +144,27 @@ describe('the examples of errors', () => {
     }
   })
 
+  test('about a scope are what the service says of that of the operation', async () => {
+    const keyOf = async (...scopes: string[]) => {
+      const request = { method: 'POST', url: '/auth/keys', headers: service.person.headers } as const
+      const { key } = (await service.app.inject({ ...request, payload: { name: 'x', scopes } })).json()
+      return { authorization: `Bearer ${key}` }
+    }
+    const keys = [await keyOf('history'), await keyOf('advisory')]
+    for (const { method, path, operation } of operationsOf(documents.all as Document)) {
+      if (operation.security?.length !== 1) continue
+      const answers = await Promise.all(
+        keys.map((headers) =>
+          service.app.inject({ method: method.toUpperCase() as 'POST', url: path, headers }),
+        ),
+      )
+      const refused = answers.filter(({ statusCode }) => statusCode === 403)
+      expect(refused.length, path).toBeGreaterThan(0)
+      for (const response of refused)
+        expect(forTheExample(response.json()), path).toEqual(exampleOf(operation, 403, 'INSUFFICIENT_SCOPE'))
+    }
+  })
+
   const POINT = '/advisory/yield/point'
   const SHIFTED = [
     [38.5, 9.5],
@@ -143,6 +176,9 @@ describe('the examples of errors', () => {
     ['CROP_NOT_AVAILABLE', 400, POINT, { lat: 9.5, lng: 38.5, crop: 'potato' }],
     ['OUTSIDE_COUNTRY', 404, POINT, { lat: -1, lng: 36.5 }],
     ['NO_RELEASE', 404, POINT, { lat: 9.5, lng: 38.5, forecast_period: '2020-01' }],
+    ['OUTSIDE_COUNTRY', 404, '/advisory/forage/point', { lat: 9.5, lng: 38.5, country_code: 'ken' }],
+    ['NO_RELEASE', 404, '/advisory/isfm/point', { lat: 9.5, lng: 38.5, forecast_period: '2020-01' }],
+    ['NO_RELEASE', 404, '/advisory/fertilizer', { geometry: FIELD, forecast_period: '2020-01' }],
     ['MALFORMED_JSON', 400, POINT, '{"lat":'],
     ['UNSUPPORTED_MEDIA_TYPE', 415, POINT, 'lat=9.5'],
     ['BODY_TOO_LARGE', 413, POINT, { name: 'x'.repeat(1_100_000) }],
@@ -170,17 +206,6 @@ describe('the examples of errors', () => {
 
 describe('answers, as a gateway that knows the document alone sees them', () => {
   const POINT = { lat: 9.5, lng: 38.5 }
-  const FIELD = {
-    type: 'Polygon',
-    coordinates: [
-      [
-        [38.5, 9.5],
-        [38.62, 9.5],
-        [38.6, 9.58],
-        [38.5, 9.5],
-      ],
-    ],
-  }
 
   test('of the history are those of their products', async () => {
     const { app, person } = service

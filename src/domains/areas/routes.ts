@@ -7,6 +7,7 @@ import {
   MAX_LEVEL,
 } from '#schemas/areas.ts'
 import { ref } from '#schemas/common.ts'
+import { queryOf } from '#schemas/point-request.ts'
 import { ApiError, errorResponses, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { cursorAfter, placeOf } from '#src/http/cursor.ts'
@@ -42,7 +43,7 @@ export function adminRoutes(app: App): void {
         summary: 'Administrative areas of a country',
         description: DESCRIPTION.trim(),
         tags: ['places'],
-        querystring: AdminQuery,
+        querystring: queryOf(AdminQuery),
         response: {
           200: {
             description: 'A page of areas.',

@@ -6,7 +6,7 @@ import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import type { AccountMail } from './account-mail.ts'
 import type { TokenPurpose } from './account-token-queries.ts'
-import { BODY_ERRORS } from './routes.ts'
+import { THROTTLED_ERRORS } from './routes.ts'
 import type { TokenDesk } from './token-desk.ts'
 
 const SAME_ANSWER =
@@ -50,7 +50,7 @@ function askingRoute(
       body: ref(MailRequest),
       response: {
         202: { type: 'null', description: 'If there is such an account, a mail is on its way.' },
-        ...errorResponses(...BODY_ERRORS, 'MAIL_NOT_CONFIGURED'),
+        ...errorResponses(...THROTTLED_ERRORS, 'MAIL_NOT_CONFIGURED'),
       },
     },
     handler: async ({ body, ip }: FastifyRequest<{ Body: MailRequest }>, reply: FastifyReply) => {
@@ -75,7 +75,7 @@ function resetRoute(app: App, desk: TokenDesk) {
       body: ref(PasswordReset),
       response: {
         204: { type: 'null', description: 'The password is changed.' },
-        ...errorResponses(...BODY_ERRORS, 'INVALID_TOKEN'),
+        ...errorResponses(...THROTTLED_ERRORS, 'INVALID_TOKEN'),
       },
     },
     handler: async ({ body, ip, log }: FastifyRequest<{ Body: PasswordReset }>, reply: FastifyReply) => {
@@ -101,7 +101,7 @@ function confirmRoute(desk: TokenDesk) {
       body: ref(EmailConfirmation),
       response: {
         204: { type: 'null', description: 'The e-mail is confirmed.' },
-        ...errorResponses(...BODY_ERRORS, 'INVALID_TOKEN'),
+        ...errorResponses(...THROTTLED_ERRORS, 'INVALID_TOKEN'),
       },
     },
     handler: async ({ body, ip, log }: FastifyRequest<{ Body: EmailConfirmation }>, reply: FastifyReply) => {

@@ -3,7 +3,7 @@ import { LoginRequest, PasswordChange, RefreshRequest, RegisterRequest, Tokens }
 import { ref } from '#schemas/common.ts'
 import { UserProfile } from '#schemas/user.ts'
 import { findUser } from '#src/domains/user/queries.ts'
-import { ApiError, type ErrorCode, errorResponses } from '#src/errors.ts'
+import { ApiError, BODY_ERRORS, type ErrorCode, errorResponses } from '#src/errors.ts'
 import type { AccessTokens } from '#src/http/access-tokens.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
@@ -15,13 +15,8 @@ import { continueSession, type Session, startSession } from './sessions.ts'
 import { addressSubject } from './subjects.ts'
 import type { Throttle } from './throttle.ts'
 
-export const BODY_ERRORS: ErrorCode[] = [
-  'INVALID_PARAMETERS',
-  'MALFORMED_JSON',
-  'BODY_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
-  'TOO_MANY_REQUESTS',
-]
+/** What is wrong with requests of which there may not be too many. */
+export const THROTTLED_ERRORS: ErrorCode[] = ['INVALID_PARAMETERS', ...BODY_ERRORS, 'TOO_MANY_REQUESTS']
 
 const SESSION_ENDED = 'The refresh token is not valid or has ended: log in again.'
 const NO_SESSION = 'A key has no session to end; delete it instead.'
@@ -49,7 +44,7 @@ function registerRoute({ config, once }: App, desk: CredentialDesk, mail: Accoun
       body: ref(RegisterRequest),
       response: {
         201: { ...ref(UserProfile), description: 'The account.' },
-        ...errorResponses(...BODY_ERRORS, 'EMAIL_TAKEN', ...IDEMPOTENCY_ERRORS),
+        ...errorResponses(...THROTTLED_ERRORS, 'EMAIL_TAKEN', ...IDEMPOTENCY_ERRORS),
       },
     },
     handler: (request: FastifyRequest<{ Body: RegisterRequest }>, reply: FastifyReply) => {
@@ -60,7 +55,7 @@ function registerRoute({ config, once }: App, desk: CredentialDesk, mail: Accoun
         // Where too many mails wait, the account is there all the same, and the mail can be asked for again.
         if (confirms) mail.write('email_confirmation', user.email)
         log.info({ user: user.id, ip }, 'an account was made')
-        reply.code(201)
+        reply.code(201).header('location', `${request.basePath}/user/profile`)
         return user
       }
       return once(request, reply, register, ({ id }) => id)
@@ -83,7 +78,7 @@ function loginRoute({ accessTokens, database }: App, desk: CredentialDesk) {
       body: ref(LoginRequest),
       response: {
         200: { ...ref(Tokens), description: 'The tokens.' },
-        ...errorResponses(...BODY_ERRORS, 'INVALID_CREDENTIALS', 'EMAIL_NOT_CONFIRMED'),
+        ...errorResponses(...THROTTLED_ERRORS, 'INVALID_CREDENTIALS', 'EMAIL_NOT_CONFIRMED'),
       },
     },
     handler: async ({ body, ip, log }: FastifyRequest<{ Body: LoginRequest }>) => {
@@ -113,7 +108,7 @@ function refreshRoute(app: App, throttle: Throttle) {
       body: ref(RefreshRequest),
       response: {
         200: { ...ref(Tokens), description: 'The new tokens.' },
-        ...errorResponses(...BODY_ERRORS, ['UNAUTHORIZED', SESSION_ENDED]),
+        ...errorResponses(...THROTTLED_ERRORS, ['UNAUTHORIZED', SESSION_ENDED]),
       },
     },
     handler: async ({ body, ip, log }: FastifyRequest<{ Body: RefreshRequest }>) => {
@@ -175,7 +170,7 @@ function passwordRoute(app: App, desk: CredentialDesk) {
       body: ref(PasswordChange),
       response: {
         204: { type: 'null', description: 'The password is changed.' },
-        ...errorResponses(...BODY_ERRORS, 'UNAUTHORIZED', 'INSUFFICIENT_SCOPE', [
+        ...errorResponses(...THROTTLED_ERRORS, 'UNAUTHORIZED', 'INSUFFICIENT_SCOPE', [
           'FORBIDDEN',
           WRONG_PASSWORD,
         ]),

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import { Feedback, type FeedbackRequest } from '#schemas/feedback.ts'
-import { ApiError, errorResponses } from '#src/errors.ts'
+import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
@@ -31,13 +31,11 @@ export function feedbackRoutes(app: App, body: TSchema): void {
           200: { ...ref(Feedback), description: 'What is kept.' },
           ...errorResponses(
             'INVALID_PARAMETERS',
-            'MALFORMED_JSON',
             'UNAUTHORIZED',
             'INSUFFICIENT_SCOPE',
             'NOT_FOUND',
             ...IDEMPOTENCY_ERRORS,
-            'BODY_TOO_LARGE',
-            'UNSUPPORTED_MEDIA_TYPE',
+            ...BODY_ERRORS,
           ),
         },
       },

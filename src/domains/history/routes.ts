@@ -9,6 +9,7 @@ import {
   HistoryFeatureCollection,
   type HistoryQuery,
 } from '#schemas/history.ts'
+import { queryOf } from '#schemas/point-request.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -85,7 +86,7 @@ function listRoute(db: Kysely<Tables>, formOf: FormOf, { query, list }: HistoryS
       summary: 'The own history',
       description: LIST_DESCRIPTION.trim(),
       tags: ['history'],
-      querystring: query,
+      querystring: queryOf(query),
       response: {
         200: {
           description: 'A page of the history.',

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import { ApiKeyList, ApiKeyRequest, DEFAULT_SCOPES, NewApiKey } from '#schemas/keys.ts'
-import { ApiError, errorResponses } from '#src/errors.ts'
+import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf, KEY_PREFIX } from '#src/http/plugins/authentication.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
@@ -40,13 +40,11 @@ function createRoute({ database, once }: App) {
         201: { ...ref(NewApiKey), description: 'The key.' },
         ...errorResponses(
           'INVALID_PARAMETERS',
-          'MALFORMED_JSON',
           'UNAUTHORIZED',
           'INSUFFICIENT_SCOPE',
           'TOO_MANY_KEYS',
           ...IDEMPOTENCY_ERRORS,
-          'BODY_TOO_LARGE',
-          'UNSUPPORTED_MEDIA_TYPE',
+          ...BODY_ERRORS,
         ),
       },
     },
@@ -78,7 +76,7 @@ function createRoute({ database, once }: App) {
         }
         const { id, keyId: by } = caller
         request.log.info({ user: id, key: row.id, scopes, by, ip: request.ip }, 'a key was made')
-        reply.code(201)
+        reply.code(201).header('location', `${request.basePath}/auth/keys/${row.id}`)
         return { ...row, key }
       }),
   } as const

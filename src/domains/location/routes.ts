@@ -6,7 +6,7 @@ import { LocationRemainder, LocationRequest, type LocationValidation } from '#sc
 import { asQuery } from '#schemas/point-request.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { listCountryCodes } from '#src/domains/areas/queries.ts'
-import { errorResponses, unknownCountry } from '#src/errors.ts'
+import { BODY_ERRORS, errorResponses, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { mergeQueryIntoBody } from '#src/http/parameters.ts'
 import { wordKey } from '#src/lib/name-key.ts'
@@ -41,14 +41,7 @@ export function locationRoutes(app: App, validation: TSchema): void {
         bodyRemainder: ref(LocationRemainder),
         response: {
           200: { ...ref(validation), description: 'What is known about the point.' },
-          ...errorResponses(
-            'UNAUTHORIZED',
-            'INSUFFICIENT_SCOPE',
-            'INVALID_PARAMETERS',
-            'MALFORMED_JSON',
-            'BODY_TOO_LARGE',
-            'UNSUPPORTED_MEDIA_TYPE',
-          ),
+          ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'INVALID_PARAMETERS', ...BODY_ERRORS),
         },
       },
       preValidation: mergeQueryIntoBody(LocationRequest),

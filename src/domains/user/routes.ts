@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { ref } from '#schemas/common.ts'
 import { DeletionReport, ProfileChanges, UserProfile } from '#schemas/user.ts'
-import { ApiError, errorResponses } from '#src/errors.ts'
+import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
 import { deleteUser, findUser, updateUser } from './queries.ts'
@@ -39,14 +39,7 @@ export function userRoutes(app: App): void {
         body: ref(ProfileChanges),
         response: {
           200: { ...ref(UserProfile), description: 'The account after the change.' },
-          ...errorResponses(
-            'INVALID_PARAMETERS',
-            'MALFORMED_JSON',
-            'BODY_TOO_LARGE',
-            'UNSUPPORTED_MEDIA_TYPE',
-            'UNAUTHORIZED',
-            'INSUFFICIENT_SCOPE',
-          ),
+          ...errorResponses('INVALID_PARAMETERS', ...BODY_ERRORS, 'UNAUTHORIZED', 'INSUFFICIENT_SCOPE'),
         },
       },
     },

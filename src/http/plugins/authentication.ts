@@ -63,6 +63,9 @@ const CACHE_MS = 5000
 
 export const KEY_PREFIX = 'agro_'
 
+export const TOKEN_OF_NO_USE =
+  'The token is not valid, has expired or has ended: refresh it, or log in again.'
+
 /** RFC 6750: one space, and the characters of a token. The scheme's case does not matter (RFC 9110). */
 const BEARER = /^Bearer ([A-Za-z0-9\-._~+/]+=*)$/i
 
@@ -188,13 +191,14 @@ function unauthorized(request: FastifyRequest): ApiError {
       `This needs a token: log in with POST ${BASE}/auth/login and send \`Authorization: Bearer <access_token>\`.`,
     )
   }
-  return new ApiError(
-    'UNAUTHORIZED',
-    'The token is not valid, has expired or has ended: refresh it, or log in again.',
-  ).withHeader('www-authenticate', 'Bearer realm="agro-advisory", error="invalid_token"')
+  return new ApiError('UNAUTHORIZED', TOKEN_OF_NO_USE).withHeader(
+    'www-authenticate',
+    'Bearer realm="agro-advisory", error="invalid_token"',
+  )
 }
 
-function insufficientScope(scope: Scope): ApiError {
+/** What a key is told that has not the scope of a route. */
+export function insufficientScope(scope: Scope): ApiError {
   return new ApiError(
     'INSUFFICIENT_SCOPE',
     `The key may not do this: it takes one with the scope ${scope}, or the token of a login.`,

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { Type } from 'typebox'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import type { App } from '../app.ts'
 import { loadSecrets } from '../jwt-secret.ts'
@@ -55,7 +54,7 @@ declare module 'fastify' {
 }
 
 /** Printable ASCII: what goes through every proxy, and what clients write, in quotes or without. */
-const KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
+export const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
 
 /** Headers of an answer that its handler has set. The others are made anew each time. */
 const STORED_HEADERS = ['advisory-release', 'location', 'preference-applied']
@@ -64,17 +63,6 @@ const CLEAN_UP_EVERY_MS = 600_000
 
 /** What routes with `once` may answer besides their own errors. */
 export const IDEMPOTENCY_ERRORS: ErrorCode[] = ['REQUEST_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED']
-
-/** The parameter of those routes; without an example, which pages would send with every request. */
-export const IdempotencyHeaders = Type.Object({
-  'Idempotency-Key': Type.Optional(
-    Type.String({
-      pattern: KEY.source,
-      description:
-        'Any text that names this request among those of the account, or of the key that it is sent with, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice.',
-    }),
-  ),
-})
 
 /** Requests that name themselves (draft-ietf-httpapi-idempotency-key-header). */
 export const idempotency = fp(
@@ -130,7 +118,7 @@ export const idempotency = fp(
 /** @throws {ApiError} INVALID_PARAMETERS where the key is none that can be kept */
 function keyOf({ headers }: FastifyRequest): string | undefined {
   const key = headers['idempotency-key'] as string | undefined
-  if (key === undefined || KEY.test(key)) return key
+  if (key === undefined || IDEMPOTENCY_KEY.test(key)) return key
   throw ApiError.invalid('Idempotency-Key', 'must be 1 to 255 printable ASCII characters')
 }
 

@@ -25,7 +25,6 @@ import {
 import type { RouteFacts } from '../openapi-headers.ts'
 import { ROUTE_FACTS } from '../openapi-operations.ts'
 import { scopeOf } from './authentication.ts'
-import { IdempotencyHeaders } from './idempotency.ts'
 
 /** @param advice what the service gives, as a list */
 const descriptionOf = (advice: string) =>
@@ -34,7 +33,11 @@ What the season's science says about a place in ${COUNTRY_NAMES}: ${advice}, fro
 
 What is optional is left out by \`null\` in a body, by an empty parameter in a query and by an empty cell in a table.
 
-Errors are JSON with an \`error\` sentence for people and a stable \`code\` for programs. New fields may be added to answers, and new values to those that are listed; what is deprecated says so in \`Deprecation\` and \`Sunset\` headers, a year before it is gone.`.trim()
+Errors are JSON with an \`error\` sentence for people, a stable \`code\` for programs, and the \`request_id\` that is in \`X-Request-Id\`, too. Beside those that an operation lists, any request may be answered 400 \`MALFORMED_REQUEST\` and 431 \`HEADERS_TOO_LARGE\` where it is no HTTP or too long, 408 \`REQUEST_TIMEOUT\` where it does not arrive, 404 \`NOT_FOUND\` for a path that there is not, and 405 \`METHOD_NOT_ALLOWED\` with \`Allow\` for a method that a path does not take; \`OPTIONS\` of a path says \`Allow\`, too.
+
+\`Accept-Encoding: gzip\` has answers above 1 kB compressed (\`Content-Encoding\`; answers to \`GET\` then say so in \`Vary\`), and an \`ETag\` is a weak one there. Bodies may be sent with a \`Content-Encoding\` of gzip, deflate or br; a 415 for another one names these in \`Accept-Encoding\`.
+
+New fields may be added to answers, and new values to those that are listed; what is deprecated says so in \`Deprecation\` and \`Sunset\` headers, a year before it is gone.`.trim()
 
 /** Of the service, in package.json and nowhere else. */
 const { version: VERSION } = JSON.parse(
@@ -139,8 +142,10 @@ function headOf(products: Products['list'], basePath: string): Partial<OpenAPIV3
 /** A route's schema as its operation is described by it. */
 function operationOf(schema: FastifySchema, config: FastifyContextConfig): FastifySchema {
   const { queryAlternative, bodyForms, bodyRemainder, ...rest } = schema
-  const { caching, deprecated } = config
-  const facts: RouteFacts = { caching, deprecated, optionalBody: bodyRemainder !== undefined }
+  const { public: open, caching, deprecated, idempotent, preferences } = config
+  const optionalBody = bodyRemainder !== undefined
+  const scope = scopeOf(config)
+  const facts: RouteFacts = { open, scope, caching, deprecated, idempotent, preferences, optionalBody }
   const forms = bodyRemainder ? { [JSON_TYPE]: { anyOf: [rest.body, bodyRemainder] } } : bodyForms
   const operation = {
     ...rest,
@@ -189,13 +194,12 @@ function rememberingSome(make: (countries: DocumentCountry[], view: DocumentView
   }
 }
 
-/** What the marking of a route says of its operation: who may call it, with which keys, and whether twice is once. */
+/** What the marking of a route says of its operation: who may call it, and with which keys. */
 function inferredFrom(schema: FastifySchema, config: FastifyContextConfig) {
-  const headers = config.idempotent && { headers: IdempotencyHeaders }
-  if (config.public) return { security: schema.security ?? [], ...headers }
+  if (config.public) return { security: schema.security ?? [] }
   const rule = `A key needs the scope \`${scopeOf(config)}\`.`
   const description = [schema.description, rule].filter(Boolean).join('\n\n')
-  return { security: [{ [BEARER]: [] }], description, ...headers }
+  return { security: [{ [BEARER]: [] }], description }
 }
 
 function mediaOf(forms: Record<string, unknown>): Record<string, { schema: unknown }> {

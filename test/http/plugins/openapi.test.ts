@@ -6,12 +6,10 @@ import { parse } from 'yaml'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { serverCluster } from '#src/database/client.ts'
-import type { TokenPurpose } from '#src/domains/auth/account-token-queries.ts'
-import { issueToken } from '#src/domains/auth/account-tokens.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { type Document, documentOf, type Operation, operationsOf, validatorOf } from '#test/setup/document.ts'
+import { type Document, documentOf, operationsOf, validatorOf } from '#test/setup/document.ts'
+import { asSomebody, examplesOf } from '#test/setup/example-requests.ts'
 import { type MailServer, startMailServer } from '#test/setup/mail-server.ts'
-import { newPerson } from '#test/setup/people.ts'
 
 let service: TestApp
 let mailServer: MailServer
@@ -30,67 +28,6 @@ afterAll(async () => {
   await service.close()
   await mailServer.close()
 })
-
-interface Example {
-  /** Undefined where no body is sent. */
-  mediaType: string | undefined
-  body: unknown
-  query: string
-}
-
-/** What of the document may be sent: the examples of the bodies' components, and the parameters' own. */
-function examplesOf(operation: Operation): Example[] {
-  const query = (operation.parameters ?? [])
-    .filter((parameter) => parameter.example !== undefined)
-    .map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`)
-    .join('&')
-  const bodies = Object.entries(operation.requestBody?.content ?? {}).flatMap(([mediaType, { schema }]) => {
-    const [{ $ref }] = ((schema as { anyOf?: unknown }).anyOf ?? [schema]) as [{ $ref: string }]
-    const name = $ref.split('/').at(-1) ?? ''
-    const component = document.components?.schemas?.[name] as { examples?: unknown[] } | undefined
-    return (component?.examples ?? []).map((body) => ({ mediaType, body, query: '' }))
-  })
-  const withoutBody = query || !operation.requestBody
-  return [
-    ...bodies,
-    ...(withoutBody ? [{ mediaType: undefined, body: undefined, query: query && `?${query}` }] : []),
-  ]
-}
-
-/** What the tokens of mails are for, by the operations that take them. */
-const PURPOSES: Record<string, TokenPurpose> = {
-  resetPassword: 'password_reset',
-  confirmEmail: 'email_confirmation',
-}
-
-/**
- * What an example needs besides: a token, from somebody whom nothing else depends on; what that person
- * has, for the path; and a refresh token or one of a mail that has really been given.
- */
-async function asSomebody({ operationId, security }: Operation, path: string, body: unknown) {
-  if (operationId === 'refresh') {
-    const { refresh_token } = await newPerson(service.app)
-    return { url: path, headers: {}, payload: { refresh_token } }
-  }
-  const purpose = PURPOSES[operationId as string]
-  if (purpose) {
-    const { writer } = service.database
-    const { email } = await newPerson(service.app)
-    await writer.updateTable('app_user').set({ email_confirmed: false }).execute()
-    const issued = await issueToken(writer, email, purpose, 1)
-    return { url: path, headers: {}, payload: { ...(body as object), token: issued?.token } }
-  }
-  if (security?.length === 0) return { url: path, headers: {}, payload: body }
-  const { headers } = await newPerson(service.app)
-  const make = async (url: string, payload: object) =>
-    (await service.app.inject({ method: 'POST', url, headers, payload })).json()
-  const idOf: Record<string, () => Promise<string>> = {
-    '/auth/keys/': async () => (await make('/auth/keys', { name: 'x' })).id,
-    '/history/': async () => (await make('/advisory/yield/point', { lat: 9.5, lng: 38.5 })).history_id,
-  }
-  const [, folder = ''] = /^(.*)\{id\}/.exec(path) ?? []
-  return { url: path.replace('{id}', (await idOf[folder]?.()) ?? ''), headers, payload: body }
-}
 
 describe('the OpenAPI document', () => {
   test('is the same as JSON and as YAML', async () => {
@@ -205,10 +142,10 @@ describe('the OpenAPI document', () => {
     const validator = validatorOf(document)
     let sent = 0
     for (const { method, path, operation } of operations) {
-      const examples = examplesOf(operation)
+      const examples = examplesOf(document, operation)
       expect(examples.length, path).toBeGreaterThan(0)
       for (const { mediaType, body, query } of examples) {
-        const { url, headers, payload } = await asSomebody(operation, path, body)
+        const { url, headers, payload } = await asSomebody(service, operation, path, body)
         const response = await service.app.inject({
           method: method.toUpperCase() as 'GET',
           url: url + query,

@@ -14,6 +14,8 @@ declare module 'fastify' {
   }
 }
 
+export const NOT_UTF8 = 'The body is not valid UTF-8.'
+
 export const UNSUPPORTED_FORM = `Send the body as one of ${FORMS.join(', ')}.`
 
 /** How to have more points answered. */
@@ -166,7 +168,7 @@ function textOf(body: Buffer): string {
   try {
     text = UTF_8.decode(body)
   } catch {
-    throw new ApiError('MALFORMED_BODY', 'The body is not valid UTF-8.')
+    throw new ApiError('MALFORMED_BODY', NOT_UTF8)
   }
   if (text.includes('\0')) throw new ApiError('MALFORMED_BODY', 'The body contains NUL characters.')
   return text

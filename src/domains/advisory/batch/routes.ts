@@ -13,17 +13,19 @@ import {
 } from '#schemas/batch-forms.ts'
 import { ref } from '#schemas/common.ts'
 import { asQuery } from '#schemas/point-request.ts'
-import { ApiError, errorResponses } from '#src/errors.ts'
+import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { attach, DISPOSITION, isFileType } from '#src/http/attachment.ts'
 import { negotiate, notAcceptable } from '#src/http/negotiation.ts'
 import { queryMerger } from '#src/http/parameters.ts'
+import { TOKEN_OF_NO_USE } from '#src/http/plugins/authentication.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
+import { exampleNoRelease } from '../lookup/example-reasons.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { seriesOf } from '../lookup/series.ts'
 import { adviseBatch, writeAnswer } from './answer.ts'
-import { readBatchBodies, refuseTooMany, UNSUPPORTED_FORM } from './body.ts'
+import { NOT_UTF8, readBatchBodies, refuseTooMany, UNSUPPORTED_FORM } from './body.ts'
 import { readPoint, type Validator } from './items.ts'
 import { createPassage, refuseOwnNames } from './passage.ts'
 import { FORMS, type Form, type SentBatch } from './sent.ts'
@@ -93,13 +95,14 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
           },
           ...errorResponses(
             'INVALID_PARAMETERS',
-            'MALFORMED_JSON',
-            'MALFORMED_BODY',
+            ['UNAUTHORIZED', TOKEN_OF_NO_USE],
+            'INSUFFICIENT_SCOPE',
+            ...BODY_ERRORS,
+            ['MALFORMED_BODY', NOT_UTF8],
             ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
-            'NO_RELEASE',
+            exampleNoRelease(product),
             ['NOT_ACCEPTABLE', notAcceptable(FORMS)],
             'TOO_MANY_POINTS',
-            'BODY_TOO_LARGE',
             ['UNSUPPORTED_MEDIA_TYPE', UNSUPPORTED_FORM],
           ),
         },

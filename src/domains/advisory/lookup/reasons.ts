@@ -7,10 +7,8 @@ import type { Products } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
 import { createCountryFinder } from './countries.ts'
 import type { Country, PointQuery, Position } from './queries.ts'
+import { type Place, sayNoData, sayNotPublished, sayOutside } from './sentences.ts'
 import { codesOf, type Snapshot } from './snapshot.ts'
-
-/** What a request is about, as sentences name it; of a polygon they give the position of a point inside. */
-type Place = 'point' | 'polygon'
 
 /** Tells why there is no answer, by a snapshot of what is published and which boundaries are loaded. */
 export interface Reasons {
@@ -96,13 +94,10 @@ function notPublished(
   elsewhere: string,
 ): ApiError {
   const { cropCode, forecastPeriod } = series
-  const what = `${values}${cropCode ? ` of ${cropCode}` : ''} for ${country.name}`
+  const what = { values, crop: cropCode, country: country.name }
+  const month = forecastPeriod?.slice(0, 7) ?? null
   const months = snapshot.periodsOf(series).map((period) => period.slice(0, 7))
-  const sentence =
-    forecastPeriod !== null && months.length > 0
-      ? `There are no ${what} in ${forecastPeriod.slice(0, 7)}; published are: ${months.join(', ')}.`
-      : `No ${what} have been published yet.`
-  return new ApiError('NO_RELEASE', sentence + elsewhere)
+  return new ApiError('NO_RELEASE', sayNotPublished(what, month, months) + elsewhere)
 }
 
 /**
@@ -133,22 +128,14 @@ function noValueIn(
   if (codes.includes(series.countryCode)) return noData(values, position, what)
   const country = nameOf(snapshot, series.countryCode)
   const other = nameOf(snapshot, codes[0])
-  const where = other ? `lies in ${other}, not in ${country}` : `lies outside ${country}`
   const hint = codesMeant.includes(series.countryCode)
     ? ' With lat and lng swapped it would lie there: did you mean lng, lat?'
     : ''
-  return new ApiError('OUTSIDE_COUNTRY', `${nameOfPlace(position, what)} ${where}.${hint}`)
+  return new ApiError('OUTSIDE_COUNTRY', sayOutside(position, what, country, other) + hint)
 }
 
 function noData(values: string, position: Position, what: Place): ApiError {
-  return new ApiError(
-    'NO_DATA',
-    `${nameOfPlace(position, what)} has no ${values}: the published rasters have no value there.`,
-  )
-}
-
-function nameOfPlace({ latitude, longitude }: Position, what: Place): string {
-  return `The ${what} at latitude ${latitude}, longitude ${longitude}`
+  return new ApiError('NO_DATA', sayNoData(values, position, what))
 }
 
 function nameOf({ countries }: Snapshot, code: string | undefined): string | undefined {

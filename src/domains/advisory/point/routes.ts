@@ -1,10 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import { ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
 import { asQuery, type PointRequest, queryOf } from '#schemas/point-request.ts'
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
-import { type ErrorCode, errorResponses } from '#src/errors.ts'
+import { BODY_ERRORS, type DocumentedError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { isCurrent } from '#src/http/entity-tags.ts'
 import { mergeQueryIntoBody, readQuery } from '#src/http/parameters.ts'
@@ -13,6 +12,8 @@ import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import { prefers } from '#src/http/preferences.ts'
 import { createReplyBatcher } from '#src/http/reply-batcher.ts'
+import type { ProductDefinition } from '#src/products/define.ts'
+import { exampleReasonsOf } from '../lookup/example-reasons.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { seriesOf } from '../lookup/series.ts'
 import type { PointAnswer } from './answer.ts'
@@ -34,10 +35,6 @@ Send the parameters as a JSON body, as query parameters, or both: they are merge
 const GET_RULES = `
 
 The same as POST with its parameters in the query, for clients and proxies that keep answers: for a minute without asking, and then by \`If-None-Match\` for as long as the release is the same. With a valid token nothing but the caller's history keeps the answer.`
-
-const TimingHeader = Type.String({
-  description: 'Milliseconds, where `Prefer: server-timing` asked for them.',
-})
 
 type PostCall = FastifyRequest<{ Body: PointRequest }>
 type GetCall = FastifyRequest<{ Querystring: PointRequest }>
@@ -65,25 +62,27 @@ export function pointRoutes(
 }
 
 /** What the two operations of an endpoint have in common. */
-function commonOf({ needsCrop, response }: PointEndpoint) {
-  const errors: ErrorCode[] = [
+function commonOf({ needsCrop, products, response }: PointEndpoint) {
+  const errors: DocumentedError[] = [
     'INVALID_PARAMETERS',
     ...(needsCrop ? (['CROP_NOT_AVAILABLE'] as const) : []),
-    'NO_RELEASE',
-    'OUTSIDE_COUNTRY',
-    'NO_DATA',
+    ...exampleReasonsOf(products[0] as ProductDefinition, 'point'),
   ]
   return {
     errors,
-    success: { ...ref(response), description: 'The values at the point.' },
-    headers: { 'Advisory-Release': ReleaseHeader, 'Server-Timing': TimingHeader },
+    success: {
+      ...ref(response),
+      description: 'The values at the point.',
+      headers: { 'Advisory-Release': ReleaseHeader },
+    },
+    config: { public: true, scope: 'advisory', preferences: ['history=none', 'server-timing'] },
     operation: { tags: ['advisory'], security: OPTIONAL_TOKEN },
-  }
+  } as const
 }
 
 function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point) {
   const { path, name, request, remainder, summary, description } = endpoint
-  const { errors, success, headers, operation } = commonOf(endpoint)
+  const { errors, success, config, operation } = commonOf(endpoint)
 
   async function answerSoon(call: PostCall, reply: FastifyReply): Promise<void> {
     sendSoon(await answerTo(endpoint, lookup, call.body, call, reply).catch(asError), reply)
@@ -99,7 +98,7 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
   return {
     method: 'POST',
     url: path,
-    config: { public: true, scope: 'advisory', idempotent: true },
+    config: { ...config, idempotent: true },
     schema: {
       ...operation,
       operationId: `${name}AtPoint`,
@@ -109,14 +108,8 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
       body: ref(request),
       bodyRemainder: ref(remainder),
       response: {
-        200: { ...success, headers },
-        ...errorResponses(
-          ...errors,
-          ...IDEMPOTENCY_ERRORS,
-          'MALFORMED_JSON',
-          'BODY_TOO_LARGE',
-          'UNSUPPORTED_MEDIA_TYPE',
-        ),
+        200: success,
+        ...errorResponses(...errors, ...IDEMPOTENCY_ERRORS, ...BODY_ERRORS),
       },
     },
     preValidation: mergeQueryIntoBody(request),
@@ -132,11 +125,11 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
 
 function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
   const { path, name, request, summary, description } = endpoint
-  const { errors, success, headers, operation } = commonOf(endpoint)
+  const { errors, success, config, operation } = commonOf(endpoint)
   return {
     method: 'GET',
     url: path,
-    config: { public: true, scope: 'advisory', caching: 'shared' },
+    config: { ...config, caching: 'shared' },
     schema: {
       ...operation,
       operationId: `get${name.charAt(0).toUpperCase()}${name.slice(1)}AtPoint`,
@@ -144,11 +137,12 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
       description: description + GET_RULES + RECORDED,
       querystring: queryOf(request),
       response: {
-        200: {
-          ...success,
-          headers,
+        200: success,
+        304: {
+          type: 'null',
+          description: 'The answer is the one that `If-None-Match` names.',
+          headers: { 'Advisory-Release': ReleaseHeader },
         },
-        304: Type.Null({ description: 'The answer is the one that `If-None-Match` names.' }),
         ...errorResponses(...errors),
       },
     },

@@ -10,7 +10,7 @@ import {
   parametersOf,
 } from '#schemas/polygon.ts'
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
-import { ApiError, errorResponses } from '#src/errors.ts'
+import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { deadlineOf } from '#src/http/deadline.ts'
 import { callerOf, permits } from '#src/http/plugins/authentication.ts'
@@ -19,6 +19,7 @@ import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { isOffTheRecord } from '#src/http/preferences.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
+import { exampleReasonsOf } from '../lookup/example-reasons.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { releaseMembers } from '../lookup/products.ts'
 import { seriesOf } from '../lookup/series.ts'
@@ -92,7 +93,7 @@ function polygonRoute(
   return {
     method: 'POST',
     url: `/${code}`,
-    config: { scope: 'advisory', idempotent: true },
+    config: { scope: 'advisory', idempotent: true, preferences: ['history=none'] },
     schema: {
       operationId: `${code}InPolygon`,
       summary: `${names.title} in a polygon`,
@@ -113,14 +114,10 @@ function polygonRoute(
           'INVALID_PARAMETERS',
           ...IDEMPOTENCY_ERRORS,
           'INVALID_GEOMETRY',
-          'MALFORMED_JSON',
           ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
           'UNKNOWN_AREA',
-          'NO_RELEASE',
-          'OUTSIDE_COUNTRY',
-          'NO_DATA',
-          'BODY_TOO_LARGE',
-          'UNSUPPORTED_MEDIA_TYPE',
+          ...exampleReasonsOf(product, 'polygon'),
+          ...BODY_ERRORS,
           'QUERY_TIMEOUT',
         ),
       },

@@ -1,0 +1,132 @@
+import { gunzipSync } from 'node:zlib'
+import type { LightMyRequestResponse } from 'fastify'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { type Document, documentOf, type Operation, operationsOf, validatorOf } from '#test/setup/document.ts'
+import { asSomebody, examplesOf } from '#test/setup/example-requests.ts'
+import { type MailServer, startMailServer } from '#test/setup/mail-server.ts'
+import { newPerson } from '#test/setup/people.ts'
+
+let service: TestApp
+let mailServer: MailServer
+let document: Document
+let validator: ReturnType<typeof validatorOf>
+beforeAll(async () => {
+  mailServer = await startMailServer()
+  service = await createTestApp({
+    settings: { SMTP_URL: mailServer.url, MAIL_FROM: 'noreply@example.org' },
+  })
+  document = await documentOf(service.app, 'all')
+  validator = validatorOf(document)
+})
+afterAll(async () => {
+  await service.close()
+  await mailServer.close()
+})
+
+/** What HTTP or browsers have of every answer, or what the document says once of all of them. */
+const OF_ALL =
+  /^(content-(type|length|encoding|security-policy)|date|connection|transfer-encoding|access-control-.*|cross-origin-.*|referrer-policy|strict-transport-security|timing-allow-origin|x-(content-type-options|frame-options))$/
+
+/** The headers of an answer that its operation has to speak of. */
+function ownHeaders({ headers }: LightMyRequestResponse): string[] {
+  const { vary } = headers
+  const names = Object.keys(headers).filter((name) => !OF_ALL.test(name))
+  return vary === 'Accept-Encoding' ? names.filter((name) => name !== 'vary') : names
+}
+
+const named = ({ headers = {} }: Operation['responses'][string]) =>
+  Object.keys(headers).map((name) => name.toLowerCase())
+
+/** What of an answer is not as its operation says of answers with this status. */
+function mistakesOf({ responses }: Operation, response: LightMyRequestResponse): string[] {
+  const answer = responses[response.statusCode]
+  if (!answer) return [`the status: ${response.body}`]
+  const mistakes = ownHeaders(response).filter((name) => !named(answer).includes(name))
+  const body = bodyOf(response)
+  if (!answer.content || body === '') return body === '' ? mistakes : [...mistakes, 'a body']
+  const [mediaType = ''] = String(response.headers['content-type']).split(';')
+  const { schema, examples = {} } = answer.content[mediaType] ?? {}
+  if (!schema) return [...mistakes, mediaType]
+  const value = /[/+]json$/.test(mediaType) ? JSON.parse(body) : body
+  const { code } = value
+  if (response.statusCode >= 400 && !Object.hasOwn(examples, code)) mistakes.push(code)
+  return [...mistakes, ...validator.mistakes(schema, value)]
+}
+
+function bodyOf({ headers, rawPayload }: LightMyRequestResponse): string {
+  return String(headers['content-encoding'] === 'gzip' ? gunzipSync(rawPayload) : rawPayload)
+}
+
+/** What an operation may meet: headers that are sent besides, and those that are not. */
+const CIRCUMSTANCES: Record<string, Record<string, string | undefined>> = {
+  'as in its example': {},
+  'with preferences': { prefer: 'history=none, server-timing' },
+  'with a key of its own': { 'idempotency-key': 'once' },
+  'with the tag of any answer': { 'if-none-match': '*', authorization: undefined },
+  'with the tag of any answer, and a token': { 'if-none-match': '*' },
+  'with a token of no use': { authorization: 'Bearer x.y.z' },
+  'without a token': { authorization: undefined },
+  'with a media type that it has not': { accept: 'image/png' },
+  'for files': { accept: 'text/csv, application/geo+json;q=0.9, */*;q=0.1' },
+  compressed: { 'accept-encoding': 'gzip' },
+  'with a body of another type': { 'content-type': 'application/xml' },
+  'with a body that is not what it is encoded as': { 'content-encoding': 'gzip' },
+}
+
+/** Operations that need something new each time. What others have done is done, and the next one is an error. */
+const WORKS_ONCE = new Set(['register', 'resetPassword', 'confirmEmail'])
+
+describe('what the document says of answers', () => {
+  test('is what every operation answers, and nothing of it is made up', async () => {
+    const mistakes: string[] = []
+    const person = await newPerson(service.app)
+    const asked = new Map<Operation, Record<string, Set<string>>>()
+    for (const { method, path, operation } of operationsOf(document)) {
+      const seen: Record<string, Set<string>> = {}
+      asked.set(operation, seen)
+      const [{ mediaType, body, query }] = examplesOf(document, operation) as [
+        ReturnType<typeof examplesOf>[number],
+      ]
+      let somebody = await asSomebody(service, operation, path, body)
+      if (operation.security?.length === 2) somebody = { ...somebody, headers: person.headers }
+      for (const [circumstance, sent] of Object.entries(CIRCUMSTANCES)) {
+        if (mediaType === undefined && /^with a body/.test(circumstance)) continue
+        if (WORKS_ONCE.has(operation.operationId ?? ''))
+          somebody = await asSomebody(service, operation, path, body)
+        const { url, headers, payload } = somebody
+        const all = { ...headers, ...(mediaType && { 'content-type': mediaType }), ...sent }
+        const request = {
+          method: method.toUpperCase() as 'GET',
+          url: url + query,
+          headers: Object.fromEntries(
+            Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined),
+          ),
+          ...(payload === undefined ? {} : { payload: payload as object }),
+        }
+        // The second one may be told that it is.
+        for (const turn of circumstance === 'with a key of its own' ? [1, 2] : [1]) {
+          const response = await service.app.inject(request)
+          const label = `${method} ${path} ${circumstance} (${turn}) ${response.statusCode}`
+          mistakes.push(...mistakesOf(operation, response).map((mistake) => `${label}: ${mistake}`))
+          seen[response.statusCode] ??= new Set()
+          for (const name of ownHeaders(response)) seen[response.statusCode]?.add(name)
+        }
+      }
+    }
+    expect.soft(mistakes).toEqual([])
+    expect(asked.size).toBeGreaterThan(35)
+    const neverSent = [...asked].flatMap(([{ operationId, responses }, seen]) =>
+      Object.entries(seen).flatMap(([status, headers]) =>
+        // Not all errors that a status is for are met here.
+        /^(2..|304|401|406)$/.test(status)
+          ? named(responses[status] as Operation['responses'][string])
+              .filter((name) => !headers.has(name))
+              .map((name) => `${operationId} ${status}: ${name}`)
+          : [],
+      ),
+    )
+    // There is one page of history alone.
+    expect(neverSent).toEqual(['listHistory 200: link'])
+  })
+})

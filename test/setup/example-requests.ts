@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto'
+import type { TokenPurpose } from '#src/domains/auth/account-token-queries.ts'
+import { issueToken } from '#src/domains/auth/account-tokens.ts'
+import type { TestApp } from './app.ts'
+import type { Document, Operation } from './document.ts'
+import { newPerson } from './people.ts'
+
+/** A request that the document shows. */
+export interface Example {
+  /** Undefined where no body is sent. */
+  mediaType: string | undefined
+  body: unknown
+  query: string
+}
+
+/** What of the document may be sent: the examples of the bodies' components, and the parameters' own. */
+export function examplesOf(document: Document, operation: Operation): Example[] {
+  const query = (operation.parameters ?? [])
+    .filter((parameter) => parameter.example !== undefined)
+    .map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`)
+    .join('&')
+  const bodies = Object.entries(operation.requestBody?.content ?? {}).flatMap(([mediaType, { schema }]) => {
+    const [{ $ref }] = ((schema as { anyOf?: unknown }).anyOf ?? [schema]) as [{ $ref: string }]
+    const name = $ref.split('/').at(-1) ?? ''
+    const component = document.components?.schemas?.[name] as { examples?: unknown[] } | undefined
+    return (component?.examples ?? []).map((body) => ({ mediaType, body, query: '' }))
+  })
+  const withoutBody = query || !operation.requestBody
+  return [
+    ...bodies,
+    ...(withoutBody ? [{ mediaType: undefined, body: undefined, query: query && `?${query}` }] : []),
+  ]
+}
+
+/** What the tokens of mails are for, by the operations that take them. */
+const PURPOSES: Record<string, TokenPurpose> = {
+  resetPassword: 'password_reset',
+  confirmEmail: 'email_confirmation',
+}
+
+/**
+ * What an example needs besides: a token, from somebody whom nothing else depends on; what that person
+ * has, for the path; and a refresh token or one of a mail that has really been given.
+ */
+export async function asSomebody(
+  service: TestApp,
+  { operationId, security }: Operation,
+  path: string,
+  body: unknown,
+) {
+  if (operationId === 'refresh') {
+    const { refresh_token } = await newPerson(service.app)
+    return { url: path, headers: {}, payload: { refresh_token } }
+  }
+  if (operationId === 'register') {
+    const payload = { ...(body as object), email: `${randomUUID()}@example.org` }
+    return { url: path, headers: {}, payload }
+  }
+  const purpose = PURPOSES[operationId as string]
+  if (purpose) {
+    const { writer } = service.database
+    const { email } = await newPerson(service.app)
+    await writer.updateTable('app_user').set({ email_confirmed: false }).execute()
+    const issued = await issueToken(writer, email, purpose, 1)
+    return { url: path, headers: {}, payload: { ...(body as object), token: issued?.token } }
+  }
+  if (security?.length === 0) return { url: path, headers: {}, payload: body }
+  const { headers } = await newPerson(service.app)
+  const make = async (url: string, payload: object) =>
+    (await service.app.inject({ method: 'POST', url, headers, payload })).json()
+  const idOf: Record<string, () => Promise<string>> = {
+    '/auth/keys/': async () => (await make('/auth/keys', { name: 'x' })).id,
+    '/history/': async () => (await make('/advisory/yield/point', { lat: 9.5, lng: 38.5 })).history_id,
+  }
+  const [, folder = ''] = /^(.*)\{id\}/.exec(path) ?? []
+  return { url: path.replace('{id}', (await idOf[folder]?.()) ?? ''), headers, payload: body }
+}
