@@ -4,8 +4,8 @@ import { OperatorError } from '#src/errors.ts'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
 import { isAddressOrRange } from '#src/lib/network.ts'
 
-/** A prefix of paths: nothing, or segments without anything to be escaped. */
-export const BASE_PATH_PATTERN = '^(/[A-Za-z0-9._~-]+)*$'
+/** A prefix of paths: nothing, or segments without anything to be escaped, which are no steps up (`..`). */
+export const BASE_PATH_PATTERN = '^(/(?!\\.{1,2}(/|$))[A-Za-z0-9._~-]+)*$'
 
 const Environment = Type.Object({
   DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
