@@ -101,7 +101,8 @@ export function headersOf(status: number, facts: RouteFacts, negotiated: boolean
   const names: (keyof typeof HEADERS | false)[] = [
     'X-Request-Id',
     (status === 429 || status === 503 || (status === 409 && idempotent === true)) && 'Retry-After',
-    (open === true || status === 401 || status === 403) && 'WWW-Authenticate',
+    // Whoever sends a token is not told that nothing has changed.
+    ((open === true && status !== 304) || status === 401 || status === 403) && 'WWW-Authenticate',
     (tagged ||
       caching === 'never' ||
       caching === 'shared' ||
@@ -110,7 +111,7 @@ export function headersOf(status: number, facts: RouteFacts, negotiated: boolean
       (success && preferences.includes('server-timing'))) &&
       'Cache-Control',
     tagged && 'ETag',
-    (tagged || caching === 'shared' || (negotiated && !BEFORE_NEGOTIATION.has(status))) && 'Vary',
+    (caching === 'shared' || (negotiated && !BEFORE_NEGOTIATION.has(status))) && 'Vary',
     status === 201 && 'Location',
     success && idempotent === true && 'Idempotency-Replayed',
     success && preferences.length > 0 && 'Preference-Applied',

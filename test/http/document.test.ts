@@ -236,25 +236,4 @@ describe('answers, as a gateway that knows the document alone sees them', () => 
       validatorOf(documents.all as Document).mistakes({ $ref: 'HistoryFeatureCollection' }, geojson.json()),
     ).toEqual([])
   })
-
-  test.each([
-    ['GET', '/advisory/yield/point?lat=9.5&lng=38.5', 200],
-    ['GET', '/advisory/yield/point?lat=9.5', 400],
-    ['GET', '/admin?admin0=rwa&level=1', 200],
-    ['GET', '/history/my', 200],
-    ['GET', '/user/profile', 200],
-    ['POST', '/auth/login', 400],
-  ] as const)('have the headers of the document: %s %s, %i', async (method, url, status) => {
-    const [path = ''] = url.split('?')
-    const { app, person } = service
-    const headers = url.startsWith('/advisory') ? {} : person.headers
-    const response = await app.inject({ method, url, headers })
-    expect(response.statusCode).toBe(status)
-    const operation = documents.all?.paths[path]?.[method.toLowerCase()] as Operation
-    const ofCaches = ['cache-control', 'etag', 'vary', 'www-authenticate', 'retry-after']
-    const named = Object.keys(operation.responses[status]?.headers ?? {}).map((name) => name.toLowerCase())
-    expect(ofCaches.filter((name) => named.includes(name))).toEqual(
-      ofCaches.filter((name) => response.headers[name] !== undefined),
-    )
-  })
 })
