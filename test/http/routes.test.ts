@@ -34,6 +34,7 @@ describe('routes', () => {
     'GET /advisory/point',
     'GET /advisory/yield/point',
     'GET /catalog',
+    'GET /docs',
     'GET /docs/',
     'GET /docs/json',
     'GET /docs/static/*',

@@ -58,11 +58,15 @@ export const docsPage = fp(
           reply.header('content-security-policy', PAGE_POLICY)
           done()
         })
-        open.get('/', { schema: { hide: true } }, async ({ url }, reply) => {
-          // Relative links begin at the last slash.
-          const folder = /^[^?]*\/(\?|$)/.test(url) ? '' : 'docs/'
-          return reply.type('text/html; charset=utf-8').send(page({ synthetic: await synthetic(), folder }))
-        })
+        // Relative links begin at the last slash.
+        for (const [path, folder] of [
+          ['', 'docs/'],
+          ['/', ''],
+        ] as const) {
+          open.get(path, { schema: { hide: true }, prefixTrailingSlash: 'slash' }, async (_request, reply) =>
+            reply.type('text/html; charset=utf-8').send(page({ synthetic: await synthetic(), folder })),
+          )
+        }
         await open.register(async (assets) => {
           assets.addHook('onRoute', (route) => {
             route.config = { ...route.config, caching: 'asset' }

@@ -48,6 +48,11 @@ describe('the page of the documentation', () => {
     },
   )
 
+  test.each(['/docs', '/docs/'])('%s says which methods it takes', async (url) => {
+    const { statusCode, headers } = await service.app.inject({ method: 'POST', url })
+    expect([statusCode, headers.allow]).toEqual([405, 'GET, HEAD, OPTIONS'])
+  })
+
   test('has links that lead somewhere below BASE_PATH', async () => {
     const prefixed = await createTestApp({ template: 'empty', settings: { BASE_PATH: '/agro/v0' } })
     onTestFinished(() => prefixed.close())
