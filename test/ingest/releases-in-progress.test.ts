@@ -124,22 +124,23 @@ describe('while operators publish', () => {
     const period = { forecastPeriod: '2036-02-01' }
     await operator.load({ ...period, values: [0] })
     let done = false
+    const answers: Awaited<ReturnType<typeof ask>>[] = []
     const asked = Array.from({ length: 20 }, async () => {
-      const answers = []
       while (!done) answers.push(await ask({ forecast_period: '2036-02' }))
-      return answers
     })
-    for (let version = 1; version <= 10; version++) {
+    const seen = () => new Set(answers.map(({ release }) => release)).size
+    // Answers may wait for longer than releases take: there are as many as it takes for two of them to answer.
+    for (let version = 1; version <= 10 || (seen() < 2 && version <= 500); version++) {
       const { replaced } = await operator.load({ ...period, values: [version] })
       await operator.remove(replaced as string)
     }
     done = true
-    const answers = (await Promise.all(asked)).flat()
+    await Promise.all(asked)
     const mixed = answers.filter(
       ({ status, release, values }) =>
         status !== 200 || release !== `fertilizer-eth-wheat-2036-02-v${values[0] + 1}`,
     )
     expect(mixed).toEqual([])
-    expect(answers.length).toBeGreaterThan(20)
+    expect(seen()).toBeGreaterThan(1)
   })
 })
