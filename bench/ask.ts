@@ -15,6 +15,8 @@ export async function ask(port: number, path: string, body: unknown, token?: str
     headers: {
       'content-type': 'application/json',
       'accept-encoding': 'identity',
+      // Errors repeat it: those of two services are the same then.
+      'x-request-id': 'bench',
       ...(token && { authorization: `Bearer ${token}` }),
     },
     body: JSON.stringify(body),

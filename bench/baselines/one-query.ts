@@ -77,7 +77,9 @@ app.post<{ Body: PointRequest }>(PATH, { schema }, async ({ body: { lat, lng, na
     if (value === null) return []
     return { fertilizer_type: input, scenario, rate_kg_ha: Number(value.toFixed(decimals)) }
   })
-  if (entries.length === 0) return reply.code(404).send({ error: 'There is no value.', code: 'NO_DATA' })
+  if (entries.length === 0) {
+    return reply.code(404).send({ error: 'There is no value.', code: 'NO_DATA', request_id: 'none' })
+  }
   return {
     location: { name: name ?? 'Point', lat, lng, type: 'point' },
     forecast_period: period,

@@ -2,6 +2,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import { pointComponentsOf, pointSchemasOf } from '#schemas/advisory.ts'
 import { ErrorBody, ErrorDetail, ref } from '#schemas/common.ts'
 import { PointRequest } from '#schemas/point-request.ts'
+import { errorCodeSchema } from '#src/errors.ts'
 import { AJV_OPTIONS } from '#src/http/validation.ts'
 import { fertilizer } from '#src/products/fertilizer.ts'
 
@@ -11,7 +12,8 @@ export const PATH = '/advisory/fertilizer/point'
 export function plainFastify(): { app: FastifyInstance; schema: object } {
   const app = Fastify({ ajv: { customOptions: AJV_OPTIONS } })
   const point = pointSchemasOf(fertilizer)
-  for (const schema of [...pointComponentsOf([point]), ErrorBody, ErrorDetail]) app.addSchema(schema)
+  const components = [...pointComponentsOf([point]), errorCodeSchema, ErrorBody, ErrorDetail]
+  for (const schema of components) app.addSchema(schema)
   const schema = {
     body: ref(PointRequest),
     response: { 200: ref(point.response), 404: ref(ErrorBody) },
