@@ -2,7 +2,7 @@ import { DEFAULT_SCOPES, type Scope } from '#schemas/keys.ts'
 import { ApiError } from '#src/errors.ts'
 
 /**
- * The scopes of a new key: those that are asked for, or the default ones of which its maker has any.
+ * The scopes of a new key: those that are asked for; else the default ones, as far as its maker has them.
  *
  * @param held the scopes of whoever makes it
  * @throws {ApiError} INVALID_PARAMETERS where they are more than its maker's, who cannot give them away

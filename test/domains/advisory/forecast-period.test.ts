@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { SQUARE } from '#test/setup/square.ts'
 
 let service: TestAppWithPerson
 beforeAll(async () => {
@@ -8,18 +9,6 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 const FIELD = { lat: 9.5, lng: 38.5 }
-const SQUARE = {
-  type: 'Polygon',
-  coordinates: [
-    [
-      [38.5, 9.5],
-      [38.6, 9.5],
-      [38.6, 9.6],
-      [38.5, 9.6],
-      [38.5, 9.5],
-    ],
-  ],
-}
 
 interface Sent {
   method?: 'GET'

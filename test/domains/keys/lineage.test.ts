@@ -33,7 +33,7 @@ async function somebodyWithKey(request: object = {}) {
 }
 
 describe('a key that another one makes', () => {
-  test('says so, and has the default scopes of which the other has any', async () => {
+  test('says so, and has the default scopes as far as the other has them', async () => {
     const { parent } = await somebodyWithKey()
     expect(parent.made_by).toBeNull()
     const child = await make(as(parent.key))

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { SQUARE } from '#test/setup/square.ts'
 
 let service: TestAppWithPerson
 beforeAll(async () => {
@@ -9,18 +10,6 @@ afterAll(() => service.close())
 
 const GEOJSON = 'application/geo+json'
 
-const SQUARE = {
-  type: 'Polygon',
-  coordinates: [
-    [
-      [38.5, 9.5],
-      [38.6, 9.5],
-      [38.6, 9.6],
-      [38.5, 9.6],
-      [38.5, 9.5],
-    ],
-  ],
-}
 const feature = (properties: object | null = null) => ({ type: 'Feature', properties, geometry: SQUARE })
 const collection = (properties: object | null = null) => ({
   type: 'FeatureCollection',
