@@ -22,6 +22,10 @@ export async function openWatchedPage(size: { width: number; height: number }): 
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
   })
   page.on('pageerror', ({ message }) => complaints.push(message))
-  page.on('requestfailed', (request) => complaints.push(`${request.url()} failed`))
+  page.on('requestfailed', (request) => {
+    const reason = request.failure()?.errorText
+    // Whoever leaves a page gives up what it was still loading.
+    if (reason !== 'net::ERR_ABORTED') complaints.push(`${request.url()} failed: ${reason}`)
+  })
   return { page, complaints, close: () => browser.close() }
 }
