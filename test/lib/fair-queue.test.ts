@@ -1,0 +1,153 @@
+import { setImmediate } from 'node:timers/promises'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createFairQueue, type FairQueueLimits, type Party } from '#src/lib/fair-queue.ts'
+
+const FULL = new Error('full')
+
+/** A queue whose tasks end when the test says so, and the names of those that have started, in order. */
+function heldQueue(limits: Partial<FairQueueLimits> = {}) {
+  const queue = createFairQueue({ running: 1, waiting: 100, ...limits }, () => FULL)
+  const started: string[] = []
+  const ends = new Map<string, (error?: Error) => void>()
+  const ask = (name: string, party: Party, signal?: AbortSignal) => {
+    const answer = queue.run(
+      party,
+      () => {
+        started.push(name)
+        return new Promise<string>((resolve, reject) => {
+          ends.set(name, (error) => (error ? reject(error) : resolve(name)))
+        })
+      },
+      signal,
+    )
+    // What nobody waits for in a test must not end it.
+    answer.catch(() => {})
+    return answer
+  }
+  const end = async (name: string, error?: Error) => {
+    ends.get(name)?.(error)
+    await setImmediate()
+  }
+  return { queue, ask, end, started }
+}
+
+const of = (network: string, caller = network): Party => ({ network, caller })
+
+describe('a queue in which callers take turns', () => {
+  test('runs as many tasks as may run, and hands a place on when a task ends or fails', async () => {
+    const { ask, end, started, queue } = heldQueue({ running: 2 })
+    const answers = ['a', 'b', 'c', 'd'].map((name) => ask(name, of('one')))
+    await setImmediate()
+    expect([started, queue.waiting()]).toEqual([['a', 'b'], 2])
+    await end('a', new Error('no'))
+    expect(started).toEqual(['a', 'b', 'c'])
+    await end('b')
+    expect([started, queue.waiting()]).toEqual([['a', 'b', 'c', 'd'], 0])
+    await expect(answers[0]).rejects.toThrow('no')
+    expect(await answers[1]).toBe('b')
+  })
+
+  test('lets a network with one task go before the second one of a network with many', async () => {
+    const { ask, end, started } = heldQueue()
+    for (const name of ['a1', 'a2', 'a3', 'a4']) void ask(name, of('many'))
+    void ask('b1', of('few'))
+    await setImmediate()
+    for (const name of ['a1', 'a2', 'b1', 'a3']) await end(name)
+    expect(started).toEqual(['a1', 'a2', 'b1', 'a3', 'a4'])
+  })
+
+  test('gives a network no more turns for having more callers', async () => {
+    const { ask, end, started } = heldQueue()
+    void ask('first', of('n'))
+    for (const caller of ['x', 'y', 'z']) {
+      void ask(`${caller}1`, of('crowd', caller))
+      void ask(`${caller}2`, of('crowd', caller))
+    }
+    void ask('alone1', of('alone'))
+    void ask('alone2', of('alone'))
+    await setImmediate()
+    for (const name of ['first', 'x1', 'alone1', 'y1', 'alone2', 'z1', 'x2', 'y2']) await end(name)
+    expect(started).toEqual(['first', 'x1', 'alone1', 'y1', 'alone2', 'z1', 'x2', 'y2', 'z2'])
+  })
+
+  test('runs no more tasks of one caller than it may have, though there is room', async () => {
+    const { ask, end, started } = heldQueue({ running: 3, runningEach: 2 })
+    for (const name of ['a1', 'a2', 'a3']) void ask(name, of('n', 'a'))
+    void ask('b1', of('n', 'b'))
+    await setImmediate()
+    expect(started).toEqual(['a1', 'a2', 'b1'])
+    await end('b1')
+    expect(started).toEqual(['a1', 'a2', 'b1'])
+    await end('a2')
+    expect(started).toEqual(['a1', 'a2', 'b1', 'a3'])
+  })
+
+  test('when too many wait, whoever has most waiting loses the newest', async () => {
+    const { ask, end, started } = heldQueue({ waiting: 2 })
+    const [, a2, a3] = ['a1', 'a2', 'a3'].map((name) => ask(name, of('many')))
+    const b1 = ask('b1', of('few'))
+    await expect(a3).rejects.toBe(FULL)
+    await expect(ask('a4', of('many'))).rejects.toBe(FULL)
+    await end('a1')
+    await end('a2')
+    await end('b1')
+    expect([started, await a2, await b1]).toEqual([['a1', 'a2', 'b1'], 'a2', 'b1'])
+  })
+
+  test('forgets a task whose signal ends while it waits, and leaves one alone that runs', async () => {
+    const { ask, end, started, queue } = heldQueue()
+    const gone = new AbortController()
+    const running = ask('a1', of('a'), gone.signal)
+    const waiting = ask('a2', of('a'), gone.signal)
+    void ask('b1', of('b'))
+    await setImmediate()
+    gone.abort(new Error('gone'))
+    await expect(waiting).rejects.toThrow('gone')
+    await expect(ask('a3', of('a'), gone.signal)).rejects.toThrow('gone')
+    expect(queue.waiting()).toBe(1)
+    await end('a1')
+    expect([started, await running]).toEqual([['a1', 'b1'], 'a1'])
+  })
+
+  test('between two turns of a network every other one that waits has one, whatever comes and ends when', async () => {
+    const step = fc.oneof(
+      { weight: 3, arbitrary: fc.record({ network: fc.nat(4), caller: fc.nat(2) }) },
+      { weight: 2, arbitrary: fc.constant('end' as const) },
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+        const { ask, end, started, queue } = heldQueue({ waiting: 1000 })
+        const waitingSince = new Map<string, { network: number; at: number }>()
+        const turns: { name: string; network: number }[] = []
+        const settle = () => {
+          for (const name of started.slice(turns.length)) {
+            const { network } = waitingSince.get(name) as { network: number }
+            waitingSince.delete(name)
+            turns.push({ name, network })
+          }
+        }
+        for (const [at, next] of steps.entries()) {
+          if (next === 'end') {
+            const before = turns.length
+            await end(turns.at(-1)?.name ?? '')
+            settle()
+            // Nobody waits while there is room, and no network that waits is passed twice.
+            if (turns.length === before) expect(queue.waiting()).toBe(0)
+          } else {
+            const name = `${at}`
+            waitingSince.set(name, { network: next.network, at: turns.length })
+            void ask(name, of(`n${next.network}`, `c${next.caller}`))
+            await setImmediate()
+            settle()
+          }
+          for (const { network, at: since } of waitingSince.values()) {
+            const passedBy = turns.slice(since).map((turn) => turn.network)
+            if (passedBy.includes(network)) continue
+            expect(new Set(passedBy).size).toBe(passedBy.length)
+          }
+        }
+      }),
+    )
+  })
+})
