@@ -80,9 +80,11 @@ describe.each(['json', 'all'])('the document with %s media types', (media) => {
   })
 })
 
-test('the document has the version of the package', () => {
+test('the document has the version of the package, which the changelog has a section for', () => {
   const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
   expect(documents.json?.info.version).toBe(version)
+  const [newest] = readFileSync('CHANGELOG.md', 'utf8').match(/^## \d\S*/m) ?? []
+  expect(newest).toBe(`## ${version}`)
 })
 
 describe('the examples of errors', () => {
