@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { openCluster } from '#src/database/client.ts'
 import type { App } from '#src/http/app.ts'
 import { createTestApp } from '#test/setup/app.ts'
-import { runAgro } from '#test/setup/cli.ts'
+import { runAgro, testOfCommands } from '#test/setup/cli.ts'
 import type { TestDatabase } from '#test/setup/database.ts'
 import { logIn, type Person, register, tryLogIn } from '#test/setup/people.ts'
 
@@ -30,12 +30,14 @@ async function withService(work: (app: App) => Promise<void>): Promise<void> {
   await cluster.close()
 }
 
-test('an operator without a mail server hands out a token: it works once, and ends all sessions', async () => {
-  const { code, stdout } = await runAgro(testDatabase, 'users', 'reset', person.email.toUpperCase())
-  const [, token] = /"token": "([\w-]{43})"/.exec(stdout) as RegExpExecArray
-  expect([code, stdout]).toEqual([
-    0,
-    `For ${person.email}, once, within 24 hours. All its sessions end then.
+testOfCommands(
+  'an operator without a mail server hands out a token: it works once, and ends all sessions',
+  async () => {
+    const { code, stdout } = await runAgro(testDatabase, 'users', 'reset', person.email.toUpperCase())
+    const [, token] = /"token": "([\w-]{43})"/.exec(stdout) as RegExpExecArray
+    expect([code, stdout]).toEqual([
+      0,
+      `For ${person.email}, once, within 24 hours. All its sessions end then.
 
 Send this to POST /auth/password/reset, as JSON:
 
@@ -44,19 +46,20 @@ Send this to POST /auth/password/reset, as JSON:
   "password": "the new password"
 }
 `,
-  ])
-  await withService(async (app) => {
-    expect((await app.inject({ url: '/user/profile', headers: person.headers })).statusCode).toBe(200)
-    const payload = { token, password: 'and is cut before the rain' }
-    const reset = () => app.inject({ method: 'POST', url: '/auth/password/reset', payload })
-    expect((await reset()).statusCode).toBe(204)
-    expect((await reset()).statusCode).toBe(400)
-    expect((await app.inject({ url: '/user/profile', headers: person.headers })).statusCode).toBe(401)
-    expect((await tryLogIn(app, person.email, payload.password)).statusCode).toBe(200)
-  })
-})
+    ])
+    await withService(async (app) => {
+      expect((await app.inject({ url: '/user/profile', headers: person.headers })).statusCode).toBe(200)
+      const payload = { token, password: 'and is cut before the rain' }
+      const reset = () => app.inject({ method: 'POST', url: '/auth/password/reset', payload })
+      expect((await reset()).statusCode).toBe(204)
+      expect((await reset()).statusCode).toBe(400)
+      expect((await app.inject({ url: '/user/profile', headers: person.headers })).statusCode).toBe(401)
+      expect((await tryLogIn(app, person.email, payload.password)).statusCode).toBe(200)
+    })
+  },
+)
 
-test('it is a link where the app has a page for it', async () => {
+testOfCommands('it is a link where the app has a page for it', async () => {
   const environment = {
     ...testDatabase.environment,
     PASSWORD_RESET_URL: 'https://app.example.org/#/reset?t={token}',
@@ -65,7 +68,7 @@ test('it is a link where the app has a page for it', async () => {
   expect(stdout).toMatch(/\n\nOpen this page:\n\nhttps:\/\/app\.example\.org\/#\/reset\?t=[\w-]{43}\n$/)
 })
 
-test('nobody gets one who has no account', async () => {
+testOfCommands('nobody gets one who has no account', async () => {
   expect(await runAgro(testDatabase, 'users', 'reset', 'nobody@example.org')).toEqual({
     code: 1,
     stdout: '',
