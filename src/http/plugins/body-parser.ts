@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError } from '#src/errors.ts'
+import { excessOf } from '#src/lib/json-nesting.ts'
 import type { App } from '../app.ts'
 
 /**
@@ -9,6 +10,11 @@ import type { App } from '../app.ts'
  * takes stack for each level: some thousands of them would end in an internal error.
  */
 const MOST_LEVELS = 64
+
+/** Several times as many as a polygon has positions. A million bytes could have 300,000, and take as long as 100,000 points. */
+const MOST_LISTS = 50_000
+
+export const NOT_UTF8 = 'The body is not valid UTF-8.'
 
 /**
  * Reads JSON bodies, and takes an empty body for none whatever its type is said to be: generated
@@ -18,10 +24,10 @@ export const bodyParser = fp(
   async (app: App) => {
     app.removeAllContentTypeParsers()
     const readJson = jsonReader(app)
-    app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, readJson)
+    app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, readJson)
     app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer' }, (request, body, done) => {
       if (body.length === 0) done(null, undefined)
-      else if (isUntypedJson(request, body)) readJson(request, body.toString(), done)
+      else if (isUntypedJson(request, body)) readJson(request, body, done)
       else done(new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json.'))
     })
   },
@@ -33,19 +39,41 @@ export function jsonReader(app: App) {
   const parseJson = app.getDefaultJsonParser('error', 'error')
   return (
     request: FastifyRequest,
-    body: string,
+    body: Buffer,
     done: (error: Error | null, body?: unknown) => void,
   ): void => {
-    if (body.trim() === '') {
+    // Decoded, bytes that differ would become the same characters: of two passwords, too.
+    if (!isUtf8(body)) {
+      done(new ApiError('MALFORMED_BODY', NOT_UTF8))
+      return
+    }
+    const json = body.toString()
+    if (json.trim() === '') {
       done(null, undefined)
       return
     }
-    void parseJson(request, body, (error, parsed) => {
-      // Each level takes two brackets: short bodies need not be looked at.
-      const deep = !error && body.length > 2 * MOST_LEVELS && isDeeperThan(MOST_LEVELS, parsed)
-      done(deep ? tooDeep() : error, parsed)
-    })
+    const excess = nestingError(json, 'body')
+    if (excess) done(excess)
+    else void parseJson(request, json, done)
   }
+}
+
+/**
+ * What is answered to JSON that would take long to parse, or to write, for its lists; nothing where it would not.
+ *
+ * @param what it is the whole of
+ * @param lists so many lists and objects are not too many
+ */
+export function nestingError(json: string, what: 'body' | 'line', lists = MOST_LISTS): ApiError | undefined {
+  // Each level takes two brackets: short texts need not be looked at.
+  if (json.length <= 2 * MOST_LEVELS) return undefined
+  const excess = excessOf(json, { levels: MOST_LEVELS, lists })
+  if (excess === undefined) return undefined
+  const rule = {
+    levels: `lists or objects within each other on more than ${MOST_LEVELS} levels`,
+    lists: `more than ${lists} lists and objects`,
+  }
+  return new ApiError('MALFORMED_JSON', `The ${what} has ${rule[excess]}.`)
 }
 
 /**
@@ -62,15 +90,3 @@ export function isUntypedJson({ headers }: FastifyRequest, body: Buffer): boolea
 
 /** So many bytes of a body tell what it begins with. */
 const LONGEST_LEAD = 64
-
-function isDeeperThan(levels: number, value: unknown): boolean {
-  if (value === null || typeof value !== 'object') return false
-  if (levels === 0) return true
-  const parts = Array.isArray(value) ? value : Object.values(value)
-  return parts.some((part) => isDeeperThan(levels - 1, part))
-}
-
-function tooDeep(): ApiError {
-  const sentence = `The body has lists or objects within each other on more than ${MOST_LEVELS} levels.`
-  return new ApiError('MALFORMED_JSON', sentence)
-}

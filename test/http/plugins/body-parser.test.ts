@@ -7,7 +7,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-async function send(url: string, payload: string) {
+async function send(url: string, payload: string | Buffer) {
   const headers = { ...service.person.headers, 'content-type': 'application/json' }
   const response = await service.app.inject({ method: 'POST', url, headers, payload })
   return { status: response.statusCode, body: response.json() }
@@ -67,6 +67,91 @@ test('brackets in texts and lists beside each other are no levels', async () => 
     `{"lat":9.5,"lng":38.5,"name":"${name}","more":${more}}`,
   )
   expect([status, body.location.name]).toEqual([200, name])
+})
+
+describe('bodies with more lists than anybody needs', () => {
+  const listOf = (count: number) => `[${'[],'.repeat(count - 1)}[]]`
+  const bodyOf = (lists: number) => `{"geometry":{"type":"Point","coordinates":${listOf(lists - 3)}}}`
+
+  test('begin at 50,001 lists and objects', async () => {
+    expect(await send('/advisory/yield', bodyOf(50_001))).toEqual({
+      status: 400,
+      body: {
+        error: 'The body has more than 50000 lists and objects.',
+        code: 'MALFORMED_JSON',
+        request_id: expect.any(String),
+      },
+    })
+    expect(await send('/advisory/yield', bodyOf(50_000))).toMatchObject({
+      body: { code: 'INVALID_GEOMETRY' },
+    })
+  })
+
+  test.each([
+    ['/advisory/yield', nested(500_000)],
+    ['/advisory/yield', listOf(300_000)],
+    ['/advisory/yield/points', nested(500_000)],
+    ['/advisory/yield/points', listOf(300_000)],
+  ])('are refused before they are parsed: %s', async (url, body) => {
+    const used = process.cpuUsage()
+    for (let call = 0; call < 5; call++) expect((await send(url, body)).status).toBe(400)
+    // To parse one would take some hundred milliseconds.
+    expect(process.cpuUsage(used).user / 1000).toBeLessThan(400)
+  })
+
+  test('a line of them spoils no other', async () => {
+    const headers = { 'content-type': 'application/x-ndjson' }
+    const point = '{"lat":9.5,"lng":38.5}'
+    const payload = [point, nested(100), point].join('\n')
+    const response = await service.app.inject({
+      method: 'POST',
+      url: '/advisory/yield/points',
+      headers,
+      payload,
+    })
+    expect(
+      response.body
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).error),
+    ).toEqual([
+      undefined,
+      'The line has lists or objects within each other on more than 64 levels.',
+      undefined,
+    ])
+  })
+})
+
+describe('bodies that are not UTF-8', () => {
+  /** Each of these bytes would become the same character. */
+  const withByte = (json: string, byte: number) => {
+    const [before = '', after = ''] = json.split('?')
+    return Buffer.concat([Buffer.from(before), Buffer.from([byte]), Buffer.from(after)])
+  }
+  const NOT_UTF8 = { status: 400, body: { error: 'The body is not valid UTF-8.', code: 'MALFORMED_BODY' } }
+
+  test.each([
+    ['/advisory/yield/point', '{"lat":9.5,"lng":38.5,"name":"?"}'],
+    ['/advisory/yield/points', '{"points":[{"lat":9.5,"lng":38.5,"id":"?"}]}'],
+    ['/advisory/yield', `{"geometry":${FIELD},"name":"?"}`],
+    ['/auth/login', '{"email":"amina@example.org","password":"teff grows at ?"}'],
+    ['/auth/register', '{"email":"new@example.org","password":"teff grows at ?","name":"Amina"}'],
+  ])('are refused: of POST %s', async (url, json) => {
+    for (const byte of [0xff, 0xc3, 0x80])
+      expect(await send(url, withByte(json, byte))).toMatchObject(NOT_UTF8)
+  })
+
+  test('are refused: of GeoJSON', async () => {
+    const payload = withByte(`{"type":"Feature","properties":{"name":"?"},"geometry":${FIELD}}`, 0xff)
+    const headers = { ...service.person.headers, 'content-type': 'application/geo+json' }
+    const response = await service.app.inject({ method: 'POST', url: '/advisory/yield', headers, payload })
+    expect({ status: response.statusCode, body: response.json() }).toMatchObject(NOT_UTF8)
+  })
+
+  test('are not those with the character that stands for others', async () => {
+    const { status, body } = await send('/advisory/yield/point', '{"lat":9.5,"lng":38.5,"name":"\ufffd"}')
+    expect([status, body.location.name]).toEqual([200, '\ufffd'])
+  })
 })
 
 describe('bodies that are JSON though nothing says so', () => {

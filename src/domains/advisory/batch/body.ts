@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { BATCH_LIMITS } from '#schemas/batch-forms.ts'
 import { ApiError, BASE } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { isUntypedJson } from '#src/http/plugins/body-parser.ts'
+import { isUntypedJson, NOT_UTF8, nestingError } from '#src/http/plugins/body-parser.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { FORMS, type Form, readBatch, type SentBatch } from './sent.ts'
 
@@ -14,7 +14,8 @@ declare module 'fastify' {
   }
 }
 
-export const NOT_UTF8 = 'The body is not valid UTF-8.'
+/** Several times as many as features of as many points as a call may have. */
+const MOST_LISTS = 200_000
 
 export const UNSUPPORTED_FORM = `Send the body as one of ${FORMS.join(', ')}.`
 
@@ -65,6 +66,8 @@ export function readBatchBodies(app: App): void {
   }
 
   function parseJson(request: FastifyRequest, json: string): unknown {
+    const excess = nestingError(json, 'body', MOST_LISTS)
+    if (excess) throw excess
     let parsed: unknown
     // The parser calls back before it returns.
     void jsonParser(request, json, (error, body) => {

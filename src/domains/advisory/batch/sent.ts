@@ -1,5 +1,6 @@
 import { BATCH_LIMITS } from '#schemas/batch-forms.ts'
 import { ApiError } from '#src/errors.ts'
+import { nestingError } from '#src/http/plugins/body-parser.ts'
 import { isInAnotherCrs } from '#src/lib/geojson.ts'
 import { isObject } from '#src/lib/objects.ts'
 import { csvRecords, csvTable } from './csv.ts'
@@ -84,8 +85,11 @@ function linesOf(text: string): SentPoints {
     start = end + 1
   }
   const at = (index: number): unknown => {
+    const line = lines[index] as string
+    const excess = nestingError(line, 'line')
+    if (excess) return excess
     try {
-      return JSON.parse(lines[index] as string)
+      return JSON.parse(line)
     } catch {
       return new ApiError('MALFORMED_JSON', 'The line is not valid JSON.')
     }

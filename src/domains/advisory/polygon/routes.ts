@@ -64,7 +64,7 @@ export interface PolygonOptions {
 export async function polygonRoutes(app: App, { lookup, schemas, record }: PolygonOptions): Promise<void> {
   const { database, config, log } = app
   app.decorateRequest('polygon', null)
-  app.addContentTypeParser<string>(GEOJSON, { parseAs: 'string' }, jsonReader(app))
+  app.addContentTypeParser<Buffer>(GEOJSON, { parseAs: 'buffer' }, jsonReader(app))
   const statisticsIn = createReleaseStatistics(database.reader)
   const advisePolygon = createPolygonAdvisor(database, lookup, statisticsIn, config.RELEASE_MAX_AGE_MS)
   const adviseArea = createAreaAdvisor(database, lookup, statisticsIn, log)
