@@ -12,6 +12,7 @@ import { deprecation } from '#src/http/plugins/deprecation.ts'
 import { docsPage } from '#src/http/plugins/docs-page.ts'
 import { encodedBodies } from '#src/http/plugins/encoded-bodies.ts'
 import { clientErrorHandler, errorHandler, frameworkErrors } from '#src/http/plugins/error-handler.ts'
+import { hostHeader } from '#src/http/plugins/host-header.ts'
 import { idempotency } from '#src/http/plugins/idempotency.ts'
 import { keyUsage } from '#src/http/plugins/key-usage.ts'
 import { openapi } from '#src/http/plugins/openapi.ts'
@@ -72,7 +73,7 @@ export async function buildApp(
     frameworkErrors,
     // What is under way while the service closes is answered; readiness says that it is closing.
     return503OnClosing: false,
-    // Node would answer a request without Host by itself, without a body.
+    // See the plugin hostHeader.
     http: { requireHostHeader: false },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
@@ -87,6 +88,7 @@ export async function buildApp(
   await app.register(requestCounts, { add: (counts) => addRequestCounts(database.writer, counts) })
   await app.register(keyUsage, { add: createUsageKeeper(database.writer) })
   await app.register(securityHeaders)
+  await app.register(hostHeader)
   await app.register(authentication, { accounts: createAccounts(database.writer, app.log) })
   await app.register(idempotency, {
     records: createIdempotencyRecords(database.writer, config.STATEMENT_TIMEOUT_MS, app.log),

@@ -196,9 +196,60 @@ describe('every error is JSON with an error and a code', () => {
     expect((body as { code: string }).code).toBe('MALFORMED_REQUEST')
   })
 
-  test('a request without a host is answered all the same', async () => {
-    const { status } = await raw('GET /health/live HTTP/1.1\r\nConnection: close\r\n\r\n')
-    expect(status).toBe(200)
+  test.each([
+    ['no host', '', 'none'],
+    ['two hosts', 'Host: a.example\r\nhost: b.example\r\n', '2'],
+    ['the same host twice', 'HOST: a\r\nHost: a\r\n', '2'],
+  ])('a request with %s', async (_, lines, found) => {
+    for (const [path, more] of [
+      ['/health/live', ''],
+      ['/nowhere', ''],
+      ['/advisory/yield/point', 'Content-Length: 0\r\n'],
+    ]) {
+      const method = more ? 'POST' : 'GET'
+      const answer = await raw(`${method} ${path} HTTP/1.1\r\n${lines}${more}\r\n`)
+      expect(answer).toEqual({
+        status: 400,
+        type: 'application/json; charset=utf-8',
+        body: {
+          error: `The request must have one Host header, and has ${found}.`,
+          code: 'MALFORMED_REQUEST',
+          request_id: expect.any(String),
+        },
+      })
+    }
+  })
+
+  test('HTTP/1.0 knows no host, and may name one', async () => {
+    const statusOf = async (lines: string) => (await raw(`GET /health/live HTTP/1.0\r\n${lines}\r\n`)).status
+    expect(await statusOf('')).toBe(200)
+    expect(await statusOf('Host: a\r\n')).toBe(200)
+    expect(await statusOf('Host: a\r\nHost: b\r\n')).toBe(400)
+  })
+
+  test.each([
+    ['bytes that are not HTTP', 'hello\r\n\r\n', 400],
+    ['headers that are too long', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ['a URL that cannot be read', 'GET /%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+    ['an unknown expectation', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\nConnection: close\r\n\r\n', 400],
+    ['no host', 'GET / HTTP/1.1\r\n\r\n', 400],
+  ])('has the headers that keep browsers from making something of it: %s', async (_, request, status) => {
+    const [head = ''] = (await exchange(request)).split('\r\n\r\n')
+    const headers = new Headers(
+      head
+        .split('\r\n')
+        .slice(1)
+        .map((line) => line.split(': ') as [string, string]),
+    )
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `))
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'content-security-policy': "default-src 'none';frame-ancestors 'none'",
+      'referrer-policy': 'no-referrer',
+      'strict-transport-security': 'max-age=31536000',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'SAMEORIGIN',
+      'x-request-id': expect.any(String),
+    })
   })
 
   test('a failure of the service shows nothing of its inside', async () => {

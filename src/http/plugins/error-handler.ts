@@ -3,10 +3,11 @@ import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isDatabaseUnavailable } from '#src/database/failures.ts'
-import { ApiError, BASE, ERRORS, type ErrorCode } from '#src/errors.ts'
+import { ApiError, BASE, type ErrorCode } from '#src/errors.ts'
 import type { App } from '../app.ts'
 import { validationError } from '../validation.ts'
 import { newRequestId, requestIdOf } from './request-id.ts'
+import { SECURITY_HEADERS } from './security-headers.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -56,14 +57,8 @@ export const errorHandler = fp(
     })
     app.server.on('checkExpectation', (request, response) => {
       const error = new ApiError('MALFORMED_REQUEST', 'The Expect header asks for something unknown.')
-      const id = requestIdOf(request)
-      const body = bodyOf(error, id)
-      response.writeHead(error.status, {
-        'content-type': 'application/json; charset=utf-8',
-        'x-request-id': id,
-        'content-length': Buffer.byteLength(body),
-      })
-      response.end(body)
+      const { headers, body } = bareAnswer(error, requestIdOf(request))
+      response.writeHead(error.status, headers).end(body)
     })
   },
   { name: 'error-handler' },
@@ -89,9 +84,23 @@ function bodyOf(error: ApiError, requestId: string, basePath = ''): string {
   return body.includes(BASE) ? body.replaceAll(BASE, () => basePath) : body
 }
 
+/** An error as it is answered where no hook has run, and no header has been set. */
+function bareAnswer(error: ApiError, requestId: string): { headers: Record<string, string>; body: string } {
+  const body = bodyOf(error, requestId)
+  return {
+    headers: {
+      ...SECURITY_HEADERS,
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': String(Buffer.byteLength(body)),
+      'x-request-id': requestId,
+    },
+    body,
+  }
+}
+
 /** For errors that Fastify meets before it has found a route, and runs any hook. */
 export function frameworkErrors(error: FastifyError, request: FastifyRequest, reply: FastifyReply): void {
-  send(toApiError(error, request), reply.header('x-request-id', request.id))
+  send(toApiError(error, request), reply.headers({ ...SECURITY_HEADERS, 'x-request-id': request.id }))
 }
 
 function toApiError(error: FastifyError, { body, query }: FastifyRequest): ApiError {
@@ -119,20 +128,19 @@ export function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket)
 }
 
 /** All that is left is to write on the socket. */
-function refuse(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
+function refuse({ code: reason }: NodeJS.ErrnoException, socket: Socket): void {
+  if (reason === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  const [code, message] = parserError(error.code)
-  const { status } = ERRORS[code]
-  const id = newRequestId()
-  const body = bodyOf(new ApiError(code, message), id)
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
-      `Content-Type: application/json; charset=utf-8\r\nX-Request-Id: ${id}\r\n` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  const [code, message] = parserError(reason)
+  const error = new ApiError(code, message)
+  const { headers, body } = bareAnswer(error, newRequestId())
+  const lines = Object.entries({ ...headers, connection: 'close' }).map(
+    ([name, value]) => `${name}: ${value}`,
   )
+  const statusLine = `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`
+  socket.end([statusLine, ...lines, '', body].join('\r\n'))
 }
 
 function parserError(code: string | undefined): [ErrorCode, string] {

@@ -33,6 +33,9 @@ const DOCUMENT_HEADERS = [
   'x-frame-options',
 ]
 
+/** What every answer may say; also one that is written before there is a request. */
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = helmetHeaders()
+
 /**
  * What browsers are told: nothing of an answer is to be run or framed; and scripts of which origins may
  * read it. All may by default: the advice is public, and who a caller is says a token that a page must
@@ -54,16 +57,15 @@ export const securityHeaders = fp(
     })
     const origins = app.config.CORS_ORIGINS
     const everyOrigin = origins.includes('*')
-    const forAll = helmetHeaders()
     const forPages = {
-      ...forAll,
+      ...SECURITY_HEADERS,
       ...(everyOrigin && {
         'access-control-allow-origin': '*',
         'access-control-expose-headers': EXPOSED_HEADERS.join(', '),
       }),
     }
     const forPrograms = Object.fromEntries(
-      Object.entries(forAll).filter(([name]) => !DOCUMENT_HEADERS.includes(name)),
+      Object.entries(SECURITY_HEADERS).filter(([name]) => !DOCUMENT_HEADERS.includes(name)),
     )
     app.addHook('onRequest', ({ raw }, reply, done) => {
       // Browsers name the origin of every POST (Fetch standard, "append a request Origin header"); and
