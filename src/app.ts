@@ -5,6 +5,7 @@ import { createHistoryRecorder } from '#src/domains/history/recorder.ts'
 import type { App } from '#src/http/app.ts'
 import { authentication } from '#src/http/plugins/authentication.ts'
 import { basePath } from '#src/http/plugins/base-path.ts'
+import { bodyLimits } from '#src/http/plugins/body-limits.ts'
 import { bodyParser } from '#src/http/plugins/body-parser.ts'
 import { caching } from '#src/http/plugins/caching.ts'
 import { compression } from '#src/http/plugins/compression.ts'
@@ -64,7 +65,6 @@ export async function buildApp(
     // Only these may say on whose behalf they ask: anybody can write X-Forwarded-For.
     trustProxy: config.TRUSTED_PROXIES.length > 0 && config.TRUSTED_PROXIES,
     genReqId: requestIdOf,
-    bodyLimit: config.BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     ajv: { customOptions: AJV_OPTIONS },
     // Answers are told apart by the same rules where they can be of several kinds.
@@ -95,6 +95,7 @@ export async function buildApp(
   })
   await app.register(caching)
   await app.register(compression)
+  await app.register(bodyLimits)
   await app.register(encodedBodies)
   await app.register(deprecation)
   await app.register(bodyParser)

@@ -180,6 +180,29 @@ describe('routes', () => {
     ],
   }
 
+  /** In bytes, where it is not 8,192. */
+  const BODY_LIMITS: Record<string, number> = {
+    'POST /advisory/fertilizer': 1_048_576,
+    'POST /advisory/fertilizer/points': 8_388_608,
+    'POST /advisory/forage': 1_048_576,
+    'POST /advisory/forage/points': 8_388_608,
+    'POST /advisory/isfm': 1_048_576,
+    'POST /advisory/isfm/points': 8_388_608,
+    'POST /advisory/yield': 1_048_576,
+    'POST /advisory/yield/points': 8_388_608,
+    'POST /auth/keys': 4096,
+    'POST /auth/password/reset': 11_120,
+    'POST /auth/register': 12_968,
+    'POST /history/:id/feedback': 26_048,
+  }
+
+  test('read bodies up to the limits that are listed here', () => {
+    const limits = routes
+      .filter(({ bodyLimit }) => bodyLimit !== 8192)
+      .map(({ method, url, bodyLimit }) => [`${method} ${url}`, bodyLimit])
+    expect(Object.fromEntries(limits)).toEqual(BODY_LIMITS)
+  })
+
   test.each([
     ['never', 'GET', '/user/profile', 401, 'no-store'],
     ['never', 'POST', '/auth/login', 400, 'no-store'],

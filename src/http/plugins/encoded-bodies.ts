@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingMessage } from 'node:http'
 import { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 import type { FastifyRequest, RequestPayload } from 'fastify'
@@ -17,35 +17,31 @@ const DECODERS: Record<string, () => Transform> = {
 const ACCEPTED = 'gzip, deflate, br'
 
 /**
- * Reads bodies with a Content-Encoding: what parses them meets what was encoded, and holds that to the limit
- * of its route. What is longer than any body may be is not decoded to its end: a few bytes may be the
- * beginning of gigabytes.
+ * Reads bodies with a Content-Encoding: what parses them meets what was encoded. What is longer than a body of
+ * its route may be is not decoded to its end: a few bytes may be the beginning of gigabytes.
  */
 export const encodedBodies = fp(
   async (app: App) => {
-    const { BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES } = app.config
-    const limit = Math.max(BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES)
     app.addHook('preParsing', (request, _reply, payload, done) => {
-      if (request.headers['content-encoding'] === undefined) done(null, payload)
-      else decode(request, payload, limit, done)
+      if (request.headers['content-encoding'] === undefined || isWithoutBody(request)) done(null, payload)
+      else decode(request, payload, done)
     })
   },
   { name: 'encoded-bodies' },
 )
 
 function decode(
-  { headers, raw }: FastifyRequest,
+  { headers, raw, routeOptions }: FastifyRequest,
   payload: RequestPayload,
-  limit: number,
   done: (error: Error | null, payload?: RequestPayload) => void,
 ): void {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? ''
-  if (encoding === 'identity' || isWithoutBody(headers)) {
+  if (encoding === 'identity') {
     done(null, payload)
     return
   }
   const createDecoder = Object.hasOwn(DECODERS, encoding) ? DECODERS[encoding] : undefined
-  if (createDecoder) done(null, decoded(raw, createDecoder(), limit))
+  if (createDecoder) done(null, decoded(raw, createDecoder(), routeOptions.bodyLimit))
   else {
     const error = new ApiError(
       'UNSUPPORTED_MEDIA_TYPE',
@@ -55,12 +51,10 @@ function decode(
   }
 }
 
-/** No body at all is legal, whatever is said of it. */
-function isWithoutBody({
-  'content-length': length = '0',
-  'transfer-encoding': transfer,
-}: IncomingHttpHeaders) {
-  return length === '0' && transfer === undefined
+/** No body at all is legal, whatever is said of it; and nobody reads that of a GET. */
+function isWithoutBody({ method, headers }: FastifyRequest): boolean {
+  const { 'content-length': length = '0', 'transfer-encoding': transfer } = headers
+  return method === 'GET' || method === 'HEAD' || (length === '0' && transfer === undefined)
 }
 
 /** The decoded body. The request itself is never destroyed: its answer goes over the same connection. */

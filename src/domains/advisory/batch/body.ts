@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { BATCH_LIMITS } from '#schemas/batch-forms.ts'
 import { ApiError, BASE } from '#src/errors.ts'
@@ -29,8 +30,10 @@ function hint({ user }: FastifyRequest): string {
 /**
  * Makes a scope read bodies in all forms in which many points are sent. How long they may be depends on
  * whether the caller has a token, so they are collected here and not by Fastify.
+ *
+ * @returns how many bytes a body may have of any caller
  */
-export function readBatchBodies(app: App): void {
+export function readBatchBodies(app: App): number {
   const { BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES } = app.config
   const jsonParser = app.getDefaultJsonParser('error', 'error')
 
@@ -58,6 +61,7 @@ export function readBatchBodies(app: App): void {
     if (isUntypedJson(request, body)) return readBody(request, 'application/json', body)
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', UNSUPPORTED_FORM)
   })
+  return longest
 
   function readBody(request: FastifyRequest, form: Form, body: Buffer): SentBatch | undefined {
     const text = textOf(body)
@@ -153,8 +157,9 @@ function collect(
       if (length <= limit && (request.user === null || request.hasRoomFor?.(length))) {
         chunks.push(chunk)
       } else {
-        // What else comes is read by nobody, and thrown away by Node.
+        // What else comes is read by nobody, and thrown away by Node; what decodes it ends.
         stream.removeAllListeners('data')
+        if (stream !== request.raw) (stream as Readable).destroy()
         reject(length > limit ? tooLarge(length) : overloaded())
       }
     })

@@ -60,7 +60,7 @@ export interface BatchOptions {
 /** The endpoints that answer for many points in one call. Their bodies are read here, not by the app. */
 export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOptions): Promise<void> {
   app.decorateRequest('batch', null)
-  readBatchBodies(app)
+  const bodyLimit = readBatchBodies(app)
 
   for (const { product, parameters, request, response } of schemas) {
     const { code, names } = product
@@ -68,6 +68,7 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
     app.route({
       method: 'POST',
       url: `/${code}/points`,
+      bodyLimit,
       config: { public: true, scope: 'advisory' },
       schema: {
         operationId: `${code}AtPoints`,

@@ -77,7 +77,10 @@ export async function polygonRoutes(app: App, { lookup, schemas, record }: Polyg
   }
 
   for (const endpoint of schemas) {
-    app.route(polygonRoute(endpoint, adviceOn, record, config.STATEMENT_TIMEOUT_MS))
+    app.route({
+      ...polygonRoute(endpoint, adviceOn, record, config.STATEMENT_TIMEOUT_MS),
+      bodyLimit: config.BODY_LIMIT_BYTES,
+    })
   }
 }
 
