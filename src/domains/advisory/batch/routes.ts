@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { TSchema } from 'typebox'
 import { ReleaseHeader } from '#schemas/advisory.ts'
 import type { BatchParameters, BatchSchemas } from '#schemas/batch.ts'
 import {
@@ -85,16 +86,7 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
           'application/geo+json': ref(PointCollection),
         },
         response: {
-          200: {
-            description: 'An answer for each point.',
-            headers: { 'Advisory-Release': ReleaseHeader, 'Content-Disposition': DISPOSITION },
-            content: {
-              'application/json': { schema: ref(response) },
-              'application/x-ndjson': { schema: ref(AnswerLines) },
-              'text/csv': { schema: ref(forms.table) },
-              'application/geo+json': { schema: ref(forms.collection) },
-            },
-          },
+          200: answerOf(ref(response), forms),
           ...errorResponses(
             'INVALID_PARAMETERS',
             ['UNAUTHORIZED', TOKEN_OF_NO_USE],
@@ -137,6 +129,20 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
         return reply.send(long ? Readable.from(pieces) : (await pieces.next()).value)
       },
     })
+  }
+}
+
+/** What is documented of an answer in each of its forms. */
+function answerOf(json: TSchema, forms: BatchForms) {
+  return {
+    description: 'An answer for each point.',
+    headers: { 'Advisory-Release': ReleaseHeader, 'Content-Disposition': DISPOSITION },
+    content: {
+      'application/json': { schema: json },
+      'application/x-ndjson': { schema: ref(AnswerLines) },
+      'text/csv': { schema: ref(forms.table) },
+      'application/geo+json': { schema: ref(forms.collection) },
+    },
   }
 }
 
