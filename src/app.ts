@@ -1,3 +1,4 @@
+import type { ServerOptions } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController } from 'fastify'
 import { admin } from '#src/domains/areas/index.ts'
@@ -9,6 +10,7 @@ import { bodyLimits } from '#src/http/plugins/body-limits.ts'
 import { bodyParser } from '#src/http/plugins/body-parser.ts'
 import { caching } from '#src/http/plugins/caching.ts'
 import { compression } from '#src/http/plugins/compression.ts'
+import { connections } from '#src/http/plugins/connections.ts'
 import { deprecation } from '#src/http/plugins/deprecation.ts'
 import { docsPage } from '#src/http/plugins/docs-page.ts'
 import { encodedBodies } from '#src/http/plugins/encoded-bodies.ts'
@@ -44,8 +46,11 @@ import { user } from './domains/user/index.ts'
 import type { Products } from './products/define.ts'
 import { PRODUCTS } from './products/index.ts'
 
-/** How long a client may take to send a request. */
-const REQUEST_TIMEOUT_MS = 30_000
+/** How often Node looks for requests whose headers do not come. */
+const HEADERS_CHECK_MS = 5000
+
+/** What Node keeps of a body that nobody reads yet: its own default grows with its versions. */
+const SOCKET_BUFFER_BYTES = 16_384
 
 /**
  * Makes the HTTP service on a database. It does not listen yet; closing it leaves the database open.
@@ -65,7 +70,6 @@ export async function buildApp(
     // Only these may say on whose behalf they ask: anybody can write X-Forwarded-For.
     trustProxy: config.TRUSTED_PROXIES.length > 0 && config.TRUSTED_PROXIES,
     genReqId: requestIdOf,
-    requestTimeout: REQUEST_TIMEOUT_MS,
     ajv: { customOptions: AJV_OPTIONS },
     // Answers are told apart by the same rules where they can be of several kinds.
     serializerOpts: { ajv: { formats: AJV_OPTIONS.formats, keywords: AJV_OPTIONS.keywords } },
@@ -73,8 +77,7 @@ export async function buildApp(
     frameworkErrors,
     // What is under way while the service closes is answered; readiness says that it is closing.
     return503OnClosing: false,
-    // See the plugin hostHeader.
-    http: { requireHostHeader: false },
+    http: serverOptions(config),
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.decorate('config', config)
@@ -85,6 +88,7 @@ export async function buildApp(
   await app.register(requestId)
   await app.register(basePath)
   await app.register(errorHandler)
+  await app.register(connections)
   await app.register(requestCounts, { add: (counts) => addRequestCounts(database.writer, counts) })
   await app.register(keyUsage, { add: createUsageKeeper(database.writer) })
   await app.register(securityHeaders)
@@ -128,4 +132,15 @@ export async function buildApp(
   )
   await app.register(service, { prefix: config.BASE_PATH })
   return app
+}
+
+function serverOptions({ SLOW_CLIENT_MS }: Config): ServerOptions {
+  return {
+    // See the plugin hostHeader.
+    requireHostHeader: false,
+    // Bodies have no deadline but their pace: see the plugin connections.
+    headersTimeout: SLOW_CLIENT_MS,
+    connectionsCheckingInterval: Math.min(HEADERS_CHECK_MS, SLOW_CLIENT_MS),
+    highWaterMark: SOCKET_BUFFER_BYTES,
+  }
 }

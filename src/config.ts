@@ -33,6 +33,8 @@ const Environment = Type.Object({
   STATEMENT_TIMEOUT_MS: Type.Integer({ minimum: 100, default: 5000 }),
   BODY_LIMIT_BYTES: Type.Integer({ minimum: 1024, default: 1_048_576 }),
   BATCH_BODY_LIMIT_BYTES: Type.Integer({ minimum: 1024, default: 8_388_608 }),
+  MAX_CONNECTIONS: Type.Integer({ minimum: 1, default: 10_000 }),
+  SLOW_CLIENT_MS: Type.Integer({ minimum: 100, default: 30_000 }),
   SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, default: 0 }),
 })
 

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http'
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
@@ -24,6 +24,9 @@ const CHALLENGE = 'Bearer realm="agro-advisory"'
 
 /** What somebody who looks for intruders wants to read: who was not let in, and where. */
 const REFUSALS = new Set([401, 403, 429])
+
+/** How long a client may read what a connection ends with. */
+const LINGER_MS = 1000
 
 /** What Fastify's own errors are in our catalogue, and the sentence they are explained with. */
 const FASTIFY_ERRORS: Record<string, [ErrorCode, string]> = {
@@ -127,8 +130,15 @@ export function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket)
   setImmediate(() => refuse(error, socket))
 }
 
+/** Answers a request whose body does not go on. What may still come of it is not read. */
+export function refuseSlowRequest(request: IncomingMessage): void {
+  request.unpipe()
+  request.pause()
+  refuse({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, request.socket)
+}
+
 /** All that is left is to write on the socket. */
-function refuse({ code: reason }: NodeJS.ErrnoException, socket: Socket): void {
+function refuse({ code: reason }: { code?: string }, socket: Socket): void {
   if (reason === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
@@ -141,6 +151,8 @@ function refuse({ code: reason }: NodeJS.ErrnoException, socket: Socket): void {
   )
   const statusLine = `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`
   socket.end([statusLine, ...lines, '', body].join('\r\n'))
+  // Cut at once, what is still under way to us would take the answer from the client; it need not hang up ever.
+  socket.once('finish', () => setTimeout(() => socket.destroy(), LINGER_MS).unref())
 }
 
 function parserError(code: string | undefined): [ErrorCode, string] {

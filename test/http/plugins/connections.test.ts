@@ -1,0 +1,196 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { setInterval, setTimeout } from 'node:timers/promises'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+import { newPerson } from '#test/setup/people.ts'
+
+/** Short enough to wait for; a client of this pace sends 400 bytes in it. */
+const SLOW_CLIENT_MS = 400
+
+/** Several times what the buffers of both sides of a connection take. */
+const LONG = 'x'.repeat(60_000_000)
+
+/** How long a request is worked on whose client would be slow if that were its fault. */
+const BUSY_MS = 3 * SLOW_CLIENT_MS
+
+let service: TestApp
+let headers: string
+beforeAll(async () => {
+  service = await createTestApp({
+    settings: { SLOW_CLIENT_MS: String(SLOW_CLIENT_MS), MAX_CONNECTIONS: '20' },
+  })
+  service.app.get('/long', { config: { public: true } }, async () => LONG)
+  service.app.post('/busy', { config: { public: true } }, () => setTimeout(BUSY_MS, {}))
+  const { authorization } = (await newPerson(service.app)).headers
+  headers = `Host: x\r\nAuthorization: ${authorization}\r\n`
+  await service.app.listen({ host: '127.0.0.1', port: 0 })
+})
+afterAll(() => service.close())
+
+/** A connection from an address of this machine, with what came over it. */
+function open(localAddress = '127.0.0.1', { app } = service): Socket & { received: string } {
+  const { port } = app.server.address() as AddressInfo
+  const socket = Object.assign(connect({ port, host: '127.0.0.1', localAddress }), { received: '' })
+  socket.on('error', () => {})
+  onTestFinished(() => void socket.destroy())
+  return socket
+}
+
+function listen<Listening extends Socket & { received: string }>(socket: Listening): Listening {
+  socket.on('data', (data) => {
+    socket.received += data
+  })
+  return socket
+}
+
+/** What comes back until the service hangs up. */
+async function answerTo(...parts: (string | Buffer)[]): Promise<{ status: number; code?: string }> {
+  const socket = listen(open())
+  for (const part of parts) socket.write(part)
+  await once(socket, 'close')
+  const [head = '', body = '{}'] = socket.received.split('\r\n\r\n')
+  return { status: Number(head.split(' ')[1]), code: JSON.parse(body).code }
+}
+
+const post = (path: string, type: string, more = '') =>
+  `POST ${path} HTTP/1.1\r\n${headers}Content-Type: ${type}\r\nConnection: close\r\n${more}`
+
+describe('a client that does not send on', () => {
+  const TIMEOUT = { status: 408, code: 'REQUEST_TIMEOUT' }
+
+  test.each([
+    ['the point of a call', '/advisory/yield/point', 'application/json', '{"lat":9.5'],
+    ['a polygon', '/advisory/yield', 'application/geo+json', `{"type":"Polygon"${' '.repeat(200_000)}`],
+    ['many points', '/advisory/yield/points', 'text/csv', `lat,lng\n${'9.5,38.5\n'.repeat(10_000)}`],
+    ['a login', '/auth/login', 'application/json', '{"email":'],
+  ])('is answered 408, and hung up on: of %s', async (_, path, type, body) => {
+    const length = body.length + 1000
+    expect(await answerTo(post(path, type, `Content-Length: ${length}\r\n\r\n`), body)).toEqual(TIMEOUT)
+  })
+
+  test('is answered 408: of what is encoded', async () => {
+    const encoded = gzipSync('{"lat":9.5,"lng":38.5}')
+    const head = post(
+      '/advisory/yield/point',
+      'application/json',
+      'Content-Encoding: gzip\r\nContent-Length: 99\r\n\r\n',
+    )
+    expect(await answerTo(head, encoded)).toEqual(TIMEOUT)
+  })
+
+  test('is answered 408: of headers', async () => {
+    expect(await answerTo('POST /advisory/yield/point HTTP/1.1\r\nHost: x\r\nX-')).toEqual(TIMEOUT)
+  })
+
+  test('is hung up on though it was answered before', async () => {
+    const { status } = await answerTo(`GET /health/live HTTP/1.1\r\n${headers}Content-Length: 9999\r\n\r\n{`)
+    expect(status).toBe(200)
+  })
+
+  test('is not taken for slow while it is we who do not read', async () => {
+    const body = '{}'.padEnd(8000)
+    const { status } = await answerTo(post('/busy', 'application/json', 'Content-Length: 8000\r\n\r\n'), body)
+    expect(status).toBe(200)
+  })
+})
+
+test('a client that sends slowly is read to its end', async () => {
+  const socket = listen(open())
+  const body = '{"lat":9.5,"lng":38.5}'.padEnd(4000)
+  socket.write(post('/advisory/yield/point', 'application/json', 'Content-Length: 4000\r\n\r\n'))
+  // Ten times as long as it may do nothing, with twice the slowest pace.
+  let sent = 0
+  for await (const _ of setInterval(50)) {
+    socket.write(body.slice(sent, sent + 100))
+    sent += 100
+    if (sent >= body.length) break
+  }
+  await once(socket, 'close')
+  expect(socket.received).toMatch(/^HTTP\/1.1 200 /)
+})
+
+describe('a client that does not read on', () => {
+  const GET_LONG = 'GET /long HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
+
+  test('is hung up on', async () => {
+    const connected = once(service.app.server, 'connection')
+    open().write(GET_LONG)
+    const [socket] = (await connected) as [Socket]
+    await once(socket, 'close')
+    expect(socket.bytesWritten).toBeGreaterThan(LONG.length)
+  })
+
+  test('is waited for where it reads slowly, be it one long piece', async () => {
+    // The buffers let megabytes through at a time: with the pace of this client each second.
+    const patient = await createTestApp({ settings: { SLOW_CLIENT_MS: '2000' } })
+    onTestFinished(() => patient.close())
+    patient.app.get('/long', { config: { public: true } }, async () => LONG)
+    await patient.app.listen({ host: '127.0.0.1', port: 0 })
+    const socket = open('127.0.0.1', patient)
+    const closed = once(socket, 'close')
+    let bytes = 0
+    socket.on('data', (data) => {
+      bytes += data.length
+      socket.pause()
+    })
+    socket.write(GET_LONG)
+    for await (const _ of setInterval(5)) {
+      socket.resume()
+      if (bytes > 40_000_000 || socket.closed) break
+    }
+    socket.removeAllListeners('data').on('data', (data) => {
+      bytes += data.length
+    })
+    socket.resume()
+    await closed
+    expect(bytes).toBeGreaterThan(LONG.length)
+  })
+})
+
+describe('more connections than there may be', () => {
+  const LIVE = 'GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
+
+  async function openMany(count: number, first: string): Promise<Socket[]> {
+    const sockets = Array.from({ length: count }, () => open())
+    for (const socket of sockets) {
+      socket.resume()
+      socket.write(first)
+    }
+    await Promise.all(
+      sockets.map(
+        (socket) => new Promise((resolve) => socket.once('connect', resolve).once('close', resolve)),
+      ),
+    )
+    return sockets
+  }
+
+  test.each([
+    ['that ask nothing', 'G'],
+    ['that were answered', 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['that do not send on', 'POST /advisory/yield/point HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n{'],
+  ])('of one network do not keep out others: %s', async (_, first) => {
+    const sockets = await openMany(40, first)
+    for (let call = 0; call < 10; call++) {
+      const other = listen(open('127.0.0.2'))
+      other.write(LIVE)
+      await once(other, 'close')
+      expect(other.received).toMatch(/^HTTP\/1.1 200 /)
+    }
+    await vi.waitFor(
+      () => expect(sockets.filter(({ destroyed }) => !destroyed).length).toBeLessThanOrEqual(20),
+      PATIENCE,
+    )
+  })
+
+  test('never cost one its answer', async () => {
+    const asking = listen(open())
+    asking.write('POST /busy HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 0\r\n\r\n')
+    await once(service.app.server, 'request')
+    await openMany(40, 'G')
+    await once(asking, 'close')
+    expect(asking.received).toMatch(/^HTTP\/1.1 200 /)
+  })
+})
