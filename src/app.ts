@@ -18,6 +18,7 @@ import { clientErrorHandler, errorHandler, frameworkErrors } from '#src/http/plu
 import { hostHeader } from '#src/http/plugins/host-header.ts'
 import { idempotency } from '#src/http/plugins/idempotency.ts'
 import { keyUsage } from '#src/http/plugins/key-usage.ts'
+import { longBodies } from '#src/http/plugins/long-bodies.ts'
 import { openapi } from '#src/http/plugins/openapi.ts'
 import { overload } from '#src/http/plugins/overload.ts'
 import { requestCounts } from '#src/http/plugins/request-counts.ts'
@@ -101,6 +102,7 @@ export async function buildApp(
   await app.register(compression)
   await app.register(bodyLimits)
   await app.register(encodedBodies)
+  await app.register(longBodies)
   await app.register(deprecation)
   await app.register(bodyParser)
   await app.register(unknownPaths)

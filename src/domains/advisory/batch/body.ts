@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { BATCH_LIMITS } from '#schemas/batch-forms.ts'
@@ -6,14 +5,8 @@ import { ApiError, BASE } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { isUntypedJson, NOT_UTF8, nestingError } from '#src/http/plugins/body-parser.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
+import type { Place } from '#src/lib/byte-room.ts'
 import { FORMS, type Form, readBatch, type SentBatch } from './sent.ts'
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Whether there is room for so many bytes of its body; null for calls with one point. */
-    hasRoomFor: ((bytes: number) => boolean) | null
-  }
-}
 
 /** Several times as many as features of as many points as a call may have. */
 const MOST_LISTS = 200_000
@@ -41,12 +34,6 @@ export function readBatchBodies(app: App): number {
   const limitsOf = ({ user }: FastifyRequest) => ({
     limit: user === null ? BODY_LIMIT_BYTES : longest,
     longest,
-  })
-
-  const admit = createAdmission(BODIES_IN_WORK * BATCH_BODY_LIMIT_BYTES)
-  app.decorateRequest('hasRoomFor', null)
-  app.addHook('onRequest', async (request, reply) => {
-    request.hasRoomFor = admit(reply.raw)
   })
 
   app.removeAllContentTypeParsers()
@@ -103,34 +90,6 @@ function refusalOf({ callerError }: FastifyRequest, tooLarge: ApiError, needsCal
   return (needsCaller && callerError) || tooLarge
 }
 
-/** Some 1,000 points: as with calls without a token, which may not have more, there is always room for them. */
-const SHORT_BODY_BYTES = 131_072
-
-/** So many bodies of full length are worked on at a time; an answer takes a few times the memory of its body. */
-const BODIES_IN_WORK = 4
-
-/**
- * Bounds the bytes of all long bodies of callers with a token that are worked on at the same time, from their
- * arrival until their answers have been sent. One alone always has room.
- */
-function createAdmission(limit: number) {
-  let taken = 0
-  return (response: ServerResponse): ((bytes: number) => boolean) => {
-    let own = 0
-    response.once('close', () => {
-      taken -= own
-    })
-    return (bytes) => {
-      if (bytes <= SHORT_BODY_BYTES) return true
-      const others = taken - own
-      if (others > 0 && others + bytes > limit) return false
-      taken = others + bytes
-      own = bytes
-      return true
-    }
-  }
-}
-
 /** How many bytes a body may have of this caller, and of any. */
 interface Limits {
   limit: number
@@ -154,7 +113,7 @@ function collect(
     let length = 0
     stream.on('data', (chunk: Buffer) => {
       length += chunk.length
-      if (length <= limit && (request.user === null || request.hasRoomFor?.(length))) {
+      if (length <= limit && (request.place?.growTo(length) ?? true)) {
         chunks.push(chunk)
       } else {
         // What else comes is read by nobody, and thrown away by Node; what decodes it ends.
@@ -166,6 +125,23 @@ function collect(
     stream.on('end', () => resolve(Buffer.concat(chunks, length)))
     stream.on('error', reject)
   })
+}
+
+/**
+ * Gives back what a call holds of the room as its answer is made.
+ *
+ * @param left what the rest of the answer is made of, of which each piece takes one
+ */
+export async function* givingBack(
+  place: Place | null,
+  left: readonly unknown[],
+  pieces: AsyncGenerator<Buffer>,
+): AsyncGenerator<Buffer> {
+  const bytesEach = (place?.bytes ?? 0) / left.length
+  for await (const piece of pieces) {
+    place?.shrinkTo(left.length * bytesEach)
+    yield piece
+  }
 }
 
 const UTF_8 = new TextDecoder('utf-8', { fatal: true })

@@ -27,7 +27,7 @@ import { exampleNoRelease } from '../lookup/example-reasons.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { seriesOf } from '../lookup/series.ts'
 import { adviseBatch, writeAnswer } from './answer.ts'
-import { readBatchBodies, refuseTooMany, UNSUPPORTED_FORM } from './body.ts'
+import { givingBack, readBatchBodies, refuseTooMany, UNSUPPORTED_FORM } from './body.ts'
 import { readPoint, type Validator } from './items.ts'
 import { createPassage, refuseOwnNames } from './passage.ts'
 import { FORMS, type Form, type SentBatch } from './sent.ts'
@@ -45,7 +45,7 @@ One call may have ${BATCH_LIMITS.anonymous} points, and ${BATCH_LIMITS.withToken
 
 Points are sent as JSON, as NDJSON (a point a line), as CSV or as GeoJSON. \`Accept\` chooses among the same forms for the answer; without it, the answer has the form of the request. What applies to all points comes in the query; a JSON body may have it as well, and wins. \`pass=area_ha,farmer\` passes columns or properties of that name through to the answers.
 
-Long answers are streamed. If the service fails midway, the connection is cut: an answer is whole when its transfer ends properly. While many long calls are worked on, others are answered 503 \`OVERLOADED\`. Calls with many points are not kept in the caller's history.`
+Long answers are streamed. If the service fails midway, the connection is cut: an answer is whole when its transfer ends properly. Long bodies are received when there is room for them, those of different callers by turns; where too many wait, or one has waited for long, the answer is 503 \`OVERLOADED\`. Calls with many points are not kept in the caller's history.`
 
 /** What is closest to the form of the request comes first: it is the answer where `Accept` does not say. */
 const OFFERS = Object.fromEntries(
@@ -70,7 +70,7 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
       method: 'POST',
       url: `/${code}/points`,
       bodyLimit,
-      config: { public: true, scope: 'advisory' },
+      config: { public: true, scope: 'advisory', longBody: true },
       schema: {
         operationId: `${code}AtPoints`,
         summary: `${names.titleOfMany ?? names.title} at many points`,
@@ -125,7 +125,10 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
         if (isFileType(answerForm)) attach(reply, answerForm, `${release.code}-points`)
         const writer = createWriter(answerForm, product, release, pass)
         const long = advice.slices.length > 1
-        const pieces = writeAnswer(lookup.reasons, series, advice, writer, passage)
+        // The slices have all of it that is still needed.
+        Object.assign(call, { batch: null, body: undefined })
+        const written = writeAnswer(lookup.reasons, series, advice, writer, passage)
+        const pieces = givingBack(call.place, advice.slices, written)
         return reply.send(long ? Readable.from(pieces) : (await pieces.next()).value)
       },
     })

@@ -96,7 +96,7 @@ function polygonRoute(
   return {
     method: 'POST',
     url: `/${code}`,
-    config: { scope: 'advisory', idempotent: true, preferences: ['history=none'] },
+    config: { scope: 'advisory', longBody: true, idempotent: true, preferences: ['history=none'] },
     schema: {
       operationId: `${code}InPolygon`,
       summary: `${names.title} in a polygon`,

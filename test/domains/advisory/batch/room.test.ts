@@ -7,46 +7,49 @@ import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 
-const LIMIT = 2_000_000
+/** A caller may have one such body in memory, a network two, and all four. */
+const LONGEST = 2_000_000
 
 let service: TestApp
-let person: Person
+let attacker: Person
+let neighbour: Person
+let stranger: Person
 beforeAll(async () => {
-  service = await createTestApp({ settings: { BATCH_BODY_LIMIT_BYTES: String(LIMIT) } })
-  person = await newPerson(service.app)
+  service = await createTestApp({ settings: { BATCH_BODY_LIMIT_BYTES: String(LONGEST) } })
+  attacker = await newPerson(service.app)
+  neighbour = await newPerson(service.app)
+  stranger = await newPerson(service.app)
   await service.app.listen({ host: '127.0.0.1', port: 0 })
 })
 afterAll(() => service.close())
 
-/** Begins a call with one point and a body of so many bytes. */
-function begin(bytes: number, headers: Record<string, string> = person.headers): ClientRequest {
+interface Call {
+  headers?: Record<string, string>
+  bytes?: number
+  localAddress?: string
+  /** What it has at its beginning. */
+  points?: string
+}
+
+/** Begins a call with one point, all of whose body is sent but for the last byte. */
+function begin({
+  headers = {},
+  bytes = LONGEST,
+  localAddress,
+  points = '{"lat":9.5,"lng":38.5}',
+}: Call): ClientRequest {
   const call = request({
     agent: false,
     port: (service.app.server.address() as AddressInfo).port,
+    localAddress,
     method: 'POST',
-    path: '/advisory/yield/points',
+    path: '/advisory/fertilizer/points',
     headers: { ...headers, 'content-type': 'application/x-ndjson', 'content-length': bytes },
   })
   call.on('error', () => {})
-  call.write('{"lat":9.5,"lng":38.5}'.padEnd(bytes - 1))
+  onTestFinished(() => void call.destroy())
+  call.write(points.padEnd(bytes - 1))
   return call
-}
-
-/** So many calls whose bodies the service has, but for the last byte. */
-async function beginSlow(count: number): Promise<ClientRequest[]> {
-  const sockets: Socket[] = []
-  const listen = (socket: Socket) => sockets.push(socket)
-  service.app.server.on('connection', listen)
-  const calls = Array.from({ length: count }, () => begin(LIMIT))
-  onTestFinished(() => {
-    for (const call of calls) call.destroy()
-  })
-  await vi.waitFor(() => {
-    expect(sockets.filter(({ bytesRead }) => bytesRead >= LIMIT)).toHaveLength(count)
-  }, PATIENCE)
-  service.app.server.off('connection', listen)
-  await vi.waitFor(async () => expect(await statusOf(LIMIT)).toBe(503), PATIENCE)
-  return calls
 }
 
 async function answer(call: ClientRequest) {
@@ -55,22 +58,61 @@ async function answer(call: ClientRequest) {
   return { status: response.statusCode, headers: response.headers, body: await text(response) }
 }
 
-const statusOf = async (...of: Parameters<typeof begin>) => (await answer(begin(...of))).status
+const statusOf = async (call: Call) => (await answer(begin(call))).status
 
-test('long calls are turned away while too many others are worked on, and short ones are not', async () => {
-  const slow = await beginSlow(4)
-  const refused = await answer(begin(LIMIT))
-  expect(refused.headers['retry-after']).toBe('1')
-  expect(JSON.parse(refused.body).code).toBe('OVERLOADED')
-  expect(await statusOf(100_000)).toBe(200)
-  expect(await statusOf(500_000, {})).toBe(200)
+/** So many calls of the attacker that go on no more, when the service has as much of them as it takes. */
+async function stall(count: number, { headers } = attacker): Promise<ClientRequest[]> {
+  const sockets: Socket[] = []
+  const listen = (socket: Socket) => sockets.push(socket)
+  service.app.server.on('connection', listen)
+  const calls = Array.from({ length: count }, () => begin({ headers }))
+  await vi.waitFor(() => {
+    expect(sockets.filter(({ bytesRead }) => bytesRead >= LONGEST)).toHaveLength(1)
+    expect(sockets.filter(({ bytesRead }) => bytesRead > 0)).toHaveLength(count)
+  }, PATIENCE)
+  service.app.server.off('connection', listen)
+  return calls
+}
 
-  expect(await Promise.all(slow.map(answer))).toMatchObject(slow.map(() => ({ status: 200 })))
-  expect(await statusOf(LIMIT)).toBe(200)
+test('stalled uploads of one caller make the caller wait, and nobody else', async () => {
+  const stalled = await stall(6)
+  expect(await statusOf({ headers: neighbour.headers })).toBe(200)
+  expect(await statusOf({ bytes: 500_000 })).toBe(200)
+  expect(await statusOf({ headers: attacker.headers, bytes: 60_000 })).toBe(200)
+  // Each has its turn when the one before has ended.
+  expect(await Promise.all(stalled.map(answer))).toMatchObject(stalled.map(() => ({ status: 200 })))
 })
 
-test('a client that goes away leaves its room to others', async () => {
-  const slow = await beginSlow(4)
-  for (const call of slow) call.destroy()
-  await vi.waitFor(async () => expect(await statusOf(LIMIT)).toBe(200), PATIENCE)
+test('stalled uploads of one network keep out no other', async () => {
+  await stall(3)
+  await stall(3, neighbour)
+  const localAddress = '127.0.0.2'
+  expect(await statusOf({ headers: stranger.headers, localAddress })).toBe(200)
+  expect(await statusOf({ bytes: 1_000_000, localAddress })).toBe(200)
+})
+
+test('uploads that go away leave their room to others', async () => {
+  const stalled = await stall(6)
+  for (const call of stalled) call.destroy()
+  expect(await statusOf({ headers: attacker.headers })).toBe(200)
+})
+
+test('of too many that wait, those are refused that came last', async () => {
+  await stall(1)
+  const waiting = Array.from({ length: 110 }, () => begin({ headers: attacker.headers, bytes: 70_000 }))
+  const refused = await Promise.race(waiting.map((call) => once(call, 'response')))
+  const [response] = refused as [IncomingMessage]
+  expect(response.statusCode).toBe(503)
+  expect(response.headers).toMatchObject({ 'retry-after': '1', connection: 'close' })
+  expect(JSON.parse(await text(response))).toMatchObject({ code: 'OVERLOADED' })
+  expect(await statusOf({ headers: neighbour.headers })).toBe(200)
+})
+
+test('answers that nobody reads make their caller wait, and nobody else', async () => {
+  const points = `{"lat":9.5,"lng":38.5,"name":"${'x'.repeat(50)}"}\n`.repeat(20_000)
+  const calls = Array.from({ length: 10 }, () => begin({ headers: attacker.headers, points }))
+  // Whoever does not listen for the answer throws it away.
+  for (const call of calls) call.on('response', (response: IncomingMessage) => response.pause()).end('\n')
+  await Promise.race(calls.map((call) => once(call, 'response')))
+  expect(await statusOf({ headers: neighbour.headers })).toBe(200)
 })

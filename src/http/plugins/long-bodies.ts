@@ -1,0 +1,89 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { createByteRoom, type Place } from '#src/lib/byte-room.ts'
+import type { App } from '../app.ts'
+import { partyOf } from '../party.ts'
+import { overloaded } from './overload.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Bodies may be long: they are not received before there is room for them. */
+    longBody?: true
+  }
+  interface FastifyRequest {
+    /** What a long body, and what becomes of it, holds of the room; null for others. */
+    place: Place | null
+  }
+}
+
+/** Some 1,000 points. There is always room for a body of this length: what comes at once is in memory anyway. */
+const SHORT_BYTES = 65_536
+
+/** What is expected of a body that does not say how long it is, or will be when it is decoded. */
+const EXPECTED_BYTES = 1_048_576
+
+/** So many bodies of full length are in memory at a time: one of a caller, two of a network. */
+const LONGEST_BODIES = 4
+const LONGEST_BODIES_EACH_NETWORK = 2
+
+/** So many bodies wait. Each has a few thousand bytes here, and the rest with its client. */
+const MOST_WAITING = 100
+
+/**
+ * Bounds how much of long bodies is in memory at a time, from before they arrive until their answers have been
+ * made. Those for which there is no room are not read, which makes their clients wait: they have no pace to keep.
+ */
+export const longBodies = fp(
+  async (app: App) => {
+    const { BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES, SLOW_CLIENT_MS } = app.config
+    const longest = Math.max(BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES)
+    const limits = {
+      bytes: LONGEST_BODIES * longest,
+      bytesEachNetwork: LONGEST_BODIES_EACH_NETWORK * longest,
+      bytesEach: longest,
+      waiting: MOST_WAITING,
+    }
+    const room = createByteRoom(limits, overloaded)
+
+    app.decorateRequest('place', null)
+    app.addHook('onRoute', (route) => {
+      if (!route.config?.longBody) return
+      const { bodyLimit = longest } = route
+      route.preParsing = async (request: FastifyRequest, reply: FastifyReply) => {
+        const bytes = expectedBytes(request, bodyLimit)
+        if (bytes > SHORT_BYTES) await enter(request, reply, bytes)
+      }
+    })
+
+    async function enter(request: FastifyRequest, reply: FastifyReply, bytes: number): Promise<void> {
+      const controller = new AbortController()
+      const refuse = () => controller.abort(overloaded())
+      const timer = setTimeout(refuse, SLOW_CLIENT_MS)
+      reply.raw.once('close', refuse)
+      try {
+        const place = await room.enter(partyOf(request), bytes, controller.signal)
+        request.place = place
+        reply.raw.once('close', () => place.shrinkTo(0))
+        // The client may have gone before anybody listened.
+        if (reply.raw.destroyed) place.shrinkTo(0)
+      } catch (error) {
+        // The rest of the body would be received for nothing.
+        reply.header('connection', 'close')
+        throw error
+      } finally {
+        clearTimeout(timer)
+        reply.raw.off('close', refuse)
+      }
+    }
+  },
+  { name: 'long-bodies', dependencies: ['error-handler'] },
+)
+
+/** How long a body is going to be, as far as can be told; what is longer than it may be is refused without room. */
+function expectedBytes({ headers }: FastifyRequest, limit: number): number {
+  const { 'content-length': length, 'content-encoding': encoding, 'transfer-encoding': transfer } = headers
+  if (transfer !== undefined || (encoding !== undefined && length !== '0'))
+    return Math.min(EXPECTED_BYTES, limit)
+  const announced = Number(length ?? 0)
+  return announced > limit ? 0 : announced
+}
