@@ -1,3 +1,5 @@
+import { createFairLine, type Party } from './fair-line.ts'
+
 export interface BatcherOptions<Item, Result> {
   /** Answers items together: one result for each, in their order. An error is the answer to its item alone. */
   run(items: Item[]): Promise<(Result | Error)[]>
@@ -7,7 +9,12 @@ export interface BatcherOptions<Item, Result> {
   batch: number
   /** Whether an error has nothing to do with the items, so that asking again for fewer would not help. */
   failsAll(error: unknown): boolean
-  /** Bounds for items that may be large; without it, any number of them may wait. */
+  /**
+   * What an item is about, where all who ask about the same are given one answer. Each has a place of its own
+   * for it in the line, and the first whose turn comes has it asked for.
+   */
+  keyOf?(item: Item): unknown
+  /** Bounds for items that may be large, which have no keys; without it, any number of them may wait. */
   bounds?: BatcherBounds<Item>
 }
 
@@ -18,16 +25,30 @@ export interface BatcherBounds<Item> {
   /** What may wait, not counting what is under way. */
   waitingItems: number
   waitingBytes: number
-  /** What an item is refused with where it may not wait. */
+  /** What an item is refused with where it may not wait: whoever has most bytes waiting loses the newest. */
   refusal(): Error
 }
+
+/**
+ * Answers an item.
+ *
+ * @param party whom it is for: they take turns for the places in a run. Without it, all are one
+ */
+export type Batcher<Item, Result> = (item: Item, party?: Party) => Promise<Result>
 
 interface Waiting<Item, Result> {
   item: Item
   bytes: number
+  /** Those who have a place in the line for it. */
+  parties: Party[]
+  /** Whether it goes out, or has: the others' turns are nothing to it any more. */
+  taken: boolean
+  answer: Promise<Result>
   resolve(result: Result): void
   reject(error: unknown): void
 }
+
+const EVERYBODY: Party = { network: '', caller: '' }
 
 /**
  * Makes a function that answers one item, and gathers those that are asked for while a run is under way
@@ -36,25 +57,20 @@ interface Waiting<Item, Result> {
  * A run that fails is tried again in halves, until the item that it fails for is alone: its neighbours
  * are answered.
  */
-export function createBatcher<Item, Result>({
-  run,
-  concurrency,
-  batch,
-  failsAll,
-  bounds,
-}: BatcherOptions<Item, Result>): (item: Item) => Promise<Result> {
-  let waiting: Waiting<Item, Result>[] = []
-  let waitingBytes = 0
+export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
+  const { run, concurrency, failsAll } = options
+  const waiting = createWaitingRoom(options)
   let running = 0
   let scheduled = false
 
   function schedule(): void {
-    if (scheduled || running >= concurrency || waiting.length === 0) return
+    if (scheduled || running >= concurrency || waiting.isEmpty()) return
     scheduled = true
     // Requests that the event loop reads in the same turn go together.
     setImmediate(() => {
       scheduled = false
-      const next = takeBatch()
+      const next = waiting.takeBatch()
+      if (next.length === 0) return
       running++
       void answer(next).finally(() => {
         running--
@@ -64,53 +80,105 @@ export function createBatcher<Item, Result>({
     })
   }
 
-  function takeBatch(): Waiting<Item, Result>[] {
-    const count = bounds ? countWithin(bounds.batchBytes) : batch
-    const next = waiting.slice(0, count)
-    waiting = waiting.slice(count)
-    for (const { bytes } of next) waitingBytes -= bytes
-    return next
-  }
-
-  function countWithin(batchBytes: number): number {
-    let bytes = 0
-    const tooMany = waiting.findIndex((entry, index) => {
-      bytes += entry.bytes
-      return index === batch || (index > 0 && bytes > batchBytes)
-    })
-    return tooMany === -1 ? waiting.length : tooMany
-  }
-
-  async function answer(asked: Waiting<Item, Result>[]): Promise<void> {
+  async function answer(entries: Waiting<Item, Result>[]): Promise<void> {
     let results: (Result | Error)[]
     try {
-      results = await run(asked.map(({ item }) => item))
+      results = await run(entries.map(({ item }) => item))
     } catch (error) {
-      if (asked.length === 1 || failsAll(error)) {
-        for (const { reject } of asked) reject(error)
+      if (entries.length === 1 || failsAll(error)) {
+        for (const { reject } of entries) reject(error)
         return
       }
-      const half = Math.ceil(asked.length / 2)
-      await answer(asked.slice(0, half))
-      await answer(asked.slice(half))
+      const half = Math.ceil(entries.length / 2)
+      await answer(entries.slice(0, half))
+      await answer(entries.slice(half))
       return
     }
-    asked.forEach(({ resolve, reject }, index) => {
+    entries.forEach(({ resolve, reject }, index) => {
       const result = results[index] as Result | Error
       if (result instanceof Error) reject(result)
       else resolve(result)
     })
   }
 
-  return (item) =>
-    new Promise((resolve, reject) => {
-      const bytes = bounds ? bounds.bytesOf(item) : 0
-      if (bounds && (waiting.length >= bounds.waitingItems || waitingBytes + bytes > bounds.waitingBytes)) {
-        reject(bounds.refusal())
-        return
+  return (item, party = EVERYBODY) => {
+    const answered = waiting.add(item, party)
+    schedule()
+    return answered
+  }
+}
+
+/** Where items wait until they are taken for a run. */
+function createWaitingRoom<Item, Result>({ batch, keyOf, bounds }: BatcherOptions<Item, Result>) {
+  type Entry = Waiting<Item, Result>
+  const line = createFairLine<Entry>(({ bytes }) => bytes)
+  /** By their keys, until they are answered. */
+  const asked = new Map<unknown, Entry>()
+  let waitingBytes = 0
+
+  /** What is asked about the same already, or a new one. */
+  function entryOf(item: Item): Entry {
+    const key = keyOf?.(item)
+    const known = keyOf && asked.get(key)
+    if (known) return known
+    const entry = newEntry<Item, Result>(item, bounds ? bounds.bytesOf(item) : 1)
+    if (keyOf) {
+      asked.set(key, entry)
+      const forget = () => asked.delete(key)
+      entry.answer.then(forget, forget)
+    }
+    waitingBytes += entry.bytes
+    return entry
+  }
+
+  function refuseTooMany({ waitingItems, waitingBytes: mostBytes, refusal }: BatcherBounds<Item>): void {
+    while (line.size() > waitingItems || waitingBytes > mostBytes) {
+      const newest = line.takeNewestOfMost() as Entry
+      waitingBytes -= newest.bytes
+      newest.reject(refusal())
+    }
+  }
+
+  return {
+    isEmpty: () => line.size() === 0,
+    add(item: Item, party: Party): Promise<Result> {
+      const entry = entryOf(item)
+      if (!entry.taken && !entry.parties.some((other) => isSame(other, party))) {
+        entry.parties.push(party)
+        line.add(party, entry)
+        if (bounds) refuseTooMany(bounds)
       }
-      waiting.push({ item, bytes, resolve, reject })
-      waitingBytes += bytes
-      schedule()
-    })
+      return entry.answer
+    },
+    /** The items of the next run. There may be none: the turn of one may have come in another's line. */
+    takeBatch(): Entry[] {
+      const next: Entry[] = []
+      let room = bounds ? bounds.batchBytes : Number.POSITIVE_INFINITY
+      const fits = ({ bytes }: Entry) => next.length === 0 || bytes <= room
+      while (next.length < batch) {
+        const entry = line.take(fits)?.item
+        if (!entry) break
+        if (entry.taken) continue
+        entry.taken = true
+        room -= entry.bytes
+        waitingBytes -= entry.bytes
+        next.push(entry)
+      }
+      return next
+    },
+  }
+}
+
+function newEntry<Item, Result>(item: Item, bytes: number): Waiting<Item, Result> {
+  let resolve!: (result: Result) => void
+  let reject!: (error: unknown) => void
+  const answer = new Promise<Result>((onResult, onError) => {
+    resolve = onResult
+    reject = onError
+  })
+  return { item, bytes, parties: [], taken: false, answer, resolve, reject }
+}
+
+function isSame(one: Party, other: Party): boolean {
+  return one.network === other.network && one.caller === other.caller
 }

@@ -1,9 +1,6 @@
-/** Who wants something done. What comes from one network has one turn among the networks, whoever asks there. */
-export interface Party {
-  network: string
-  /** Who asks within the network, such as the id of a user. */
-  caller: string
-}
+import { createFairLine, type Party } from './fair-line.ts'
+
+export type { Party } from './fair-line.ts'
 
 export interface FairQueueLimits {
   /** So many tasks run at the same time. */
@@ -23,6 +20,11 @@ export interface FairQueue {
    * @throws what the queue refuses with, where too many wait: whoever has most waiting loses the newest
    */
   run<Result>(party: Party, task: () => Promise<Result>, signal?: AbortSignal): Promise<Result>
+  /**
+   * The same for work that does not end where it begins: waits for the turn, and answers with what gives the
+   * place back. Called again, that does nothing.
+   */
+  enter(party: Party, signal?: AbortSignal): Promise<() => void>
   /** How many tasks wait. */
   waiting(): number
 }
@@ -39,52 +41,18 @@ interface Entry {
  */
 export function createFairQueue(limits: FairQueueLimits, refusal: () => Error): FairQueue {
   const { running: most, runningEach = most, waiting: mostWaiting } = limits
-  // Whoever has had a turn goes to the end: a map keeps the order in which keys were set.
-  const networks = new Map<string, Map<string, Entry[]>>()
+  const line = createFairLine<Entry>()
   const runningOf = new Map<string, number>()
   let running = 0
-  let waiting = 0
 
-  function add({ network, caller }: Party, entry: Entry): void {
-    const callers = networks.get(network) ?? new Map<string, Entry[]>()
-    networks.set(network, callers)
-    const line = callers.get(caller) ?? []
-    callers.set(caller, line)
-    line.push(entry)
-    waiting++
-  }
-
-  function remove({ network, caller }: Party, entry: Entry): void {
-    const callers = networks.get(network)
-    const line = callers?.get(caller)
-    const at = line?.indexOf(entry) ?? -1
-    if (!callers || !line || at === -1) return
-    line.splice(at, 1)
-    waiting--
-    if (line.length === 0) callers.delete(caller)
-    if (callers.size === 0) networks.delete(network)
-  }
-
-  /** Whose turn it is: the first caller of the first network that may run one more. */
-  function next(): { party: Party; entry: Entry } | undefined {
-    for (const [network, callers] of networks) {
-      for (const [caller, [entry]] of callers) {
-        const party = { network, caller }
-        if (entry && (runningOf.get(keyOf(party)) ?? 0) < runningEach) return { party, entry }
-      }
-    }
-    return undefined
-  }
+  const mayRunOneMore = (_: Entry, party: Party) => (runningOf.get(keyOf(party)) ?? 0) < runningEach
 
   function startNext(): void {
     while (running < most) {
-      const turn = next()
+      const turn = line.take(mayRunOneMore)
       if (!turn) return
-      const { party, entry } = turn
-      remove(party, entry)
-      toTheEnd(networks, party.network, (callers) => toTheEnd(callers, party.caller))
-      begin(party)
-      entry.start()
+      begin(turn.party)
+      turn.item.start()
     }
   }
 
@@ -103,20 +71,10 @@ export function createFairQueue(limits: FairQueueLimits, refusal: () => Error): 
     startNext()
   }
 
-  /** Makes room by refusing the newest task of whoever has most; that may be the one that has just come. */
-  function refuseOneTooMany(): void {
-    if (waiting <= mostWaiting) return
-    const [network, callers] = longest(networks, countOf)
-    const [caller, line] = longest(callers, ({ length }) => length)
-    const entry = line.at(-1) as Entry
-    remove({ network, caller }, entry)
-    entry.refuse(refusal())
-  }
-
   function turnOf(party: Party, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const leave = () => {
-        remove(party, entry)
+        line.remove(party, entry)
         reject(signal?.reason)
       }
       const entry: Entry = {
@@ -130,52 +88,37 @@ export function createFairQueue(limits: FairQueueLimits, refusal: () => Error): 
         },
       }
       signal?.addEventListener('abort', leave, { once: true })
-      add(party, entry)
+      line.add(party, entry)
       startNext()
-      refuseOneTooMany()
+      // Whoever has most makes room; that may be the one that has just come.
+      if (line.size() > mostWaiting) line.takeNewestOfMost()?.refuse(refusal())
     })
+  }
+
+  async function enter(party: Party, signal?: AbortSignal): Promise<() => void> {
+    signal?.throwIfAborted()
+    await turnOf(party, signal)
+    let inside = true
+    return () => {
+      if (inside) end(party)
+      inside = false
+    }
   }
 
   return {
     async run(party, task, signal) {
-      signal?.throwIfAborted()
-      await turnOf(party, signal)
+      const leave = await enter(party, signal)
       try {
         return await task()
       } finally {
-        end(party)
+        leave()
       }
     },
-    waiting: () => waiting,
+    enter,
+    waiting: line.size,
   }
 }
 
 function keyOf({ network, caller }: Party): string {
   return `${network}\n${caller}`
-}
-
-/** Moves a key to the end of the order, where it is still there. */
-function toTheEnd<Value>(map: Map<string, Value>, key: string, inner?: (value: Value) => void): void {
-  const value = map.get(key)
-  if (value === undefined) return
-  map.delete(key)
-  map.set(key, value)
-  inner?.(value)
-}
-
-function countOf(callers: Map<string, Entry[]>): number {
-  let count = 0
-  for (const { length } of callers.values()) count += length
-  return count
-}
-
-function longest<Value>(map: Map<string, Value>, lengthOf: (value: Value) => number): [string, Value] {
-  let found: [string, Value] | undefined
-  let most = -1
-  for (const entry of map) {
-    const length = lengthOf(entry[1])
-    // Among equals the one that came last: it has waited least.
-    if (length >= most) [found, most] = [entry, length]
-  }
-  return found as [string, Value]
 }

@@ -110,6 +110,20 @@ describe('a queue in which callers take turns', () => {
     expect([started, await running]).toEqual([['a1', 'b1'], 'a1'])
   })
 
+  test('holds a place for whoever has entered until they leave, once', async () => {
+    const { queue, ask, end, started } = heldQueue()
+    const leave = await queue.enter(of('a'))
+    for (const name of ['b1', 'b2']) void ask(name, of('b'))
+    await setImmediate()
+    expect([started, queue.waiting()]).toEqual([[], 2])
+    leave()
+    leave()
+    await setImmediate()
+    expect([started, queue.waiting()]).toEqual([['b1'], 1])
+    await end('b1')
+    expect(started).toEqual(['b1', 'b2'])
+  })
+
   test('between two turns of a network every other one that waits has one, whatever comes and ends when', async () => {
     const step = fc.oneof(
       { weight: 3, arbitrary: fc.record({ network: fc.nat(4), caller: fc.nat(2) }) },
