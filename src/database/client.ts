@@ -30,8 +30,6 @@ export interface Database {
   pool: pg.Pool
   /** The reader's, for statements that can be cancelled. */
   readPool: pg.Pool
-  /** How many requests wait for a connection, to the writer or to the reader. */
-  waiting(): number
   close(): Promise<void>
 }
 
@@ -114,7 +112,6 @@ function databaseOf(
         : new Kysely<Tables>({ dialect: new PostgresDialect({ pool: readerPool }) }),
     pool,
     readPool: readerPool,
-    waiting: () => Math.max(pool.waitingCount, readerPool.waitingCount),
     close: async () => {
       await pool.end()
       if (readerPool !== pool) await readerPool.end()

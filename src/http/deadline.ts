@@ -8,15 +8,19 @@ export interface Deadline {
   end(): void
 }
 
-/** Bounds the work on an answer by time, and by the client's waiting for it. */
-export function deadlineOf(reply: FastifyReply, milliseconds: number): Deadline {
+/**
+ * Bounds the work on an answer by time, and by the client's waiting for it.
+ *
+ * @param late makes the error where time is up
+ */
+export function deadlineOf(
+  reply: FastifyReply,
+  milliseconds: number,
+  late: () => ApiError = () => tooSlow(milliseconds),
+): Deadline {
   const controller = new AbortController()
-  const abort = (sentence: string) => () => controller.abort(new ApiError('QUERY_TIMEOUT', sentence))
-  const timer = setTimeout(
-    abort(`The answer was not there within ${milliseconds / 1000} seconds: ask for less, or try again.`),
-    milliseconds,
-  )
-  const gone = abort('The client has gone away.')
+  const timer = setTimeout(() => controller.abort(late()), milliseconds)
+  const gone = () => controller.abort(new ApiError('QUERY_TIMEOUT', 'The client has gone away.'))
   reply.raw.once('close', gone)
   // It may have gone while the caller was looked up.
   if (reply.raw.destroyed) gone()
@@ -27,4 +31,11 @@ export function deadlineOf(reply: FastifyReply, milliseconds: number): Deadline 
       reply.raw.off('close', gone)
     },
   }
+}
+
+function tooSlow(milliseconds: number): ApiError {
+  return new ApiError(
+    'QUERY_TIMEOUT',
+    `The answer was not there within ${milliseconds / 1000} seconds: ask for less, or try again.`,
+  )
 }

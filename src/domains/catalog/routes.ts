@@ -31,12 +31,11 @@ export function catalogRoutes(app: App, catalog: TSchema): void {
       },
     },
     async (request: FastifyRequest, reply: FastifyReply) => {
-      const [countries, crops, releases, boundaries] = await Promise.all([
-        listCountries(db),
-        listCrops(db),
-        listPublishedReleases(db),
-        listBoundaries(db),
-      ])
+      // One after the other: a request has one place at the database, and takes one connection.
+      const countries = await listCountries(db)
+      const crops = await listCrops(db)
+      const releases = await listPublishedReleases(db)
+      const boundaries = await listBoundaries(db)
       const products = app.products.list.map(({ code, unit, value, seasonal }) => ({
         product: code,
         unit,

@@ -1,6 +1,4 @@
-import type { Kysely } from 'kysely'
-import type { Tables } from '#src/database/tables.ts'
-import { type HistoryFilter, type HistoryRow, listHistory } from './queries.ts'
+import type { HistoryFilter, HistoryRow } from './queries.ts'
 
 /** A form of files that items of a history are written in. */
 export interface ExportForm {
@@ -22,14 +20,16 @@ const PIECE_LENGTH = 65_536
 /**
  * The pages of a history, each read when the one before has been sent. Nothing that is added meanwhile is on
  * them, for it is newer.
+ *
+ * @param list finds a page
  */
 export async function* pagesOf(
-  db: Kysely<Tables>,
+  list: (filter: HistoryFilter) => Promise<HistoryRow[]>,
   filter: Omit<HistoryFilter, 'after'>,
 ): AsyncGenerator<HistoryRow[]> {
   let after: HistoryFilter['after'] = null
   for (;;) {
-    const rows = await listHistory(db, { ...filter, after })
+    const rows = await list({ ...filter, after })
     yield rows
     const last = rows.at(-1)
     if (!last?.more) return

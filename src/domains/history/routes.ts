@@ -70,17 +70,17 @@ export function historyRoutes(app: App, schemas: HistorySchemas): void {
   const db = app.database.writer
   const formOf: FormOf = (mediaType, kind) =>
     mediaType === CSV ? tableForm(products) : featureForm(db, products, kind)
-  app.route(listRoute(db, formOf, schemas))
+  app.route(listRoute(app, formOf, schemas))
   app.route(itemRoute(db, formOf, schemas))
   app.route(deleteRoute(db))
 }
 
-function listRoute(db: Kysely<Tables>, formOf: FormOf, { query, list }: HistorySchemas) {
+function listRoute({ database, inTurn }: App, formOf: FormOf, { query, list }: HistorySchemas) {
   const admit = createExportAdmission()
   return {
     method: 'GET',
     url: '/my',
-    config: { scope: 'history', caching: 'never' },
+    config: { scope: 'history', caching: 'never', ownTurns: true },
     schema: {
       operationId: 'listHistory',
       summary: 'The own history',
@@ -108,15 +108,23 @@ function listRoute(db: Kysely<Tables>, formOf: FormOf, { query, list }: HistoryS
       const mediaType = negotiate(request, reply, MEDIA_TYPES)
       const { limit = HISTORY_DEFAULTS.limit, cursor, all } = request.query
       const { filter, filters } = filterOf(request)
+      // A page has a turn of its own, and the outlines of some items, too: a client may take long to read them.
+      const readPage = (page: HistoryFilter) =>
+        inTurn(request, reply, () => listHistory(database.writer, page))
+      const inTurns = (form: ExportForm): ExportForm => ({
+        ...form,
+        textsOf: (rows) => inTurn(request, reply, () => form.textsOf(rows)),
+      })
       if (all === 'true') {
         if (mediaType === JSON_TYPE)
           throw ApiError.invalid('all', 'is for CSV and GeoJSON: ask for them by Accept')
         if (cursor !== undefined) throw ApiError.invalid('cursor', 'must be left out where all is true')
         admit(filter.userId, reply.raw)
-        const pages = pagesOf(db, { ...filter, ...EXPORT_PAGE })
-        return sendFile(reply, mediaType, 'history', writeExport(formOf(mediaType, filter.kind), pages, null))
+        const pages = pagesOf(readPage, { ...filter, ...EXPORT_PAGE })
+        const form = inTurns(formOf(mediaType, filter.kind))
+        return sendFile(reply, mediaType, 'history', writeExport(form, pages, null))
       }
-      const rows = await listHistory(db, {
+      const rows = await readPage({
         ...filter,
         after: cursor === undefined ? null : itemAt(cursor, filters),
         limit,
@@ -127,7 +135,8 @@ function listRoute(db: Kysely<Tables>, formOf: FormOf, { query, list }: HistoryS
       if (next !== null) reply.header('link', `<${nextPage(request, next)}>; rel="next"`)
 
       if (mediaType === JSON_TYPE) return { items: rows.map(itemOf), next_cursor: next }
-      return sendFile(reply, mediaType, 'history', writeExport(formOf(mediaType, filter.kind), [rows], next))
+      const form = inTurns(formOf(mediaType, filter.kind))
+      return sendFile(reply, mediaType, 'history', writeExport(form, [rows], next))
     },
   } as const
 }

@@ -7,7 +7,6 @@ import { type AccessTokens, createAccessTokens } from '../access-tokens.ts'
 import type { App } from '../app.ts'
 import { createCallerCache } from '../caller-cache.ts'
 import { loadSecrets } from '../jwt-secret.ts'
-import { refuseOverload } from './overload.ts'
 
 /** Who a request comes from. */
 export interface Caller {
@@ -89,8 +88,6 @@ export const authentication = fp(
     async function callerOf(token: string): Promise<Caller | undefined> {
       const known = cache.get(token)
       if (known) return known
-      // Tokens that nobody was given are looked up as well: they must not fill the queue.
-      refuseOverload(app)
       const asked = performance.now()
       if (token.startsWith(KEY_PREFIX)) {
         const caller = await accounts.callerOfKey(token)

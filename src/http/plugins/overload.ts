@@ -1,30 +1,107 @@
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
+import type { Config } from '#src/config.ts'
+import type { Database } from '#src/database/client.ts'
 import { ApiError } from '#src/errors.ts'
+import { createFairQueue, type FairQueueLimits } from '#src/lib/fair-queue.ts'
 import type { App } from '../app.ts'
+import { deadlineOf } from '../deadline.ts'
+import { partyOf } from '../party.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /**
+     * Does work that takes a connection of the database when the turn of the request has come. What is done
+     * within must not wait for another turn.
+     *
+     * @throws {ApiError} OVERLOADED where too many wait, or the turn does not come in time
+     */
+    inTurn<Result>(request: FastifyRequest, reply: FastifyReply, work: () => Promise<Result>): Promise<Result>
+  }
+  interface FastifyRequest {
+    /** Gives its place at the database back; null where it has taken none. */
+    leaveDatabase: (() => void) | null
+  }
+  interface FastifyContextConfig {
+    /**
+     * The handler sees to turns by itself: by `inTurn` for parts of its work, or because all of it is gathered
+     * with that of others. Without it, a request takes its turn as a whole.
+     */
+    ownTurns?: boolean
+  }
+}
+
+/** Who has waited for so long is told to come again: clients rarely wait longer. */
+const LONGEST_WAIT_MS = 10_000
 
 /**
- * Turns requests away while too many wait for a connection to the database: an answer that comes after
- * the client has given up is work for nobody, and the queue would only grow.
+ * Lets requests take turns where they need connections to the database: those of one caller, and of one
+ * network, wait for one another and not others for them. A place is taken once the request is known to be valid,
+ * and given back when its answer has been made; whoever goes away while waiting leaves the line.
+ *
+ * Points have no part in this: they are asked about together, on the connections that are left for them.
  */
 export const overload = fp(
   async (app: App) => {
-    app.addHook('onRequest', (_request, _reply, done) => {
-      done(isOverloaded(app) ? overloaded() : undefined)
+    const places = createFairQueue(limitsOf(app), overloaded)
+    app.decorateRequest('leaveDatabase', null)
+
+    async function enter(request: FastifyRequest, reply: FastifyReply): Promise<() => void> {
+      const { signal, end } = deadlineOf(reply, LONGEST_WAIT_MS, overloaded)
+      return places.enter(partyOf(request), signal).finally(end)
+    }
+
+    app.decorate('inTurn', async (request, reply, work) => {
+      const leave = await enter(request, reply)
+      return work().finally(leave)
+    })
+
+    app.addHook('onRoute', (route) => {
+      if (route.config?.ownTurns) return
+      const { handler } = route
+      route.handler = async function inTurn(request, reply) {
+        // Fastify makes the route of HEAD from that of GET, which has this around it already.
+        if (request.leaveDatabase) return handler.call(this, request, reply)
+        request.leaveDatabase = await enter(request, reply)
+        try {
+          return await handler.call(this, request, reply)
+        } finally {
+          request.leaveDatabase()
+        }
+      }
+      route.onSend = [...[route.onSend ?? []].flat(), leaveOnSend]
     })
   },
-  { name: 'overload', dependencies: ['error-handler'] },
+  { name: 'overload', dependencies: ['authentication'] },
 )
 
-/** @throws {ApiError} OVERLOADED, while too many requests wait for the database */
-export function refuseOverload(app: App): void {
-  if (isOverloaded(app)) throw overloaded()
+/** However long a client takes to read its answer. */
+function leaveOnSend(
+  { leaveDatabase }: FastifyRequest,
+  _reply: FastifyReply,
+  _body: unknown,
+  done: HookHandlerDoneFunction,
+): void {
+  leaveDatabase?.()
+  done()
+}
+
+/** Of a server's connections, two of five are left for points, and for looking up who asks. */
+const PLACES_A_CONNECTION = 0.6
+
+/** On the one connection of the embedded database, one request works on what it has read while the other reads. */
+const EMBEDDED_PLACES = 2
+
+/** One caller has half of the places at most, so that there is one for the next who comes. */
+function limitsOf({ config, database }: { config: Config; database: Database }): FairQueueLimits {
+  const running =
+    database.kind === 'embedded'
+      ? EMBEDDED_PLACES
+      : Math.max(1, Math.floor(config.DATABASE_POOL_SIZE * PLACES_A_CONNECTION))
+  return { running, runningEach: Math.ceil(running / 2), waiting: config.DATABASE_QUEUE_LIMIT }
 }
 
 /** What a request is turned away with. */
 export function overloaded(): ApiError {
   return new ApiError('OVERLOADED', 'The service is busy; try again in a second.')
-}
-
-function isOverloaded({ config, database }: App): boolean {
-  return database.waiting() >= config.DATABASE_QUEUE_LIMIT
 }

@@ -70,7 +70,7 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
       method: 'POST',
       url: `/${code}/points`,
       bodyLimit,
-      config: { public: true, scope: 'advisory', longBody: true },
+      config: { public: true, scope: 'advisory', longBody: true, ownTurns: true },
       schema: {
         operationId: `${code}AtPoints`,
         summary: `${names.titleOfMany ?? names.title} at many points`,

@@ -75,7 +75,12 @@ function commonOf({ needsCrop, products, response }: PointEndpoint) {
       description: 'The values at the point.',
       headers: { 'Advisory-Release': ReleaseHeader },
     },
-    config: { public: true, scope: 'advisory', preferences: ['history=none', 'server-timing'] },
+    config: {
+      public: true,
+      scope: 'advisory',
+      preferences: ['history=none', 'server-timing'],
+      ownTurns: true,
+    },
     operation: { tags: ['advisory'], security: OPTIONAL_TOKEN },
   } as const
 }
@@ -89,10 +94,14 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
   }
 
   async function answerAndRecord(call: PostCall, reply: FastifyReply) {
-    return call.server.once(call, reply, async () => {
-      const answer = await answerTo(endpoint, lookup, call.body, call, reply)
-      return recordForCaller(record, call, reply, recordedCall(endpoint, call.body), answer)
-    })
+    const { server, headers } = call
+    const answer = () =>
+      server.once(call, reply, async () => {
+        const found = await answerTo(endpoint, lookup, call.body, call, reply)
+        return recordForCaller(record, call, reply, recordedCall(endpoint, call.body), found)
+      })
+    // Of a request that names itself, notes are made in statements of its own.
+    return headers['idempotency-key'] === undefined ? answer() : server.inTurn(call, reply, answer)
   }
 
   return {

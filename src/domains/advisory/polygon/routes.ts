@@ -96,7 +96,13 @@ function polygonRoute(
   return {
     method: 'POST',
     url: `/${code}`,
-    config: { scope: 'advisory', longBody: true, idempotent: true, preferences: ['history=none'] },
+    config: {
+      scope: 'advisory',
+      longBody: true,
+      idempotent: true,
+      preferences: ['history=none'],
+      ownTurns: true,
+    },
     schema: {
       operationId: `${code}InPolygon`,
       summary: `${names.title} in a polygon`,

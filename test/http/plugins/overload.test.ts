@@ -1,0 +1,145 @@
+import { request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
+import type { LightMyRequestResponse } from 'fastify'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+import { newPerson, type Person } from '#test/setup/people.ts'
+
+const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
+const POINT = '/advisory/yield/point?lat=9&lng=38.7'
+
+describe('requests that wait for the database', () => {
+  let service: TestApp
+  let attacker: Person
+  let neighbour: Person
+  beforeAll(async () => {
+    service = await createTestApp({ settings: { DATABASE_POOL_SIZE: '1', DATABASE_QUEUE_LIMIT: '4' } })
+    attacker = await newPerson(service.app)
+    neighbour = await newPerson(service.app)
+    await service.app.listen({ host: '127.0.0.1', port: 0 })
+  })
+  afterAll(() => service.close())
+
+  /** Keeps the database from answering anybody until what comes out is called. */
+  async function holdDatabase(): Promise<() => void> {
+    for (const { headers } of [attacker, neighbour]) {
+      // So that the callers are known: looking them up takes the database as well.
+      expect((await service.app.inject({ url: '/user/profile', headers })).statusCode).toBe(200)
+    }
+    const held = await service.database.pool.connect()
+    return () => held.release()
+  }
+
+  async function untilOneWaits(): Promise<void> {
+    await vi.waitFor(() => expect(service.database.pool.waitingCount).toBeGreaterThan(0), PATIENCE)
+  }
+
+  test.each([
+    ['/history/my'],
+    ['/history/00000000-0000-4000-8000-000000000000'],
+    ['/stats'],
+    ['/user/profile'],
+    ['/admin?admin0=eth&level=1'],
+    ['/auth/keys'],
+  ])('of one caller, for %s, wait for one another and not a neighbour for all of them', async (url) => {
+    const release = await holdDatabase()
+    const answered: string[] = []
+    const ask = async (name: string, { headers }: Person) => {
+      const { statusCode } = await service.app.inject({ url, headers })
+      answered.push(name)
+      return statusCode
+    }
+    const many = [1, 2, 3, 4].map((number) => ask(`attacker ${number}`, attacker))
+    await untilOneWaits()
+    const one = ask('neighbour', neighbour)
+    release()
+    expect(new Set([...(await Promise.all(many)), await one]).size).toBe(1)
+    expect(answered.indexOf('neighbour')).toBeLessThanOrEqual(2)
+  })
+
+  test('are refused where too many wait: the newest of whoever has most', async () => {
+    const release = await holdDatabase()
+    const ask = ({ headers }: Person) => service.app.inject({ url: '/history/my', headers })
+    const many = Array.from({ length: 8 }, () => ask(attacker))
+    await untilOneWaits()
+    const few = [ask(neighbour), ask(neighbour)]
+    await vi.waitFor(async () => expect((await ask(attacker)).statusCode).toBe(503), PATIENCE)
+    release()
+    const statuses = async (answers: Promise<LightMyRequestResponse>[]) =>
+      (await Promise.all(answers)).map(({ statusCode }) => statusCode)
+    expect(await statuses(few)).toEqual([200, 200])
+    const ofMany = await statuses(many)
+    // One had a place already, where there are two one of the neighbour has the other.
+    expect(ofMany).toEqual(
+      EMBEDDED ? [200, 200, 200, 200, 503, 503, 503, 503] : [200, 200, 200, 503, 503, 503, 503, 503],
+    )
+  })
+
+  test('leave the line when their clients go away', async () => {
+    const release = await holdDatabase()
+    const { server } = service.app
+    const { port } = server.address() as AddressInfo
+    const { headers } = attacker
+    const ask = () => service.app.inject({ url: '/history/my', headers })
+    const first = ask()
+    await untilOneWaits()
+    const calls = Array.from({ length: 4 }, () =>
+      request({ port, path: '/history/my', headers, agent: false }),
+    )
+    let arrived = 0
+    server.on('request', () => arrived++)
+    for (const call of calls) call.on('error', () => {}).end()
+    await vi.waitFor(() => expect(arrived).toBe(calls.length), PATIENCE)
+    for (const call of calls) call.destroy()
+    const connections = promisify(server.getConnections.bind(server))
+    await vi.waitFor(async () => expect(await connections()).toBe(0), PATIENCE)
+    const others = Array.from({ length: 4 }, ask)
+    release()
+    const answers = await Promise.all([first, ...others])
+    expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200, 200, 200, 200])
+  })
+
+  test('take a turn also where they name themselves, and nothing waits for a place that it holds', async () => {
+    const release = await holdDatabase()
+    const answered: string[] = []
+    const ask = async (name: string, { headers }: Person) => {
+      const { statusCode } = await service.app.inject({
+        method: 'POST',
+        url: POINT,
+        headers: { ...headers, 'idempotency-key': name },
+      })
+      answered.push(name)
+      return statusCode
+    }
+    const many = [1, 2, 3, 4].map((number) => ask(`attacker ${number}`, attacker))
+    await untilOneWaits()
+    const one = ask('neighbour', neighbour)
+    release()
+    expect([...(await Promise.all(many)), await one]).toEqual([200, 200, 200, 200, 200])
+    expect(answered.indexOf('neighbour')).toBeLessThanOrEqual(2)
+  })
+})
+
+describe.skipIf(EMBEDDED)('connections of a server', () => {
+  test('are left for points, however many requests hang in the database', async () => {
+    const service = await createTestApp({ settings: { TILE_CACHE_MB: '0', STATEMENT_TIMEOUT_MS: '60000' } })
+    const { app, database } = service
+    const people = [await newPerson(app), await newPerson(app), await newPerson(app)]
+    const held = await database.pool.connect()
+    await held.query('begin; lock table advisory_history in access exclusive mode')
+    const hanging = people.flatMap(({ headers }) =>
+      Array.from({ length: 10 }, () => app.inject({ url: '/history/my', headers })),
+    )
+    const blocked = () =>
+      sql<{ count: number }>`select count(*) from pg_locks where not granted`.execute(database.writer)
+    await vi.waitFor(async () => expect((await blocked()).rows[0]?.count).toBeGreaterThan(3), PATIENCE)
+    expect((await app.inject({ method: 'POST', url: POINT })).statusCode).toBe(200)
+    await held.query('rollback')
+    held.release()
+    expect((await Promise.all(hanging)).map(({ statusCode }) => statusCode)).toEqual(hanging.map(() => 200))
+    await service.close()
+  })
+})
