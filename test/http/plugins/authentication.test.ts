@@ -45,6 +45,31 @@ test('a route for admins is for admins alone, as soon as somebody is one', async
   await fiveSecondsLater(async () => expect((await asAdmin()).json().role).toBe('admin'))
 })
 
+test('made-up keys by the dozen from one network do not keep another waiting for all of them', async () => {
+  const someone = await newPerson(service.app)
+  const { pool } = service.database
+  const held = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()))
+  const answered: string[] = []
+  const askFrom = async (remoteAddress: string, authorization: string) => {
+    const { statusCode } = await service.app.inject({
+      url: '/user/profile',
+      headers: { authorization },
+      remoteAddress,
+    })
+    answered.push(remoteAddress)
+    return statusCode
+  }
+  const madeUp = Array.from({ length: 40 }, (_, index) =>
+    askFrom('192.0.2.1', `Bearer agro_${String(index).padStart(43, '0')}`),
+  )
+  const one = askFrom('198.51.100.1', someone.headers.authorization)
+  for (const connection of held) connection.release()
+  expect(await one).toBe(200)
+  expect(new Set(await Promise.all(madeUp))).toEqual(new Set([401]))
+  // After those that were being looked up when it came, and while its profile was read.
+  expect(answered.indexOf('198.51.100.1')).toBeLessThan(20)
+})
+
 /** The cache's clock is the process's; what it caches it caches for five seconds. */
 async function fiveSecondsLater(work: () => Promise<void>): Promise<void> {
   const clock = performance.now.bind(performance)
