@@ -20,7 +20,7 @@ export function deadlineOf(
 ): Deadline {
   const controller = new AbortController()
   const timer = setTimeout(() => controller.abort(late()), milliseconds)
-  const gone = () => controller.abort(new ApiError('QUERY_TIMEOUT', 'The client has gone away.'))
+  const gone = () => controller.abort(clientGone())
   reply.raw.once('close', gone)
   // It may have gone while the caller was looked up.
   if (reply.raw.destroyed) gone()
@@ -38,4 +38,17 @@ function tooSlow(milliseconds: number): ApiError {
     'QUERY_TIMEOUT',
     `The answer was not there within ${milliseconds / 1000} seconds: ask for less, or try again.`,
   )
+}
+
+/** A signal that is aborted when nobody waits for the answer any more: the client has it, or has gone away. */
+export function untilGone({ raw }: FastifyReply): AbortSignal {
+  const controller = new AbortController()
+  const gone = () => controller.abort(clientGone())
+  raw.once('close', gone)
+  if (raw.destroyed) gone()
+  return controller.signal
+}
+
+function clientGone(): ApiError {
+  return new ApiError('QUERY_TIMEOUT', 'The client has gone away.')
 }

@@ -1,4 +1,4 @@
-import { createFairLine, type Party } from './fair-line.ts'
+import { createFairLine, EVERYBODY, type Party } from './fair-line.ts'
 
 export interface BatcherOptions<Item, Result> {
   /** Answers items together: one result for each, in their order. An error is the answer to its item alone. */
@@ -47,8 +47,6 @@ interface Waiting<Item, Result> {
   resolve(result: Result): void
   reject(error: unknown): void
 }
-
-const EVERYBODY: Party = { network: '', caller: '' }
 
 /**
  * Makes a function that answers one item, and gathers those that are asked for while a run is under way

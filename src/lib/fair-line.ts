@@ -5,6 +5,9 @@ export interface Party {
   caller: string
 }
 
+/** Whose work it is where nobody has to be told from others. */
+export const EVERYBODY: Party = { network: '', caller: '' }
+
 /** A party, and what of it is next. */
 export interface Turn<Item> {
   party: Party

@@ -3,6 +3,7 @@ import type { Feedback } from '#schemas/feedback.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { isoTime } from '#src/database/time.ts'
 import { feedbackJson } from '#src/domains/feedback/queries.ts'
+import type { Party } from '#src/lib/fair-line.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 
 /** An advisory that a signed-in caller was given: what was asked, and what was answered. */
@@ -25,10 +26,11 @@ export interface AdvisoryRecord {
  * Keeps an advisory in its caller's history; answers with its public id once it is kept: whoever asks
  * from then on finds it there.
  *
+ * @param party who waits for it: they take turns
  * @throws {ApiError} UNAUTHORIZED where the caller has been deleted meanwhile, OVERLOADED where too many
  * advisories wait to be kept; otherwise what the database throws
  */
-export type RecordAdvisory = (record: AdvisoryRecord) => Promise<string>
+export type RecordAdvisory = (record: AdvisoryRecord, party?: Party) => Promise<string>
 
 /** An advisory as it is written, with its request and answer as JSON. */
 export interface HistoryEntry extends Omit<AdvisoryRecord, 'request' | 'answer'> {

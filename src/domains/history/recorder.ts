@@ -17,8 +17,8 @@ const WAITING_BYTES = 64_000_000
 
 /**
  * Makes what keeps advisories in their callers' histories. One statement is under way at a time; what
- * arrives meanwhile goes out together in the next one. An advisory alone waits for nobody, and one that
- * the database refuses spoils nothing for the others.
+ * arrives meanwhile goes out together in the next one, as far as there is room by turns of those who wait. An
+ * advisory alone waits for nobody, and one that the database refuses spoils nothing for the others.
  */
 export function createHistoryRecorder(db: Kysely<Tables>): RecordAdvisory {
   const insert = createBatcher<HistoryEntry, string>({
@@ -38,11 +38,11 @@ export function createHistoryRecorder(db: Kysely<Tables>): RecordAdvisory {
     },
   })
 
-  return async (record) => {
+  return async (record, party) => {
     const request = JSON.stringify(record.request)
     const answer = JSON.stringify(record.answer)
     const bytes = Buffer.byteLength(request) + Buffer.byteLength(answer)
-    return insert({ ...record, id: randomUUID(), request, answer, bytes })
+    return insert({ ...record, id: randomUUID(), request, answer, bytes }, party)
   }
 }
 

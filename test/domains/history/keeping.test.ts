@@ -140,7 +140,7 @@ describe('the keeper', () => {
       transformResult: async ({ result }) => result,
     }
     const keep = createHistoryRecorder(service.database.writer.withPlugin(counting))
-    const ids = await Promise.all(asked.map(keep))
+    const ids = await Promise.all(asked.map((record) => keep(record)))
     expect(statements).toBeLessThanOrEqual(4)
     expect(new Set(ids).size).toBe(1200)
     const rows = [...(await kept(person)), ...(await kept(others))]

@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import type { BatchPoint } from '#schemas/batch-forms.ts'
 import type { ApiError } from '#src/errors.ts'
 import type { Series } from '#src/products/series.ts'
@@ -9,10 +8,11 @@ import { positionOf } from '../lookup/series.ts'
 import type { Snapshot } from '../lookup/snapshot.ts'
 import type { LayerValues } from '../lookup/values.ts'
 import { RefusedPoint } from './items.ts'
+import type { Pace } from './pace.ts'
 import type { Passage } from './passage.ts'
 import type { Writer } from './writers.ts'
 
-/** So many points are worked on at a time; in between, other requests have their turn. */
+/** So many points are worked on at a time: some milliseconds. In between, others have their turn. */
 const SLICE = 500
 
 interface Slice {
@@ -32,23 +32,27 @@ export interface BatchAdvice {
  * Looks up all points of a call in one release, before anything is answered: whatever fails still fails as
  * a whole.
  *
+ * @param pace lets other calls have their turn
  * @param pointAt reads and judges a point
  * @throws {ApiError} where nothing is published
  */
 export function adviseBatch(
   lookup: Lookup,
   series: Series,
+  { party, slice }: Pace,
   count: number,
   pointAt: (index: number) => BatchPoint | RefusedPoint,
 ): Promise<BatchAdvice> {
-  return lookup.inReleaseQueued(series, async (snapshot, release) => {
+  return lookup.inReleaseQueued(series, party, async (snapshot, release) => {
     if (!release) throw await lookup.reasons.noRelease(snapshot, series)
     const slices: Slice[] = []
     for (let from = 0; from < count; from += SLICE) {
-      if (from > 0) await setImmediate()
-      const length = Math.min(SLICE, count - from)
-      const points = Array.from({ length }, (_, index) => pointAt(from + index))
-      slices.push({ points, values: await lookup.valuesAt(release, points.filter(isAsked).map(positionOf)) })
+      const { points, values } = await slice(() => {
+        const length = Math.min(SLICE, count - from)
+        const points = Array.from({ length }, (_, index) => pointAt(from + index))
+        return { points, values: lookup.valuesAt(release, points.filter(isAsked).map(positionOf), party) }
+      })
+      slices.push({ points, values: await values })
     }
     return { snapshot, release, slices }
   })
@@ -62,6 +66,7 @@ function isAsked(point: BatchPoint | RefusedPoint): point is BatchPoint {
  * The answer in pieces, in the order of the points. Slices are given up as they are written.
  * Why points have no value is asked for piece by piece; where that fails, so does the rest.
  *
+ * @param pace lets other calls have their turn
  * @param passage has what is passed through; null for nothing
  */
 export async function* writeAnswer(
@@ -69,6 +74,7 @@ export async function* writeAnswer(
   series: Series,
   { snapshot, slices }: BatchAdvice,
   writer: Writer,
+  { party, slice: work }: Pace,
   passage: Passage | null,
 ): AsyncGenerator<Buffer> {
   let text = writer.opening
@@ -76,20 +82,28 @@ export async function* writeAnswer(
   for (let slice = slices.shift(); slice; slice = slices.shift()) {
     const { points, values } = slice
     const without = points.filter(isAsked).filter((_, index) => !values[index])
-    const reasons = await Promise.all(without.map((point) => noValue(snapshot, series, positionOf(point))))
-    let next = 0
-    let nextReason = 0
-    const items = points.map((point) => {
-      if (!isAsked(point)) return writer.refused(point)
-      const found = values[next++]
-      return found
-        ? writer.answered(point, found)
-        : writer.without(point, (reasons[nextReason++] as ApiError).body)
-    })
-    const complete = passage ? items.map((item) => writer.passing(item, passage.give(written++))) : items
+    const reasons = await Promise.all(
+      without.map((point) => noValue(snapshot, series, positionOf(point), 'point', party)),
+    )
     const last = slices.length === 0
-    yield Buffer.from(text + complete.join(writer.separator) + (last ? writer.closing : writer.separator))
+    yield await work(() => {
+      const items = textsOf(slice, reasons, writer)
+      const complete = passage ? items.map((item) => writer.passing(item, passage.give(written++))) : items
+      return Buffer.from(text + complete.join(writer.separator) + (last ? writer.closing : writer.separator))
+    })
     text = ''
-    if (!last) await setImmediate()
   }
+}
+
+/** @param reasons of the points that have no value, in their order */
+function textsOf({ points, values }: Slice, reasons: ApiError[], writer: Writer): string[] {
+  let next = 0
+  let nextReason = 0
+  return points.map((point) => {
+    if (!isAsked(point)) return writer.refused(point)
+    const found = values[next++]
+    return found
+      ? writer.answered(point, found)
+      : writer.without(point, (reasons[nextReason++] as ApiError).body)
+  })
 }

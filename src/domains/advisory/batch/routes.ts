@@ -29,6 +29,7 @@ import { seriesOf } from '../lookup/series.ts'
 import { adviseBatch, writeAnswer } from './answer.ts'
 import { givingBack, readBatchBodies, refuseTooMany, UNSUPPORTED_FORM } from './body.ts'
 import { readPoint, type Validator } from './items.ts'
+import { createPace } from './pace.ts'
 import { createPassage, refuseOwnNames } from './passage.ts'
 import { FORMS, type Form, type SentBatch } from './sent.ts'
 import { createWriter, headerOf } from './writers.ts'
@@ -61,6 +62,7 @@ export interface BatchOptions {
 /** The endpoints that answer for many points in one call. Their bodies are read here, not by the app. */
 export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOptions): Promise<void> {
   app.decorateRequest('batch', null)
+  const paceOf = createPace()
   const bodyLimit = readBatchBodies(app)
 
   for (const { product, parameters, request, response } of schemas) {
@@ -102,11 +104,7 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
         },
       },
       preValidation: async (call) => {
-        const batch = call.body as SentBatch | undefined
-        if (!batch || batch.points.count === 0) throw ApiError.invalid('points', 'must not be empty')
-        refuseTooMany(call, batch)
-        call.batch = batch
-        call.body = batch.parameters
+        takeBatch(call)
         merge(call)
       },
       handler: async (call: FastifyRequest<{ Body: BatchParameters }>, reply: FastifyReply) => {
@@ -116,7 +114,8 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
         const series = seriesOf(product, call.body)
         const { pass = [] } = call.body
         const passage = pass.length > 0 ? createPassage(points, pass) : null
-        const advice = await adviseBatch(lookup, series, points.count, (index) =>
+        const pace = paceOf(call, reply)
+        const advice = await adviseBatch(lookup, series, pace, points.count, (index) =>
           readPoint(points, index, validate, passage),
         )
         const { release } = advice
@@ -127,7 +126,7 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
         const long = advice.slices.length > 1
         // The slices have all of it that is still needed.
         Object.assign(call, { batch: null, body: undefined })
-        const written = writeAnswer(lookup.reasons, series, advice, writer, passage)
+        const written = writeAnswer(lookup.reasons, series, advice, writer, pace, passage)
         const pieces = givingBack(call.place, advice.slices, written)
         return reply.send(long ? Readable.from(pieces) : (await pieces.next()).value)
       },
@@ -147,6 +146,15 @@ function answerOf(json: TSchema, forms: BatchForms) {
       'application/geo+json': { schema: ref(forms.collection) },
     },
   }
+}
+
+/** Puts the points of a call aside: what is validated as its body are the parameters that apply to all. */
+function takeBatch(call: FastifyRequest): void {
+  const batch = call.body as SentBatch | undefined
+  if (!batch || batch.points.count === 0) throw ApiError.invalid('points', 'must not be empty')
+  refuseTooMany(call, batch)
+  call.batch = batch
+  call.body = batch.parameters
 }
 
 function mediaTypeOf(form: Form): string {

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
+import type { Party } from '#src/lib/fair-line.ts'
 import { type CellToFind, findCountries, type PlaceToFind, type Position } from './queries.ts'
 
 /** Finds the codes of the countries that a position lies in, borders included, in order. */
@@ -11,8 +12,12 @@ export interface CountryFinder {
    * @param boundaries which are loaded: what was found with others is forgotten
    */
   fromMemory(position: Position, boundaries: string): readonly string[] | undefined
-  /** The same; what is not in memory is asked of the database, for all who ask meanwhile in one query. */
-  find(position: Position, boundaries: string): Promise<readonly string[]>
+  /**
+   * The same; what is not in memory is asked of the database, for all who ask meanwhile in one query.
+   *
+   * @param party who waits for it: where one query is not enough, those who wait take turns
+   */
+  find(position: Position, boundaries: string, party?: Party): Promise<readonly string[]>
 }
 
 /**
@@ -108,12 +113,12 @@ export function createCountryFinder(
     fromMemory(position, boundaries) {
       return isCurrent(boundaries) ? recordedAt(position) : undefined
     },
-    async find(position, boundaries) {
+    async find(position, boundaries, party) {
       const known = isCurrent(boundaries)
       const recorded = known ? recordedAt(position) : undefined
       if (recorded) return recorded
       const cell = known ? cellToFind(position) : null
-      const found = await ask({ ...position, cell })
+      const found = await ask({ ...position, cell }, party)
       // Asked before other boundaries were loaded, or after: it must not be taken for what those say.
       if (cell && found.boundaries === current) {
         record(cell.number, found.throughout ? listOf(found.containing) : null)

@@ -2,6 +2,8 @@ import type { Config } from '#src/config.ts'
 import type { Database } from '#src/database/client.ts'
 import type { ApiError } from '#src/errors.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
+import { EVERYBODY, type Party } from '#src/lib/fair-line.ts'
+import { createFairRoom } from '#src/lib/fair-room.ts'
 import type { Products } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
 import { createPixelReader } from './pixels.ts'
@@ -38,14 +40,19 @@ export interface Lookup {
   releaseOf(series: Series): Promise<PublishedRelease | undefined>
   /** From memory alone; undefined where the database has to be asked. */
   adviseFromMemory(series: Series, position: Position): PointOutcome | undefined
-  /** @throws {ApiError} OVERLOADED while too many others wait */
-  advise(series: Series, position: Position): Promise<PointOutcome>
+  /**
+   * From memory, and otherwise through the database.
+   *
+   * @param party who waits for it: those who wait take turns
+   * @throws {ApiError} OVERLOADED where too many wait, and this party has most of them
+   */
+  advise(series: Series, position: Position, party?: Party): Promise<PointOutcome>
   /**
    * What a release has at some positions, in their order; null where no layer has a value.
    *
    * @throws {ReplacedMeanwhile} where the release has been deleted: to be called within `inRelease`
    */
-  valuesAt(release: PublishedRelease, positions: Position[]): Promise<(LayerValues | null)[]>
+  valuesAt(release: PublishedRelease, positions: Position[], party?: Party): Promise<(LayerValues | null)[]>
   /**
    * Does work in the release that answers for a series. The one place that decides which that is: where it
    * is replaced before the work is done, the work begins anew in what has taken its place.
@@ -54,11 +61,11 @@ export interface Lookup {
    */
   inRelease<Result>(series: Series, work: WorkInRelease<Result>): Promise<Result>
   /**
-   * The same for work that waits for the database together with others.
+   * The same for work that waits for the database together with that of others.
    *
-   * @throws {ApiError} OVERLOADED while DATABASE_QUEUE_LIMIT others wait
+   * @throws {ApiError} OVERLOADED where more than DATABASE_QUEUE_LIMIT wait, and the party has most of them
    */
-  inReleaseQueued<Result>(series: Series, work: WorkInRelease<Result>): Promise<Result>
+  inReleaseQueued<Result>(series: Series, party: Party, work: WorkInRelease<Result>): Promise<Result>
 }
 
 /** That a release is deleted while it is read happens; so often in a row, only while much is being replaced. */
@@ -75,7 +82,7 @@ export function createLookup({ kind, reader }: Database, config: Config, product
   const snapshots = createSnapshots(reader, products, config.RELEASE_MAX_AGE_MS)
   const pixels = createPixelReader(reader, { cacheBytes: config.TILE_CACHE_MB * MEGABYTE, concurrency })
   const reasons = createReasons(reader, products, concurrency)
-  let waiting = 0
+  const room = createFairRoom(config.DATABASE_QUEUE_LIMIT, overloaded)
 
   function valuesFromMemory(release: PublishedRelease, position: Position): LayerValues | null | undefined {
     const found: StoredPixels[] = []
@@ -87,8 +94,14 @@ export function createLookup({ kind, reader }: Database, config: Config, product
     return valuesOf(release.layers, found)
   }
 
-  async function valuesOfPoint(release: PublishedRelease, position: Position): Promise<LayerValues | null> {
-    const stored = await Promise.all(release.coverages.map((coverage) => pixels.read(coverage, position)))
+  async function valuesOfPoint(
+    release: PublishedRelease,
+    position: Position,
+    party: Party,
+  ): Promise<LayerValues | null> {
+    const stored = await Promise.all(
+      release.coverages.map((coverage) => pixels.read(coverage, position, party)),
+    )
     return valuesOf(release.layers, stored)
   }
 
@@ -104,14 +117,12 @@ export function createLookup({ kind, reader }: Database, config: Config, product
     }
   }
 
-  async function inReleaseQueued<Result>(series: Series, work: WorkInRelease<Result>): Promise<Result> {
-    if (waiting >= config.DATABASE_QUEUE_LIMIT) throw overloaded()
-    waiting++
-    try {
-      return await inRelease(series, work)
-    } finally {
-      waiting--
-    }
+  function inReleaseQueued<Result>(
+    series: Series,
+    party: Party,
+    work: WorkInRelease<Result>,
+  ): Promise<Result> {
+    return room.run(party, () => inRelease(series, work))
   }
 
   return {
@@ -129,16 +140,16 @@ export function createLookup({ kind, reader }: Database, config: Config, product
       if (values === undefined) return undefined
       return values ? { release, values } : reasons.noValueFromMemory(snapshot, series, position)
     },
-    advise: (series, position) =>
-      inReleaseQueued(series, async (snapshot, release) => {
-        if (!release) return reasons.noRelease(snapshot, { ...series, ...position })
-        const values = await valuesOfPoint(release, position)
-        return values ? { release, values } : reasons.noValue(snapshot, series, position)
+    advise: (series, position, party = EVERYBODY) =>
+      inReleaseQueued(series, party, async (snapshot, release) => {
+        if (!release) return reasons.noRelease(snapshot, { ...series, ...position }, 'point', party)
+        const values = await valuesOfPoint(release, position, party)
+        return values ? { release, values } : reasons.noValue(snapshot, series, position, 'point', party)
       }),
-    valuesAt(release, positions) {
+    valuesAt(release, positions, party = EVERYBODY) {
       const values = positions.map((position) => {
         const found = valuesFromMemory(release, position)
-        return found === undefined ? valuesOfPoint(release, position) : found
+        return found === undefined ? valuesOfPoint(release, position, party) : found
       })
       return Promise.all(values)
     },

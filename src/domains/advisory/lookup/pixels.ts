@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { isDatabaseUnavailable } from '#src/database/failures.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
+import type { Party } from '#src/lib/fair-line.ts'
 import { createInterleaver, type InterleavedTile } from '#src/raster/interleave.ts'
 import type { NumberedCoverage } from './published-release.ts'
 import { findPixels, findTiles, type Position, type TileAddress } from './queries.ts'
@@ -23,9 +24,10 @@ export interface PixelReader {
   /**
    * The same; what is not in memory is asked of the database, for all who ask meanwhile in one query.
    *
+   * @param party who waits for it: where one query is not enough, those who wait take turns
    * @throws {ReplacedMeanwhile} where the coverage has been deleted
    */
-  read(coverage: NumberedCoverage, position: Position): Promise<StoredPixels>
+  read(coverage: NumberedCoverage, position: Position, party?: Party): Promise<StoredPixels>
 }
 
 /** Who waits for a tile, and for which of its pixels. */
@@ -68,27 +70,35 @@ export function createPixelReader(
   })
   const askTile = createBatcher({
     ...common,
-    run: (tiles: TileAddress[]) => findTiles(db, tiles),
+    run: (tiles: NumberedTile[]) => findTiles(db, tiles),
     batch: TILES_PER_QUERY,
+    keyOf: ({ key }) => key,
   })
 
   /** However many ask for a tile, the database is asked once. */
-  function readWhenLoaded(coverage: NumberedCoverage, place: PixelPlace): Promise<StoredPixels> {
+  function readWhenLoaded(
+    coverage: NumberedCoverage,
+    place: PixelPlace,
+    party?: Party,
+  ): Promise<StoredPixels> {
     return new Promise((resolve, reject) => {
       const waiting = { place, resolve, reject }
       const others = loading.get(place.key)
-      if (others) others.push(waiting)
-      else {
+      const bytes = askTile(tileOf(coverage, place.key), party)
+      if (others) {
+        others.push(waiting)
+        // It was asked for the turn of this party: whoever asked first may wait for many others.
+        bytes.catch(() => {})
+      } else {
         loading.set(place.key, [waiting])
-        void load(place.key, addressOf(coverage, place.key))
+        void load(place.key, bytes)
       }
     })
   }
 
-  async function load(key: number, address: TileAddress): Promise<void> {
+  async function load(key: number, asked: Promise<Buffer | null>): Promise<void> {
     try {
-      const bytes = await askTile(address)
-      if (bytes === null) throw new ReplacedMeanwhile()
+      const bytes = existing(await asked)
       const tile = bytes.length === 0 ? null : interleave(bytes)
       cache.set(key, tile)
       for (const { place, resolve } of takeWaiting(key)) resolve(pixelIn(tile, place))
@@ -103,12 +113,6 @@ export function createPixelReader(
     return waiting
   }
 
-  async function readInDatabase(coverageId: number, position: Position): Promise<StoredPixels> {
-    const pixels = await askPixels({ coverageId, ...position })
-    if (pixels === null) throw new ReplacedMeanwhile()
-    return pixels
-  }
-
   /** Whether the database finds the pixels of a coverage, and not this process. */
   const isReadInDatabase = (coverage: NumberedCoverage) => cacheBytes === 0 || coverage.srid !== WGS84
 
@@ -120,14 +124,21 @@ export function createPixelReader(
       const tile = cache.get(place.key)
       return tile === undefined ? undefined : pixelIn(tile, place)
     },
-    async read(coverage, position) {
-      if (isReadInDatabase(coverage)) return readInDatabase(coverage.id, position)
+    async read(coverage, position, party) {
+      if (isReadInDatabase(coverage))
+        return existing(await askPixels({ coverageId: coverage.id, ...position }, party))
       const place = placeIn(coverage, position)
       if (place === null) return NOTHING
       const tile = cache.get(place.key)
-      return tile === undefined ? readWhenLoaded(coverage, place) : pixelIn(tile, place)
+      return tile === undefined ? readWhenLoaded(coverage, place, party) : pixelIn(tile, place)
     },
   }
+}
+
+/** What the database has found: null of what is not there any more. */
+function existing<Found>(found: Found | null): Found {
+  if (found === null) throw new ReplacedMeanwhile()
+  return found
 }
 
 /** A pixel of a tile, and the number of the tile. */
@@ -154,10 +165,14 @@ function placeIn(coverage: NumberedCoverage, { longitude, latitude }: Position):
   }
 }
 
-/** What the tile with a number is called in the database. */
-function addressOf({ id, firstTile, tileColumns }: NumberedCoverage, key: number): TileAddress {
+/** A tile by its number, and what it is called in the database. */
+interface NumberedTile extends TileAddress {
+  key: number
+}
+
+function tileOf({ id, firstTile, tileColumns }: NumberedCoverage, key: number): NumberedTile {
   const tile = key - firstTile
-  return { coverageId: id, row: Math.floor(tile / tileColumns), column: tile % tileColumns }
+  return { key, coverageId: id, row: Math.floor(tile / tileColumns), column: tile % tileColumns }
 }
 
 function pixelIn(tile: InterleavedTile | null, { column, row }: PixelPlace): StoredPixels {

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { ofSeasonless } from '#schemas/product.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { ApiError, unknownCountry } from '#src/errors.ts'
+import type { Party } from '#src/lib/fair-line.ts'
 import { swapped } from '#src/lib/swapped.ts'
 import type { Products } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
@@ -16,14 +17,24 @@ export interface Reasons {
    * Why nothing is published for a request: the country, the crop, the month, or nothing yet. Where one
    * point is asked about and lies in another country, that is most likely the one that was meant.
    */
-  noRelease(snapshot: Snapshot, query: Series | PointQuery, what?: Place): Promise<ApiError>
+  noRelease(snapshot: Snapshot, query: Series | PointQuery, what?: Place, party?: Party): Promise<ApiError>
   /**
    * Why a published release has no value at a point: it lies outside the country, or there is none. From
    * memory alone; undefined where the database has to be asked.
    */
   noValueFromMemory(snapshot: Snapshot, series: Series, position: Position): ApiError | undefined
-  /** The same, of any place; what is not in memory is asked of the database. */
-  noValue(snapshot: Snapshot, series: Series, position: Position, what?: Place): Promise<ApiError>
+  /**
+   * The same, of any place; what is not in memory is asked of the database.
+   *
+   * @param party who waits for it: those who wait take turns
+   */
+  noValue(
+    snapshot: Snapshot,
+    series: Series,
+    position: Position,
+    what?: Place,
+    party?: Party,
+  ): Promise<ApiError>
 }
 
 /** @param concurrency queries for the countries of positions that may be under way at the same time */
@@ -33,19 +44,24 @@ export function createReasons(db: Kysely<Tables>, products: Products, concurrenc
   const valuesOf = ({ product }: Series) => products.of(product).names.values
 
   /** A sentence about where a position lies, if that is another country than the one asked for. */
-  async function otherCountry(snapshot: Snapshot, query: PointQuery, what: Place): Promise<string> {
-    const codes = await countries.find(query, snapshot.boundaries)
+  async function otherCountry(
+    snapshot: Snapshot,
+    query: PointQuery,
+    what: Place,
+    party?: Party,
+  ): Promise<string> {
+    const codes = await countries.find(query, snapshot.boundaries, party)
     const other = nameOf(snapshot, codes[0])
     return !other || codes.includes(query.countryCode) ? '' : ` The ${what} lies in ${other} (${codes[0]}).`
   }
 
   return {
-    async noRelease(snapshot, query, what = 'point') {
+    async noRelease(snapshot, query, what = 'point', party) {
       const { countryCode } = query
       const cropCode = snapshot.cropNamed(query.cropCode)
       const country = snapshot.countries.find(({ code }) => code === countryCode)
       if (!country) return unknownCountry('country_code', codesOf(snapshot))
-      const elsewhere = 'longitude' in query ? await otherCountry(snapshot, query, what) : ''
+      const elsewhere = 'longitude' in query ? await otherCountry(snapshot, query, what, party) : ''
       if (cropCode !== null && !country.crops.includes(cropCode))
         return noSuchCrop(country, withoutCrops, elsewhere)
       return notPublished(snapshot, { ...query, cropCode }, valuesOf(query), country, elsewhere)
@@ -60,11 +76,11 @@ export function createReasons(db: Kysely<Tables>, products: Products, concurrenc
       return noValueIn(snapshot, { codes, codesMeant }, series, valuesOf(series), position, 'point')
     },
 
-    async noValue(snapshot, series, position, what = 'point') {
+    async noValue(snapshot, series, position, what = 'point', party) {
       if (!snapshot.bounded.has(series.countryCode)) return noData(valuesOf(series), position, what)
-      const codes = await countries.find(position, snapshot.boundaries)
+      const codes = await countries.find(position, snapshot.boundaries, party)
       const meant = positionMeant(codes, position, what)
-      const codesMeant = meant ? await countries.find(meant, snapshot.boundaries) : []
+      const codesMeant = meant ? await countries.find(meant, snapshot.boundaries, party) : []
       return noValueIn(snapshot, { codes, codesMeant }, series, valuesOf(series), position, what)
     },
   }

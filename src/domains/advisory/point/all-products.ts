@@ -32,10 +32,10 @@ export function allProductsAnswerer(products: readonly ProductDefinition[]): Poi
       }
       return answerOf(request, found)
     },
-    async answer(lookup, request) {
+    async answer(lookup, request, party) {
       const found = products.map(async (product) => ({
         product,
-        outcome: await lookup.advise(seriesOf(product, request), positionOf(request)),
+        outcome: await lookup.advise(seriesOf(product, request), positionOf(request), party),
       }))
       return answerOf(request, await Promise.all(found))
     },

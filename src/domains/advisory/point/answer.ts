@@ -1,5 +1,6 @@
 import type { PointRequest } from '#schemas/point-request.ts'
 import { ApiError } from '#src/errors.ts'
+import type { Party } from '#src/lib/fair-line.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { Lookup, PointAdvice, PointOutcome } from '../lookup/lookup.ts'
 import { dataOf, locationOf } from '../lookup/products.ts'
@@ -20,7 +21,8 @@ export interface PointAnswer {
 export interface PointAnswerer {
   /** From memory alone; undefined where the database has to be asked. */
   fromMemory(lookup: Lookup, request: PointRequest): PointAnswer | ApiError | undefined
-  answer(lookup: Lookup, request: PointRequest): Promise<PointAnswer | ApiError>
+  /** @param party who waits for it */
+  answer(lookup: Lookup, request: PointRequest, party: Party): Promise<PointAnswer | ApiError>
 }
 
 /** Answers with what the release of one product says. */
@@ -32,8 +34,8 @@ export function productAnswerer(product: ProductDefinition): PointAnswerer {
       const outcome = lookup.adviseFromMemory(seriesOf(product, request), positionOf(request))
       return outcome && answerOf(request, outcome)
     },
-    async answer(lookup, request) {
-      return answerOf(request, await lookup.advise(seriesOf(product, request), positionOf(request)))
+    async answer(lookup, request, party) {
+      return answerOf(request, await lookup.advise(seriesOf(product, request), positionOf(request), party))
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AdvisoryRecord, RecordAdvisory } from '#src/domains/history/queries.ts'
+import { partyOf } from '#src/http/party.ts'
 import { permits } from '#src/http/plugins/authentication.ts'
 import { isOffTheRecord } from '#src/http/preferences.ts'
 import type { PointAnswer } from './answer.ts'
@@ -23,7 +24,8 @@ export async function recordForCaller(
   if (user === null || method === 'HEAD') return body
   if (!permits(user, 'history') || isOffTheRecord(request, reply)) return body
   try {
-    const historyId = await record({ ...call, userId: user.id, kind: 'point', releases, answer: body })
+    const entry = { ...call, userId: user.id, kind: 'point' as const, releases, answer: body }
+    const historyId = await record(entry, partyOf(request))
     return { ...body, history_id: historyId }
   } catch (error) {
     log.warn({ err: error }, 'an advisory could not be kept')

@@ -7,6 +7,7 @@ import { BODY_ERRORS, type DocumentedError, errorResponses } from '#src/errors.t
 import type { App } from '#src/http/app.ts'
 import { isCurrent } from '#src/http/entity-tags.ts'
 import { mergeQueryIntoBody, readQuery } from '#src/http/parameters.ts'
+import { partyOf } from '#src/http/party.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
@@ -179,7 +180,8 @@ async function answerTo(
   reply: FastifyReply,
 ): Promise<PointAnswer> {
   async function answer(): Promise<PointAnswer> {
-    const found = endpoint.fromMemory(lookup, request) ?? (await endpoint.answer(lookup, request))
+    const found =
+      endpoint.fromMemory(lookup, request) ?? (await endpoint.answer(lookup, request, partyOf(call)))
     if (found instanceof Error) throw found
     return found
   }

@@ -13,6 +13,7 @@ import type { RecordAdvisory } from '#src/domains/history/queries.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { deadlineOf } from '#src/http/deadline.ts'
+import { partyOf } from '#src/http/party.ts'
 import { callerOf, permits } from '#src/http/plugins/authentication.ts'
 import { jsonReader } from '#src/http/plugins/body-parser.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
@@ -149,16 +150,17 @@ function polygonRoute(
         }
         const caller = callerOf(call)
         if (!permits(caller, 'history') || isOffTheRecord(call, reply)) return answered
-        const historyId = await record({
+        const entry = {
           userId: caller.id,
-          kind: 'polygon',
+          kind: 'polygon' as const,
           product: code,
           countryCode: series.countryCode,
           cropCode: series.cropCode,
           releases: [release.code],
           request: body,
           answer: answered,
-        })
+        }
+        const historyId = await record(entry, partyOf(call))
         return { ...answered, history_id: historyId }
       }),
   } as const

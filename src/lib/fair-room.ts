@@ -1,0 +1,32 @@
+import { createFairLine, type Party } from './fair-line.ts'
+
+/** Bounds how many tasks are under way. Where there are too many, whoever has most of them loses the newest. */
+export interface FairRoom {
+  /**
+   * Does a task at once.
+   *
+   * @throws what the room refuses with, now or while the task is under way
+   */
+  run<Result>(party: Party, task: () => Promise<Result>): Promise<Result>
+}
+
+/**
+ * Makes a room for so many tasks.
+ *
+ * @param refusal makes what a task is refused with
+ */
+export function createFairRoom(limit: number, refusal: () => Error): FairRoom {
+  const inside = createFairLine<(error: Error) => void>()
+  return {
+    run: (party, task) =>
+      new Promise((resolve, reject) => {
+        inside.add(party, reject)
+        const refuse = inside.size() > limit ? inside.takeNewestOfMost() : undefined
+        refuse?.(refusal())
+        if (refuse === reject) return
+        task()
+          .finally(() => inside.remove(party, reject))
+          .then(resolve, reject)
+      }),
+  }
+}
