@@ -1,6 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify'
 import type { AdvisedArea } from '#schemas/areas.ts'
-import { type Ask, askUntil } from '#src/database/cancellable.ts'
 import type { Database } from '#src/database/client.ts'
 import type { AreaReference } from '#src/domains/areas/queries.ts'
 import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
@@ -11,6 +10,7 @@ import type { Position } from '../lookup/queries.ts'
 import { ReplacedMeanwhile } from '../lookup/replaced.ts'
 import { codesOf, type Snapshot } from '../lookup/snapshot.ts'
 import { type PolygonAdvice, positionInside, withValues } from './advice.ts'
+import type { Computation, Compute } from './computing.ts'
 import { findArea, persistAreaResult, readArea } from './queries.ts'
 import type { ReleaseStatistics } from './release-statistics.ts'
 import type { ZonalStatistics } from './zonal-statistics.ts'
@@ -20,10 +20,9 @@ export type AreaAdvice = PolygonAdvice & { admin: AdvisedArea }
 /**
  * Answers for administrative areas from the published releases.
  *
- * @param signal ends the work with its reason
  * @throws {ApiError} which says why there is no answer
  */
-export type AdviseArea = (series: Series, area: AreaReference, signal: AbortSignal) => Promise<AreaAdvice>
+export type AdviseArea = (series: Series, area: AreaReference, compute: Compute) => Promise<AreaAdvice>
 
 /** What the database stores of an area once it has been computed. */
 type StoredStatistics = ZonalStatistics & Position
@@ -38,16 +37,15 @@ export function createAreaAdvisor(
 
   /** Computes what a release comes to in an area, and stores it for those who ask next. */
   async function computeArea(
-    ask: Ask,
-    signal: AbortSignal,
+    computation: Computation,
     releaseId: number,
     areaId: number,
   ): Promise<StoredStatistics> {
-    const shape = await readArea(ask, areaId)
+    const shape = await readArea(computation.ask, areaId)
     // Its boundaries are being replaced.
     if (!shape) throw new ReplacedMeanwhile()
     const { wkb, version, longitude, latitude } = shape
-    const statistics = await statisticsIn(ask, signal, releaseId, decodeMultiPolygon(wkb))
+    const statistics = await statisticsIn(computation, releaseId, decodeMultiPolygon(wkb))
     const stored = { ...statistics, longitude, latitude }
     await persistAreaResult(database.writer, { areaId, releaseId, version }, stored).catch((error) =>
       // The answer is right even where it could not be stored.
@@ -56,20 +54,23 @@ export function createAreaAdvisor(
     return stored
   }
 
-  return async (series, reference, signal) => {
-    const ask = askUntil(database, signal)
-    return lookup.inRelease(series, async (snapshot, release) => {
-      const area = await findArea(ask, reference, release?.id ?? null)
+  return (series, reference, compute) =>
+    lookup.inRelease(series, async (snapshot, release) => {
+      const area = await findArea(database.reader, reference, release?.id ?? null)
       if (!area) throw unknownArea(snapshot, reference)
       if (!release) throw await reasons.noRelease(snapshot, series)
       const { id, countryCode, level, code, name } = area
       const { longitude, latitude, ...statistics } =
-        (area.statistics as StoredStatistics | null) ?? (await computeArea(ask, signal, release.id, id))
+        (area.statistics as StoredStatistics | null) ??
+        (await compute(async (computation) => {
+          // Others may have asked for it, too, while this one waited for its turn.
+          const stored = (await findArea(database.reader, reference, release.id))?.statistics
+          return (stored as StoredStatistics | null) ?? computeArea(computation, release.id, id)
+        }))
       const position = positionInside(longitude, latitude)
       const admin = { country_code: countryCode, level, code, name }
       return withValues(reasons, snapshot, series, { admin, release, position, statistics })
     })
-  }
 }
 
 function unknownArea(snapshot: Snapshot, { countryCode, code, level }: AreaReference): ApiError {

@@ -1,10 +1,10 @@
-import { askUntil } from '#src/database/cancellable.ts'
 import type { Database } from '#src/database/client.ts'
 import type { Series } from '#src/products/series.ts'
 import { encodeMultiPolygon } from '#src/raster/geometry-wkb.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { type PolygonAdvice, positionInside, withValues } from './advice.ts'
+import type { Compute } from './computing.ts'
 import { refuseNesting } from './nesting.ts'
 import { examinePolygon } from './queries.ts'
 import { createElsewhereRefusal, notValid } from './refusals.ts'
@@ -14,10 +14,9 @@ import type { ReleaseStatistics } from './release-statistics.ts'
  * Answers for polygons from the published releases.
  *
  * @param polygons as `readGeoJson` has read them
- * @param signal ends the work with its reason
  * @throws {ApiError} which says why there is no answer
  */
-export type AdvisePolygon = (series: Series, polygons: Rings[], signal: AbortSignal) => Promise<PolygonAdvice>
+export type AdvisePolygon = (series: Series, polygons: Rings[], compute: Compute) => Promise<PolygonAdvice>
 
 /** @param maxAgeMs how old what is known of the countries may be */
 export function createPolygonAdvisor(
@@ -29,18 +28,19 @@ export function createPolygonAdvisor(
   const refuseElsewhere = createElsewhereRefusal(database.reader, maxAgeMs)
   const { reasons } = lookup
 
-  return async (series, polygons, signal) => {
-    const ask = askUntil(database, signal)
+  return async (series, polygons, compute) => {
     await refuseElsewhere(polygons, series.countryCode)
-    refuseNesting(polygons)
-    const examined = await examinePolygon(ask, encodeMultiPolygon(polygons))
-    const { reason, longitude, latitude } = examined
-    if (reason !== null || longitude === null || latitude === null) throw notValid(examined)
-    const position = positionInside(longitude, latitude)
-    return lookup.inRelease(series, async (snapshot, release) => {
-      if (!release) throw await reasons.noRelease(snapshot, { ...series, ...position }, 'polygon')
-      const statistics = await statisticsIn(ask, signal, release.id, polygons)
-      return withValues(reasons, snapshot, series, { release, position, statistics })
+    return compute(async (computation) => {
+      refuseNesting(polygons)
+      const examined = await examinePolygon(computation.ask, encodeMultiPolygon(polygons))
+      const { reason, longitude, latitude } = examined
+      if (reason !== null || longitude === null || latitude === null) throw notValid(examined)
+      const position = positionInside(longitude, latitude)
+      return lookup.inRelease(series, async (snapshot, release) => {
+        if (!release) throw await reasons.noRelease(snapshot, { ...series, ...position }, 'polygon')
+        const statistics = await statisticsIn(computation, release.id, polygons)
+        return withValues(reasons, snapshot, series, { release, position, statistics })
+      })
     })
   }
 }

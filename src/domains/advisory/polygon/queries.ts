@@ -47,11 +47,11 @@ export interface AreaInRelease {
 
 /** Finds an administrative area, and what is stored of it for a release. */
 export async function findArea(
-  ask: Ask,
+  db: Kysely<Tables>,
   { countryCode, code, level }: AreaReference,
   releaseId: number | null,
 ): Promise<AreaInRelease | undefined> {
-  const [row] = await ask<AreaInRelease>(sql`
+  const { rows } = await sql<AreaInRelease>`
     select
       area.id,
       area.level,
@@ -72,8 +72,8 @@ export async function findArea(
       order by level
       limit 1
     ) as area
-    join boundary_set using (country_code, level)`)
-  return row
+    join boundary_set using (country_code, level)`.execute(db)
+  return rows[0]
 }
 
 /** The shape of an area as well-known binary, and a position inside; undefined where it is no more. */

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely'
-import type { Ask } from '#src/database/cancellable.ts'
 import type { Tables } from '#src/database/tables.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import { ReplacedMeanwhile } from '../lookup/replaced.ts'
+import type { Computation } from './computing.ts'
 import { createCoverageFinder } from './coverages.ts'
 import { isRelease } from './zonal-queries.ts'
 import { type ZonalStatistics, zonalStatistics } from './zonal-statistics.ts'
@@ -10,12 +10,10 @@ import { type ZonalStatistics, zonalStatistics } from './zonal-statistics.ts'
 /**
  * What the layers of a release come to in polygons.
  *
- * @param signal ends the work with its reason
  * @throws {ReplacedMeanwhile} where the release has been deleted before all of it was read
  */
 export type ReleaseStatistics = (
-  ask: Ask,
-  signal: AbortSignal,
+  computation: Computation,
   releaseId: number,
   polygons: Rings[],
 ) => Promise<ZonalStatistics>
@@ -23,11 +21,11 @@ export type ReleaseStatistics = (
 export function createReleaseStatistics(db: Kysely<Tables>): ReleaseStatistics {
   const coverages = createCoverageFinder(db)
 
-  return async (ask, signal, releaseId, polygons) => {
+  return async (computation, releaseId, polygons) => {
     const forget = () => coverages.forget(releaseId)
-    const statistics = await zonalStatistics(ask, signal, await coverages.find(releaseId), polygons, forget)
+    const statistics = await zonalStatistics(computation, await coverages.find(releaseId), polygons, forget)
     // Tiles of a deleted release look like tiles without a value.
-    if (!(await isRelease(ask, releaseId))) throw new ReplacedMeanwhile()
+    if (!(await isRelease(computation.ask, releaseId))) throw new ReplacedMeanwhile()
     return statistics
   }
 }

@@ -12,7 +12,6 @@ import {
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { deadlineOf } from '#src/http/deadline.ts'
 import { partyOf } from '#src/http/party.ts'
 import { callerOf, permits } from '#src/http/plugins/authentication.ts'
 import { jsonReader } from '#src/http/plugins/body-parser.ts'
@@ -27,6 +26,7 @@ import { seriesOf } from '../lookup/series.ts'
 import type { PolygonAdvice } from './advice.ts'
 import { type AreaAdvice, createAreaAdvisor } from './area-advisor.ts'
 import { GEOJSON, polygonBodyReader } from './body.ts'
+import { createComputing } from './computing.ts'
 import { entriesOf, roundArea } from './entries.ts'
 import { readGeoJson, type SentGeoJson } from './geometry.ts'
 import { createPolygonAdvisor } from './polygon-advisor.ts'
@@ -51,7 +51,7 @@ Send \`geometry\`, a GeoJSON Polygon, MultiPolygon, Feature of one or FeatureCol
 
 **How it is computed.** Each pixel counts by the part of its area that lies inside: on the WGS 84 ellipsoid for rasters in degrees, in the plane of their CRS for projected ones. So fields smaller than a pixel, holes and slivers are right. The value is the mean with these weights, \`stddev\` the standard deviation of the population with the same ones; \`min\` and \`max\` are over the pixels that the polygon overlaps. \`covered_percent\` is the part of its area that has values, and totals are for that part. Layers without a value in the polygon are left out.
 
-**What is refused.** 400 \`INVALID_GEOMETRY\` says what is wrong and where: rings that are not closed or have fewer than four positions, no area, crossings, holes outside, more than 10,000 vertices, a \`crs\`, other types, coordinates that are not numbers or swapped. Nothing is repaired. Bodies over the limit are 413. What takes longer than the service's limit (5 seconds unless it is set otherwise) is given up with 503 \`QUERY_TIMEOUT\`.
+**What is refused.** 400 \`INVALID_GEOMETRY\` says what is wrong and where: rings that are not closed or have fewer than four positions, no area, crossings, holes outside, more than 10,000 vertices, a \`crs\`, other types, coordinates that are not numbers or swapped. Nothing is repaired. Bodies over the limit are 413. What takes longer than the service's limit (5 seconds unless it is set otherwise) is given up with 503 \`QUERY_TIMEOUT\`. Two polygons of a caller are computed at a time: others wait for their turn, and are answered 503 \`OVERLOADED\` after as long.
 
 The answer is kept in the caller's history, under \`history_id\`; with \`Prefer: history=none\`, or a key without the scope \`history\`, it is not.`
 
@@ -70,27 +70,26 @@ export async function polygonRoutes(app: App, { lookup, schemas, record }: Polyg
   const advisePolygon = createPolygonAdvisor(database, lookup, statisticsIn, config.RELEASE_MAX_AGE_MS)
   const adviseArea = createAreaAdvisor(database, lookup, statisticsIn, log)
 
-  function adviceOn({ body, polygon }: Call, series: Series, signal: AbortSignal): Promise<Advice> {
+  const computing = createComputing(app)
+
+  function adviceOn(call: Call, reply: FastifyReply, series: Series): Promise<Advice> {
+    const { body, polygon } = call
+    const compute = computing(call, reply)
     const { admin } = body
-    if (!admin) return advisePolygon(series, readGeoJson(polygon as SentGeoJson), signal)
+    if (!admin) return advisePolygon(series, readGeoJson(polygon as SentGeoJson), compute)
     const { code, level = null } = admin
-    return adviseArea(series, { countryCode: series.countryCode, code: code.trim(), level }, signal)
+    return adviseArea(series, { countryCode: series.countryCode, code: code.trim(), level }, compute)
   }
 
   for (const endpoint of schemas) {
-    app.route({
-      ...polygonRoute(endpoint, adviceOn, record, config.STATEMENT_TIMEOUT_MS),
-      bodyLimit: config.BODY_LIMIT_BYTES,
-    })
+    app.route({ ...polygonRoute(endpoint, adviceOn, record), bodyLimit: config.BODY_LIMIT_BYTES })
   }
 }
 
-/** @param timeoutMs how long the advice may take */
 function polygonRoute(
   { product, request, response }: PolygonSchemas<ProductDefinition>,
-  adviceOn: (call: Call, series: Series, signal: AbortSignal) => Promise<Advice>,
+  adviceOn: (call: Call, reply: FastifyReply, series: Series) => Promise<Advice>,
   record: RecordAdvisory,
-  timeoutMs: number,
 ) {
   const { code, names, descriptions } = product
   const read = polygonBodyReader(request)
@@ -139,8 +138,7 @@ function polygonRoute(
       call.server.once(call, reply, async () => {
         const { body } = call
         const series = seriesOf(product, { ...body, country_code: countryOf(body) })
-        const deadline = deadlineOf(reply, timeoutMs)
-        const advice = await adviceOn(call, series, deadline.signal).finally(() => deadline.end())
+        const advice = await adviceOn(call, reply, series)
         const { release } = advice
         reply.header('advisory-release', release.code)
         const answered = {

@@ -1,10 +1,9 @@
-import { setImmediate } from 'node:timers/promises'
-import type { Ask } from '#src/database/cancellable.ts'
 import { type BlockRun, columnsIn, largestBlocks, tileRowsOf } from '#src/raster/blocks.ts'
 import { measureOf } from '#src/raster/pixel-area.ts'
 import { decodeTile, type TileBand } from '#src/raster/raster-wkb.ts'
 import { ellipsoidArea, type Rings } from '#src/raster/rings.ts'
 import { addSummary, decodeSummary, emptySummary, type Summary, summaryOf } from '#src/raster/summary.ts'
+import type { Computation } from './computing.ts'
 import { placeOnCoverage } from './place-on-coverage.ts'
 import { readSummaries, readTiles, SummariesGone, type ZonalCoverage } from './zonal-queries.ts'
 
@@ -35,19 +34,17 @@ const SQUARE_METRES_A_HECTARE = 10_000
  * The tiles on the border are read and looked at pixel by pixel; of what lies inside as a whole, the
  * summaries of the largest blocks are read. Both in chunks, so memory stays bounded.
  *
- * @param signal ends the work with its reason
  * @param onSummariesGone called for each coverage that has lost its summaries, which is read tile by tile
  */
 export async function zonalStatistics(
-  ask: Ask,
-  signal: AbortSignal,
+  computation: Computation,
   coverages: ZonalCoverage[],
   polygons: Rings[],
   onSummariesGone: () => void,
 ): Promise<ZonalStatistics> {
   const layers: (LayerStatistics | null)[] = []
   for (const coverage of coverages) {
-    const { summaries, total } = await summariesIn(ask, signal, coverage, polygons, onSummariesGone)
+    const { summaries, total } = await summariesIn(computation, coverage, polygons, onSummariesGone)
     coverage.bands.forEach(({ index, scale, offset }, position) => {
       const { weight, mean, squares, minimum, maximum } = summaries[position] as Summary
       if (weight === 0) {
@@ -73,9 +70,6 @@ const TILES_A_CHUNK = 512
 /** Runs of blocks whose summaries are read with one statement. */
 const RUNS_A_CHUNK = 1024
 
-/** How long the scan may go on before others have a turn. */
-const TURN_MS = 10
-
 /** The summaries of a coverage's bands in a polygon, and the area of the polygon in the same measure. */
 interface CoverageSummaries {
   summaries: Summary[]
@@ -83,27 +77,26 @@ interface CoverageSummaries {
 }
 
 async function summariesIn(
-  ask: Ask,
-  signal: AbortSignal,
+  computation: Computation,
   coverage: ZonalCoverage,
   polygons: Rings[],
   onSummariesGone: () => void,
 ): Promise<CoverageSummaries> {
   try {
-    return await addUp(ask, signal, coverage, polygons)
+    return await addUp(computation, coverage, polygons)
   } catch (error) {
     if (!(error instanceof SummariesGone)) throw error
     onSummariesGone()
-    return addUp(ask, signal, { ...coverage, summarised: false }, polygons)
+    return addUp(computation, { ...coverage, summarised: false }, polygons)
   }
 }
 
 async function addUp(
-  ask: Ask,
-  signal: AbortSignal,
+  computation: Computation,
   coverage: ZonalCoverage,
   polygons: Rings[],
 ): Promise<CoverageSummaries> {
+  const { ask, pause } = computation
   const { id, width, height, tileSize, geographic, bands } = coverage
   const summaries = bands.map(emptySummary)
   const placed = await placeOnCoverage(ask, coverage, polygons)
@@ -112,14 +105,9 @@ async function addUp(
   let border: { row: number; column: number; areas: Float64Array }[] = []
   const inside = new Map<number, number[]>()
   let area = 0
-  let turn = performance.now()
 
   for (const found of tileRowsOf(placed, coverage, measure)) {
-    if (performance.now() - turn > TURN_MS) {
-      await setImmediate()
-      turn = performance.now()
-    }
-    signal.throwIfAborted()
+    await pause()
     if (!found) continue
     area += found.area
     for (const [column, areas] of found.border) border.push({ row: found.row, column, areas })
@@ -152,9 +140,8 @@ async function addUp(
           const pixels = tile.bands[band - 1] as TileBand
           addSummary(summaries[index] as Summary, summaryOf(pixels, whole, areas, tileSize))
         })
+        await pause()
       }
-      await setImmediate()
-      signal.throwIfAborted()
     }
     border = []
   }
@@ -164,6 +151,7 @@ async function addUp(
       bands.forEach(({ band }, index) => {
         addSummary(summaries[index] as Summary, decodeSummary(stored, band))
       })
+      await pause()
     }
   }
 

@@ -153,7 +153,8 @@ afterAll(() => service.close())
 function zonal(polygons: Polygons, of: ZonalCoverage[]): Promise<ZonalStatistics> {
   const { signal } = new AbortController()
   const rings = polygons.map((polygon) => polygon.map((ring) => Float64Array.from(ring.flat())))
-  return zonalStatistics(askUntil(service.database, signal), signal, of, rings, () => {})
+  const computation = { ask: askUntil(service.database, signal), pause: async () => {} }
+  return zonalStatistics(computation, of, rings, () => {})
 }
 
 /** Parts that edges are divided into: lines in degrees are curves on a projected grid. */

@@ -1,0 +1,80 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type Ask, askUntil } from '#src/database/cancellable.ts'
+import type { Database } from '#src/database/client.ts'
+import { ApiError } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { deadlineOf } from '#src/http/deadline.ts'
+import { partyOf } from '#src/http/party.ts'
+import { createFairQueue } from '#src/lib/fair-queue.ts'
+import { createTurns, type Pause } from '#src/lib/turns.ts'
+
+/** What a computation works with. */
+export interface Computation {
+  /** Reads from the database until the computation is to end. */
+  ask: Ask
+  /** Lets others go on; rejects with the reason once the computation is to end. */
+  pause: Pause
+}
+
+/**
+ * Does a computation for a request when its turn comes.
+ *
+ * @throws {ApiError} OVERLOADED where that takes too long or too many wait, QUERY_TIMEOUT where the
+ *   computation does, or the client goes away
+ */
+export type Compute = <Result>(task: (computation: Computation) => Promise<Result>) => Promise<Result>
+
+/** Computations of one caller at the same time. */
+const RUNNING_EACH = 2
+
+/** Computations at the same time, of all callers: one thread has them all. */
+const MOST_RUNNING = 4
+
+/** Computations that wait, of all callers. Each holds its body, of a megabyte at most. */
+const WAITING = 100
+
+/** How long a computation may go on before others have a turn: about as long as a busy moment of points. */
+const SLICE_MS = 2
+
+/** Makes what computations about polygons and areas go through: callers take turns there. */
+export function createComputing({
+  config,
+  database,
+}: App): (request: FastifyRequest, reply: FastifyReply) => Compute {
+  const { STATEMENT_TIMEOUT_MS: timeoutMs, DATABASE_POOL_SIZE: connections } = config
+  const queue = createFairQueue(
+    { running: mostRunning(database.kind, connections), runningEach: RUNNING_EACH, waiting: WAITING },
+    tooMany,
+  )
+  const beginTurns = createTurns(SLICE_MS)
+
+  return (request, reply) => async (task) => {
+    const patience = deadlineOf(reply, timeoutMs, tooMany)
+    const compute = async () => {
+      patience.end()
+      const { signal, end } = deadlineOf(reply, timeoutMs)
+      const pause = beginTurns()
+      const computation = {
+        ask: askUntil(database, signal),
+        async pause() {
+          await pause()
+          signal.throwIfAborted()
+        },
+      }
+      return task(computation).finally(end)
+    }
+    return queue.run(partyOf(request), compute, patience.signal).finally(() => patience.end())
+  }
+}
+
+/**
+ * So many that half of the connections stay for points and all others: a computation uses one at a time. The
+ * embedded database has one in all, which is free between two statements.
+ */
+function mostRunning(kind: Database['kind'], connections: number): number {
+  return kind === 'embedded' ? 1 : Math.max(1, Math.min(MOST_RUNNING, Math.floor(connections / 2)))
+}
+
+function tooMany(): ApiError {
+  return new ApiError('OVERLOADED', 'Too many polygons are being computed; try again in a second.')
+}

@@ -1,0 +1,110 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
+import { rectangle } from '#test/setup/boundaries.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+import {
+  createTestAppWithPerson,
+  newPerson,
+  type Person,
+  type TestAppWithPerson,
+} from '#test/setup/people.ts'
+import { askWithin } from './ask.ts'
+
+/** There is one connection: while a test holds tiles back, it cannot look at what runs. */
+const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
+
+const FIELD = { geometry: rectangle(38.5, 9.5, 38.6, 9.6) }
+
+let service: TestAppWithPerson
+let other: Person
+beforeAll(async () => {
+  service = await createTestAppWithPerson({ settings: { STATEMENT_TIMEOUT_MS: '60000' } })
+  other = await newPerson(service.app)
+})
+afterAll(() => service.close())
+
+/** Does something while nothing can be read of tiles. */
+async function whileHeld(
+  work: () => Promise<void>,
+  { database }: TestAppWithPerson = service,
+): Promise<void> {
+  await database.writer.transaction().execute(async (trx) => {
+    await sql`lock table raster_tile in access exclusive mode`.execute(trx)
+    await work()
+  })
+}
+
+/** How many statements read tiles now. */
+async function reading({ database }: TestAppWithPerson = service): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) from pg_stat_activity
+    where state = 'active' and pid <> pg_backend_pid() and datname = current_database()
+      and query like '%raster_tile%'`.execute(database.writer)
+  return rows[0]?.count as number
+}
+
+test('a caller who asks about twenty polygons at once is answered about all', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => askWithin(service.app, service.person, 'yield', FIELD)),
+  )
+  expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200))
+})
+
+test.skipIf(EMBEDDED)(
+  'two polygons of a caller are computed at once, and those of another caller do not wait for more',
+  async () => {
+    const asked: ReturnType<typeof askWithin>[] = []
+    await whileHeld(async () => {
+      for (let count = 0; count < 6; count++) {
+        asked.push(askWithin(service.app, service.person, 'yield', FIELD))
+      }
+      await vi.waitUntil(async () => (await reading()) === 2, PATIENCE)
+      asked.push(askWithin(service.app, other, 'yield', FIELD))
+      await vi.waitUntil(async () => (await reading()) === 3, PATIENCE)
+    })
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map(() => 200))
+  },
+)
+
+test.skipIf(EMBEDDED)(
+  'where too many wait, one of the caller with most is refused at once, and the other caller is answered',
+  async () => {
+    const first: ReturnType<typeof askWithin>[] = []
+    let last: ReturnType<typeof askWithin> | undefined
+    await whileHeld(async () => {
+      for (let count = 0; count < 103; count++) {
+        first.push(askWithin(service.app, service.person, 'yield', FIELD))
+      }
+      last = askWithin(service.app, other, 'yield', FIELD)
+      const refused = await Promise.race(first)
+      expect([refused.status, refused.body.code, refused.headers['retry-after']]).toEqual([
+        503,
+        'OVERLOADED',
+        '1',
+      ])
+      expect(refused.body.error).toBe('Too many polygons are being computed; try again in a second.')
+    })
+    const statuses = (await Promise.all(first)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 503)).toHaveLength(1)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(102)
+    expect((await last)?.status).toBe(200)
+  },
+)
+
+test.skipIf(EMBEDDED)(
+  'a polygon that waits too long for its turn is refused, and not one that is computed for as long',
+  async () => {
+    const impatient = await createTestAppWithPerson({ settings: { STATEMENT_TIMEOUT_MS: '2000' } })
+    onTestFinished(() => impatient.close())
+    const ask = () => askWithin(impatient.app, impatient.person, 'yield', FIELD)
+    await whileHeld(async () => {
+      const running = [ask(), ask()]
+      await vi.waitUntil(async () => (await reading(impatient)) === 2, PATIENCE)
+      const waiting = Array.from({ length: 8 }, ask)
+      const codes = (await Promise.all(running)).map(({ body }) => body.code)
+      expect(codes).toEqual(['QUERY_TIMEOUT', 'QUERY_TIMEOUT'])
+      const { status, body } = await Promise.race(waiting)
+      expect([status, body.code]).toEqual([503, 'OVERLOADED'])
+    }, impatient)
+  },
+)
