@@ -5,10 +5,10 @@ import type { Rings } from '#src/raster/rings.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { type PolygonAdvice, positionInside, withValues } from './advice.ts'
 import type { Compute } from './computing.ts'
-import { refuseNesting } from './nesting.ts'
-import { examinePolygon } from './queries.ts'
-import { createElsewhereRefusal, notValid } from './refusals.ts'
+import { findPositionInside } from './queries.ts'
+import { createElsewhereRefusal } from './refusals.ts'
 import type { ReleaseStatistics } from './release-statistics.ts'
+import { refuseInvalid } from './validity.ts'
 
 /**
  * Answers for polygons from the published releases.
@@ -31,10 +31,8 @@ export function createPolygonAdvisor(
   return async (series, polygons, compute) => {
     await refuseElsewhere(polygons, series.countryCode)
     return compute(async (computation) => {
-      refuseNesting(polygons)
-      const examined = await examinePolygon(computation.ask, encodeMultiPolygon(polygons))
-      const { reason, longitude, latitude } = examined
-      if (reason !== null || longitude === null || latitude === null) throw notValid(examined)
+      await refuseInvalid(polygons, computation.pause)
+      const { longitude, latitude } = await findPositionInside(computation.ask, encodeMultiPolygon(polygons))
       const position = positionInside(longitude, latitude)
       return lookup.inRelease(series, async (snapshot, release) => {
         if (!release) throw await reasons.noRelease(snapshot, { ...series, ...position }, 'polygon')

@@ -10,28 +10,16 @@ import type { Position } from '../lookup/queries.ts'
  */
 const STATISTICS_VERSION = 1
 
-/** What PostGIS says of a polygon. */
-export interface PolygonExamination {
-  /** Why it is not valid, in PostGIS's words; null where it is. */
-  reason: string | null
-  /** Where it is not valid, or a position inside. */
-  longitude: number | null
-  latitude: number | null
-}
-
-/** @param wkb a MultiPolygon whose rings are closed, with at least four positions */
-export async function examinePolygon(ask: Ask, wkb: Buffer): Promise<PolygonExamination> {
-  const [row] = await ask<PolygonExamination>(sql`
-    with polygon as materialized (select st_geomfromwkb(${wkb}::bytea, 4326) as geom),
-    examined as materialized (
-      -- In the select list its columns would be computed one by one, each from the start.
-      select geom, valid, reason, location from polygon cross join lateral st_isvaliddetail(geom)
-    ),
-    place as materialized (
-      select reason, case when valid then st_pointonsurface(geom) else location end as point from examined
-    )
-    select reason, st_x(point) as longitude, st_y(point) as latitude from place`)
-  return row as PolygonExamination
+/**
+ * A position inside of a polygon.
+ *
+ * @param wkb a MultiPolygon that is valid
+ */
+export async function findPositionInside(ask: Ask, wkb: Buffer): Promise<Position> {
+  const [row] = await ask<Position>(sql`
+    select st_x(point) as longitude, st_y(point) as latitude
+    from (select st_pointonsurface(st_geomfromwkb(${wkb}::bytea, 4326)) as point offset 0) as inside`)
+  return row as Position
 }
 
 /** An administrative area, and what is stored of it for a release. */

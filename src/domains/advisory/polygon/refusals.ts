@@ -3,10 +3,8 @@ import type { Tables } from '#src/database/tables.ts'
 import { type CountryExtent, listCountryExtents } from '#src/domains/reference/queries.ts'
 import { ApiError } from '#src/errors.ts'
 import { createFreshValue } from '#src/lib/fresh-value.ts'
-import { roundDegrees } from '#src/lib/round.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import { invalid } from './geometry.ts'
-import { placeOf } from './nesting.ts'
 
 /**
  * Makes what refuses polygons that lie outside all countries.
@@ -63,35 +61,4 @@ function meetsAny(countries: CountryExtent[], polygons: Rings[], swapped: 0 | 1)
       high[1] >= south - BEYOND
     )
   })
-}
-
-/** What PostGIS finds wrong with a polygon, in our words. */
-const REASONS: Record<string, string> = {
-  'Self-intersection': 'crosses itself or another of its rings',
-  'Ring Self-intersection': 'has a ring that touches itself',
-  'Hole lies outside shell': 'has a hole outside of its polygon',
-  'Holes are nested': 'has a hole within another hole',
-  'Nested shells': 'has a polygon within another one',
-  'Interior is disconnected': 'is cut into parts by its holes',
-  'Duplicate Rings': 'has the same ring twice',
-  'Too few points in geometry component': 'has a ring of fewer than three different positions',
-}
-
-/** The error for a polygon that PostGIS finds wrong. */
-export function notValid({
-  reason,
-  longitude,
-  latitude,
-}: {
-  reason: string | null
-  longitude: number | null
-  latitude: number | null
-}): ApiError {
-  const what = REASONS[reason ?? ''] ?? `is not valid (${reason ?? 'it has no inside'})`
-  return invalid(
-    'geometry',
-    longitude === null || latitude === null
-      ? what
-      : `${what}, ${placeOf([longitude, latitude].map(roundDegrees))}`,
-  )
 }

@@ -1,0 +1,116 @@
+import type { Polygons, Ring } from './brute-force.ts'
+
+/** The middle of the shapes, which are two degrees wide at most. */
+const [X, Y] = [38.5, 9.5]
+
+/** Shapes of nearly 10,000 vertices whose edges, rings or touches are as much in each other's way as can be. */
+export const HOSTILE_SHAPES: Record<string, () => Polygons> = {
+  'slanted comb': () => [[slanted(comb(3300))]],
+  star: () => [[star(4990)]],
+  spiral: () => [[band(4990, 100, 30)]],
+  'zig-zag': () => [[zigZag(4990)]],
+  'slivers in each other': () => Array.from({ length: 2490 }, (_, index) => [sliver(index / 2490)]),
+  'squares in each other': () =>
+    Array.from({ length: 990 }, (_, index) => [square(1 - index / 990), square(1 - (index + 0.5) / 990)]),
+  'arcs in each other': () => Array.from({ length: 100 }, (_, index) => [arc(49, (index + 1) / 100)]),
+  'a thousand holes that touch the same side': () => [touchingHoles(1600)],
+}
+
+function closed(ring: Ring): Ring {
+  return [...ring, ring[0] as [number, number]]
+}
+
+/** Teeth as high as the comb is wide, upwards from the origin. */
+function comb(teeth: number): Ring {
+  const points = Array.from({ length: teeth }, (_, tooth): Ring => {
+    const x = tooth / teeth
+    return [
+      [x, 0.05],
+      [x + 0.3 / teeth, 1],
+      [x + 0.6 / teeth, 0.05],
+    ]
+  })
+  return closed([...points.flat(), [1, 0], [0, 0]])
+}
+
+/** Turned by an eighth, so that the boxes of all edges overlap. */
+function slanted(ring: Ring): Ring {
+  return ring.map(([x, y]) => [X + (x - y) * Math.SQRT1_2, Y - 1 + (x + y) * Math.SQRT1_2])
+}
+
+function star(spikes: number): Ring {
+  return closed(
+    Array.from({ length: 2 * spikes }, (_, corner) =>
+      polar((Math.PI * corner) / spikes, corner % 2 ? 1 : 0.02),
+    ),
+  )
+}
+
+/** A band that goes around its middle, outwards. */
+function band(corners: number, turns: number, width: number): Ring {
+  const way = (out: number) =>
+    Array.from({ length: corners }, (_, corner) => {
+      const part = corner / corners
+      return polar(2 * Math.PI * turns * part, 0.01 + 0.9 * part + out / (100 * turns))
+    })
+  return closed([...way(0), ...way(width).reverse()])
+}
+
+function arc(corners: number, radius: number): Ring {
+  const way = (distance: number) =>
+    Array.from({ length: corners }, (_, corner) => polar((1.9 * Math.PI * corner) / corners, distance))
+  return closed([...way(radius), ...way(radius - 0.004).reverse()])
+}
+
+function zigZag(corners: number): Ring {
+  const way = (up: number): Ring =>
+    Array.from({ length: corners }, (_, corner) => [X + corner / corners, Y + (corner % 2) / 2 + up])
+  return closed([...way(0.01), ...way(0).reverse()])
+}
+
+/** The shorter, the further to the south-east. */
+function sliver(part: number): Ring {
+  const half = 0.5 - 0.45 * part
+  const [x, y] = [X + 0.25 * part, Y - 0.25 * part]
+  return closed([
+    [x - half, y - half],
+    [x + half, y + half],
+    [x + half, y + half - 0.0001],
+  ])
+}
+
+function square(size: number): Ring {
+  return closed([
+    [X - size, Y - size],
+    [X + size, Y - size],
+    [X + size, Y + size],
+    [X - size, Y + size],
+  ])
+}
+
+/** A square with long thin holes that hang from its upper side. */
+function touchingHoles(count: number): Ring[] {
+  const tops = Array.from({ length: count }, (_, hole) => X + (hole + 0.5) / count)
+  const shell = closed([
+    [X, Y],
+    [X + 1, Y],
+    [X + 1, Y + 1],
+    ...tops.toReversed().map((x): [number, number] => [x, Y + 1]),
+    [X, Y + 1],
+  ])
+  return [
+    shell,
+    ...tops.map(
+      (x): Ring =>
+        closed([
+          [x, Y + 1],
+          [x + 0.2 / count, Y + 0.5],
+          [x - 0.2 / count, Y + 0.5],
+        ]),
+    ),
+  ]
+}
+
+function polar(angle: number, distance: number): [number, number] {
+  return [X + distance * Math.cos(angle), Y + distance * Math.sin(angle)]
+}
