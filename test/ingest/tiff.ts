@@ -10,11 +10,19 @@ const TYPES = {
 /** A tag of a TIFF directory; no values leave it out. */
 export type Tag = [type: keyof typeof TYPES, values: number[] | string]
 
-export interface TiffOptions {
-  width: number
-  height: number
+interface Rows {
   /** Samples of a row, in the machine's byte order. */
   row: (row: number) => ArrayBufferView
+}
+
+interface Strips {
+  /** Strips as the tags say that they are. */
+  strips: Buffer[]
+}
+
+export type TiffOptions = (Rows | Strips) & {
+  width: number
+  height: number
   bits?: number
   /** SampleFormat: 1 unsigned, 2 signed, 3 float, 5 and 6 complex. */
   format?: number
@@ -36,22 +44,21 @@ const ENTRY_BYTES = 12
 
 /**
  * Writes a little-endian TIFF of one band, not compressed, a row a strip: longitude and latitude, 0.01
- * degree pixels from 38 E, 9 N, unless the tags say otherwise.
+ * degree pixels from 38 E, 9 N, unless the strips or the tags say otherwise.
  */
 export async function writeTiff(path: string, options: TiffOptions): Promise<string> {
-  const { width, height, row, bits = 32, format = 3, tags = {} } = options
-  const rowBytes = (width * bits) / 8
-  const rows = Array.from({ length: height }, (_, index) => index)
+  const { width, height, bits = 32, format = 3, tags = {} } = options
+  const blocks = 'strips' in options ? options.strips : rowsOf(height, options.row)
   const all: Record<number, Tag> = {
     256: ['long', [width]],
     257: ['long', [height]],
     258: ['short', [bits]],
     259: ['short', [1]],
     262: ['short', [1]],
-    273: ['long', rows],
+    273: ['long', blocks.map(() => 0)],
     277: ['short', [1]],
     278: ['long', [1]],
-    279: ['long', rows.map(() => rowBytes)],
+    279: ['long', blocks.map(({ length }) => length)],
     339: ['short', [format]],
     [TAGS.pixelScale]: ['double', [0.01, 0.01, 0]],
     [TAGS.tiepoints]: ['double', [0, 0, 0, 38, 9, 0]],
@@ -63,7 +70,7 @@ export async function writeTiff(path: string, options: TiffOptions): Promise<str
   const directoryBytes = 2 + entries.length * ENTRY_BYTES + 4
   const extraBytes = sizes.filter((size) => size > 4).reduce((sum, size) => sum + size, 0)
   const dataStart = HEADER_BYTES + directoryBytes + extraBytes
-  all[273] = ['long', rows.map((index) => dataStart + index * rowBytes)]
+  if (!tags[273]) all[273] = ['long', offsetsOf(blocks, dataStart)]
 
   const head = Buffer.alloc(dataStart)
   head.write('II*\0', 'latin1')
@@ -84,12 +91,26 @@ export async function writeTiff(path: string, options: TiffOptions): Promise<str
     }
     writeValues(head, place, type, values)
   })
-  const data = rows.map((index) => {
+  await writeFile(path, Buffer.concat([head, ...blocks]))
+  return path
+}
+
+function rowsOf(height: number, row: Rows['row']): Buffer[] {
+  return Array.from({ length: height }, (_, index) => {
     const { buffer, byteOffset, byteLength } = row(index)
     return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength)
   })
-  await writeFile(path, Buffer.concat([head, ...data]))
-  return path
+}
+
+/** Where blocks begin that lie one behind the other. */
+function offsetsOf(blocks: Buffer[], start: number): number[] {
+  const offsets: number[] = []
+  let offset = start
+  for (const { length } of blocks) {
+    offsets.push(offset)
+    offset += length
+  }
+  return offsets
 }
 
 function writeValues(buffer: Buffer, at: number, type: Tag[0], values: Tag[1]): void {

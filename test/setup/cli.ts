@@ -18,7 +18,27 @@ export interface CliResult {
 
 /** Runs `agro` as an operator would, in a process of its own, on a test database. */
 export function runAgroProcess(testDatabase: TestDatabase, ...parameters: string[]): Promise<CliResult> {
-  const child = spawn(process.execPath, ['bin/run.mjs', 'src/cli/agro.ts', ...parameters], {
+  return runNode(testDatabase, ['bin/run.mjs', 'src/cli/agro.ts', ...parameters])
+}
+
+/** Does so, and says how many bytes of memory the process had when it had most. */
+export async function measureAgro(
+  testDatabase: TestDatabase,
+  ...parameters: string[]
+): Promise<CliResult & { peakBytes: number }> {
+  const memory = ['--import', './test/setup/peak-memory.mjs']
+  const { stderr, ...result } = await runNode(testDatabase, [
+    ...memory,
+    'bin/run.mjs',
+    'src/cli/agro.ts',
+    ...parameters,
+  ])
+  const peak = /peak memory: (\d+) kB\n$/
+  return { ...result, stderr: stderr.replace(peak, ''), peakBytes: Number(peak.exec(stderr)?.[1]) * 1024 }
+}
+
+function runNode(testDatabase: TestDatabase, parameters: string[]): Promise<CliResult> {
+  const child = spawn(process.execPath, parameters, {
     env: { ...process.env, ...testDatabase.environment },
   })
   const result: CliResult = { code: null, stdout: '', stderr: '' }

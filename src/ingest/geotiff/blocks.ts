@@ -1,7 +1,7 @@
 import { type GeoTIFFImage, registerTag } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
 import type { Window } from '#src/raster/grid.ts'
-import { nearestPixel, type Pixels, pixelsOf } from '#src/raster/pixels.ts'
+import { bytesOf, nearestPixel, type Pixels, pixelsOf } from '#src/raster/pixels.ts'
 import { nodataOf, type SampleType } from './bands.ts'
 import type { FileBytes } from './bytes.ts'
 import { COMPRESSIONS, type Decompress, NOT_COMPRESSED, OTHER_COMPRESSIONS } from './compression.ts'
@@ -47,6 +47,7 @@ export function blocksOf(image: GeoTIFFImage, type: SampleType, file: FileBytes,
   const stored = layoutOf(image, type, path)
   refuseTruncated(stored, file, path)
   const layout = chopped(stored)
+  refuseLargeBlocks(layout, path)
   const { block, planes, stride } = layout
   const across = Math.ceil(layout.image.width / block.width)
   const down = Math.ceil(layout.image.height / block.height)
@@ -65,12 +66,16 @@ export function blocksOf(image: GeoTIFFImage, type: SampleType, file: FileBytes,
     ...block,
     async read(window, bands) {
       const result = bands.map(() => pixelsOf(type.pixelType, window.width * window.height))
-      const reads: Promise<void>[] = []
+      const together = Math.max(1, Math.floor(MAX_BLOCK_BYTES / blockBytes(layout)))
+      let reads: Promise<void>[] = []
       const lastRow = Math.ceil((window.row + window.height) / block.height)
       const lastColumn = Math.ceil((window.column + window.width) / block.width)
       for (let row = Math.floor(window.row / block.height); row < lastRow; row++) {
         for (let column = Math.floor(window.column / block.width); column < lastColumn; column++) {
           reads.push(readBlock(column, row, bands, result, window))
+          if (reads.length < together) continue
+          await Promise.all(reads)
+          reads = []
         }
       }
       await Promise.all(reads)
@@ -131,6 +136,25 @@ function refuseTruncated(layout: Layout, file: FileBytes, path: string): void {
   }
 }
 
+/**
+ * What is decompressed at a time: one block of this size, or many that are smaller. Blocks of GDAL and of what
+ * is built on it have some kilobytes; a few writers make one strip of an image.
+ */
+const MAX_BLOCK_BYTES = 64 * 2 ** 20
+
+/** The pixels of a block in memory; half-precision floats become larger there. */
+function blockBytes({ block, stride, samples }: Layout): number {
+  return block.width * block.height * stride * bytesOf(samples.pixelType)
+}
+
+function refuseLargeBlocks(layout: Layout, path: string): void {
+  const bytes = blockBytes(layout)
+  if (bytes <= MAX_BLOCK_BYTES) return
+  throw new OperatorError(
+    `${path} has ${layout.tiled ? 'tiles' : 'strips'} of ${bytes} bytes; at most ${MAX_BLOCK_BYTES} are decompressed at a time: convert it with gdal_translate -co TILED=YES -co COMPRESS=DEFLATE.`,
+  )
+}
+
 /** Rows are taken together up to about this size. */
 const CHOPPED_BYTES = 64 * 1024
 
@@ -153,6 +177,9 @@ function chopped(layout: Layout): Layout {
   }
 }
 
+/** Blocks of a few samples may be larger compressed than they are. */
+const SPARE_BYTES = 1024
+
 /** The samples of a block, decompressed and in the byte order of this machine. */
 async function samplesAt(layout: Layout, file: FileBytes, index: number, row: number): Promise<Pixels> {
   const { image, tiled, block, stride, samples, fill } = layout
@@ -162,9 +189,11 @@ async function samplesAt(layout: Layout, file: FileBytes, index: number, row: nu
   const [offset, length] = [layout.offsets[index] as number, layout.lengths[index] as number]
   if (offset === 0 || length === 0) return pixelsOf(samples.pixelType, rowLength * height).fill(fill)
 
-  const { data } = await file.fetchSlice({ offset, length })
-  const size = rowLength * height * samples.bytes
-  const bytes = await layout.decompress(new Uint8Array(data), size)
+  const rowBytes = rowLength * samples.bytes
+  const size = rowBytes * height
+  // No compression makes twice as much of its samples: what lies behind that is none of them.
+  const { data } = await file.fetchSlice({ offset, length: Math.min(length, 2 * size + SPARE_BYTES) })
+  const bytes = await layout.decompress(new Uint8Array(data), size, rowBytes * block.height)
   if (bytes.length < size) throw new Error(`the block at byte ${offset} is damaged: it is too short`)
   const exact = bytes.subarray(0, size)
   // Samples can only be looked at where they begin at a multiple of their size.

@@ -1,9 +1,13 @@
 import { promisify } from 'node:util'
-import { inflate } from 'node:zlib'
+import { type InputType, inflate, type ZlibOptions } from 'node:zlib'
 import { ZSTDDecoder } from 'zstddec'
+import { codeOf } from '#src/lib/caught.ts'
 
-/** Turns the bytes of a block into at least `size` bytes of samples, or fewer if there are no more. */
-export type Decompress = (bytes: Uint8Array, size: number) => Uint8Array | Promise<Uint8Array>
+/**
+ * Turns the bytes of a block into at least `size` bytes of samples, or fewer if there are no more. Never takes
+ * memory for more than `most`: the last strip of an image may be filled up to the height of the others.
+ */
+export type Decompress = (bytes: Uint8Array, size: number, most: number) => Uint8Array | Promise<Uint8Array>
 
 export const NOT_COMPRESSED = 1
 
@@ -15,8 +19,8 @@ export const NOT_COMPRESSED = 1
 export const COMPRESSIONS: ReadonlyMap<number, Decompress> = new Map<number, Decompress>([
   [NOT_COMPRESSED, (bytes) => bytes],
   [5, decompressLzw],
-  [8, promisify<Uint8Array, Uint8Array>(inflate)],
-  [32946, promisify<Uint8Array, Uint8Array>(inflate)],
+  [8, decompressDeflate],
+  [32946, decompressDeflate],
   [32773, unpackBits],
   [50000, decompressZstd],
 ])
@@ -34,6 +38,20 @@ export const OTHER_COMPRESSIONS: Record<number, string> = {
   50001: 'WebP',
   50002: 'JPEG XL',
 }
+
+const inflateBuffer = promisify<InputType, ZlibOptions, Buffer>(inflate)
+
+async function decompressDeflate(bytes: Uint8Array, size: number, most: number): Promise<Uint8Array> {
+  // In one piece: zlib gathers pieces, and then has all of it twice. The bytes more are for it to see the end.
+  const options = { chunkSize: size + SMALLEST_CHUNK, maxOutputLength: most }
+  return inflateBuffer(bytes, options).catch((error) => {
+    if (codeOf(error) !== 'ERR_BUFFER_TOO_LARGE') throw error
+    throw new Error(`its DEFLATE data hold more than the ${most} bytes of its pixels`)
+  })
+}
+
+/** zlib's own limit. */
+const SMALLEST_CHUNK = 64
 
 const LZW_CLEAR = 256
 const LZW_END = 257

@@ -8,7 +8,9 @@ import { type Band, bandOf, sampleTypeOf } from './bands.ts'
 import { blocksOf } from './blocks.ts'
 import { FileBytes } from './bytes.ts'
 import { crsOf, type FileCrs } from './crs.ts'
+import { examineDirectories } from './directories.ts'
 import { gridOf } from './geotransform.ts'
+import { refuseAbsurdSize, refuseInflated } from './size.ts'
 
 /** An open GeoTIFF: its grid and CRS, and its pixels in windows. Only the first image is read. */
 export interface RasterFile {
@@ -27,13 +29,12 @@ export interface RasterFile {
 
 /** Byte order mark and version of classic TIFF and BigTIFF. */
 const SIGNATURES = ['II*\0', 'MM\0*', 'II+\0', 'MM\0+']
-/** NewSubfileType bit of a transparency mask. */
-const MASK = 4
 
 /**
  * Opens a GeoTIFF and checks that all of it is there.
  *
- * @throws {OperatorError} when it is missing, may not be read, is no TIFF, is cut off or has no grid
+ * @throws {OperatorError} when it is missing, may not be read, is no TIFF, is cut off, says that it is larger
+ * than can be, or has no grid
  */
 export async function openRaster(path: string): Promise<RasterFile> {
   await refuseUnreadable(path)
@@ -47,9 +48,11 @@ export async function openRaster(path: string): Promise<RasterFile> {
 }
 
 async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
-  const tiff = await GeoTIFF.fromSource(file)
-  const image = await tiff.getImage()
+  const { masked } = await examineDirectories(file, path)
+  const image = await (await GeoTIFF.fromSource(file)).getImage()
+  refuseAbsurdSize(image, path)
   const type = sampleTypeOf(image, path)
+  refuseInflated(image, type, file.fileSize, path)
   const blocks = blocksOf(image, type, file, path)
   const grid = gridOf(image, path)
   return {
@@ -57,9 +60,7 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
     grid,
     crs: crsOf(image),
     block: { width: Math.min(blocks.width, grid.width), height: Math.min(blocks.height, grid.height) },
-    warnings: (await hasMask(tiff))
-      ? [`${path} has an internal mask, which is not read: use a nodata value.`]
-      : [],
+    warnings: masked ? [`${path} has an internal mask, which is not read: use a nodata value.`] : [],
     band: (band) => bandOf(image, type, band, path).catch((error) => refuseDamaged(path, error)),
     read: (window, bands) =>
       blocks.read(window, bands).catch((error) => refuseUnreadWindow(path, window, error)),
@@ -97,14 +98,4 @@ function refuseUnreadWindow(path: string, { row, height }: Window, error: unknow
 
 function reasonIn(error: unknown): string {
   return messageOf(error).replace(/\.$/, '')
-}
-
-async function hasMask(tiff: GeoTIFF): Promise<boolean> {
-  const count = await tiff.getImageCount()
-  for (let index = 1; index < count; index++) {
-    const image = await tiff.getImage(index)
-    const type = Number(image.fileDirectory.getValue('NewSubfileType') ?? 0)
-    if ((type & MASK) !== 0) return true
-  }
-  return false
 }

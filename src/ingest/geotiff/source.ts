@@ -170,21 +170,24 @@ function coverageOf(layers: FileLayer[]): CoverageSource {
 
 /**
  * Windows of whole blocks of the files, as wide as the grid where memory allows: a block that two
- * windows share is decompressed twice.
+ * windows share is decompressed twice. Where one block of each layer is too much, it is, piece by piece.
  */
 function windowsOf(grid: Grid, layers: FileLayer[]): Window[] {
   const bytes = layers.reduce((sum, { layer }) => sum + bytesOf(layer.pixelType), 0)
+  const most = Math.floor(WINDOW_BYTES / bytes)
   const block = {
     width: Math.max(...layers.map(({ file }) => file.block.width)),
     height: Math.max(...layers.map(({ file }) => file.block.height)),
   }
   let height = inTiles(Math.max(block.height, SMALLEST_WINDOW_HEIGHT))
   let width = grid.width
-  if (width * height * bytes > WINDOW_BYTES) height = inTiles(block.height)
-  if (width * height * bytes > WINDOW_BYTES) {
-    const blocks = Math.floor(WINDOW_BYTES / (height * bytes) / block.width)
+  if (width * height > most) height = inTiles(block.height)
+  if (width * height > most) {
+    const blocks = Math.floor(most / height / block.width)
     width = inTiles(block.width * Math.max(blocks, 1))
   }
+  if (width * height > most) height = wholeTiles(most / width)
+  if (width * height > most) width = wholeTiles(most / height)
   const windows: Window[] = []
   for (let row = 0; row < grid.height; row += height) {
     for (let column = 0; column < grid.width; column += width) {
@@ -197,6 +200,11 @@ function windowsOf(grid: Grid, layers: FileLayer[]): Window[] {
     }
   }
   return windows
+}
+
+/** As many pixels as make whole tiles, one of them at least. */
+function wholeTiles(pixels: number): number {
+  return Math.max(1, Math.floor(pixels / TILE_SIZE)) * TILE_SIZE
 }
 
 function inTiles(pixels: number): number {

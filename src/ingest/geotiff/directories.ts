@@ -1,0 +1,96 @@
+import { OperatorError } from '#src/errors.ts'
+import type { FileBytes } from './bytes.ts'
+
+/** Bytes of the values of one type, by its number: 3 is SHORT, 4 LONG, 12 DOUBLE, 16 LONG8. */
+const TYPE_BYTES = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
+
+/** The places of a million strips or tiles, and more than any other tag of a raster takes. */
+const MAX_TAG_BYTES = 8 * 2 ** 20
+/** Images of a file: it has one, its overviews and their masks. */
+const MAX_DIRECTORIES = 100
+/** Classic TIFF cannot have more. */
+const MAX_ENTRIES = 65_535
+
+const NEW_SUBFILE_TYPE = 254
+/** Its bit of a transparency mask. */
+const MASK = 4
+
+/** How the numbers of a file are written: classic TIFF has offsets of 4 bytes, BigTIFF of 8. */
+interface Form {
+  littleEndian: boolean
+  big: boolean
+}
+
+interface Directory {
+  masks: boolean
+  /** Where the next one lies; 0 after the last. */
+  next: number
+}
+
+/**
+ * Walks through the directories of a TIFF before anything is read that they point at: geotiff takes their
+ * word for how long a tag is, and follows a circle for ever.
+ *
+ * @returns whether one of them is of a mask
+ * @throws {OperatorError} where a tag is longer than any raster needs, or the directories do not end
+ */
+export async function examineDirectories(file: FileBytes, path: string): Promise<{ masked: boolean }> {
+  const head = await viewOf(file, 0, 16)
+  const form: Form = { littleEndian: head.getUint8(0) === 0x49, big: false }
+  form.big = head.getUint16(2, form.littleEndian) === 43
+  const seen = new Set<number>()
+  let masked = false
+  let offset = offsetAt(head, form.big ? 8 : 4, form)
+  while (offset !== 0) {
+    if (seen.has(offset)) throw new OperatorError(`${path} is damaged: its directories go round in a circle.`)
+    if (seen.size === MAX_DIRECTORIES) {
+      throw new OperatorError(`${path} has more than ${MAX_DIRECTORIES} images; one of them is read.`)
+    }
+    const directory = await examine(file, offset, form, path)
+    // Only the first image is read; the mask would be of it.
+    masked ||= seen.size > 0 && directory.masks
+    seen.add(offset)
+    offset = directory.next
+  }
+  return { masked }
+}
+
+async function examine(file: FileBytes, offset: number, form: Form, path: string): Promise<Directory> {
+  const { littleEndian, big } = form
+  const [countBytes, entryBytes, offsetBytes] = big ? [8, 20, 8] : [2, 12, 4]
+  const head = await viewOf(file, offset, countBytes)
+  const count = big ? offsetAt(head, 0, form) : head.getUint16(0, littleEndian)
+  if (count > MAX_ENTRIES) {
+    throw new OperatorError(
+      `${path} is damaged: a directory of it has ${count} tags, of ${MAX_ENTRIES} at most.`,
+    )
+  }
+  const entries = await viewOf(file, offset + countBytes, count * entryBytes + offsetBytes)
+  let masks = false
+  for (let at = 0; at < count * entryBytes; at += entryBytes) {
+    const tag = entries.getUint16(at, littleEndian)
+    const values = big ? offsetAt(entries, at + 4, form) : entries.getUint32(at + 4, littleEndian)
+    const bytes = values * (TYPE_BYTES[entries.getUint16(at + 2, littleEndian)] ?? 0)
+    if (bytes > MAX_TAG_BYTES) {
+      throw new OperatorError(
+        `${path} says that its tag ${tag} has ${values} values, which are ${bytes} bytes; at most ${MAX_TAG_BYTES} are read of a tag.`,
+      )
+    }
+    if (tag === NEW_SUBFILE_TYPE) masks = (entries.getUint8(at + valueByte(form)) & MASK) !== 0
+  }
+  return { masks, next: offsetAt(entries, count * entryBytes, form) }
+}
+
+/** Where the lowest byte of an entry's LONG lies. */
+function valueByte({ littleEndian, big }: Form): number {
+  return (big ? 12 : 8) + (littleEndian ? 0 : 3)
+}
+
+function offsetAt(view: DataView, at: number, { littleEndian, big }: Form): number {
+  return big ? Number(view.getBigUint64(at, littleEndian)) : view.getUint32(at, littleEndian)
+}
+
+/** Bytes of the file; fewer where it ends, and then what is not there cannot be looked at. */
+async function viewOf(file: FileBytes, offset: number, length: number): Promise<DataView> {
+  return new DataView((await file.fetchSlice({ offset, length })).data)
+}
