@@ -1,3 +1,9 @@
+/**
+ * Positions of a feature at most: one feature is in memory at a time. The outlines of countries that are drawn
+ * finest have some hundred thousand, and `ogr2ogr -simplify` makes them fewer.
+ */
+export const MAX_POSITIONS = 500_000
+
 /** A feature as a file has it: nothing of it has been checked. */
 export interface RawFeature {
   /** Its place in the file, from 1. */

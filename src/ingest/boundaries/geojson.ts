@@ -1,18 +1,24 @@
 import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
-import { JSONParser } from '@streamparser/json'
+import { JSONParser, TokenType } from '@streamparser/json'
 import { OperatorError } from '#src/errors.ts'
-import type { FeatureFile, RawFeature } from './feature.ts'
+import { type FeatureFile, MAX_POSITIONS, type RawFeature } from './feature.ts'
 
 /** Bytes read at a time: the features that end in them are in memory together. */
 const CHUNK_BYTES = 64 * 1024
 
+/** Longer texts and numbers are gathered in pieces of this size. */
+const TOKEN_BYTES = 1024
+
 /** Names of WGS 84 in longitude and latitude, in the `crs` member of GeoJSON before RFC 7946. */
 const WGS84_NAMES = /(CRS84|EPSG:[^:]*:?4326)$/i
 
+/** Of one feature; finely drawn ones have 20 to 40 a position. */
+const MAX_FEATURE_CHARACTERS = 24 * 2 ** 20
+
 const BYTE_ORDER_MARK = '\uFEFF'
 
-/** A GeoJSON FeatureCollection. It is read as a stream, so that its size does not matter. */
+/** A GeoJSON FeatureCollection. It is read as a stream, so that its size does not matter, but that of a feature. */
 export function geoJsonFile(path: string): FeatureFile {
   const name = basename(path)
   return { name, paths: [path], features: () => readFeatures(path, name) }
@@ -23,17 +29,38 @@ async function* readFeatures(path: string, name: string): AsyncGenerator<RawFeat
   let count = 0
   let type: unknown
   // Everything else of a document, other features of the file among it, is forgotten as it is read.
-  const parser = new JSONParser({ paths: ['$.type', '$.crs', '$.features.*'], keepStack: false })
+  const parser = new JSONParser({
+    paths: ['$.type', '$.crs', '$.features.*'],
+    keepStack: false,
+    // Else texts and numbers are gathered character by character, which takes ten times their memory.
+    stringBufferSize: TOKEN_BYTES,
+    numberBufferSize: TOKEN_BYTES,
+  })
   parser.onValue = ({ value, key, stack }) => {
-    if (stack.length > 1) features.push(rawFeature(name, ++count, key, value))
-    else if (key === 'type') type = value
+    if (stack.length > 1) {
+      features.push(rawFeature(name, ++count, key, value))
+      characters = 0
+      lists = 0
+    } else if (key === 'type') type = value
     else refuseOtherCrs(name, value)
+  }
+
+  // What is read since the end of a feature, and would be in memory together.
+  let characters = 0
+  let lists = 0
+  parser.onToken = ({ token }) => {
+    if (token !== TokenType.LEFT_BRACKET && token !== TokenType.LEFT_BRACE) return
+    lists++
+    if (lists > MAX_POSITIONS)
+      refuseLarge(name, count, `${MAX_POSITIONS} lists and objects, positions among them`)
   }
 
   let first = true
   for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: CHUNK_BYTES })) {
     const text: string = first && chunk.startsWith(BYTE_ORDER_MARK) ? chunk.slice(1) : chunk
     first = false
+    characters += text.length
+    if (characters > MAX_FEATURE_CHARACTERS) refuseLarge(name, count, `${MAX_FEATURE_CHARACTERS} characters`)
     feed(() => parser.write(text))
     if (type !== undefined) refuseOtherType(name, type)
     yield* features
@@ -52,6 +79,12 @@ async function* readFeatures(path: string, name: string): AsyncGenerator<RawFeat
       throw new OperatorError(`${name} is not GeoJSON: ${where} it is cut off or is not JSON.`)
     }
   }
+}
+
+function refuseLarge(name: string, count: number, limit: string): never {
+  throw new OperatorError(
+    `Feature ${count + 1} of ${name} has more than ${limit}: at most so many are read of one.`,
+  )
 }
 
 function rawFeature(name: string, number: number, key: unknown, value: unknown): RawFeature {

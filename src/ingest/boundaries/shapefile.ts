@@ -1,16 +1,24 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
-import { unzipSync } from 'fflate'
-import { parseDbf, parseShp } from 'shpjs'
+import type { Readable } from 'node:stream'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
+import { openArchive } from './archive.ts'
+import { ByteReader } from './byte-reader.ts'
+import { recordsIn } from './dbf.ts'
 import type { FeatureFile, RawFeature } from './feature.ts'
+import { someOf } from './parents.ts'
+import { CutOff, shapesIn } from './shp.ts'
 
 /** The files that make up a shapefile, by their endings; .cpg names the encoding, .prj the CRS. */
 const PARTS = ['shp', 'dbf', 'prj', 'cpg'] as const
-type Parts = Partial<Record<(typeof PARTS)[number], Uint8Array>>
+type Part = (typeof PARTS)[number]
 
-/** A shapefile: the .shp with the others of its name beside it. It is read as a whole. */
+/** Opens a part of a shapefile from its beginning. */
+type Parts = Partial<Record<Part, () => Promise<Readable>>>
+
+/** A shapefile: the .shp with the others of its name beside it. */
 export async function shapefile(path: string): Promise<FeatureFile> {
   const stem = basename(path, extname(path))
   const siblings = (await readdir(dirname(path))).filter((name) => partOf(name) && stemOf(name) === stem)
@@ -18,11 +26,11 @@ export async function shapefile(path: string): Promise<FeatureFile> {
   return {
     name: basename(path),
     paths,
-    async *features() {
-      const parts: Parts = {}
-      for (const file of paths) parts[partOf(file) as keyof Parts] = await readFile(file)
-      yield* featuresOf(basename(path), parts)
-    },
+    features: () =>
+      featuresOf(
+        basename(path),
+        partsOf(paths, async (file) => createReadStream(file)),
+      ),
   }
 }
 
@@ -37,46 +45,32 @@ export function zippedShapefile(path: string, level: number): FeatureFile {
     name,
     paths: [path],
     async *features() {
-      const archive = new Uint8Array(await readFile(path))
-      const chosen = chooseShapefile(name, entriesOf(name, archive), level)
-      const files = unzip(name, archive, (entry) => stemOf(entry) === stemOf(chosen))
-      const parts: Parts = {}
-      for (const [entry, bytes] of Object.entries(files)) {
-        const part = partOf(entry)
-        if (part) parts[part] = bytes
+      const archive = await openArchive(path, name)
+      try {
+        const chosen = chooseShapefile(name, archive.names, level)
+        const files = archive.names.filter((entry) => stemOf(entry) === stemOf(chosen))
+        yield* featuresOf(`${name}/${basename(chosen)}`, partsOf(files, archive.open))
+      } finally {
+        archive.close()
       }
-      yield* featuresOf(`${name}/${basename(chosen)}`, parts)
     },
   }
 }
 
-function partOf(name: string): keyof Parts | undefined {
+function partOf(name: string): Part | undefined {
   return PARTS.find((part) => name.toLowerCase().endsWith(`.${part}`))
+}
+
+function partsOf(files: string[], open: (file: string) => Promise<Readable>): Parts {
+  return Object.fromEntries(files.map((file) => [partOf(file), () => open(file)]))
 }
 
 function stemOf(name: string): string {
   return name.slice(0, name.length - extname(name).length)
 }
 
-function entriesOf(name: string, archive: Uint8Array): string[] {
-  const entries: string[] = []
-  unzip(name, archive, (entry) => {
-    entries.push(entry)
-    return false
-  })
-  return entries.filter((entry) => !entry.startsWith('__MACOSX/'))
-}
-
-function unzip(name: string, archive: Uint8Array, filter: (entry: string) => boolean) {
-  try {
-    return unzipSync(archive, { filter: (file) => filter(file.name) })
-  } catch (error) {
-    throw new OperatorError(`${name} is not a complete zip archive: ${messageOf(error)}.`)
-  }
-}
-
 function chooseShapefile(name: string, entries: string[], level: number): string {
-  const shapefiles = entries.filter((entry) => partOf(entry) === 'shp')
+  const shapefiles = entries.filter((entry) => partOf(entry) === 'shp' && !entry.startsWith('__MACOSX/'))
   if (shapefiles.length === 0) throw new OperatorError(`${name} holds no shapefile.`)
   if (shapefiles.length === 1) return shapefiles[0] as string
   // As COD-AB and geoBoundaries pack them: ..._adm2_..., ...-ADM2.shp beside ...-ADM2_simplified.shp.
@@ -86,45 +80,62 @@ function chooseShapefile(name: string, entries: string[], level: number): string
   const chosen = named.filter((entry) => !/simplified/i.test(entry))
   if (chosen.length === 1) return chosen[0] as string
   throw new OperatorError(
-    `${name} holds several shapefiles, and it is not clear which one has level ${level}: unpack it and name one of ${shapefiles.join(', ')}.`,
+    `${name} holds several shapefiles, and it is not clear which one has level ${level}: unpack it and name one of ${someOf(shapefiles)}.`,
   )
 }
 
-function* featuresOf(name: string, { shp, dbf, prj, cpg }: Parts): Generator<RawFeature> {
-  if (!shp || !dbf)
+/** The shapes and the records side by side: whatever the size of the files, one feature is in memory. */
+async function* featuresOf(name: string, { shp, dbf, prj, cpg }: Parts): AsyncGenerator<RawFeature> {
+  if (!shp || !dbf) {
     throw new OperatorError(`${name} is not complete: its .${shp ? 'dbf' : 'shp'} is missing.`)
-  if (prj) refuseOtherCrs(name, new TextDecoder().decode(prj))
-  refuseCutOff(name, shp)
-  const geometries = parsed(name, () => parseShp(shp))
-  const records = parsed(name, () => parseDbf(dbf, cpg))
-  if (geometries.length === 0) throw new OperatorError(`${name} has no features.`)
-  if (geometries.length !== records.length) {
-    throw new OperatorError(
-      `${name} does not fit its .dbf: there are ${geometries.length} shapes and ${records.length} records.`,
-    )
   }
-  for (const [index, geometry] of geometries.entries()) {
-    yield { number: index + 1, geometry, properties: records[index] ?? {} }
+  const readers: ByteReader[] = []
+  const open = async (part: () => Promise<Readable>) => {
+    const reader = new ByteReader(await part())
+    readers.push(reader)
+    return reader
   }
-}
-
-function parsed<Result>(name: string, parse: () => Result): Result {
   try {
-    return parse()
+    if (prj) refuseOtherCrs(name, await textOf(await open(prj)))
+    const encoding = cpg && (await textOf(await open(cpg)))
+    yield* sideBySide(name, shapesIn(await open(shp)), recordsIn(await open(dbf), encoding))
   } catch (error) {
+    if (error instanceof OperatorError) throw error
+    if (error instanceof CutOff) {
+      throw new OperatorError(`${name} is cut off: it is shorter than its header says.`)
+    }
     throw new OperatorError(`${name} is not a shapefile that can be read: ${messageOf(error)}.`)
+  } finally {
+    for (const reader of readers) await reader.close()
   }
 }
 
-/** Where a .shp says how long it is, in 16-bit words. */
-const LENGTH_OFFSET = 24
-const HEADER_BYTES = 100
+async function* sideBySide(
+  name: string,
+  shapes: AsyncGenerator<unknown>,
+  records: AsyncGenerator<Record<string, unknown>>,
+): AsyncGenerator<RawFeature> {
+  for (let number = 1; ; number++) {
+    const [shape, record] = [await shapes.next(), await records.next()]
+    if (shape.done && record.done) {
+      if (number === 1) throw new OperatorError(`${name} has no features.`)
+      return
+    }
+    if (shape.done || record.done) {
+      const [more, fewer] = shape.done ? ['records', 'shapes'] : ['shapes', 'records']
+      throw new OperatorError(
+        `${name} does not fit its .dbf: there are ${number - 1} ${fewer} and more ${more}.`,
+      )
+    }
+    yield { number, geometry: shape.value, properties: record.value }
+  }
+}
 
-/** The library reads a file that is cut off as far as it goes, and says nothing. */
-function refuseCutOff(name: string, shp: Uint8Array): void {
-  const view = new DataView(shp.buffer, shp.byteOffset, shp.byteLength)
-  if (shp.byteLength >= HEADER_BYTES && view.getInt32(LENGTH_OFFSET) * 2 <= shp.byteLength) return
-  throw new OperatorError(`${name} is cut off: it is shorter than its header says.`)
+/** Bytes of a .prj or .cpg: they are a few lines. */
+const MAX_TEXT_BYTES = 64 * 1024
+
+async function textOf(file: ByteReader): Promise<string> {
+  return (await file.read(MAX_TEXT_BYTES)).toString('utf8')
 }
 
 /** The CRS as WKT: geographic, with the datum of WGS 84 in one of the spellings there are. */

@@ -1,0 +1,79 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl'
+import { OperatorError } from '#src/errors.ts'
+import { messageOf } from '#src/lib/caught.ts'
+
+/** Files of an archive: a country has some tens of them. */
+const MAX_ENTRIES = 10_000
+/** A file of an archive, unpacked. A .shp cannot be much larger, and the boundaries of a country are not. */
+const MAX_UNPACKED_BYTES = 2 ** 30
+
+/** An open zip archive, which is never unpacked as a whole. */
+export interface Archive {
+  /** The files in it, by their paths. */
+  names: string[]
+  /** The bytes of one of them. They are refused once they are more than the archive says. */
+  open(name: string): Promise<Readable>
+  close(): void
+}
+
+/**
+ * @param name for messages
+ * @throws {OperatorError} when it is no zip archive, is cut off, or has too many files
+ */
+export async function openArchive(path: string, name: string): Promise<Archive> {
+  const { size } = await stat(path)
+  const zip = await fromRandomAccessReaderPromise(new FileReader(path), size, { autoClose: false }).catch(
+    (error) => refuse(name, error),
+  )
+  try {
+    const entries = await entriesOf(zip, name)
+    return {
+      names: [...entries.keys()],
+      open: (entry) => openEntry(zip, entries.get(entry) as Entry, name),
+      close: () => zip.close(),
+    }
+  } catch (error) {
+    zip.close()
+    throw error instanceof OperatorError ? error : refuse(name, error)
+  }
+}
+
+/** yauzl's own reader does not survive that one of two streams of a file ends early. */
+class FileReader extends RandomAccessReader {
+  readonly #path: string
+
+  constructor(path: string) {
+    super()
+    this.#path = path
+  }
+
+  override _readStreamForRange(start: number, end: number): Readable {
+    return createReadStream(this.#path, { start, end: end - 1 })
+  }
+}
+
+async function entriesOf(zip: ZipFile, name: string): Promise<Map<string, Entry>> {
+  if (zip.entryCount > MAX_ENTRIES) {
+    throw new OperatorError(`${name} has ${zip.entryCount} files; at most ${MAX_ENTRIES} are looked at.`)
+  }
+  const entries = new Map<string, Entry>()
+  for await (const entry of zip.eachEntry()) entries.set(entry.fileName, entry)
+  return entries
+}
+
+async function openEntry(zip: ZipFile, entry: Entry, name: string): Promise<Readable> {
+  const { fileName, uncompressedSize, compressedSize } = entry
+  if (uncompressedSize > MAX_UNPACKED_BYTES) {
+    throw new OperatorError(
+      `${name}/${fileName} has ${uncompressedSize} bytes, packed into ${compressedSize}; at most ${MAX_UNPACKED_BYTES} are unpacked.`,
+    )
+  }
+  return zip.openReadStreamPromise(entry).catch((error) => refuse(name, error))
+}
+
+function refuse(name: string, error: unknown): never {
+  throw new OperatorError(`${name} is not a complete zip archive: ${messageOf(error)}.`)
+}

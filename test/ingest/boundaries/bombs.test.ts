@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { deflatedZeros, zipOfPacked } from '#test/ingest/bombs.ts'
+import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
+import { measureAgro } from '#test/setup/cli.ts'
+import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { type ShapeRecord, shapefileParts, writeShapefile, zipOf } from '#test/setup/shapefile.ts'
+
+/** What a command may take, whatever it is given: the embedded database alone takes more. */
+const BOUND = 512 * 2 ** 20
+
+const REGION: ShapeRecord[] = [
+  {
+    properties: { CODE: 'ET01', NAME: 'North' },
+    ring: [
+      [37, 8],
+      [37, 9],
+      [38, 9],
+      [37, 8],
+    ],
+  },
+]
+
+/** A .shp file of one region, some of whose numbers are others: 32-bit, by the byte that they begin at. */
+function changed(part: 'shp' | 'dbf', change: (bytes: Buffer) => void): Promise<string> {
+  const parts = shapefileParts(REGION)
+  change(parts[part] as Buffer)
+  return writeShapefile(parts)
+}
+
+/** A collection whose first feature has coordinates as they are written. */
+function withCoordinates(text: string): Promise<string> {
+  const polygon = `{"type":"Polygon","coordinates":${text}}`
+  const region = `{"type":"Feature","properties":{"code":"ET01","name":"North"},"geometry":${polygon}}`
+  return boundaryFile(`{"type":"FeatureCollection","features":[${region}]}`)
+}
+
+const BOMBS: [what: string, write: () => Promise<string>, says: string | RegExp][] = [
+  [
+    'a zip of 2 MB that says it has 1.8 GB',
+    () => {
+      const data = deflatedZeros(1.8e9)
+      return boundaryFile(
+        zipOfPacked([
+          { name: 'a.shp', data, bytes: 1.8e9 },
+          { name: 'a.dbf', data, bytes: 1.8e9 },
+        ]),
+        'a.zip',
+      )
+    },
+    /^a\.zip\/a\.shp has 1800000000 bytes, packed into 17\d{5}; at most 1073741824 are unpacked\.\n$/,
+  ],
+  [
+    'a zip of 2 MB that says it has 100 bytes and has 1.8 GB',
+    () => {
+      const data = deflatedZeros(1.8e9)
+      return boundaryFile(
+        zipOfPacked([
+          { name: 'a.shp', data, bytes: 100 },
+          { name: 'a.dbf', data, bytes: 100 },
+        ]),
+        'a.zip',
+      )
+    },
+    /^a\.zip\/a\.shp is not a shapefile that can be read: too many bytes in the stream\. expected 100\. got at least \d+\.\n$/,
+  ],
+  [
+    'a zip of 1 GB of blanks beside a shape',
+    async () => {
+      const { shp = Buffer.alloc(0) } = shapefileParts(REGION)
+      const archive = zipOf({ a: { shp } })
+      const dbf = { name: 'a.dbf', data: deflatedZeros(1e9), bytes: 1e9 }
+      const packed = { name: 'a.shp', data: archive.subarray(35, archive.length), bytes: shp.length }
+      return boundaryFile(zipOfPacked([packed, dbf]), 'a.zip')
+    },
+    'a.zip/a.shp is not a shapefile that can be read: its .dbf has records of 0 bytes, which its fields do not fit into.\n',
+  ],
+  [
+    'a shape that says it has 2 GB',
+    () => changed('shp', (bytes) => bytes.writeInt32BE(0x3fff_ffff, 104)),
+    'areas.shp is not a shapefile that can be read: shape 1 has 2147483646 bytes; at most 24000000 are read.\n',
+  ],
+  [
+    'a shape of less than no bytes, behind which the file would begin anew',
+    () => changed('shp', (bytes) => bytes.writeInt32BE(-4, 104)),
+    'areas.shp is not a shapefile that can be read: shape 1 has less than no bytes.\n',
+  ],
+  [
+    'a shape that says it has thousands of millions of rings',
+    () => changed('shp', (bytes) => bytes.writeInt32LE(0x7fff_ffff, 144)),
+    'areas.shp is not a shapefile that can be read: shape 1 is damaged.\n',
+  ],
+  [
+    'a shape whose rings lie upon each other',
+    () => changed('shp', (bytes) => bytes.writeInt32LE(5, 152)),
+    'areas.shp is not a shapefile that can be read: shape 1 is damaged.\n',
+  ],
+  [
+    'a .dbf that says it has 4 thousand million records of no bytes',
+    () =>
+      changed('dbf', (bytes) => {
+        bytes.writeUInt32LE(0xffff_ffff, 4)
+        bytes.writeUInt16LE(0, 10)
+      }),
+    'areas.shp is not a shapefile that can be read: its .dbf has records of 0 bytes, which its fields do not fit into.\n',
+  ],
+  [
+    'GeoJSON of a million lists in each other',
+    () => withCoordinates('['.repeat(1e6)),
+    'Feature 1 of areas.geojson has more than 500000 lists and objects, positions among them: at most so many are read of one.\n',
+  ],
+  [
+    'GeoJSON of a million positions',
+    () => withCoordinates(`[[${'[1,1],'.repeat(1e6)}[1,1]]]`),
+    'Feature 1 of areas.geojson has more than 500000 lists and objects, positions among them: at most so many are read of one.\n',
+  ],
+  [
+    'GeoJSON of a text of 30 MB',
+    () => withCoordinates(`"${'x'.repeat(30e6)}"`),
+    'Feature 1 of areas.geojson has more than 25165824 characters: at most so many are read of one.\n',
+  ],
+  [
+    'GeoJSON of a number of 30 MB',
+    () => withCoordinates('1'.repeat(30e6)),
+    'Feature 1 of areas.geojson has more than 25165824 characters: at most so many are read of one.\n',
+  ],
+]
+
+describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')(
+  'agro boundaries takes 512 MiB at most',
+  () => {
+    let testDatabase: TestDatabase
+    beforeAll(async () => {
+      testDatabase = await createTestDatabase('empty')
+    })
+    afterAll(() => testDatabase.drop())
+
+    const load = (path: string) =>
+      measureAgro(testDatabase, 'boundaries', path, '--country', 'eth', '--level', '1')
+
+    test.each(BOMBS)('and refuses %s', async (_, write, says) => {
+      const { code, stderr, peakBytes } = await load(await write())
+      if (typeof says === 'string') expect(stderr).toBe(says)
+      else expect(stderr).toMatch(says)
+      expect(code).toBe(1)
+      expect(peakBytes).toBeLessThan(BOUND)
+    })
+
+    test('and loads an area of 450,000 positions beside twenty of 9,000', async () => {
+      const areas = [circle(450_000, 0), ...Array.from({ length: 20 }, (_, index) => circle(9000, index + 1))]
+      const { code, stderr, stdout, peakBytes } = await load(await boundaryFile(areas))
+      expect(stderr).toBe('')
+      expect(stdout).toBe(
+        'Now level 1 of Ethiopia has 21 areas: 21 new, 0 with a code that was there, 0 removed.\n',
+      )
+      expect(code).toBe(0)
+      expect(peakBytes).toBeLessThan(BOUND)
+    })
+  },
+)
+
+/** A round area of so many positions, away from those of other numbers. */
+function circle(positions: number, number: number): object {
+  const [lng, lat] = [36 + (number % 11) * 0.5, 5 + Math.floor(number / 11) * 0.5]
+  const ring = Array.from({ length: positions }, (_, index) => {
+    const angle = (2 * Math.PI * index) / positions
+    return [lng + 0.2 * Math.cos(angle), lat + 0.2 * Math.sin(angle)].map((degrees) =>
+      Number(degrees.toFixed(8)),
+    )
+  })
+  const geometry = { ...rectangle(0, 0, 1, 1), coordinates: [[...ring, ring[0]]] }
+  return feature({ code: `ET${number}`, name: `Area ${number}` }, geometry)
+}
