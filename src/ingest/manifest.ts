@@ -1,10 +1,11 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { type Static, Type } from 'typebox'
-import { LineCounter, parseDocument } from 'yaml'
+import { Lexer, LineCounter, Parser, parseDocument } from 'yaml'
 import { productSchema } from '#schemas/product.ts'
 import { OperatorError } from '#src/errors.ts'
+import { messageOf } from '#src/lib/caught.ts'
 import type { ProductDefinition, Products } from '#src/products/define.ts'
 import { PRODUCTS } from '#src/products/index.ts'
 
@@ -26,6 +27,9 @@ const LayerEntry = Type.Object(
   { additionalProperties: false },
 )
 
+/** Layers of a release. */
+const MAX_LAYERS = 256
+
 function manifestFileOf(products: readonly ProductDefinition[]) {
   return Type.Object(
     {
@@ -36,7 +40,7 @@ function manifestFileOf(products: readonly ProductDefinition[]) {
       source: Type.String({ minLength: 1, maxLength: 1000 }),
       licence: Type.String({ minLength: 1, maxLength: 200 }),
       synthetic: Type.Optional(Type.Boolean()),
-      layers: Type.Array(LayerEntry, { minItems: 1, maxItems: 256 }),
+      layers: Type.Array(LayerEntry, { minItems: 1, maxItems: MAX_LAYERS }),
     },
     { additionalProperties: false },
   )
@@ -64,15 +68,12 @@ const FORMS: Record<string, string> = {
 /**
  * Reads and checks a manifest. Files are looked for beside it unless their paths are absolute.
  *
- * @throws {OperatorError} lists every mistake with its line, its path and what is allowed
+ * @throws {OperatorError} lists the mistakes with their lines, their paths and what is allowed
  */
 export async function readManifest(path: string, products: Products = PRODUCTS): Promise<Manifest> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new OperatorError(
-      error.code === 'ENOENT' ? `${path} does not exist.` : `${path} cannot be read: ${error.message}.`,
-    )
-  })
+  const text = await textOf(path)
   const lines = new LineCounter()
+  refuseDeep(path, text)
   const document = parseDocument(text, { lineCounter: lines })
   const [syntax] = document.errors
   if (syntax) {
@@ -82,7 +83,7 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
     )
   }
 
-  const manifest: unknown = document.toJS()
+  const manifest = valueOf(path, document)
   const schema = manifestFileOf(products.list)
   const isManifest: ValidateFunction<ManifestFile> = new Ajv(AJV).compile(schema)
   const known = { manifest: Object.keys(schema.properties), layer: Object.keys(LayerEntry.properties) }
@@ -90,11 +91,12 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
     ? problemsOf(products.of(manifest.product), manifest)
     : (isManifest.errors ?? []).map((error) => describe(error, known))
   if (problems.length > 0) {
-    throw new OperatorError(
-      [...new Map(problems.map((problem) => [problem.path.join('.') + problem.message, problem])).values()]
-        .map(({ path: place, message }) => `${path}:${lineOf(place)}: ${pathText(place)}${message}`)
-        .join('\n'),
-    )
+    const distinct = new Map(problems.map((problem) => [problem.path.join('.') + problem.message, problem]))
+    const listed = [...distinct.values()]
+      .slice(0, LISTED_PROBLEMS)
+      .map(({ path: place, message }) => `${path}:${lineOf(place)}: ${pathText(place)}${message}`)
+    if (distinct.size > LISTED_PROBLEMS) listed.push(`${path}: and ${distinct.size - LISTED_PROBLEMS} more.`)
+    throw new OperatorError(listed.join('\n'))
   }
   const { layers, ...rest } = manifest as ManifestFile
   const { decimals } = products.of(rest.product)
@@ -113,6 +115,47 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
       if (node?.range) return lines.linePos(node.range[0]).line
     }
     return 1
+  }
+}
+
+/** A manifest of 256 layers has some 50 kB. YAML of a megabyte can take hundreds of them. */
+const MAX_BYTES = 256 * 1024
+
+/** Mistakes that are listed; the others are counted. */
+const LISTED_PROBLEMS = 50
+
+async function textOf(path: string): Promise<string> {
+  const unreadable = (error: NodeJS.ErrnoException) => {
+    throw new OperatorError(
+      error.code === 'ENOENT' ? `${path} does not exist.` : `${path} cannot be read: ${error.message}.`,
+    )
+  }
+  const { size } = await stat(path).catch(unreadable)
+  if (size > MAX_BYTES) {
+    throw new OperatorError(`${path} has ${size} bytes; a manifest has at most ${MAX_BYTES}.`)
+  }
+  return readFile(path, 'utf8').catch(unreadable)
+}
+
+/** Lists in mappings in lists, as the parser counts them; a manifest has less than ten. */
+const MAX_DEPTH = 50
+
+/** What is nested deeply ends the process where it is turned into values: each level is a call. */
+function refuseDeep(path: string, text: string): void {
+  const parser = new Parser()
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const _ of parser.next(lexeme));
+    if (parser.stack.length > MAX_DEPTH)
+      throw new OperatorError(`${path} is nested too deeply for a manifest.`)
+  }
+}
+
+/** Anchors may be used; not so that a few of them become thousands of millions of values. */
+function valueOf(path: string, document: ReturnType<typeof parseDocument>): unknown {
+  try {
+    return document.toJS()
+  } catch (error) {
+    throw new OperatorError(`${path} cannot be read as a manifest: ${messageOf(error)}.`)
   }
 }
 
@@ -146,6 +189,7 @@ function describe(error: ErrorObject, known: { manifest: string[]; layer: string
   if (keyword === 'pattern' || (FORMS[field] && keyword === 'type'))
     return { path, message: `must be ${FORMS[field]}` }
   if (keyword === 'minItems') return { path, message: 'must have at least one entry' }
+  if (keyword === 'maxItems') return { path, message: `must have at most ${params.limit} entries` }
   if (keyword === 'minLength') return { path, message: 'must not be empty' }
   if (keyword === 'type' && params.type === 'object') {
     return { path, message: 'must be a mapping of keys to values' }

@@ -9,6 +9,12 @@ beforeAll(async () => {
 })
 afterAll(() => ingest.close())
 
+/** Lines that name nine of what the line before has named. */
+function aliases(first: string, ...names: string[]): string[] {
+  const before = [first, ...names]
+  return names.map((name, index) => `${name}: &${name} [${Array(9).fill(`*${before[index]}`).join(', ')}]`)
+}
+
 describe('manifests', () => {
   const FILE = fixture('type-uint8.tif')
   const HEAD =
@@ -127,6 +133,30 @@ describe('manifests', () => {
       'a key twice',
       `${HEAD}source: Another\nlayers:\n${LAYER}`,
       'manifest.yaml:7: is not YAML: Map keys must be unique',
+    ],
+    [
+      'aliases that become thousands of millions of values',
+      ['a: &a [x, x, x, x, x, x, x, x, x]', ...aliases('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i')].join(
+        '\n',
+      ),
+      'manifest.yaml cannot be read as a manifest: Excessive alias count indicates a resource exhaustion attack.',
+    ],
+    ['lists in lists', '['.repeat(100_000), 'manifest.yaml is nested too deeply for a manifest.'],
+    ['entries in entries', '- '.repeat(100_000), 'manifest.yaml is nested too deeply for a manifest.'],
+    [
+      'more text than any has',
+      `# ${'x'.repeat(300_000)}\n`,
+      'manifest.yaml has 300003 bytes; a manifest has at most 262144.',
+    ],
+    [
+      'hundreds of layers too many',
+      `${HEAD}layers: [${'1,'.repeat(100_000)}]\n`,
+      /^manifest\.yaml:7: layers must have at most 256 entries\n(manifest\.yaml:7: layers\[\d+\] must be a mapping of keys to values\n){49}manifest\.yaml: and 99951 more\.$/,
+    ],
+    [
+      'thousands of keys that are not known',
+      `${HEAD}layers:\n${LAYER}${Array.from({ length: 9000 }, (_, index) => `x${index}: 1\n`).join('')}`,
+      /^(manifest\.yaml:\d+: x\d+ is not known; [^\n]+\n){50}manifest\.yaml: and 8950 more\.$/,
     ],
     ['nothing', '', 'manifest.yaml:1: must be a mapping of keys to values'],
     ['a list', '- 1\n', 'manifest.yaml:1: must be a mapping of keys to values'],
