@@ -150,7 +150,7 @@ export function batchFormsOf(products: readonly ProductContract[]): BatchForms {
 function answerTable(seasons: string): TSchema {
   return Type.String({
     $id: 'AnswerTable',
-    description: `For each point one row, in their order: \`id\`, \`name\`, \`lat\`, \`lng\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, a column a layer, such as \`rate_kg_ha Urea Normal\`, then \`error\` and \`code\`, then what \`pass\` named. A row that is not valid has its cells as they were sent. A text that a spreadsheet would take for a formula has an apostrophe before it.`,
+    description: `For each point one row, in their order: \`id\`, \`name\`, \`lat\`, \`lng\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, a column a layer, such as \`rate_kg_ha Urea Normal\`, then \`error\` and \`code\`, then what \`pass\` named. A row that is not valid has its cells as they were sent. A text that a spreadsheet would take for a formula has an apostrophe before it, and so has what follows a semicolon, a tab or a line end within one.`,
     examples: [
       'id,name,lat,lng,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal,error,code\r\nfield-1,My field,9.5,38.5,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694,,\r\n',
     ],

@@ -198,7 +198,7 @@ export const HistoryFeatureCollection = Type.Object(
 export const HistoryCsv = Type.String({
   $id: 'HistoryCsv',
   description:
-    'A header and a row for each entry of each advisory (RFC 4180, UTF-8). Text that a spreadsheet would take for a formula begins with an apostrophe.',
+    'A header and a row for each entry of each advisory (RFC 4180, UTF-8). Text that a spreadsheet would take for a formula begins with an apostrophe, and so does what follows a semicolon, a tab or a line end within one.',
   examples: [
     'id,kind,product,name,lat,lng,scenario,value,unit\r\n3f6d2a0e-0f7c-4b6e-9d1b-7c4f6f1f2a10,point,yield,My field,9.5,38.5,Normal,2464,kg/ha\r\n',
   ],

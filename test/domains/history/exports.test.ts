@@ -118,7 +118,7 @@ describe('CSV', () => {
         product: 'fertilizer',
         country_code: 'eth',
         crop: 'wheat',
-        name: '\'=cmd|"x", \r\n-2',
+        name: '\'=cmd|"x", \r\n\'-2',
         lat: '9.5',
         lng: '38.5',
         area_ha: '',

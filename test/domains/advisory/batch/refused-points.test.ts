@@ -82,13 +82,13 @@ describe('a point that is not valid is given back as it was sent', () => {
 
   test('with the cells as they were written, numbers and formulas among them', async () => {
     const table =
-      'id,name,lat,lng\n1,=A1,-91.50,+38.50\n2,x,=1+1,"-1,5"\n3,x, 9.5 ,\n4,x,9.5,38.5,more\n5,,north,38.5'
+      'id,name,lat,lng\n1,=A1,-91.50,+38.50\n2,x,=1+1,"-1,5"\n3,x, 9.5 ,\n4,x,9.5,38.5,more\n5,a;=1+1,north,38.5'
     expect(rowsOf(await answer(CSV, table)).map(({ id, name, lat, lng }) => [id, name, lat, lng])).toEqual([
       ['1', "'=A1", '-91.50', '+38.50'],
       ['2', 'x', "'=1+1", "'-1,5"],
       ['3', 'x', ' 9.5 ', ''],
       ['4', 'x', '9.5', '38.5'],
-      ['5', '', 'north', '38.5'],
+      ['5', "a;'=1+1", 'north', '38.5'],
     ])
   })
 })
