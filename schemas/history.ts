@@ -104,7 +104,9 @@ function historyItemOf(products: readonly ProductContract[]) {
       forecast_month: Type.Optional(
         Type.String({ description: 'The same as `YYYY-MM`.', examples: ['2026-07'] }),
       ),
-      request: AsItWas('What was asked, as the endpoint took it.'),
+      request: AsItWas(
+        'What was asked, as the endpoint took it: its parameters, and of a polygon the type, the longitudes and the latitudes.',
+      ),
       answer: AsItWas('What was answered, without its `history_id`. It never changes.'),
       feedback: Type.Union([ref(Feedback), Type.Null()], { description: 'What the caller has said of it.' }),
     },

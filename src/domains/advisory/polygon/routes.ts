@@ -30,6 +30,7 @@ import { createComputing } from './computing.ts'
 import { entriesOf, roundArea } from './entries.ts'
 import { readGeoJson, type SentGeoJson } from './geometry.ts'
 import { createPolygonAdvisor } from './polygon-advisor.ts'
+import { recordedRequest } from './recorded-request.ts'
 import { createReleaseStatistics } from './release-statistics.ts'
 
 type Body = PolygonRequest | PlainPolygonRequest
@@ -155,7 +156,7 @@ function polygonRoute(
           countryCode: series.countryCode,
           cropCode: series.cropCode,
           releases: [release.code],
-          request: body,
+          request: recordedRequest(body),
           answer: answered,
         }
         const historyId = await record(entry, partyOf(call))
