@@ -83,7 +83,7 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
     )
   }
 
-  const manifest = valueOf(path, document)
+  const manifest = valueIn(path, document)
   const schema = manifestFileOf(products.list)
   const isManifest: ValidateFunction<ManifestFile> = new Ajv(AJV).compile(schema)
   const known = { manifest: Object.keys(schema.properties), layer: Object.keys(LayerEntry.properties) }
@@ -151,7 +151,7 @@ function refuseDeep(path: string, text: string): void {
 }
 
 /** Anchors may be used; not so that a few of them become thousands of millions of values. */
-function valueOf(path: string, document: ReturnType<typeof parseDocument>): unknown {
+function valueIn(path: string, document: ReturnType<typeof parseDocument>): unknown {
   try {
     return document.toJS()
   } catch (error) {
