@@ -8,7 +8,10 @@ export const ERRORS = {
   INVALID_PARAMETERS: { status: 400, meaning: 'A parameter is missing or not valid; see `details`.' },
   MALFORMED_JSON: { status: 400, meaning: 'The body is not JSON, or is nested too deeply.' },
   MALFORMED_BODY: { status: 400, meaning: 'The body is not what its Content-Type says.' },
-  MALFORMED_REQUEST: { status: 400, meaning: 'The request is not HTTP, or its URL cannot be read.' },
+  MALFORMED_REQUEST: {
+    status: 400,
+    meaning: 'The request is not HTTP, names no host or two, or its URL cannot be read.',
+  },
   INVALID_GEOMETRY: { status: 400, meaning: 'The geometry is not a valid polygon; see `details`.' },
   CROP_NOT_AVAILABLE: { status: 400, meaning: 'The country does not offer the crop.' },
   UNKNOWN_COUNTRY: { status: 400, meaning: 'The country is none that the service answers for.' },
@@ -199,18 +202,20 @@ export const EXAMPLE_SENTENCES: Record<ErrorCode, string> = {
   DATABASE_UNAVAILABLE: 'The database does not answer; try again later.',
 }
 
+/** Requests of any kind can be no HTTP, too slow or too long; and the service can fail or be busy. */
+const OF_ALL_REQUESTS: ErrorCode[] = ['MALFORMED_REQUEST', 'REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE']
+const OF_SERVICE: ErrorCode[] = ['INTERNAL', 'OVERLOADED', 'DATABASE_UNAVAILABLE']
+
 /** An error that a route can answer with, and an example of what it says there. */
 export type DocumentedError = ErrorCode | readonly [code: ErrorCode, example: string]
 
 /**
  * The `response` entries of a route's schema for the errors it can answer with, grouped by status.
- * Every route can also fail or be overloaded, so those two are always in. Where nothing else of a request can
- * be wrong, its headers can be too long.
+ * What any request can meet is always in.
  */
 export function errorResponses(...errors: DocumentedError[]): Record<number, object> {
-  const ofRequest: DocumentedError[] = errors.length > 0 ? errors : ['HEADERS_TOO_LARGE']
   const all = new Map<ErrorCode, string>()
-  for (const error of [...ofRequest, 'INTERNAL', 'OVERLOADED', 'DATABASE_UNAVAILABLE'] as DocumentedError[]) {
+  for (const error of [...errors, ...OF_ALL_REQUESTS, ...OF_SERVICE]) {
     const [code, example] = typeof error === 'string' ? [error, EXAMPLE_SENTENCES[error]] : error
     all.set(code, example)
   }

@@ -25,6 +25,7 @@ export const HEADERS = {
     'How to authenticate (RFC 6750). Where no token is needed: that the one that was sent is of no use.',
     'Bearer realm="agro-advisory", error="invalid_token"',
   ),
+  'Accept-Encoding': header('The encodings in which bodies are read (RFC 9110).', 'gzip, deflate, br'),
   'Cache-Control': header('What caches may do with the answer (RFC 9111).', 'no-store'),
   ETag: header('Names the answer: it is the same as long as the answer is.', '"3q2-7wEXAMPLE"'),
   Vary: header('The headers of the request that the answer depends on.', 'Accept'),
@@ -87,7 +88,7 @@ export interface RouteFacts {
 }
 
 /** What an operation is refused with before it is known which media type the answer would have. */
-const BEFORE_NEGOTIATION = new Set([401, 403, 413, 415])
+const BEFORE_NEGOTIATION = new Set([401, 403, 408, 413, 415, 431])
 
 /**
  * The headers that an answer of an operation has, or may have.
@@ -103,6 +104,7 @@ export function headersOf(status: number, facts: RouteFacts, negotiated: boolean
     (status === 429 || status === 503 || (status === 409 && idempotent === true)) && 'Retry-After',
     // Whoever sends a token is not told that nothing has changed.
     ((open === true && status !== 304) || status === 401 || status === 403) && 'WWW-Authenticate',
+    status === 415 && 'Accept-Encoding',
     (tagged ||
       caching === 'never' ||
       caching === 'shared' ||

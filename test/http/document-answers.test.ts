@@ -132,3 +132,45 @@ describe('what the document says of answers', () => {
     expect(neverSent).toEqual(['listHistory 200: link'])
   })
 })
+
+describe('what is no request of an operation is answered as the operation says', () => {
+  const JSON_TYPE = { 'content-type': 'application/json' }
+
+  test.each([
+    ['a body of another type', { 'content-type': 'application/xml' }, '<lat>9.5</lat>'],
+    ['a type that is none', { 'content-type': '/' }, '{}'],
+    ['an unknown encoding', { ...JSON_TYPE, 'content-encoding': 'zstd' }, '{}'],
+    ['what was not encoded', { ...JSON_TYPE, 'content-encoding': 'gzip' }, '{}'],
+    ['what is not UTF-8', JSON_TYPE, Buffer.from([0x22, 0xff, 0x22])],
+    ['what is not JSON', JSON_TYPE, '{'],
+    ['what is nested too deeply', JSON_TYPE, '['.repeat(1000)],
+    ['what is too long', JSON_TYPE, ' '.repeat(9_000_000)],
+    ['two hosts', { host: ['a', 'b'] }, undefined],
+  ])('%s', async (_, headers, payload) => {
+    const person = await newPerson(service.app)
+    const mistakes: string[][] = []
+    for (const { method, path, operation } of operationsOf(document)) {
+      const response = await service.app.inject({
+        method: method as 'GET',
+        url: path.replace(/\{[^}]+\}/, randomUUID()),
+        headers: { ...person.headers, ...(headers as object) },
+        payload,
+      })
+      const found = mistakesOf(operation, response)
+      if (response.statusCode >= 500 || found.length > 0) mistakes.push([`${method} ${path}`, ...found])
+    }
+    expect(mistakes).toEqual([])
+  })
+})
+
+test('every operation says what any request can be answered with', () => {
+  const silent = operationsOf(document).filter(({ method, operation: { responses } }) => {
+    const codes = Object.values(responses).flatMap(({ content }) =>
+      Object.keys(content?.['application/json']?.examples ?? {}),
+    )
+    const all = ['MALFORMED_REQUEST', 'REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE', 'OVERLOADED', 'INTERNAL']
+    const ofBodies = ['MALFORMED_JSON', 'MALFORMED_BODY', 'BODY_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
+    return ![...all, ...(method === 'get' ? [] : ofBodies)].every((code) => codes.includes(code))
+  })
+  expect(silent.map(({ method, path }) => `${method} ${path}`)).toEqual([])
+})

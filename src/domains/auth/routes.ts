@@ -142,7 +142,7 @@ function logoutRoute(app: App) {
       tags: ['auth'],
       response: {
         204: { type: 'null', description: 'The session has ended.' },
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', ['FORBIDDEN', NO_SESSION]),
+        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', ['FORBIDDEN', NO_SESSION], ...BODY_ERRORS),
       },
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {

@@ -11,7 +11,7 @@ import {
 } from '#schemas/history.ts'
 import { queryOf } from '#schemas/point-request.ts'
 import type { Tables } from '#src/database/tables.ts'
-import { ApiError, errorResponses } from '#src/errors.ts'
+import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { DISPOSITION, type FileType } from '#src/http/attachment.ts'
 import { cursorAfter, placeOf } from '#src/http/cursor.ts'
@@ -191,7 +191,7 @@ function deleteRoute(db: Kysely<Tables>) {
       params: ItemParams,
       response: {
         204: { type: 'null', description: 'The item is deleted.' },
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND'),
+        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND', ...BODY_ERRORS),
       },
     },
     handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {

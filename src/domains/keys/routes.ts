@@ -118,7 +118,7 @@ function deleteRoute(app: App) {
       params: Type.Object({ id: Type.String({ description: 'The id of the key.' }) }),
       response: {
         204: { type: 'null', description: 'The key is deleted.' },
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', ['NOT_FOUND', NO_SUCH_KEY]),
+        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', ['NOT_FOUND', NO_SUCH_KEY], ...BODY_ERRORS),
       },
     },
     handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {

@@ -59,7 +59,7 @@ export function userRoutes(app: App): void {
         tags: ['user'],
         response: {
           200: { ...ref(DeletionReport), description: 'What was done.' },
-          ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE'),
+          ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', ...BODY_ERRORS),
         },
       },
     },

@@ -33,7 +33,7 @@ What the season's science says about a place in ${COUNTRY_NAMES}: ${advice}, fro
 
 What is optional is left out by \`null\` in a body, by an empty parameter in a query and by an empty cell in a table.
 
-Errors are JSON with an \`error\` sentence for people, a stable \`code\` for programs, and the \`request_id\` that is in \`X-Request-Id\`, too. Beside those that an operation lists, any request may be answered 400 \`MALFORMED_REQUEST\` and 431 \`HEADERS_TOO_LARGE\` where it is no HTTP or too long, 408 \`REQUEST_TIMEOUT\` where it does not arrive, 404 \`NOT_FOUND\` for a path that there is not, and 405 \`METHOD_NOT_ALLOWED\` with \`Allow\` for a method that a path does not take; \`OPTIONS\` of a path says \`Allow\`, too.
+Errors are JSON with an \`error\` sentence for people, a stable \`code\` for programs, and the \`request_id\` that is in \`X-Request-Id\`, too. Beside those that an operation lists, any request may be answered 404 \`NOT_FOUND\` for a path that there is not, and 405 \`METHOD_NOT_ALLOWED\` with \`Allow\` for a method that a path does not take; \`OPTIONS\` of a path says \`Allow\`, too.
 
 \`Accept-Encoding: gzip\` has answers above 1 kB compressed (\`Content-Encoding\`; answers to \`GET\` then say so in \`Vary\`), and an \`ETag\` is a weak one there. Bodies may be sent with a \`Content-Encoding\` of gzip, deflate or br; a 415 for another one names these in \`Accept-Encoding\`.
 
