@@ -23,6 +23,7 @@ import { openapi } from '#src/http/plugins/openapi.ts'
 import { overload } from '#src/http/plugins/overload.ts'
 import { requestCounts } from '#src/http/plugins/request-counts.ts'
 import { requestId, requestIdOf } from '#src/http/plugins/request-id.ts'
+import { robots } from '#src/http/plugins/robots.ts'
 import { securityHeaders } from '#src/http/plugins/security-headers.ts'
 import { unknownPaths } from '#src/http/plugins/unknown-paths.ts'
 import { AJV_OPTIONS } from '#src/http/validation.ts'
@@ -106,6 +107,7 @@ export async function buildApp(
   await app.register(deprecation)
   await app.register(bodyParser)
   await app.register(unknownPaths)
+  await app.register(robots)
   await app.register(openapi, {
     countries: createDocumentCountries(database.reader, config.RELEASE_MAX_AGE_MS, app.log),
   })

@@ -43,6 +43,7 @@ describe('routes', () => {
     'GET /health/ready',
     'GET /openapi.json',
     'GET /openapi.yaml',
+    'GET /robots.txt',
     'OPTIONS *',
     'POST /advisory/fertilizer/point',
     'POST /advisory/fertilizer/points',
@@ -137,7 +138,7 @@ describe('routes', () => {
   }
 
   const CACHING = {
-    asset: ['HEAD,GET /docs/static/*'],
+    asset: ['GET /robots.txt', 'HEAD /robots.txt', 'HEAD,GET /docs/static/*'],
     never: [
       'DELETE /auth/keys/:id',
       'DELETE /history/:id',
