@@ -21,6 +21,7 @@ import { keyUsage } from '#src/http/plugins/key-usage.ts'
 import { longBodies } from '#src/http/plugins/long-bodies.ts'
 import { openapi } from '#src/http/plugins/openapi.ts'
 import { overload } from '#src/http/plugins/overload.ts'
+import { limitedRate } from '#src/http/plugins/rate-limit.ts'
 import { requestCounts } from '#src/http/plugins/request-counts.ts'
 import { requestId, requestIdOf } from '#src/http/plugins/request-id.ts'
 import { robots } from '#src/http/plugins/robots.ts'
@@ -116,6 +117,7 @@ export async function buildApp(
   })
   await app.register(
     async (guarded) => {
+      await guarded.register(limitedRate)
       await guarded.register(overload)
       // Operations stand in the document in this order.
       await guarded.register(advisory, {

@@ -55,6 +55,7 @@ export const ERRORS = {
     status: 429,
     meaning: 'Too many attempts at this account or from this address; try again after `Retry-After` seconds.',
   },
+  RATE_LIMITED: { status: 429, meaning: 'The caller has sent more requests than the operator allows.' },
   HEADERS_TOO_LARGE: { status: 431, meaning: 'The URL or the headers are larger than the limit.' },
   INTERNAL: { status: 500, meaning: 'The service failed; the request may be right.' },
   OVERLOADED: { status: 503, meaning: 'The service is busy; try again after `Retry-After` seconds.' },
@@ -195,6 +196,7 @@ export const EXAMPLE_SENTENCES: Record<ErrorCode, string> = {
     'The call has 1001 points. Without a token a call may have 1000 points, with one (log in with POST /auth/login) 20000.',
   UNSUPPORTED_MEDIA_TYPE: 'Send the body as application/json.',
   TOO_MANY_REQUESTS: 'Too many attempts; try again in 8 s.',
+  RATE_LIMITED: 'There may be 600 requests in 60 s; try again in 8 s.',
   HEADERS_TOO_LARGE: 'The URL or the headers are too long.',
   INTERNAL: 'The service failed to answer; the request may well be right.',
   OVERLOADED: 'The service is busy; try again in a second.',
@@ -214,6 +216,11 @@ export type DocumentedError = ErrorCode | readonly [code: ErrorCode, example: st
  * What any request can meet is always in.
  */
 export function errorResponses(...errors: DocumentedError[]): Record<number, object> {
+  return unlimitedErrorResponses(...errors, 'RATE_LIMITED')
+}
+
+/** The same of a route that is never limited. */
+export function unlimitedErrorResponses(...errors: DocumentedError[]): Record<number, object> {
   const all = new Map<ErrorCode, string>()
   for (const error of [...errors, ...OF_ALL_REQUESTS, ...OF_SERVICE]) {
     const [code, example] = typeof error === 'string' ? [error, EXAMPLE_SENTENCES[error]] : error

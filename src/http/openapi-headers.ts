@@ -21,6 +21,14 @@ export const HEADERS = {
     required: true,
   },
   'Retry-After': header('The seconds to wait before the next attempt.', 1),
+  RateLimit: header(
+    'How many requests are left to the caller, and for how many seconds, where the operator limits them: then all answers have it.',
+    '"caller";r=0;t=8',
+  ),
+  'RateLimit-Policy': header(
+    'How many requests a caller may send in how many seconds, where the operator limits them.',
+    '"caller";q=600;w=60',
+  ),
   'WWW-Authenticate': header(
     'How to authenticate (RFC 6750). Where no token is needed: that the one that was sent is of no use.',
     'Bearer realm="agro-advisory", error="invalid_token"',
@@ -102,6 +110,8 @@ export function headersOf(status: number, facts: RouteFacts, negotiated: boolean
   const names: (keyof typeof HEADERS | false)[] = [
     'X-Request-Id',
     (status === 429 || status === 503 || (status === 409 && idempotent === true)) && 'Retry-After',
+    status === 429 && 'RateLimit',
+    status === 429 && 'RateLimit-Policy',
     // Whoever sends a token is not told that nothing has changed.
     ((open === true && status !== 304) || status === 401 || status === 403) && 'WWW-Authenticate',
     status === 415 && 'Accept-Encoding',

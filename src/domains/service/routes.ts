@@ -1,6 +1,6 @@
 import { ref } from '#schemas/common.ts'
 import { Health, SERVICE_NAME, ServiceLinks } from '#schemas/service.ts'
-import { ApiError, errorResponses } from '#src/errors.ts'
+import { ApiError, unlimitedErrorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { ping } from './queries.ts'
 
@@ -14,7 +14,10 @@ export function serviceRoutes(app: App): void {
         summary: 'Links to the documentation and the catalog',
         description: 'Where to go from here.',
         tags: ['service'],
-        response: { 200: { ...ref(ServiceLinks), description: 'The links.' }, ...errorResponses() },
+        response: {
+          200: { ...ref(ServiceLinks), description: 'The links.' },
+          ...unlimitedErrorResponses('HEADERS_TOO_LARGE'),
+        },
       },
     },
     async ({ basePath: base }) => ({
@@ -34,7 +37,10 @@ export function serviceRoutes(app: App): void {
         summary: 'Whether the process runs',
         description: 'For a supervisor that restarts processes that hang. Does not ask the database.',
         tags: ['service'],
-        response: { 200: { ...ref(Health), description: 'The process runs.' }, ...errorResponses() },
+        response: {
+          200: { ...ref(Health), description: 'The process runs.' },
+          ...unlimitedErrorResponses('HEADERS_TOO_LARGE'),
+        },
       },
     },
     async () => ({ status: 'ok' as const }),
@@ -50,7 +56,10 @@ export function serviceRoutes(app: App): void {
         description:
           'For a load balancer: 503 while the database does not answer, and from the moment the process begins to stop.',
         tags: ['service'],
-        response: { 200: { ...ref(Health), description: 'Requests can be answered.' }, ...errorResponses() },
+        response: {
+          200: { ...ref(Health), description: 'Requests can be answered.' },
+          ...unlimitedErrorResponses('HEADERS_TOO_LARGE'),
+        },
       },
     },
     async () => {

@@ -57,11 +57,13 @@ export const securityHeaders = fp(
     })
     const origins = app.config.CORS_ORIGINS
     const everyOrigin = origins.includes('*')
+    const limited = app.config.RATE_LIMIT !== undefined
+    const exposedHeaders = limited ? [...EXPOSED_HEADERS, 'RateLimit', 'RateLimit-Policy'] : EXPOSED_HEADERS
     const forPages = {
       ...SECURITY_HEADERS,
       ...(everyOrigin && {
         'access-control-allow-origin': '*',
-        'access-control-expose-headers': EXPOSED_HEADERS.join(', '),
+        'access-control-expose-headers': exposedHeaders.join(', '),
       }),
     }
     const forPrograms = Object.fromEntries(
@@ -88,7 +90,7 @@ export const securityHeaders = fp(
         'Idempotency-Key',
         'Content-Encoding',
       ],
-      exposedHeaders: EXPOSED_HEADERS,
+      exposedHeaders,
       maxAge: PREFLIGHT_SECONDS,
       strictPreflight: false,
     }

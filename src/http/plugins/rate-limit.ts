@@ -1,0 +1,67 @@
+import rateLimit from '@fastify/rate-limit'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { ApiError } from '#src/errors.ts'
+import type { App } from '../app.ts'
+import { partyOf } from '../party.ts'
+
+/** So many callers are counted at a time, in a few megabytes; then those who have not asked for longest go. */
+const COUNTED_CALLERS = 20_000
+
+const SECONDS = { s: 1, min: 60, h: 3600 }
+
+/** How the policy is called in the headers. */
+const POLICY = '"caller"'
+
+/**
+ * Limits requests where the operator wants that (`RATE_LIMIT`): so many of each user, or without a token of each
+ * network, in a window that begins with the first of them. Without the setting nothing of this is there.
+ *
+ * It comes after authentication: a request without a caller where one is needed is refused, and not counted.
+ */
+export const limitedRate = fp(
+  async (app: App) => {
+    const { RATE_LIMIT } = app.config
+    if (RATE_LIMIT === undefined) return
+    const { requests, seconds } = rateOf(RATE_LIMIT)
+    await app.register(rateLimit, {
+      global: false,
+      max: requests,
+      timeWindow: seconds * 1000,
+      cache: COUNTED_CALLERS,
+      keyGenerator: (request) => partyOf(request).caller,
+    })
+    const count = app.createRateLimit()
+
+    async function limit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+      const found = await count(request)
+      // Nobody is on a list of those who are let through.
+      if (found.isAllowed) return
+      const { remaining, ttlInSeconds, isExceeded } = found
+      // draft-ietf-httpapi-ratelimit-headers
+      reply.header('ratelimit-policy', `${POLICY};q=${requests};w=${seconds}`)
+      reply.header('ratelimit', `${POLICY};r=${remaining};t=${ttlInSeconds}`)
+      if (isExceeded) throw limited(requests, seconds, ttlInSeconds)
+    }
+
+    app.addHook('onRoute', (route) => {
+      // Fastify makes the route of HEAD from that of GET, which has it already.
+      const hooks = [route.onRequest ?? []].flat().filter((hook) => hook !== limit)
+      route.onRequest = [...hooks, limit]
+    })
+  },
+  { name: 'limited-rate', dependencies: ['authentication'] },
+)
+
+/** @param rate such as 600/min */
+function rateOf(rate: string): { requests: number; seconds: number } {
+  const [requests, unit] = rate.split('/') as [string, keyof typeof SECONDS]
+  return { requests: Number(requests), seconds: SECONDS[unit] }
+}
+
+function limited(requests: number, seconds: number, left: number): ApiError {
+  return new ApiError(
+    'RATE_LIMITED',
+    `There may be ${requests} requests in ${seconds} s; try again in ${left} s.`,
+  ).withHeader('retry-after', String(left))
+}

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { loadConfig } from '#src/config.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { newPerson } from '#test/setup/people.ts'
+
+const POINT = '/advisory/yield/point?lat=9&lng=38.7'
+
+let service: TestApp
+beforeAll(async () => {
+  service = await createTestApp({ settings: { RATE_LIMIT: '3/min' } })
+})
+afterAll(() => service.close())
+
+function ask(remoteAddress: string, { url = POINT, method = 'POST', headers = {} } = {}) {
+  return service.app.inject({ method: method as 'POST', url, headers, remoteAddress })
+}
+
+describe('requests of a network without a token', () => {
+  test('are answered up to the limit, and each says how many are left', async () => {
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now())
+    const answers = [await ask('192.0.2.1'), await ask('192.0.2.1'), await ask('192.0.2.1')]
+    expect(answers.map(({ statusCode, headers }) => [statusCode, headers.ratelimit])).toEqual([
+      [200, '"caller";r=2;t=60'],
+      [200, '"caller";r=1;t=60'],
+      [200, '"caller";r=0;t=60'],
+    ])
+    expect(answers[0]?.headers['ratelimit-policy']).toBe('"caller";q=3;w=60')
+    const refused = await ask('192.0.2.1')
+    expect([refused.statusCode, refused.json()]).toEqual([
+      429,
+      {
+        error: 'There may be 3 requests in 60 s; try again in 60 s.',
+        code: 'RATE_LIMITED',
+        request_id: expect.any(String),
+      },
+    ])
+    expect(refused.headers).toMatchObject({
+      'retry-after': '60',
+      ratelimit: '"caller";r=0;t=60',
+      'ratelimit-policy': '"caller";q=3;w=60',
+    })
+    expect((await ask('198.51.100.1')).statusCode).toBe(200)
+    clock.mockRestore()
+  })
+
+  test('are answered again when the time is over', async () => {
+    for (let request = 0; request < 4; request++) await ask('192.0.2.2')
+    expect((await ask('192.0.2.2')).statusCode).toBe(429)
+    const now = Date.now()
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => now + 60_001)
+    const answer = await ask('192.0.2.2')
+    clock.mockRestore()
+    expect([answer.statusCode, answer.headers.ratelimit]).toEqual([200, '"caller";r=2;t=60'])
+  })
+
+  test('count once, those for HEAD as well, and a subscriber is one whichever address it chooses', async () => {
+    const head = await ask('2001:db8::1', { method: 'HEAD', url: '/catalog' })
+    expect(head.headers.ratelimit).toBe('"caller";r=2;t=60')
+    expect((await ask('2001:db8::2')).headers.ratelimit).toBe('"caller";r=1;t=60')
+  })
+
+  test('for health and the documents are never limited', async () => {
+    for (let request = 0; request < 4; request++) await ask('192.0.2.3')
+    for (const url of ['/health/live', '/health/ready', '/', '/openapi.json', '/docs', '/robots.txt']) {
+      const { statusCode, headers } = await ask('192.0.2.3', { method: 'GET', url })
+      expect([url, statusCode, headers.ratelimit]).toEqual([url, 200, undefined])
+    }
+  })
+
+  test('may be told to pages of other origins', async () => {
+    const { headers } = await ask('192.0.2.4', { headers: { origin: 'https://app.example.org' } })
+    expect(headers['access-control-expose-headers']).toContain('RateLimit, RateLimit-Policy')
+  })
+})
+
+test('a user has a limit apart from the network, and wherever the requests come from', async () => {
+  const { headers } = await newPerson(service.app)
+  for (let request = 0; request < 4; request++) await ask('192.0.2.5')
+  for (const network of ['192.0.2.5', '192.0.2.6', '192.0.2.7']) {
+    expect((await ask(network, { headers })).statusCode).toBe(200)
+  }
+  expect((await ask('192.0.2.8', { headers })).statusCode).toBe(429)
+})
+
+test('nothing is limited, and no header says so, where the operator has set nothing', async () => {
+  const unlimited = await createTestApp()
+  const { headers } = await unlimited.app.inject({ method: 'POST', url: POINT })
+  expect(Object.keys(headers).filter((name) => name.startsWith('ratelimit'))).toEqual([])
+  await unlimited.close()
+})
+
+test.each(['600', '0/min', '600/day', '-1/s', 'off'])('RATE_LIMIT=%s is refused at the start', (rate) => {
+  expect(() => loadConfig({ RATE_LIMIT: rate })).toThrow('RATE_LIMIT must match pattern')
+})
