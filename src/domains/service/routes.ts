@@ -16,7 +16,7 @@ export function serviceRoutes(app: App): void {
         tags: ['service'],
         response: {
           200: { ...ref(ServiceLinks), description: 'The links.' },
-          ...unlimitedErrorResponses('HEADERS_TOO_LARGE'),
+          ...unlimitedErrorResponses(),
         },
       },
     },
@@ -39,7 +39,7 @@ export function serviceRoutes(app: App): void {
         tags: ['service'],
         response: {
           200: { ...ref(Health), description: 'The process runs.' },
-          ...unlimitedErrorResponses('HEADERS_TOO_LARGE'),
+          ...unlimitedErrorResponses(),
         },
       },
     },
@@ -58,7 +58,7 @@ export function serviceRoutes(app: App): void {
         tags: ['service'],
         response: {
           200: { ...ref(Health), description: 'Requests can be answered.' },
-          ...unlimitedErrorResponses('HEADERS_TOO_LARGE'),
+          ...unlimitedErrorResponses(),
         },
       },
     },
