@@ -1,0 +1,28 @@
+#!/bin/sh
+# Makes what the service needs of a database: the extensions, which only a superuser may create, and a role that owns
+# the schema and may do nothing else on the server. The image of the database runs it once, in a new volume; by hand it
+# is run as a superuser, with the variables below and those of psql (PGHOST, PGPORT ...).
+set -eu
+
+: "${POSTGRES_USER:=postgres}"
+: "${POSTGRES_DB:=agro}"
+: "${DATABASE_USER:=agro}"
+: "${DATABASE_PASSWORD:?the password that the role is to have}"
+export DATABASE_USER DATABASE_PASSWORD
+
+# The password is read from the environment: on a command line, others on the machine could see it.
+psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --username "$POSTGRES_USER" --dbname "$POSTGRES_DB" <<'SQL'
+\getenv user DATABASE_USER
+\getenv password DATABASE_PASSWORD
+begin;
+create extension if not exists postgis;
+create extension if not exists postgis_raster;
+
+create role :"user" login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password :'password';
+alter schema public owner to :"user";
+-- Nobody else comes in, whatever other roles the server has.
+revoke all on schema public from public;
+select format('revoke all on database %I from public', current_database()) \gexec
+select format('grant connect, temporary on database %I to %I', current_database(), :'user') \gexec
+commit;
+SQL
