@@ -33,7 +33,7 @@ function hostsOf({ rawHeaders }: IncomingMessage): number {
   let hosts = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] as string
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+    if (name === 'Host' || (name.length === 4 && name.toLowerCase() === 'host')) hosts++
   }
   return hosts
 }
