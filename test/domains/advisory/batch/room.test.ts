@@ -27,6 +27,7 @@ interface Call {
   headers?: Record<string, string>
   bytes?: number
   localAddress?: string
+  path?: string
   /** What it has at its beginning. */
   points?: string
 }
@@ -36,6 +37,7 @@ function begin({
   headers = {},
   bytes = LONGEST,
   localAddress,
+  path = '/advisory/fertilizer/points',
   points = '{"lat":9.5,"lng":38.5}',
 }: Call): ClientRequest {
   const call = request({
@@ -43,7 +45,7 @@ function begin({
     port: (service.app.server.address() as AddressInfo).port,
     localAddress,
     method: 'POST',
-    path: '/advisory/fertilizer/points',
+    path,
     headers: { ...headers, 'content-type': 'application/x-ndjson', 'content-length': bytes },
   })
   call.on('error', () => {})
@@ -106,6 +108,20 @@ test('of too many that wait, those are refused that came last', async () => {
   expect(response.headers).toMatchObject({ 'retry-after': '1', connection: 'close' })
   expect(JSON.parse(await text(response))).toMatchObject({ code: 'OVERLOADED' })
   expect(await statusOf({ headers: neighbour.headers })).toBe(200)
+})
+
+test('of 200 polygons that do not arrive no more is kept than there is room for', async () => {
+  const sockets: Socket[] = []
+  const listen = (socket: Socket) => sockets.push(socket)
+  service.app.server.on('connection', listen)
+  for (let call = 0; call < 200; call++)
+    begin({ headers: attacker.headers, bytes: 1_000_000, path: '/advisory/yield' })
+  await vi.waitFor(() => expect(sockets.filter(({ bytesRead }) => bytesRead > 0)).toHaveLength(200), PATIENCE)
+  service.app.server.off('connection', listen)
+  expect(await statusOf({ headers: neighbour.headers })).toBe(200)
+  // What was received of those that were refused has been thrown away.
+  const kept = sockets.reduce((sum, { bytesRead, destroyed }) => sum + (destroyed ? 0 : bytesRead), 0)
+  expect(kept).toBeLessThan(20_000_000)
 })
 
 test('answers that nobody reads make their caller wait, and nobody else', async () => {
