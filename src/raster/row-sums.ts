@@ -21,7 +21,7 @@ const NOISE = 2 ** -45
  * height to all pixels of the row beyond.
  */
 export class RowSums {
-  /** How many pieces have been added, in all rows. */
+  /** How many pieces have been added, in all rows, those beside the grid included. */
   pieces = 0
   readonly #width: number
   readonly #measure: Measure
@@ -44,8 +44,8 @@ export class RowSums {
 
   /** Adds a piece of an edge within one pixel of the row, which goes down from `y` to `toY`. */
   add(sign: number, row: number, column: number, x: number, y: number, toX: number, toY: number): void {
-    if (column >= this.#width) return
     this.pieces++
+    if (column >= this.#width) return
     if (y === toY) {
       // Along the border of rows it is in no pixel.
       if (column >= 0 && y !== row && y !== row + 1) this.#touch(column)

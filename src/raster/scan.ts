@@ -11,7 +11,7 @@ export interface GridPolygon {
 }
 
 /** After so many pieces the scan lets others have a turn, if its caller wants to. */
-const PIECES_A_TURN = 20_000
+const PIECES_A_TURN = 5000
 
 /**
  * Finds the area of every pixel of a grid that lies inside a polygon, row by row.
@@ -34,7 +34,7 @@ export function* scan(
   const sums = new RowSums(width, measure)
   let turn = PIECES_A_TURN
 
-  let active: Edge[] = []
+  const active: Edge[] = []
   let next = 0
   for (let row = 0; active.length > 0 || next < edges.length; row++) {
     if (active.length === 0) row = first(edges[next] as Edge)
@@ -47,8 +47,15 @@ export function* scan(
     }
     const found = sums.collect(row)
     if (found.columns.length > 0 || found.runs.length > 0) yield found
-    active = active.filter(({ bottom }) => bottom > row + 1)
+    keepBelow(active, row + 1)
   }
+}
+
+/** Leaves those of some edges that reach below a row: in place, since this is done for every row. */
+function keepBelow(edges: Edge[], row: number): void {
+  let kept = 0
+  for (const edge of edges) if (edge.bottom > row) edges[kept++] = edge
+  edges.length = kept
 }
 
 /** Adds the part of an edge that lies in a row, in pieces of one pixel each. */

@@ -27,7 +27,7 @@ export class SweepLine {
   /** Puts edges in the place of others. */
   replace(from: number, to: number, edges: number[]): void {
     this.#met.copyWithin(from + edges.length, to, this.#length)
-    this.#met.set(edges, from)
+    for (let index = 0; index < edges.length; index++) this.#met[from + index] = edges[index] as number
     this.#length += edges.length - (to - from)
   }
 

@@ -43,6 +43,8 @@ export async function zonalStatistics(
   onSummariesGone: () => void,
 ): Promise<ZonalStatistics> {
   const layers: (LayerStatistics | null)[] = []
+  const areaHa = ellipsoidArea(polygons) / SQUARE_METRES_A_HECTARE
+  await computation.pause()
   for (const coverage of coverages) {
     const { summaries, total } = await summariesIn(computation, coverage, polygons, onSummariesGone)
     coverage.bands.forEach(({ index, scale, offset }, position) => {
@@ -61,7 +63,7 @@ export async function zonalStatistics(
       }
     })
   }
-  return { areaHa: ellipsoidArea(polygons) / SQUARE_METRES_A_HECTARE, layers }
+  return { areaHa, layers }
 }
 
 /** Tiles that are read with one statement: half a megabyte where a tile has one Float32 band. */
@@ -100,6 +102,7 @@ async function addUp(
   const { id, width, height, tileSize, geographic, bands } = coverage
   const summaries = bands.map(emptySummary)
   const placed = await placeOnCoverage(ask, coverage, polygons)
+  await pause()
   const measure = measureOf(coverage, geographic)
   const columns = Math.ceil(width / tileSize)
   let border: { row: number; column: number; areas: Float64Array }[] = []
