@@ -3,10 +3,12 @@ import { join } from 'node:path'
 import { zipSync } from 'fflate'
 import { newFolder } from './folders.ts'
 
-/** A record of a shapefile: its texts, and its ring (clockwise), null where it has no shape. */
+type Ring = [number, number][]
+
+/** A record of a shapefile: its texts, and its ring (clockwise), or several; null where it has no shape. */
 export interface ShapeRecord {
   properties: Record<string, string>
-  ring: [number, number][] | null
+  ring: Ring | Ring[] | null
 }
 
 export const WGS84_PRJ =
@@ -24,7 +26,7 @@ export function shapefileParts(records: ShapeRecord[], prj = WGS84_PRJ): Record<
 
 function shpOf(records: ShapeRecord[]): Buffer {
   const bodies = records.map(({ ring }, index) => {
-    const content = ring ? polygon(ring) : Buffer.alloc(4)
+    const content = ring ? polygon(ringsOf(ring)) : Buffer.alloc(4)
     const header = Buffer.alloc(8)
     header.writeInt32BE(index + 1, 0)
     header.writeInt32BE(content.length / 2, 4)
@@ -38,14 +40,24 @@ function shpOf(records: ShapeRecord[]): Buffer {
   return Buffer.concat([header, ...bodies])
 }
 
-function polygon(ring: [number, number][]): Buffer {
-  const content = Buffer.alloc(48 + 16 * ring.length)
+function ringsOf(ring: Ring | Ring[]): Ring[] {
+  return typeof ring[0]?.[0] === 'number' ? [ring as Ring] : (ring as Ring[])
+}
+
+function polygon(rings: Ring[]): Buffer {
+  const positions = rings.flat()
+  const content = Buffer.alloc(44 + 4 * rings.length + 16 * positions.length)
   content.writeInt32LE(POLYGON, 0)
-  content.writeInt32LE(1, 36)
-  content.writeInt32LE(ring.length, 40)
-  ring.forEach(([x, y], index) => {
-    content.writeDoubleLE(y, content.writeDoubleLE(x, 48 + 16 * index))
-  })
+  content.writeInt32LE(rings.length, 36)
+  content.writeInt32LE(positions.length, 40)
+  let first = 0
+  for (const [index, ring] of rings.entries()) {
+    content.writeInt32LE(first, 44 + 4 * index)
+    first += ring.length
+  }
+  for (const [index, [x, y]] of positions.entries()) {
+    content.writeDoubleLE(y, content.writeDoubleLE(x, 44 + 4 * rings.length + 16 * index))
+  }
   return content
 }
 

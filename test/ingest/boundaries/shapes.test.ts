@@ -1,0 +1,120 @@
+import { Readable } from 'node:stream'
+import { expect, test } from 'vitest'
+import { ByteReader } from '#src/ingest/boundaries/byte-reader.ts'
+import { recordsIn } from '#src/ingest/boundaries/dbf.ts'
+import { shapesIn } from '#src/ingest/boundaries/shp.ts'
+import { shapefileParts } from '#test/setup/shapefile.ts'
+
+type Ring = [number, number][]
+
+/** A square of some width, clockwise. */
+function square(west: number, south: number, width: number): Ring {
+  const [east, north] = [west + width, south + width]
+  return [
+    [west, south],
+    [west, north],
+    [east, north],
+    [east, south],
+    [west, south],
+  ]
+}
+
+/** Bytes as they come from a disk or an archive: in pieces that have nothing to do with what is in them. */
+function readerOf(bytes: Buffer, size: number): ByteReader {
+  const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+    bytes.subarray(index * size, (index + 1) * size),
+  )
+  return new ByteReader(Readable.from(pieces))
+}
+
+async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const list: Item[] = []
+  for await (const item of items) list.push(item)
+  return list
+}
+
+const shapesOf = (rings: Ring[], size = 7) => {
+  const { shp = Buffer.alloc(0) } = shapefileParts([{ properties: { A: '' }, ring: rings }])
+  return all(shapesIn(readerOf(shp, size)))
+}
+
+const LAND = square(0, 0, 10)
+const LAKE = square(2, 2, 4).toReversed()
+const ISLAND = square(3, 3, 1)
+const POND = square(3.25, 3.25, 0.5).toReversed()
+const ELSEWHERE = square(20, 0, 5)
+
+test.each<[what: string, rings: Ring[], polygons: Ring[][]]>([
+  ['one ring', [LAND], [[LAND]]],
+  ['a lake', [LAND, LAKE], [[LAND, LAKE]]],
+  ['a lake that comes first', [LAKE, LAND], [[LAND, LAKE]]],
+  [
+    'an island with a pond in a lake',
+    [LAND, LAKE, ISLAND, POND],
+    [
+      [LAND, LAKE],
+      [ISLAND, POND],
+    ],
+  ],
+  ['two lands, one with a lake', [ELSEWHERE, LAND, LAKE], [[ELSEWHERE], [LAND, LAKE]]],
+  [
+    'all rings the other way round',
+    [LAND.toReversed(), LAKE.toReversed()],
+    [[LAND.toReversed(), LAKE.toReversed()]],
+  ],
+  ['a hole in nothing', [LAND, square(30, 0, 1).toReversed()], [[LAND], [square(30, 0, 1).toReversed()]]],
+  ['a ring without positions', [[], LAND], [[LAND]]],
+])('the rings of a shape become polygons: %s', async (_, rings, polygons) => {
+  const geometry =
+    polygons.length === 1
+      ? { type: 'Polygon', coordinates: polygons[0] }
+      : { type: 'MultiPolygon', coordinates: polygons }
+  expect(await shapesOf(rings)).toEqual([geometry])
+})
+
+test('shapes are the same in whatever pieces they come', async () => {
+  const whole = await shapesOf([LAND, LAKE, ISLAND], 1e6)
+  for (const size of [1, 3, 8, 100, 101]) expect(await shapesOf([LAND, LAKE, ISLAND], size)).toEqual(whole)
+})
+
+test('shapes that are no polygons say what they are, and null is none', async () => {
+  const { shp = Buffer.alloc(0) } = shapefileParts([
+    { properties: { A: '' }, ring: LAND },
+    { properties: { A: '' }, ring: null },
+  ])
+  shp.writeInt32LE(1, 108)
+  expect(await all(shapesIn(readerOf(shp, 64)))).toEqual([{ type: 'Point' }, null])
+  shp.writeInt32LE(7, 108)
+  await expect(all(shapesIn(readerOf(shp, 64)))).rejects.toThrow('shape 1 is of type 7, which there is not')
+})
+
+test.each<[cpg: string | undefined, bytes: string, text: string]>([
+  [undefined, 'Tigr\u00c3\u00a9', 'Tigré'],
+  ['UTF-8', 'Tigr\u00c3\u00a9', 'Tigré'],
+  ['ISO-8859-1\r\n', 'Tigr\u00e9', 'Tigré'],
+  ['1252', 'Tigr\u00e9', 'Tigré'],
+  ['ANSI 1251', '\u00c4\u00e0', 'Да'],
+  ['no such encoding', 'Tigr\u00c3\u00a9', 'Tigré'],
+])('texts of a .dbf are in the encoding of the .cpg: %s', async (cpg, bytes, text) => {
+  const { dbf = Buffer.alloc(0) } = shapefileParts([{ properties: { NAME: '' }, ring: null }])
+  dbf.write(bytes, dbf.readUInt16LE(8) + 1, 'latin1')
+  expect(await all(recordsIn(readerOf(dbf, 5), cpg))).toEqual([{ NAME: text }])
+})
+
+test('numbers and truth values of a .dbf are such, and blank ones no number', async () => {
+  const records = ['12.50', '  ', 'T', 'n'].map((VALUE) => ({ properties: { VALUE }, ring: null }))
+  const { dbf = Buffer.alloc(0) } = shapefileParts(records)
+  const typed = async (type: string) => {
+    dbf.write(type, 32 + 11)
+    return (await all(recordsIn(readerOf(dbf, 64), undefined))).map(({ VALUE }) => VALUE)
+  }
+  expect((await typed('N')).slice(0, 2)).toEqual([12.5, Number.NaN])
+  expect((await typed('L')).slice(2)).toEqual([true, false])
+  expect(await typed('C')).toEqual(['12.50', '', 'T', 'n'])
+})
+
+test('a .dbf that has fewer records than it says is cut off', async () => {
+  const { dbf = Buffer.alloc(0) } = shapefileParts([{ properties: { NAME: 'A' }, ring: null }])
+  dbf.writeUInt32LE(2, 4)
+  await expect(all(recordsIn(readerOf(dbf, 64), undefined))).rejects.toThrow('its .dbf is cut off')
+})
