@@ -165,6 +165,11 @@ export const ReleaseHeader = Type.String({
     'The release that the answer was computed from, as in `GET /catalog`; several are separated by commas. One that begins with `synthetic-` is demonstration data, made by a formula.',
 })
 
+export const HistoryHeader = Type.Literal('full', {
+  description:
+    'Sent where the answer is not kept, and has no `history_id`: the history holds as much as the service keeps of an account, and it is set to keep what is there.',
+})
+
 /** The components of the point endpoints, in the order of the document. */
 export function pointComponentsOf(schemas: readonly PointSchemas[]): TSchema[] {
   return [

@@ -2,7 +2,6 @@ import type { ServerOptions } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController } from 'fastify'
 import { admin } from '#src/domains/areas/index.ts'
-import { createHistoryRecorder } from '#src/domains/history/recorder.ts'
 import type { App } from '#src/http/app.ts'
 import { authentication } from '#src/http/plugins/authentication.ts'
 import { basePath } from '#src/http/plugins/base-path.ts'
@@ -35,7 +34,7 @@ import { createAccounts } from './domains/auth/callers.ts'
 import { auth } from './domains/auth/index.ts'
 import { catalog } from './domains/catalog/index.ts'
 import { feedback } from './domains/feedback/index.ts'
-import { history } from './domains/history/index.ts'
+import { history, historyRecorderOf } from './domains/history/index.ts'
 import { createIdempotencyRecords } from './domains/idempotency/records.ts'
 import { keys } from './domains/keys/index.ts'
 import { createUsageKeeper } from './domains/keys/usage.ts'
@@ -122,7 +121,7 @@ export async function buildApp(
       // Operations stand in the document in this order.
       await guarded.register(advisory, {
         prefix: '/advisory',
-        record: createHistoryRecorder(database.writer),
+        record: historyRecorderOf(guarded),
       })
       await guarded.register(location)
       await guarded.register(admin)

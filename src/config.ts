@@ -36,6 +36,9 @@ const Environment = Type.Object({
   BATCH_BODY_LIMIT_BYTES: Type.Integer({ minimum: 1024, default: 8_388_608 }),
   MAX_CONNECTIONS: Type.Integer({ minimum: 1, default: 10_000 }),
   SLOW_CLIENT_MS: Type.Integer({ minimum: 100, default: 30_000 }),
+  HISTORY_USER_MB: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 100 }),
+  HISTORY_USER_ITEMS: Type.Integer({ minimum: 1, default: 250_000 }),
+  HISTORY_FULL: Type.Enum(['oldest', 'refuse'], { default: 'oldest' }),
   SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, default: 0 }),
 })
 

@@ -38,6 +38,8 @@ export interface Tables {
   advisory_history: AdvisoryHistoryTable
   advisory_feedback: AdvisoryFeedbackTable
   user_usage: UserUsageTable
+  history_size: { user_id: string; items: number; bytes: number }
+  account_removal: { user_id: string; removed_at: Generated<Date> }
   request_count: RequestCountTable
   idempotency_record: IdempotencyRecordTable
   applied_script: { kind: string; name: string; checksum: string; applied_at: Generated<Date> }

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Feedback, FeedbackRequest } from '#schemas/feedback.ts'
+import { livingUser } from '#src/database/living.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { isoTime } from '#src/database/time.ts'
 import { isUuid } from '#src/lib/uuid.ts'
@@ -35,7 +36,7 @@ export async function putFeedback(
   const { rows } = await sql<{ feedback: Feedback }>`
     with item as (
       -- Held, so that it is not deleted between now and the insert.
-      select id from advisory_history where id = ${historyId} and user_id = ${userId} for key share
+      select id from advisory_history where id = ${historyId} and user_id = ${livingUser(userId)} for key share
     )
     insert into advisory_feedback as feedback (
       history_id, user_id, rating, comment, observed, harvested_on

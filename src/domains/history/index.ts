@@ -1,6 +1,10 @@
 import { historyQueryOf, historySchemasOf } from '#schemas/history.ts'
 import type { App } from '#src/http/app.ts'
+import type { RecordAdvisory } from './queries.ts'
+import { quotaOf } from './quota.ts'
+import { createHistoryRecorder } from './recorder.ts'
 import { historyRoutes } from './routes.ts'
+import { createShortener } from './shortener.ts'
 
 /** What callers with a token were answered. */
 export async function history(app: App): Promise<void> {
@@ -8,4 +12,13 @@ export async function history(app: App): Promise<void> {
   const { components, ...answers } = historySchemasOf(products)
   for (const schema of components) app.addSchema(schema)
   historyRoutes(app, { query: historyQueryOf(products), ...answers })
+}
+
+/** Makes what keeps advisories as long as the service runs, within what is kept of an account. */
+export function historyRecorderOf(app: App): RecordAdvisory {
+  const db = app.database.writer
+  const quota = quotaOf(app.config)
+  const { shorten, end } = createShortener(db, quota, app.log)
+  app.addHook('onClose', end)
+  return createHistoryRecorder(db, quota, shorten)
 }

@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Feedback } from '#schemas/feedback.ts'
+import { livingUser } from '#src/database/living.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { isoTime } from '#src/database/time.ts'
 import { feedbackJson } from '#src/domains/feedback/queries.ts'
@@ -24,78 +25,13 @@ export interface AdvisoryRecord {
 
 /**
  * Keeps an advisory in its caller's history; answers with its public id once it is kept: whoever asks
- * from then on finds it there.
+ * from then on finds it there. Null where the history is full, and is to stay as it is.
  *
  * @param party who waits for it: they take turns
  * @throws {ApiError} UNAUTHORIZED where the caller has been deleted meanwhile, OVERLOADED where too many
  * advisories wait to be kept; otherwise what the database throws
  */
-export type RecordAdvisory = (record: AdvisoryRecord, party?: Party) => Promise<string>
-
-/** An advisory as it is written, with its request and answer as JSON. */
-export interface HistoryEntry extends Omit<AdvisoryRecord, 'request' | 'answer'> {
-  id: string
-  request: string
-  answer: string
-  /** Of request and answer. */
-  bytes: number
-}
-
-/**
- * Adds advisories to their callers' histories and counts them, in one statement.
- *
- * Callers whose accounts are gone, or are just being deleted, are passed over: waiting for the deletion
- * would make all the others wait. The counts are changed in one order everywhere, so that two processes
- * never wait for each other.
- *
- * @returns the ids of those that were added
- */
-export async function insertAdvisories(db: Kysely<Tables>, entries: HistoryEntry[]): Promise<Set<string>> {
-  const column = <Key extends keyof HistoryEntry>(key: Key) => entries.map((entry) => entry[key])
-  // No code of a release has a space in it; a list of lists would have to be rectangular.
-  const releases = entries.map((entry) => entry.releases.join(' '))
-  const { rows } = await sql<{ id: string }>`
-    with arriving as materialized (
-      select
-        id, user_id, kind, product, country_code, crop_named(crop_code) as crop_code, releases, request,
-        answer, bytes, clock_timestamp() as created_at
-      from unnest(
-        ${column('id')}::uuid[], ${column('userId')}::uuid[], ${column('kind')}::text[],
-        ${column('product')}::text[], ${column('countryCode')}::text[], ${column('cropCode')}::text[],
-        ${releases}::text[], ${column('request')}::text[], ${column('answer')}::text[],
-        ${column('bytes')}::integer[]
-      ) as arriving (
-        id, user_id, kind, product, country_code, crop_code, releases, request, answer, bytes
-      )
-    ),
-    living as materialized (
-      select id from app_user where id in (select user_id from arriving) for key share skip locked
-    ),
-    accepted as materialized (
-      select arriving.* from arriving join living on living.id = arriving.user_id
-    ),
-    counted as (
-      insert into user_usage as usage (user_id, day, product, country_code, crop_code, advisories)
-      select user_id, (created_at at time zone 'UTC')::date as day, product, country_code, crop_code, count(*)
-      from accepted
-      group by user_id, day, product, country_code, crop_code
-      order by user_id, day, product, country_code, crop_code
-      on conflict (user_id, day, product, country_code, crop_code)
-        do update set advisories = usage.advisories + excluded.advisories
-    )
-    insert into advisory_history (
-      id, user_id, created_at, kind, product, country_code, crop_code, releases, request, answer, bytes
-    )
-    select
-      id, user_id, created_at, kind, product, country_code, crop_code, string_to_array(releases, ' '),
-      request::json, answer::json, bytes
-    from accepted
-    returning id`.execute(db)
-  return new Set(rows.map(({ id }) => id))
-}
-
-/** Advisories that are deleted in one statement, which has to end in time. */
-const DELETED_AT_ONCE = 20_000
+export type RecordAdvisory = (record: AdvisoryRecord, party?: Party) => Promise<string | null>
 
 export interface HistoryFilter {
   userId: string
@@ -154,7 +90,7 @@ const HISTORY_COLUMNS = sql`
 export async function listHistory(db: Kysely<Tables>, filter: HistoryFilter): Promise<HistoryRow[]> {
   const { userId, product, kind, countryCode, from, to, after, limit, bytes } = filter
   const conditions = [
-    sql`user_id = ${userId}`,
+    sql`user_id = ${livingUser(userId)}`,
     ...(product === null ? [] : [sql`product = ${product}`]),
     ...(kind === null ? [] : [sql`kind = ${kind}`]),
     ...(countryCode === null ? [] : [sql`country_code = ${countryCode}`]),
@@ -205,7 +141,7 @@ export async function findHistoryItem(
     select ${HISTORY_COLUMNS}, false as more
     from advisory_history as item
     left join advisory_feedback as feedback on feedback.history_id = item.id
-    where item.id = ${id} and item.user_id = ${userId}`.execute(db)
+    where item.id = ${id} and item.user_id = ${livingUser(userId)}`.execute(db)
   return rows[0]
 }
 
@@ -214,7 +150,7 @@ export async function deleteHistoryItem(db: Kysely<Tables>, userId: string, id: 
   if (!isUuid(id)) return false
   const { numDeletedRows } = await db
     .deleteFrom('advisory_history')
-    .where('user_id', '=', userId)
+    .where('user_id', '=', livingUser(userId))
     .where('id', '=', id)
     .executeTakeFirst()
   return numDeletedRows > 0n
@@ -228,20 +164,29 @@ export interface RemovedHistory {
   usage: number
 }
 
-/** Deletes all that is kept of what a user asked for, and counts what that was. */
-export async function deleteHistory(trx: Transaction<Tables>, userId: string): Promise<RemovedHistory> {
-  const removed = async (table: 'advisory_feedback' | 'user_usage') =>
-    Number((await trx.deleteFrom(table).where('user_id', '=', userId).executeTakeFirst()).numDeletedRows)
-  const feedback = await removed('advisory_feedback')
-  const usage = await removed('user_usage')
-  let history = 0
-  for (let deleted = DELETED_AT_ONCE; deleted === DELETED_AT_ONCE; history += deleted) {
-    const { numAffectedRows } = await sql`
-      delete from advisory_history
-      where id in (
-        select id from advisory_history where user_id = ${userId} limit ${sql.lit(DELETED_AT_ONCE)}
-      )`.execute(trx)
-    deleted = Number(numAffectedRows)
-  }
-  return { history, feedback, usage }
+/**
+ * Forgets what a user has asked for, whose account is about to go: the counts at once, and items with their
+ * feedback as far as anybody can see. Their rows are left to {@link deleteItems}.
+ */
+export async function forgetHistory(trx: Transaction<Tables>, userId: string): Promise<RemovedHistory> {
+  const size = await trx
+    .deleteFrom('history_size')
+    .where('user_id', '=', userId)
+    .returning('items')
+    .executeTakeFirst()
+  const { feedback } = await trx
+    .selectFrom('advisory_feedback')
+    .select(({ fn }) => fn.countAll<number>().as('feedback'))
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow()
+  const usage = await trx.deleteFrom('user_usage').where('user_id', '=', userId).executeTakeFirst()
+  return { history: size?.items ?? 0, feedback, usage: Number(usage.numDeletedRows) }
+}
+
+/** Deletes so many items of a user's history at most, with their feedback, and says how many. */
+export async function deleteItems(trx: Transaction<Tables>, userId: string, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from advisory_history
+    where id in (select id from advisory_history where user_id = ${userId} limit ${limit})`.execute(trx)
+  return Number(numAffectedRows)
 }

@@ -5,7 +5,8 @@ import type { Tables } from '#src/database/tables.ts'
 import { ApiError } from '#src/errors.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
-import { type HistoryEntry, insertAdvisories, type RecordAdvisory } from './queries.ts'
+import type { RecordAdvisory } from './queries.ts'
+import { type HistoryEntry, type HistoryQuota, insertAdvisories } from './recording-queries.ts'
 
 /** What goes out in one statement; a single advisory may be larger than a batch should be. */
 const BATCH_ENTRIES = 500
@@ -19,12 +20,23 @@ const WAITING_BYTES = 64_000_000
  * Makes what keeps advisories in their callers' histories. One statement is under way at a time; what
  * arrives meanwhile goes out together in the next one, as far as there is room by turns of those who wait. An
  * advisory alone waits for nobody, and one that the database refuses spoils nothing for the others.
+ *
+ * @param shorten is told whose history holds more than is kept of an account, and is to lose the oldest items
  */
-export function createHistoryRecorder(db: Kysely<Tables>): RecordAdvisory {
-  const insert = createBatcher<HistoryEntry, string>({
+export function createHistoryRecorder(
+  db: Kysely<Tables>,
+  quota: HistoryQuota,
+  shorten: (userId: string) => void,
+): RecordAdvisory {
+  const insert = createBatcher<HistoryEntry, string | null>({
     async run(entries) {
-      const inserted = await insertAdvisories(db, entries)
-      return entries.map(({ id }) => (inserted.has(id) ? id : accountDeleted()))
+      const written = new Map((await insertAdvisories(db, entries, quota)).map((one) => [one.id, one]))
+      return entries.map(({ id, userId }) => {
+        const found = written.get(id)
+        if (!found) return accountDeleted()
+        if (found.over && quota.full === 'oldest') shorten(userId)
+        return found.kept ? id : null
+      })
     },
     concurrency: 1,
     batch: BATCH_ENTRIES,

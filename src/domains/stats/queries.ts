@@ -71,7 +71,10 @@ export async function countFeedback(
     select count(*) as count, round(avg(rating), 2)::float8 as average
     from advisory_feedback
     where created_at >= ${from}::date::timestamp at time zone 'UTC'
-      and created_at < (${to}::date + 1)::timestamp at time zone 'UTC' ${ofUser}`.execute(db)
+      and created_at < (${to}::date + 1)::timestamp at time zone 'UTC' ${ofUser}
+      and not exists (select from account_removal where account_removal.user_id = advisory_feedback.user_id)`.execute(
+    db,
+  )
   return rows[0] as FeedbackCounts
 }
 

@@ -2,7 +2,8 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import type { ProfileChanges, Role, UserProfile } from '#schemas/user.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { isoTime } from '#src/database/time.ts'
-import { deleteHistory, type RemovedHistory } from '#src/domains/history/queries.ts'
+import { deleteOtherSessions } from '#src/domains/auth/queries.ts'
+import { forgetHistory, type RemovedHistory } from '#src/domains/history/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { emailKey, storedEmail } from './email.ts'
 
@@ -134,7 +135,10 @@ export interface RemovedRecords extends RemovedHistory {
   keys: number
 }
 
-/** Deletes an account with all that hangs on it, and counts what that was. */
+/**
+ * Deletes an account, and counts what is gone with it. For everybody that is all of it; of what may be a
+ * million rows, the history and sessions, the rows are left to be removed piece by piece.
+ */
 export async function deleteUser(trx: Transaction<Tables>, id: string): Promise<RemovedRecords> {
   // Held first, so that nothing is added to the account between the counting and the deleting.
   await sql`select from app_user where id = ${id} for update`.execute(trx)
@@ -144,7 +148,13 @@ export async function deleteUser(trx: Transaction<Tables>, id: string): Promise<
       selectFrom('api_key').select(fn.countAll<number>().as('n')).where('user_id', '=', id).as('keys'),
     ])
     .executeTakeFirstOrThrow()
-  const history = await deleteHistory(trx, id)
+  const history = await forgetHistory(trx, id)
+  await deleteOtherSessions(trx, id, null)
+  await trx
+    .insertInto('account_removal')
+    .values({ user_id: id })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
   const { numDeletedRows } = await trx.deleteFrom('app_user').where('id', '=', id).executeTakeFirst()
   return { accounts: Number(numDeletedRows), sessions: sessions ?? 0, keys: keys ?? 0, ...history }
 }

@@ -5,9 +5,11 @@ import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
 import { deleteUser, findUser, updateUser } from './queries.ts'
+import { removeAccounts } from './removal.ts'
 
 export function userRoutes(app: App): void {
   const db = app.database.writer
+  const removeRest = removeAccounts(app)
 
   app.get(
     '/profile',
@@ -55,7 +57,7 @@ export function userRoutes(app: App): void {
         operationId: 'deleteProfile',
         summary: 'Delete the own account',
         description:
-          'Removes the account with everything that belongs to it, for good: the history with its feedback, and the counts of what was asked for; all tokens and keys stop working. The answer counts what was removed, and what was kept without any trace of the person.',
+          'Removes the account with everything that belongs to it, for good: the history with its feedback, and the counts of what was asked for; all tokens and keys stop working, and the e-mail is free. That is so for everybody at once; rows of a long history are then deleted in the background. The answer counts what was removed, and what was kept without any trace of the person.',
         tags: ['user'],
         response: {
           200: { ...ref(DeletionReport), description: 'What was done.' },
@@ -67,6 +69,7 @@ export function userRoutes(app: App): void {
       const { id } = callerOf(request)
       const removed = await db.transaction().execute((trx) => deleteUser(trx, id))
       app.forgetCallers((caller) => caller.id === id)
+      removeRest()
       request.log.info({ user: id, ip: request.ip }, 'an account was deleted')
       return { removed: { ...removed }, anonymised: {} }
     },

@@ -10,6 +10,7 @@ const PREFLIGHT_SECONDS = 7200
 
 /** Headers of ours that pages of other origins may read. */
 const EXPOSED_HEADERS = [
+  'Advisory-History',
   'Advisory-Release',
   'Deprecation',
   'ETag',

@@ -1,6 +1,9 @@
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { HistoryItem, HistoryList } from '#schemas/history.ts'
+import { loadConfig } from '#src/config.ts'
+import type { Tables } from '#src/database/tables.ts'
 import type { AdvisoryRecord } from '#src/domains/history/queries.ts'
+import { quotaOf } from '#src/domains/history/quota.ts'
 import { createHistoryRecorder } from '#src/domains/history/recorder.ts'
 import type { TestApp } from '#test/setup/app.ts'
 import type { Person } from '#test/setup/people.ts'
@@ -24,10 +27,16 @@ export function recordOf(person: Person, changes: Partial<AdvisoryRecord> = {}):
   }
 }
 
+/** What keeps advisories, and shortens no history. */
+export function recorderOn(db: Kysely<Tables>): (record: AdvisoryRecord) => Promise<string> {
+  const record = createHistoryRecorder(db, quotaOf(loadConfig({})), () => {})
+  return async (advisory) => (await record(advisory)) as string
+}
+
 /** Keeps advisories, as if they had been given at some times. */
 export async function keepAt(service: TestApp, records: [AdvisoryRecord, time: Date][]): Promise<string[]> {
   const db = service.database.writer
-  const keep = createHistoryRecorder(db)
+  const keep = recorderOn(db)
   const ids = await Promise.all(records.map(([record]) => keep(record)))
   const times = records.map(([, time]) => time.toISOString())
   await sql`

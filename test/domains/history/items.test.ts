@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { HistoryItem } from '#schemas/history.ts'
 import type { AdvisoryRecord } from '#src/domains/history/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { onePixelRelease, operatorOf } from '#test/setup/releases.ts'
 import { allPages, history, keepAt, recordOf } from './advisories.ts'
@@ -206,12 +207,13 @@ describe('the deletion of an account', () => {
       anonymised: {},
     })
     for (const table of ['advisory_history', 'advisory_feedback', 'user_usage'] as const) {
-      const rows = await service.database.writer
-        .selectFrom(table)
-        .select('user_id')
-        .where('user_id', '=', leaving.user.id)
-        .execute()
-      expect(rows, table).toEqual([])
+      const rowsOfLeaving = () =>
+        service.database.writer
+          .selectFrom(table)
+          .select('user_id')
+          .where('user_id', '=', leaving.user.id)
+          .execute()
+      await vi.waitFor(async () => expect(await rowsOfLeaving(), table).toEqual([]), PATIENCE)
     }
     expect((await history(service, staying, kept)).statusCode).toBe(200)
   })

@@ -1,9 +1,9 @@
 import { type KyselyPlugin, sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AdvisoryRecord } from '#src/domains/history/queries.ts'
-import { createHistoryRecorder } from '#src/domains/history/recorder.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
+import { recorderOn } from './advisories.ts'
 
 let service: TestApp
 beforeAll(async () => {
@@ -139,7 +139,7 @@ describe('the keeper', () => {
       },
       transformResult: async ({ result }) => result,
     }
-    const keep = createHistoryRecorder(service.database.writer.withPlugin(counting))
+    const keep = recorderOn(service.database.writer.withPlugin(counting))
     const ids = await Promise.all(asked.map((record) => keep(record)))
     expect(statements).toBeLessThanOrEqual(4)
     expect(new Set(ids).size).toBe(1200)
@@ -169,7 +169,7 @@ describe('the keeper', () => {
   test('keeps the bytes of request and answer, whatever is in them', async () => {
     const person = await newPerson(service.app)
     const asked = record(person)
-    await createHistoryRecorder(service.database.writer)(asked)
+    await recorderOn(service.database.writer)(asked)
     const [row] = await kept(person)
     expect(JSON.stringify(row?.request)).toBe(JSON.stringify(asked.request))
     expect(JSON.stringify(row?.answer)).toBe(JSON.stringify(asked.answer))
@@ -180,7 +180,7 @@ describe('the keeper', () => {
   test('keeps the neighbours of what the database refuses, and of those whose account is gone', async () => {
     const [person, leaving] = [await newPerson(service.app), await newPerson(service.app)]
     await service.app.inject({ method: 'DELETE', url: '/user/profile', headers: leaving.headers })
-    const keep = createHistoryRecorder(service.database.writer)
+    const keep = recorderOn(service.database.writer)
     const results = await Promise.allSettled([
       keep(record(person)),
       ...Array.from({ length: 20 }, (_, index) => {
@@ -204,7 +204,7 @@ describe('the keeper', () => {
 
   test('turns away what would make too many wait, and goes on', async () => {
     const person = await newPerson(service.app)
-    const keep = createHistoryRecorder(service.database.writer)
+    const keep = recorderOn(service.database.writer)
     const large = record(person, { request: { text: 'x'.repeat(8_000_000) } })
     const results = await Promise.allSettled(Array.from({ length: 10 }, () => keep(large)))
     const refused = results.filter(
@@ -219,7 +219,7 @@ describe('the keeper', () => {
     'waits for no account that is just being deleted',
     async () => {
       const [person, leaving] = [await newPerson(service.app), await newPerson(service.app)]
-      const keep = createHistoryRecorder(service.database.writer)
+      const keep = recorderOn(service.database.writer)
       await service.database.writer.transaction().execute(async (trx) => {
         await trx.selectFrom('app_user').select('id').where('id', '=', leaving.user.id).forUpdate().execute()
         const first = keep(record(person))

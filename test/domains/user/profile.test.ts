@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { runAgro } from '#test/setup/cli.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 import { logIn, newPerson, type Person, register, tryLogIn } from '#test/setup/people.ts'
 
 let service: TestApp
@@ -94,7 +95,7 @@ describe('the deletion of an account', () => {
     const db = service.database.writer
     const count = (table: 'session' | 'api_key') =>
       db.selectFrom(table).select('id').where('user_id', '=', person.user.id).execute()
-    expect(await count('session')).toEqual([])
+    await vi.waitFor(async () => expect(await count('session')).toEqual([]), PATIENCE)
     expect(await count('api_key')).toEqual([])
     expect((await profile('GET', bystander)).status).toBe(200)
   })

@@ -70,6 +70,7 @@ describe('a page of another origin', () => {
     const exposed = String(headers['access-control-expose-headers']).split(', ')
     expect(exposed).toEqual(
       expect.arrayContaining([
+        'Advisory-History',
         'Advisory-Release',
         'Deprecation',
         'ETag',

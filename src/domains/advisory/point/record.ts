@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AdvisoryRecord, RecordAdvisory } from '#src/domains/history/queries.ts'
+import { sayHistoryFull } from '#src/http/history-full.ts'
 import { partyOf } from '#src/http/party.ts'
 import { permits } from '#src/http/plugins/authentication.ts'
 import { isOffTheRecord } from '#src/http/preferences.ts'
@@ -26,7 +27,9 @@ export async function recordForCaller(
   try {
     const entry = { ...call, userId: user.id, kind: 'point' as const, releases, answer: body }
     const historyId = await record(entry, partyOf(request))
-    return { ...body, history_id: historyId }
+    if (historyId !== null) return { ...body, history_id: historyId }
+    sayHistoryFull(reply)
+    return body
   } catch (error) {
     log.warn({ err: error }, 'an advisory could not be kept')
     return body

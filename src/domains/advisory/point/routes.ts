@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ReleaseHeader } from '#schemas/advisory.ts'
+import { HistoryHeader, ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
 import { asQuery, type PointRequest, queryOf } from '#schemas/point-request.ts'
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
@@ -74,7 +74,7 @@ function commonOf({ needsCrop, products, response }: PointEndpoint) {
     success: {
       ...ref(response),
       description: 'The values at the point.',
-      headers: { 'Advisory-Release': ReleaseHeader },
+      headers: { 'Advisory-Release': ReleaseHeader, 'Advisory-History': HistoryHeader },
     },
     config: {
       public: true,

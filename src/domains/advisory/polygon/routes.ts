@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ReleaseHeader } from '#schemas/advisory.ts'
+import { HistoryHeader, ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
 import { asQuery } from '#schemas/point-request.ts'
 import {
@@ -12,6 +12,7 @@ import {
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
+import { sayHistoryFull } from '#src/http/history-full.ts'
 import { partyOf } from '#src/http/party.ts'
 import { callerOf, permits } from '#src/http/plugins/authentication.ts'
 import { jsonReader } from '#src/http/plugins/body-parser.ts'
@@ -116,7 +117,7 @@ function polygonRoute(
         200: {
           ...ref(response),
           description: 'The statistics of the layers in the polygon.',
-          headers: { 'Advisory-Release': ReleaseHeader },
+          headers: { 'Advisory-Release': ReleaseHeader, 'Advisory-History': HistoryHeader },
         },
         ...errorResponses(
           'UNAUTHORIZED',
@@ -160,7 +161,9 @@ function polygonRoute(
           answer: answered,
         }
         const historyId = await record(entry, partyOf(call))
-        return { ...answered, history_id: historyId }
+        if (historyId !== null) return { ...answered, history_id: historyId }
+        sayHistoryFull(reply)
+        return answered
       }),
   } as const
 }
