@@ -31,7 +31,7 @@ export async function loadSecrets(config: Config): Promise<Secrets> {
 
 async function persistedSecret(folder: string): Promise<string> {
   const path = join(folder, 'jwt-secret')
-  await mkdir(folder, { recursive: true })
+  await mkdir(folder, { recursive: true, mode: 0o700 })
   const made = randomBytes(48).toString('base64url')
   try {
     await writeFile(path, made, { flag: 'wx', mode: 0o600 })

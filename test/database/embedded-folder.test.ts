@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
-import { readFile, writeFile } from 'node:fs/promises'
+import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { openCluster } from '#src/database/client.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
-import { startProcess, startService } from '#test/setup/service-process.ts'
+import { addressOf, startProcess, startService } from '#test/setup/service-process.ts'
 
 describe.skipIf(process.env.TEST_DATABASE_KIND !== 'embedded')('the folder of the embedded database', () => {
   let scratch: string
@@ -81,6 +81,44 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'embedded')('the folder of th
     expect(await ask(folder, 'select 1 as x')).toEqual([{ x: 1 }])
     expect(existsSync(join(folder, 'unfinished'))).toBe(false)
   }, 180_000)
+
+  /** What others than its owner may do anything with, of a folder and all that is in it. */
+  async function openIn(folder: string): Promise<string[]> {
+    const paths = [folder, ...(await readdir(folder, { recursive: true })).map((name) => join(folder, name))]
+    const modes = await Promise.all(paths.map(async (path) => (await stat(path)).mode))
+    return paths.filter((_, index) => ((modes[index] as number) & 0o077) !== 0)
+  }
+
+  test.each([
+    ['is new', async () => join(scratch, 'private'), 'creating'],
+    [
+      'a version of before left open',
+      async () => {
+        const { config, drop } = await createTestDatabase('empty')
+        onTestFinished(drop)
+        const folder = config.DATA_DIR
+        for (const path of await readdir(folder, { recursive: true })) await chmod(join(folder, path), 0o755)
+        await chmod(folder, 0o755)
+        return folder
+      },
+      'closed',
+    ],
+  ])('that %s is its user’s alone, and so is what is written there', async (_, make, said) => {
+    const folder = await make()
+    const service = startService({ DATA_DIR: folder, DEMO_DATA: 'false' })
+    const address = await addressOf(service)
+    expect(service.stdout().match(/^agro: (creating|closed) .*$/m)?.[1]).toBe(said)
+    const registered = await fetch(`${address}/auth/register`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: 'amina@example.org', password: 'teff grows at dawn', name: 'Amina' }),
+    })
+    expect(registered.status).toBe(201)
+    expect(await openIn(folder)).toEqual([])
+    service.signal('SIGTERM')
+    expect(await service.ended).toBe(0)
+    expect(await openIn(folder)).toEqual([])
+  })
 
   test('that holds something else than a database is refused in a sentence', async () => {
     const testDatabase = await createTestDatabase('empty')

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import { Worker } from 'node:worker_threads'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
+import { closeToOthers, keepFilesPrivate } from './closed-folder.ts'
 import { lockFolder } from './lock.ts'
 import { EmbeddedSocket, isIdle, type ProtocolServer, queryMessage } from './socket.ts'
 
@@ -36,6 +37,7 @@ export async function openEmbedded(
   progress: (message: string) => void,
 ): Promise<EmbeddedCluster> {
   const lock = await takeFolder(folder)
+  await closeFolder(folder, progress)
   const files = join(folder, 'postgres')
   // Marks files that are the rest of a first start that was cut off: nothing can be in them. A folder
   // without the mark, a backup put back for example, is never removed.
@@ -112,6 +114,7 @@ export async function openEmbedded(
 
 async function takeFolder(folder: string): Promise<FileHandle> {
   try {
+    keepFilesPrivate()
     await mkdir(folder, { recursive: true })
     return await lockFolder(folder)
   } catch (error) {
@@ -119,6 +122,18 @@ async function takeFolder(folder: string): Promise<FileHandle> {
     throw new OperatorError(
       `The folder ${folder} cannot be used for the embedded database: ${messageOf(error)}. ` +
         'Set DATA_DIR to one that can be written to.',
+    )
+  }
+}
+
+/** Versions of before left its files to be read by everybody on the machine. */
+async function closeFolder(folder: string, progress: (message: string) => void): Promise<void> {
+  const { closed, open } = await closeToOthers(folder)
+  if (closed > 0) progress(`closed ${folder} to other users of this machine, who could read it`)
+  if (open.length > 0) {
+    progress(
+      `other users of this machine may read ${open[0]}${open.length > 1 ? ` and ${open.length - 1} more files` : ''}, ` +
+        'which cannot be changed: take a folder for DATA_DIR that belongs to this user alone',
     )
   }
 }
