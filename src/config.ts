@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { envSchema } from 'env-schema'
 import { type Static, Type } from 'typebox'
 import { OperatorError } from '#src/errors.ts'
@@ -83,7 +84,8 @@ export function loadEnvironmentFile(): void {
 export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config {
   try {
     // An empty variable is how compose files and shells say "not set".
-    const data = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+    const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+    const data = withSecretsOfFiles(set)
     const settings = envSchema<Settings>({ schema: Environment, data, env: false })
     for (const name of ['JWT_SECRET', 'JWT_SECRET_PREVIOUS'] as const) refuseShortSecret(name, settings[name])
     refuseIncompleteMail(settings)
@@ -99,6 +101,33 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
   } catch (error) {
     throw new OperatorError(`The configuration is not valid: ${messageOf(error).replaceAll('env/', '')}.`)
   }
+}
+
+/** Settings with a password or a key in them. Each may be in a file, which its name with `_FILE` names. */
+const SECRETS = ['DATABASE_URL', 'DATABASE_READ_URL', 'JWT_SECRET', 'JWT_SECRET_PREVIOUS', 'SMTP_URL']
+
+function withSecretsOfFiles(set: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const files = SECRETS.flatMap((name) => {
+    const file = set[`${name}_FILE`]
+    if (file === undefined) return []
+    if (set[name] !== undefined)
+      throw new Error(`${name} and ${name}_FILE are both set: leave out one of them`)
+    return [[name, secretIn(file, `${name}_FILE`)]]
+  })
+  return { ...set, ...Object.fromEntries(files) }
+}
+
+/** What a file holds, without the end of its last line, which editors and `echo` write. */
+function secretIn(file: string, variable: string): string {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new Error(`${variable} cannot be read: ${messageOf(error)}`)
+  }
+  const secret = text.replace(/(\r?\n)+$/, '')
+  if (secret === '') throw new Error(`${variable} names a file with nothing in it: ${file}`)
+  return secret
 }
 
 function refuseShortSecret(name: string, secret: string | undefined): void {

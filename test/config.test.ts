@@ -1,5 +1,8 @@
-import { describe, expect, test } from 'vitest'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
+import { newFolder } from '#test/setup/folders.ts'
 
 const MAIL = { SMTP_URL: 'smtp://mail.example.org', MAIL_FROM: 'noreply@example.org' }
 const PAGE = 'must be a URL such as https://app.example.org/page#token={token}'
@@ -39,5 +42,87 @@ describe('mail is not half configured', () => {
     }
     expect(loadConfig(settings)).toMatchObject(settings)
     expect(loadConfig({}).EMAIL_CONFIRMATION).toBe('off')
+  })
+})
+
+describe('a secret in a file', () => {
+  const SECRET = 'x'.repeat(40)
+  let folder: string
+  let file: string
+  beforeAll(async () => {
+    folder = await newFolder()
+    file = join(folder, 'secret')
+    await writeFile(file, `${SECRET}\n`)
+  })
+
+  async function holding(text: string): Promise<string> {
+    const path = join(folder, `${Math.random()}`)
+    await writeFile(path, text)
+    return path
+  }
+
+  test.each([
+    ['JWT_SECRET', SECRET],
+    ['JWT_SECRET_PREVIOUS', SECRET],
+    ['DATABASE_URL', 'postgres://user:p%0Ass@db/agro'],
+    ['DATABASE_READ_URL', 'postgresql://user:pass@replica/agro'],
+    ['SMTP_URL', 'smtp://user:pass@mail.example.org'],
+  ])('is %s', async (name, value) => {
+    const settings = { MAIL_FROM: MAIL.MAIL_FROM, [`${name}_FILE`]: await holding(`${value}\n`) }
+    expect(loadConfig(settings)).toEqual(loadConfig({ MAIL_FROM: MAIL.MAIL_FROM, [name]: value }))
+  })
+
+  test.each([
+    ['no end of a line', SECRET, SECRET],
+    ['one of Windows', `${SECRET}\r\n`, SECRET],
+    ['several', `${SECRET}\n\n`, SECRET],
+    ['spaces, which belong to it', ` ${SECRET} \n`, ` ${SECRET} `],
+  ])('may end with %s', async (_, text, secret) => {
+    expect(loadConfig({ JWT_SECRET_FILE: await holding(text) }).JWT_SECRET).toBe(secret)
+  })
+
+  test('is held to the same rules as one that is not, and not told', async () => {
+    const refusal = (settings: Record<string, string>) => {
+      try {
+        loadConfig(settings)
+      } catch (error) {
+        return (error as Error).message
+      }
+      return 'none'
+    }
+    expect(refusal({ JWT_SECRET_FILE: await holding('short') })).toBe(
+      'The configuration is not valid: JWT_SECRET must be at least 32 bytes long; `openssl rand -base64 48` makes one.',
+    )
+    expect(refusal({ DATABASE_URL_FILE: file })).toBe(
+      'The configuration is not valid: DATABASE_URL must match pattern "^postgres(ql)?://".',
+    )
+  })
+
+  test.each([
+    ['JWT_SECRET', () => ({ JWT_SECRET: SECRET, JWT_SECRET_FILE: file })],
+    ['SMTP_URL', () => ({ ...MAIL, SMTP_URL_FILE: file })],
+  ])('and %s beside it is a mistake', (name, settings) => {
+    expect(() => loadConfig(settings())).toThrow(
+      `The configuration is not valid: ${name} and ${name}_FILE are both set: leave out one of them.`,
+    )
+  })
+
+  test('is not set where its variable is empty, or takes the place of an empty one', () => {
+    expect(loadConfig({ JWT_SECRET: SECRET, JWT_SECRET_FILE: '' }).JWT_SECRET).toBe(SECRET)
+    expect(loadConfig({ JWT_SECRET: '', JWT_SECRET_FILE: file }).JWT_SECRET).toBe(SECRET)
+  })
+
+  test('that is not there, cannot be read or is empty is a mistake', async () => {
+    const none = join(folder, 'none')
+    expect(() => loadConfig({ JWT_SECRET_FILE: none })).toThrow(
+      `The configuration is not valid: JWT_SECRET_FILE cannot be read: ENOENT: no such file or directory, open '${none}'.`,
+    )
+    expect(() => loadConfig({ DATABASE_URL_FILE: folder })).toThrow(
+      'The configuration is not valid: DATABASE_URL_FILE cannot be read: EISDIR: illegal operation on a directory, read.',
+    )
+    const empty = await holding('\n')
+    expect(() => loadConfig({ SMTP_URL_FILE: empty })).toThrow(
+      `The configuration is not valid: SMTP_URL_FILE names a file with nothing in it: ${empty}.`,
+    )
   })
 })
