@@ -1,10 +1,12 @@
 import { sql } from 'kysely'
 import { afterAll, describe, expect, test, vi } from 'vitest'
+import { createHistoryRecorder } from '#src/domains/history/recorder.ts'
+import { createShortener } from '#src/domains/history/shortener.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { SQUARE } from '#test/setup/square.ts'
-import { history } from './advisories.ts'
+import { history, recordOf } from './advisories.ts'
 
 const started: TestApp[] = []
 afterAll(async () => {
@@ -50,23 +52,14 @@ async function stateOf({ database }: TestApp, { user }: Person) {
   }
 }
 
-/** A circle of so many corners, whose coordinates have all their digits. */
-function circle(corners: number): object {
-  const ring = Array.from({ length: corners }, (_, index) => {
-    const angle = (2 * Math.PI * index) / corners
-    return [38.55 + 0.04 * Math.cos(angle), 9.55 + 0.04 * Math.sin(angle)]
-  })
-  return { type: 'Polygon', coordinates: [[...ring, ring[0]]] }
-}
-
 describe('a history that is full', () => {
   test('loses its oldest items, by their number, and no other history does', async () => {
-    const service = await start({ HISTORY_USER_ITEMS: '50' })
+    const service = await start({ HISTORY_USER_ITEMS: '10' })
     const [person, other] = [await newPerson(service.app), await newPerson(service.app)]
     const kept = await keepPoints(service, other, 3)
-    await keepPoints(service, person, 50)
+    await keepPoints(service, person, 10)
     const { ids } = await stateOf(service, person)
-    expect(ids).toHaveLength(50)
+    expect(ids).toHaveLength(10)
     const last = await ask(service, person)
     expect([last.statusCode, last.headers['advisory-history']]).toEqual([200, undefined])
     await vi.waitFor(
@@ -75,28 +68,34 @@ describe('a history that is full', () => {
       PATIENCE,
     )
     const { size, expected } = await stateOf(service, person)
-    expect([size, expected.items]).toEqual([expected, 49])
+    expect([size, expected.items]).toEqual([expected, 9])
     expect((await history(service, person, ids[0] as string)).statusCode).toBe(404)
     expect((await stateOf(service, other)).ids.toSorted()).toEqual(kept.toSorted())
   })
 
   test('loses its oldest items, by their bytes', async () => {
-    const service = await start({ HISTORY_USER_MB: '1' })
+    const service = await start({})
     const person = await newPerson(service.app)
-    const [point] = await keepPoints(service, person, 1)
-    let last = ''
-    while (((await stateOf(service, person)).size?.bytes ?? 0) <= 1_000_000) {
-      const answer = await ask(service, person, 'yield', { geometry: circle(4000) })
-      last = answer.json().history_id
-    }
+    const db = service.database.writer
+    const quota = { items: 1000, bytes: 10_000, full: 'oldest' } as const
+    const { shorten, end } = createShortener(db, quota, service.app.log)
+    const record = createHistoryRecorder(db, quota, shorten)
+    // One statement each: what is kept together is as old.
+    const keep = (bytes: number) =>
+      record(recordOf(person, { request: {}, answer: { text: 'x'.repeat(bytes - '{}{"text":""}'.length) } }))
+    for (let count = 0; count < 10; count++) await keep(1000)
+    const { ids, size } = await stateOf(service, person)
+    expect([ids.length, size]).toEqual([10, { items: 10, bytes: 10_000 }])
+    const last = await keep(1500)
     await vi.waitFor(
-      async () => expect((await stateOf(service, person)).size?.bytes).toBeLessThanOrEqual(980_000),
+      async () =>
+        expect(await stateOf(service, person)).toMatchObject({
+          ids: [...ids.slice(2), last],
+          size: { items: 9, bytes: 9500 },
+        }),
       PATIENCE,
     )
-    const { ids, size, expected } = await stateOf(service, person)
-    expect(size).toEqual(expected)
-    expect(size?.bytes).toBeGreaterThan(700_000)
-    expect([ids.includes(point as string), ids.at(-1)]).toEqual([false, last])
+    await end()
   })
 
   test('stays as it is where the operator says so, and answers say that they are not kept', async () => {
