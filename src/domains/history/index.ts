@@ -20,5 +20,5 @@ export function historyRecorderOf(app: App): RecordAdvisory {
   const quota = quotaOf(app.config)
   const { shorten, end } = createShortener(db, quota, app.log)
   app.addHook('onClose', end)
-  return createHistoryRecorder(db, quota, shorten)
+  return createHistoryRecorder(db, quota, quota.full === 'oldest' ? shorten : () => {})
 }

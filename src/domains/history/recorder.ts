@@ -6,7 +6,7 @@ import { ApiError } from '#src/errors.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { createBatcher } from '#src/lib/batcher.ts'
 import type { RecordAdvisory } from './queries.ts'
-import { type HistoryEntry, type HistoryQuota, insertAdvisories } from './recording-queries.ts'
+import { type HistoryEntry, type HistoryQuota, insertAdvisories, type Written } from './recording-queries.ts'
 
 /** What goes out in one statement; a single advisory may be larger than a batch should be. */
 const BATCH_ENTRIES = 500
@@ -21,7 +21,7 @@ const WAITING_BYTES = 64_000_000
  * arrives meanwhile goes out together in the next one, as far as there is room by turns of those who wait. An
  * advisory alone waits for nobody, and one that the database refuses spoils nothing for the others.
  *
- * @param shorten is told whose history holds more than is kept of an account, and is to lose the oldest items
+ * @param shorten is told whose history holds more than is kept of an account
  */
 export function createHistoryRecorder(
   db: Kysely<Tables>,
@@ -31,11 +31,16 @@ export function createHistoryRecorder(
   const insert = createBatcher<HistoryEntry, string | null>({
     async run(entries) {
       const written = new Map((await insertAdvisories(db, entries, quota)).map((one) => [one.id, one]))
-      return entries.map(({ id, userId }) => {
+      const holding = new Map<string, Written['held']>()
+      return entries.map(({ id, userId, bytes }) => {
         const found = written.get(id)
         if (!found) return accountDeleted()
-        if (found.over && quota.full === 'oldest') shorten(userId)
-        return found.kept ? id : null
+        if (!found.kept) return null
+        const before = holding.get(userId) ?? found.held
+        const held = { items: before.items + 1, bytes: before.bytes + bytes }
+        holding.set(userId, held)
+        if (held.items > quota.items || held.bytes > quota.bytes) shorten(userId)
+        return id
       })
     },
     concurrency: 1,

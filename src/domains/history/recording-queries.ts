@@ -24,8 +24,8 @@ export interface Written {
   id: string
   /** Whether it is kept. */
   kept: boolean
-  /** Whether the history holds more now than is kept of an account. */
-  over: boolean
+  /** What its history held before the statement. */
+  held: { items: number; bytes: number }
 }
 
 /**
@@ -46,8 +46,11 @@ export async function insertAdvisories(
   const column = <Key extends keyof HistoryEntry>(key: Key) => entries.map((entry) => entry[key])
   // No code of a release has a space in it; a list of lists would have to be rectangular.
   const releases = entries.map((entry) => entry.releases.join(' '))
-  const refuses = quota.full === 'refuse'
-  const { rows } = await sql<Written>`
+  const roomLeft =
+    quota.full === 'oldest'
+      ? sql`true`
+      : sql`coalesce(items, 0) < ${quota.items}::bigint and coalesce(size.bytes, 0) < ${quota.bytes}::bigint`
+  const { rows } = await sql<{ id: string; kept: boolean; items: number; bytes: number }>`
     with arriving as materialized (
       select
         id, user_id, kind, product, country_code, crop_named(crop_code) as crop_code, releases, request,
@@ -62,27 +65,26 @@ export async function insertAdvisories(
       )
     ),
     living as materialized (
-      select id, coalesce(items, 0) as items, coalesce(size.bytes, 0) as bytes
+      select
+        id, ${roomLeft} as kept, coalesce(items, 0) as items_held, coalesce(size.bytes, 0) as bytes_held
       from app_user left join history_size as size on size.user_id = id
       where id in (select user_id from arriving)
       for key share of app_user skip locked
     ),
     accepted as materialized (
-      select arriving.*
-      from arriving join living on living.id = arriving.user_id
-      where not ${refuses}::boolean
-        or (living.items < ${quota.items}::bigint and living.bytes < ${quota.bytes}::bigint)
+      select arriving.*, kept, items_held, bytes_held from arriving join living on living.id = arriving.user_id
     ),
     counted as (
       insert into user_usage as usage (user_id, day, product, country_code, crop_code, advisories)
       select user_id, (created_at at time zone 'UTC')::date as day, product, country_code, crop_code, count(*)
       from accepted
+      where kept
       group by user_id, day, product, country_code, crop_code
       order by user_id, day, product, country_code, crop_code
       on conflict (user_id, day, product, country_code, crop_code)
         do update set advisories = usage.advisories + excluded.advisories
     ),
-    kept as (
+    added as (
       insert into advisory_history (
         id, user_id, created_at, kind, product, country_code, crop_code, releases, request, answer, bytes
       )
@@ -90,17 +92,10 @@ export async function insertAdvisories(
         id, user_id, created_at, kind, product, country_code, crop_code, string_to_array(releases, ' '),
         request::json, answer::json, bytes
       from accepted
+      where kept
     )
-    select
-      arriving.id,
-      accepted.id is not null as kept,
-      living.items + count(accepted.id) over of_user > ${quota.items}::bigint
-        or living.bytes + coalesce(sum(accepted.bytes) over of_user, 0) > ${quota.bytes}::bigint as over
-    from arriving
-    join living on living.id = arriving.user_id
-    left join accepted on accepted.id = arriving.id
-    window of_user as (partition by arriving.user_id)`.execute(db)
-  return rows
+    select id, kept, items_held as items, bytes_held as bytes from accepted`.execute(db)
+  return rows.map(({ id, kept, ...held }) => ({ id, kept, held }))
 }
 
 /**
