@@ -27,6 +27,7 @@ import { robots } from '#src/http/plugins/robots.ts'
 import { securityHeaders } from '#src/http/plugins/security-headers.ts'
 import { unknownPaths } from '#src/http/plugins/unknown-paths.ts'
 import { AJV_OPTIONS } from '#src/http/validation.ts'
+import { isWithin } from '#src/lib/network.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database/client.ts'
 import { advisory } from './domains/advisory/index.ts'
@@ -70,7 +71,9 @@ export async function buildApp(
       disableRequestLogging: !['debug', 'trace'].includes(config.LOG_LEVEL),
     }),
     // Only these may say on whose behalf they ask: anybody can write X-Forwarded-For.
-    trustProxy: config.TRUSTED_PROXIES.length > 0 && config.TRUSTED_PROXIES,
+    // Some write the port behind an address, which Fastify's own comparison takes for no address.
+    trustProxy:
+      config.TRUSTED_PROXIES.length > 0 && ((address: string) => isWithin(address, config.TRUSTED_PROXIES)),
     genReqId: requestIdOf,
     ajv: { customOptions: AJV_OPTIONS },
     // Answers are told apart by the same rules where they can be of several kinds.

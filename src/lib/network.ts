@@ -1,15 +1,41 @@
 import ipaddr from 'ipaddr.js'
 
+/** What of an IPv6 address one subscriber may choose freely: some are given a /64, others a /56 or a /48. */
+const IPV6_PREFIXES = [64, 56, 48]
+
 /**
- * What one subscriber has, as text: an IPv4 address, or the /64 of an IPv6 one, within which it can
- * choose. What is no address is its own network.
+ * What one subscriber may have, from the smallest to the largest: an IPv4 address, or the /64, the /56 and the
+ * /48 of an IPv6 one. What is no address is its own network.
  */
+export function networksOf(address: string): [string, ...string[]] {
+  const plain = withoutPort(address)
+  if (!ipaddr.IPv6.isValid(plain)) return [plain]
+  const parsed = ipaddr.IPv6.parse(plain)
+  if (parsed.isIPv4MappedAddress()) return [parsed.toIPv4Address().toString()]
+  return IPV6_PREFIXES.map((bits) => prefixOf(parsed, bits)) as [string, ...string[]]
+}
+
+/** The smallest of them: who else is in it is most likely the same subscriber. */
 export function networkOf(address: string): string {
-  if (!ipaddr.IPv6.isValid(address)) return address
-  const parsed = ipaddr.IPv6.parse(address)
-  if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString()
-  const prefix = parsed.parts.slice(0, 4).map((part) => part.toString(16))
-  return `${prefix.join(':')}::/64`
+  return networksOf(address)[0]
+}
+
+/** The largest of them: whoever is the same subscriber is in it. */
+export function siteOf(address: string): string {
+  return networksOf(address).at(-1) as string
+}
+
+function prefixOf({ parts }: ipaddr.IPv6, bits: number): string {
+  const kept = parts.slice(0, Math.ceil(bits / 16))
+  const unused = kept.length * 16 - bits
+  const masked = kept.map((part, index) => (index === kept.length - 1 ? (part >> unused) << unused : part))
+  return `${masked.map((part) => part.toString(16)).join(':')}::/${bits}`
+}
+
+/** An address without the port that some proxies write behind it: `192.0.2.1:443`, `[2001:db8::1]:443`. */
+function withoutPort(text: string): string {
+  const [, bracketed, plain] = /^(?:\[([^[\]]+)\](?::\d+)?|([\d.]+):\d+)$/.exec(text) ?? []
+  return bracketed ?? plain ?? text
 }
 
 /** Whether a text is an address, or a range such as 10.0.0.0/8 that is not everybody. */
@@ -22,11 +48,12 @@ export function isAddressOrRange(text: string): boolean {
   return bits > 0
 }
 
-/** Whether an address is one of some addresses, or lies in one of some ranges. */
+/** Whether an address, with a port or without, is one of some addresses, or lies in one of some ranges. */
 export function isWithin(address: string, addressesOrRanges: readonly string[]): boolean {
-  if (!ipaddr.isValid(address)) return false
+  const plain = withoutPort(address)
+  if (!ipaddr.isValid(plain)) return false
   // An IPv4 address may be written as an IPv6 one.
-  const parsed = ipaddr.process(address)
+  const parsed = ipaddr.process(plain)
   return addressesOrRanges.some((item) => {
     const [network, bits] = item.includes('/') ? ipaddr.parseCIDR(item) : [ipaddr.process(item), undefined]
     return network.kind() === parsed.kind() && parsed.match(network, bits ?? network.toByteArray().length * 8)

@@ -186,6 +186,19 @@ describe('an address', () => {
   })
 })
 
+test('an address is the same with each port that a proxy writes behind it, and so is the proxy', async () => {
+  for (let port = 1; port <= 6; port++) {
+    await service.app.inject({
+      method: 'POST',
+      url: '/auth/login',
+      payload: { email, password: 'wrong' },
+      remoteAddress: '10.9.1.1',
+      headers: { 'x-forwarded-for': `198.51.100.1:${port}, 10.9.2.2:${port}` },
+    })
+  }
+  expect(await delay()).toBe(1)
+})
+
 test('neither addresses nor e-mails can be read from the table', async () => {
   await fail(1)
   const rows = await service.database.writer.selectFrom('auth_throttle').selectAll().execute()
