@@ -7,6 +7,8 @@ export interface FairQueueLimits {
   running: number
   /** So many of them for one caller; without it, as many as there may be. */
   runningEach?: number
+  /** So many of them for all callers of one network; without it, as many as there may be. */
+  runningEachNetwork?: number
   /** So many more wait. */
   waiting: number
 }
@@ -40,12 +42,15 @@ interface Entry {
  * @param refusal makes what a task is refused with where too many wait
  */
 export function createFairQueue(limits: FairQueueLimits, refusal: () => Error): FairQueue {
-  const { running: most, runningEach = most, waiting: mostWaiting } = limits
+  const { running: most, runningEach = most, runningEachNetwork = most, waiting: mostWaiting } = limits
   const line = createFairLine<Entry>()
   const runningOf = new Map<string, number>()
+  const runningIn = new Map<string, number>()
   let running = 0
 
-  const mayRunOneMore = (_: Entry, party: Party) => (runningOf.get(keyOf(party)) ?? 0) < runningEach
+  const mayRunOneMore = (_: Entry, party: Party) =>
+    (runningOf.get(keyOf(party)) ?? 0) < runningEach &&
+    (runningIn.get(party.network) ?? 0) < runningEachNetwork
 
   function startNext(): void {
     while (running < most) {
@@ -58,16 +63,14 @@ export function createFairQueue(limits: FairQueueLimits, refusal: () => Error): 
 
   function begin(party: Party): void {
     running++
-    const key = keyOf(party)
-    runningOf.set(key, (runningOf.get(key) ?? 0) + 1)
+    countUp(runningOf, keyOf(party))
+    countUp(runningIn, party.network)
   }
 
   function end(party: Party): void {
     running--
-    const key = keyOf(party)
-    const left = (runningOf.get(key) ?? 0) - 1
-    if (left > 0) runningOf.set(key, left)
-    else runningOf.delete(key)
+    countDown(runningOf, keyOf(party))
+    countDown(runningIn, party.network)
     startNext()
   }
 
@@ -121,4 +124,14 @@ export function createFairQueue(limits: FairQueueLimits, refusal: () => Error): 
 
 function keyOf({ network, caller }: Party): string {
   return `${network}\n${caller}`
+}
+
+function countUp(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}
+
+function countDown(counts: Map<string, number>, key: string): void {
+  const left = (counts.get(key) ?? 0) - 1
+  if (left > 0) counts.set(key, left)
+  else counts.delete(key)
 }

@@ -83,6 +83,18 @@ describe('a queue in which callers take turns', () => {
     expect(started).toEqual(['a1', 'a2', 'b1', 'a3'])
   })
 
+  test('runs no more tasks of one network than it may have, whoever asks there', async () => {
+    const { ask, end, started } = heldQueue({ running: 3, runningEachNetwork: 2 })
+    for (const name of ['x', 'y', 'z']) void ask(name, of('n', name))
+    void ask('other', of('m'))
+    await setImmediate()
+    expect(started).toEqual(['x', 'y', 'other'])
+    await end('other')
+    expect(started).toEqual(['x', 'y', 'other'])
+    await end('x')
+    expect(started).toEqual(['x', 'y', 'other', 'z'])
+  })
+
   test('when too many wait, whoever has most waiting loses the newest', async () => {
     const { ask, end, started } = heldQueue({ waiting: 2 })
     const [, a2, a3] = ['a1', 'a2', 'a3'].map((name) => ask(name, of('many')))
