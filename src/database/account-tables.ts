@@ -16,6 +16,19 @@ export interface UserTable {
   email_confirmed: Generated<boolean>
 }
 
+export interface SessionTable {
+  id: Generated<string>
+  user_id: string
+  created_at: Generated<Date>
+  expires_at: Date
+  ended_at: Date | null
+  authenticated_at: Generated<Date>
+  last_used_at: Generated<Date>
+  network: string | null
+  user_agent: string | null
+  token_family: Buffer | null
+}
+
 export interface RefreshTokenTable {
   hash: Buffer
   session_id: string
@@ -28,6 +41,18 @@ export interface AccountTokenTable {
   hash: Buffer
   user_id: string
   purpose: 'password_reset' | 'email_confirmation'
+  expires_at: Date
+}
+
+export interface PendingRegistrationTable {
+  id: Generated<string>
+  token_hash: Buffer
+  email: string
+  email_key: string
+  password_hash: string
+  name: string
+  organisation: string | null
+  created_at: Generated<Date>
   expires_at: Date
 }
 

@@ -4,7 +4,9 @@ import type {
   ApiKeyTable,
   AuthThrottleTable,
   IdempotencyRecordTable,
+  PendingRegistrationTable,
   RefreshTokenTable,
+  SessionTable,
   UserTable,
 } from './account-tables.ts'
 
@@ -29,9 +31,10 @@ export interface Tables {
   admin_area: AdminAreaTable
   admin_area_piece: { admin_area_id: number; geom: string }
   app_user: UserTable
-  session: { id: Generated<string>; user_id: string; created_at: Generated<Date>; expires_at: Date }
+  session: SessionTable
   refresh_token: RefreshTokenTable
   account_token: AccountTokenTable
+  pending_registration: PendingRegistrationTable
   api_key: ApiKeyTable
   api_key_usage: { key_id: string; day: string; requests: number }
   auth_throttle: AuthThrottleTable

@@ -7,7 +7,7 @@ import { ApiError } from '#src/errors.ts'
 import type { Mailer } from '#src/lib/mailer.ts'
 import type { TokenPurpose } from './account-token-queries.ts'
 import { type IssuedToken, issueToken, usageOf } from './account-tokens.ts'
-import { mailboxSubject, mailingSubject } from './subjects.ts'
+import { mailboxSubject, mailingSubjects } from './subjects.ts'
 import type { Throttle } from './throttle.ts'
 
 /** Mails with tokens. No answer waits until it is known whether there is an account, so none tells. */
@@ -45,7 +45,7 @@ export function createAccountMail(
   return {
     async admit(email, address) {
       if (!mailer) throw notConfigured()
-      await throttle.admit([mailingSubject(address), mailboxSubject(emailKey(email))])
+      await throttle.admit([...mailingSubjects(address), mailboxSubject(emailKey(email))])
     },
     write: (purpose, email) => mailer?.send(() => mailTo(email, purpose)) ?? false,
   }

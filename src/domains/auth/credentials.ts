@@ -11,13 +11,23 @@ import {
   replacePasswordHash,
 } from '#src/domains/user/queries.ts'
 import { ApiError, BASE } from '#src/errors.ts'
+import { networkOf } from '#src/lib/network.ts'
 import { deleteAccountToken } from './account-token-queries.ts'
 import { isCommonPassword } from './common-passwords.ts'
+import type { Hashing, HashingFor } from './hashing.ts'
 import { hashPassword, isOutdated, NOBODYS_HASH, verifyPassword } from './passwords.ts'
-import { deleteOtherSessions } from './queries.ts'
-import { accountSubject, addressSubject, registrationSubject, type Subject } from './subjects.ts'
+import { endOtherSessions, isNetworkOf } from './queries.ts'
+import {
+  accountSubjects,
+  addressSubjects,
+  everywhereSubject,
+  registrationSubjects,
+  type Subject,
+} from './subjects.ts'
 import type { Throttle } from './throttle.ts'
-import type { WorkQueue } from './work-queue.ts'
+
+/** What a guess takes where there are too many at an account from everywhere. */
+const CEILING_PAUSE_MS = 1000
 
 export const WRONG_PASSWORD = 'The current password is wrong.'
 
@@ -46,15 +56,42 @@ export interface CredentialDesk {
 export function createCredentialDesk(
   db: Kysely<Tables>,
   throttle: Throttle,
-  hashing: WorkQueue,
+  hashing: Hashing,
   confirmation: 'off' | 'required',
 ): CredentialDesk {
   /** The second look comes after the wait: what was sent together must not slip through together. */
-  async function inTurn<Result>(subjects: Subject[], work: () => Promise<Result>): Promise<Result> {
+  async function inTurn<Result>(
+    subjects: Subject[],
+    whose: HashingFor,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
     await throttle.refuseBlocked(subjects)
-    return hashing.run(async () => {
+    return hashing.run(whose, async () => {
       await throttle.refuseBlocked(subjects)
       return work()
+    })
+  }
+
+  /**
+   * Compares a password when its turn comes, and counts where it is wrong. Where guesses at the account come from
+   * everywhere, each takes a second, and they wait for one another: that slows them down, and keeps nobody out.
+   * Where somebody is logged in to the account from, they neither pause nor wait for those elsewhere.
+   */
+  async function compareInTurn<Result>(
+    account: string,
+    address: string,
+    compare: () => Promise<Result | undefined>,
+  ): Promise<Result | undefined> {
+    const ofAccount = accountSubjects(account, address)
+    const everywhere = everywhereSubject(account)
+    const subjects = [...ofAccount, ...addressSubjects(address)]
+    const isKnown = await isNetworkOf(db, account, networkOf(address))
+    const pauseMs = !isKnown && (await throttle.isOver(everywhere)) ? CEILING_PAUSE_MS : 0
+    return inTurn(subjects, { account, address, isKnown, pauseMs }, async () => {
+      const found = await compare()
+      if (found === undefined) await throttle.count([...subjects, everywhere])
+      else await throttle.forget(ofAccount)
+      return found
     })
   }
 
@@ -62,66 +99,59 @@ export function createCredentialDesk(
     async register({ email, password, name, organisation = null }, address) {
       await refuseGuessable('password', password, [email, name, organisation])
       // Registrations are counted for themselves: many of them hold up no logins.
-      const counted = registrationSubject(address)
-      return inTurn([counted, addressSubject(address)], async () => {
-        await throttle.count([counted])
-        const taken = await findCredentials(db, email)
-        const passwordHash = taken ? '' : await hashPassword(password)
+      const counted = registrationSubjects(address)
+      const whose = { account: emailKey(email), address }
+      return inTurn([...counted, ...addressSubjects(address)], whose, async () => {
+        await throttle.count(counted)
+        // Whether there is an account is asked after the hashing: who has one is answered no sooner.
+        const passwordHash = await hashPassword(password)
         const emailConfirmed = confirmation === 'off'
-        const newUser = { email, passwordHash, name, organisation, emailConfirmed }
-        const user = taken ? undefined : await insertUser(db, newUser)
+        const user = await insertUser(db, { email, passwordHash, name, organisation, emailConfirmed })
         if (!user) throw new ApiError('EMAIL_TAKEN', 'There is an account with this e-mail: log in.')
         return user
       })
     },
 
     async check(email, password, address) {
-      const account = accountSubject(emailKey(email), address)
-      const subjects = [account, addressSubject(address)]
-      return inTurn(subjects, async () => {
+      const found = await compareInTurn(emailKey(email), address, async () => {
         const known = await findCredentials(db, email)
         const matches = await verifyPassword(known?.passwordHash ?? NOBODYS_HASH, password)
-        if (!known || !matches) {
-          await throttle.count(subjects)
-          throw new ApiError('INVALID_CREDENTIALS', 'The e-mail or the password is wrong.')
-        }
-        await throttle.forget(account)
-        if (confirmation === 'required' && !known.emailConfirmed) throw notConfirmed()
+        if (!known || !matches) return undefined
         if (!isOutdated(known.passwordHash)) return known
         const passwordHash = await hashPassword(password)
-        const replaced = await replacePasswordHash(db, known, passwordHash)
-        if (replaced) return { id: known.id, passwordHash }
+        if (await replacePasswordHash(db, known, passwordHash)) return { ...known, passwordHash }
         // Another login was faster, or the password has just been changed: look again.
         const now = await findCredentials(db, email)
-        if (now && (await verifyPassword(now.passwordHash, password))) return now
-        throw new ApiError('INVALID_CREDENTIALS', 'The e-mail or the password is wrong.')
+        return now && (await verifyPassword(now.passwordHash, password)) ? now : undefined
       })
+      if (!found) throw new ApiError('INVALID_CREDENTIALS', 'The e-mail or the password is wrong.')
+      if (confirmation === 'required' && !found.emailConfirmed) throw notConfirmed()
+      return found
     },
 
     async changePassword({ id, sessionId }, { current_password, new_password }, address) {
       const known = await findPasswordHash(db, id)
-      const wrong = new ApiError('FORBIDDEN', WRONG_PASSWORD)
-      if (!known) throw wrong
+      if (!known) throw wrongPassword()
       await refuseGuessable('new_password', new_password, [known.email])
-      const subjects = [accountSubject(emailKey(known.email), address), addressSubject(address)]
-      await inTurn(subjects, async () => {
-        if (!(await verifyPassword(known.passwordHash, current_password))) {
-          await throttle.count(subjects)
-          throw wrong
-        }
+      const replaced = await compareInTurn(emailKey(known.email), address, async () => {
+        if (!(await verifyPassword(known.passwordHash, current_password))) return undefined
         const replacement = await hashPassword(new_password)
-        const replaced = await db.transaction().execute(async (trx) => {
+        return db.transaction().execute(async (trx) => {
           const done = await replacePasswordHash(trx, { id, passwordHash: known.passwordHash }, replacement)
           if (!done) return false
-          await deleteOtherSessions(trx, id, sessionId)
+          await endOtherSessions(trx, id, sessionId)
           await deleteAccountToken(trx, 'password_reset', id)
           return true
         })
-        // Another request has changed it in the meantime: the current one is no longer current.
-        if (!replaced) throw wrong
       })
+      // Where another request has changed it in the meantime, the current one is no longer current.
+      if (!replaced) throw wrongPassword()
     },
   }
+}
+
+function wrongPassword(): ApiError {
+  return new ApiError('FORBIDDEN', WRONG_PASSWORD)
 }
 
 function notConfirmed(): ApiError {

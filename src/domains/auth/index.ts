@@ -2,9 +2,10 @@ import { authSchemas } from '#schemas/auth.ts'
 import type { App } from '#src/http/app.ts'
 import type { Mailer } from '#src/lib/mailer.ts'
 import { createAccountMail } from './account-mail.ts'
+import { startCleanUp } from './clean-up.ts'
 import { createCredentialDesk } from './credentials.ts'
+import { createHashing } from './hashing.ts'
 import { mailRoutes } from './mail-routes.ts'
-import { createHashingQueue } from './passwords.ts'
 import { authRoutes } from './routes.ts'
 import { createThrottle } from './throttle.ts'
 import { createTokenDesk } from './token-desk.ts'
@@ -15,10 +16,12 @@ export async function auth(app: App): Promise<void> {
   const { config, database } = app
   const db = database.writer
   const throttle = createThrottle(db)
-  const hashing = createHashingQueue()
+  const hashing = createHashing()
   const mail = createAccountMail(db, throttle, config, await mailerOf(app))
   authRoutes(app, throttle, createCredentialDesk(db, throttle, hashing, config.EMAIL_CONFIRMATION), mail)
   mailRoutes(app, mail, createTokenDesk(db, throttle, hashing))
+  const stopCleanUp = startCleanUp(db, app.log)
+  app.addHook('onClose', async () => stopCleanUp())
 }
 
 /** What sends mail until the service closes; undefined where it is not to send any. */

@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { availableParallelism } from 'node:os'
 import { hash, verify } from 'argon2'
-import { createWorkQueue, type WorkQueue } from './work-queue.ts'
 
 /**
  * OWASP's first choice for argon2id, which is what the package hashes with; the memory is in KiB.
@@ -13,17 +11,6 @@ const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 
 const { memoryCost, timeCost, parallelism } = PARAMETERS
 const PREFIX = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=${parallelism}$`
-
-/**
- * A hash takes about 25 ms of one core and 19 MiB. One core is left to the requests that are not logins,
- * and half of Node's four threads to files and name look-ups.
- */
-const HASHING = { running: Math.max(1, Math.min(availableParallelism() - 1, 2)), waiting: 64 }
-
-/** Makes the queue that all hashing of a service goes through. */
-export function createHashingQueue(): WorkQueue {
-  return createWorkQueue(HASHING)
-}
 
 /**
  * A hash that no password has, for accounts that do not exist: to compare with it takes as long as with

@@ -8,15 +8,19 @@ import type { AccessTokens } from '#src/http/access-tokens.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
+import { networkOf } from '#src/lib/network.ts'
 import type { AccountMail } from './account-mail.ts'
 import { type CredentialDesk, WRONG_PASSWORD } from './credentials.ts'
-import { deleteSession } from './queries.ts'
+import { endSession, type SessionUse } from './queries.ts'
 import { continueSession, type Session, startSession } from './sessions.ts'
-import { addressSubject } from './subjects.ts'
-import type { Throttle } from './throttle.ts'
+import { tokenSubjects } from './subjects.ts'
+import { type Throttle, tooMany } from './throttle.ts'
 
 /** What is wrong with requests of which there may not be too many. */
 export const THROTTLED_ERRORS: ErrorCode[] = ['INVALID_PARAMETERS', ...BODY_ERRORS, 'TOO_MANY_REQUESTS']
+
+/** As much as a person reads. */
+const USER_AGENT_LENGTH = 200
 
 const SESSION_ENDED = 'The refresh token is not valid or has ended: log in again.'
 const NO_SESSION = 'A key has no session to end; delete it instead.'
@@ -81,9 +85,10 @@ function loginRoute({ accessTokens, database }: App, desk: CredentialDesk) {
         ...errorResponses(...THROTTLED_ERRORS, 'INVALID_CREDENTIALS', 'EMAIL_NOT_CONFIRMED'),
       },
     },
-    handler: async ({ body, ip, log }: FastifyRequest<{ Body: LoginRequest }>) => {
+    handler: async (request: FastifyRequest<{ Body: LoginRequest }>) => {
+      const { body, ip, log } = request
       const credentials = await desk.check(body.email, body.password, ip)
-      const session = await startSession(db, credentials)
+      const session = await startSession(db, credentials, useOf(request))
       const user = session && (await findUser(db, session.userId))
       // Changed or deleted in the moment between.
       if (!user) throw new ApiError('INVALID_CREDENTIALS', 'The e-mail or the password is wrong.')
@@ -103,7 +108,7 @@ function refreshRoute(app: App, throttle: Throttle) {
       operationId: 'refresh',
       summary: 'Change a refresh token for new tokens',
       description:
-        'A refresh token works once. Where the answer was lost, it can be sent again for 10 seconds and gives the same successor; after that a second use ends the session, since somebody else may have the token.',
+        'A refresh token works once. Where the answer was lost, it can be sent again for 10 seconds and gives the same successor; after that a second use ends the session, since somebody else may have the token. A session is continued sixty times in ten minutes at most.',
       tags: ['auth'],
       body: ref(RefreshRequest),
       response: {
@@ -111,13 +116,15 @@ function refreshRoute(app: App, throttle: Throttle) {
         ...errorResponses(...THROTTLED_ERRORS, ['UNAUTHORIZED', SESSION_ENDED]),
       },
     },
-    handler: async ({ body, ip, log }: FastifyRequest<{ Body: RefreshRequest }>) => {
-      const subjects = [addressSubject(ip)]
-      const continuation = await continueSession(db, body.refresh_token)
+    handler: async (request: FastifyRequest<{ Body: RefreshRequest }>) => {
+      const { body, ip, log } = request
+      const subjects = tokenSubjects(ip)
+      const continuation = await continueSession(db, body.refresh_token, useOf(request))
       if (continuation && 'session' in continuation) {
         const user = await findUser(db, continuation.session.userId)
         if (user) return tokensOf(app.accessTokens, continuation.session, user)
       }
+      if (continuation && 'tooSoon' in continuation) throw tooMany(continuation.tooSoon)
       if (continuation && 'stolen' in continuation) {
         log.warn({ session: continuation.stolen }, 'a refresh token was used twice: its session was ended')
         app.forgetCallers(({ sessionId }) => sessionId === continuation.stolen)
@@ -150,7 +157,7 @@ function logoutRoute(app: App) {
       if (sessionId === null) {
         throw new ApiError('FORBIDDEN', NO_SESSION)
       }
-      await deleteSession(app.database.writer, sessionId)
+      await endSession(app.database.writer, sessionId)
       app.forgetCallers((caller) => caller.sessionId === sessionId)
       return reply.code(204).send()
     },
@@ -186,6 +193,11 @@ function passwordRoute(app: App, desk: CredentialDesk) {
       return reply.code(204).send()
     },
   } as const
+}
+
+/** Where a session is used from, and by what, as its owner is shown. */
+function useOf({ ip, headers }: FastifyRequest): SessionUse {
+  return { network: networkOf(ip), userAgent: headers['user-agent']?.slice(0, USER_AGENT_LENGTH) ?? null }
 }
 
 function tokensOf(accessTokens: AccessTokens, { id, refreshToken }: Session, user: UserProfile): Tokens {

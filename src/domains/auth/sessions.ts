@@ -2,13 +2,16 @@ import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import type { Credentials } from '#src/domains/user/queries.ts'
 import {
-  deleteSession,
+  endSession,
   holdRefreshToken,
   insertRefreshToken,
   insertSession,
+  type SessionUse,
   spendRefreshToken,
 } from './queries.ts'
-import { newSuccessorSalt, successorOf } from './refresh-tokens.ts'
+import { familyHash, newSuccessorSalt, successorOf } from './refresh-tokens.ts'
+import { refreshSubject } from './subjects.ts'
+import { recordUnlessBlocked, secondsBlocked } from './throttle-queries.ts'
 import { newToken, tokenHash } from './tokens.ts'
 
 /** A client whose answer was lost may ask again for so long. */
@@ -24,9 +27,10 @@ export interface Session {
 export async function startSession(
   db: Kysely<Tables>,
   credentials: Credentials,
+  use: SessionUse,
 ): Promise<Session | undefined> {
   return db.transaction().execute(async (trx) => {
-    const id = await insertSession(trx, credentials)
+    const id = await insertSession(trx, credentials, use)
     if (id === undefined) return undefined
     const refreshToken = newToken()
     await insertRefreshToken(trx, id, tokenHash(refreshToken))
@@ -34,8 +38,11 @@ export async function startSession(
   })
 }
 
-/** `stolen` is the session that was ended because an old token of it was shown again. */
-export type Continuation = { session: Session } | { stolen: string } | undefined
+/**
+ * `stolen` is the session that was ended because an old token of it was shown again; `tooSoon`, for how many
+ * seconds it may not be continued because that was done too often.
+ */
+export type Continuation = { session: Session } | { stolen: string } | { tooSoon: number } | undefined
 
 /**
  * Changes a refresh token for its successor.
@@ -46,22 +53,31 @@ export type Continuation = { session: Session } | { stolen: string } | undefined
  *
  * @returns undefined where the token is not known, has expired, or its session has ended
  */
-export async function continueSession(db: Kysely<Tables>, token: string): Promise<Continuation> {
+export async function continueSession(
+  db: Kysely<Tables>,
+  token: string,
+  use: SessionUse,
+): Promise<Continuation> {
   return db.transaction().execute(async (trx) => {
     const hash = tokenHash(token)
-    const state = await holdRefreshToken(trx, hash)
-    if (!state) return undefined
-    const { sessionId: id, userId, usedSecondsAgo, successorSalt } = state
-    if (usedSecondsAgo !== null && successorSalt !== null) {
-      if (usedSecondsAgo < GRACE_SECONDS) {
-        return { session: { id, userId, refreshToken: successorOf(token, successorSalt) } }
-      }
-      await deleteSession(trx, id)
+    const family = familyHash(token)
+    const state = await holdRefreshToken(trx, hash, family)
+    if (!state || state.expired) return undefined
+    const { sessionId: id, userId, usedSecondsAgo, successorSalt, kept } = state
+    if (!kept || (usedSecondsAgo !== null && usedSecondsAgo >= GRACE_SECONDS)) {
+      await endSession(trx, id)
       return { stolen: id }
+    }
+    const limited = refreshSubject(id)
+    if (!(await recordUnlessBlocked(trx, limited))) {
+      return { tooSoon: Math.max(1, await secondsBlocked(trx, [limited.hash])) }
+    }
+    if (successorSalt !== null) {
+      return { session: { id, userId, refreshToken: successorOf(token, successorSalt) } }
     }
     const salt = newSuccessorSalt()
     const refreshToken = successorOf(token, salt)
-    await spendRefreshToken(trx, id, hash, salt)
+    await spendRefreshToken(trx, id, { hash, family, successorSalt: salt }, use)
     await insertRefreshToken(trx, id, tokenHash(refreshToken))
     return { session: { id, userId, refreshToken } }
   })

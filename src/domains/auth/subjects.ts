@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto'
-import { networkOf } from '#src/lib/network.ts'
+import { networksOf } from '#src/lib/network.ts'
+
+/** A larger network may have more people in it: each step is allowed so many times as much as the one below. */
+const GROWTH = 4
 
 /**
  * Somebody whose failures are counted. After the free ones each failure doubles the delay, from the
@@ -14,25 +17,57 @@ export interface Subject {
   forgottenAfter: { seconds: number; since: 'first' | 'last' }
 }
 
-/** Guesses at one account from one address. Its owner, at another address, is not held up by them. */
-export function accountSubject(emailKey: string, address: string): Subject {
-  return {
-    hash: hashOf(`account ${emailKey}\n${networkOf(address)}`),
+/**
+ * Guesses at one account from one address, and from the networks around it. Its owner, elsewhere, is not held up
+ * by them.
+ */
+export function accountSubjects(emailKey: string, address: string): Subject[] {
+  return subjectsOf(`account ${emailKey}\n`, address, {
     freeFailures: 5,
     firstDelaySeconds: 1,
     longestDelaySeconds: 900,
     forgottenAfter: { seconds: 3600, since: 'last' },
+  })
+}
+
+/**
+ * Guesses at one account from everywhere together. They are only slowed down (see the credential desk): who
+ * makes them must not be able to keep the owner out.
+ */
+export function everywhereSubject(emailKey: string): Subject {
+  return {
+    hash: hashOf(`everywhere ${emailKey}`),
+    freeFailures: 100,
+    firstDelaySeconds: 0,
+    longestDelaySeconds: 0,
+    forgottenAfter: { seconds: 3600, since: 'first' },
   }
 }
 
-/** Everything that fails from one address. There may be a whole office behind it: it starts afresh soon. */
-export function addressSubject(address: string): Subject {
-  return networkSubject('address', address)
+/** Passwords that are wrong, from one address. There may be a whole office behind it: it starts afresh soon. */
+export function addressSubjects(address: string): Subject[] {
+  return subjectsOf('address ', address, OF_AN_OFFICE)
+}
+
+/** Tokens that nobody was given, from one address: they hold up nobody who logs in there. */
+export function tokenSubjects(address: string): Subject[] {
+  return subjectsOf('token ', address, OF_AN_OFFICE)
+}
+
+/** How often one session is continued: clients do so every few minutes, several tabs at once. */
+export function refreshSubject(sessionId: string): Subject {
+  return {
+    hash: hashOf(`refresh ${sessionId}`),
+    freeFailures: 60,
+    firstDelaySeconds: 1,
+    longestDelaySeconds: 60,
+    forgottenAfter: { seconds: 600, since: 'first' },
+  }
 }
 
 /** The accounts that are made from one address, however many, hold up no logins there. */
-export function registrationSubject(address: string): Subject {
-  return networkSubject('registration', address)
+export function registrationSubjects(address: string): Subject[] {
+  return subjectsOf('registration ', address, OF_AN_OFFICE)
 }
 
 /**
@@ -50,24 +85,31 @@ export function mailboxSubject(emailKey: string): Subject {
 }
 
 /** The mails that one address asks for, to whomever: thirty in an hour at most. */
-export function mailingSubject(address: string): Subject {
-  return {
-    hash: hashOf(`mailing ${networkOf(address)}`),
+export function mailingSubjects(address: string): Subject[] {
+  return subjectsOf('mailing ', address, {
     freeFailures: 20,
     firstDelaySeconds: 60,
     longestDelaySeconds: 600,
     forgottenAfter: { seconds: 3600, since: 'first' },
-  }
+  })
 }
 
-function networkSubject(kind: string, address: string): Subject {
-  return {
-    hash: hashOf(`${kind} ${networkOf(address)}`),
-    freeFailures: 100,
-    firstDelaySeconds: 1,
-    longestDelaySeconds: 60,
-    forgottenAfter: { seconds: 600, since: 'first' },
-  }
+const OF_AN_OFFICE: Limits = {
+  freeFailures: 100,
+  firstDelaySeconds: 1,
+  longestDelaySeconds: 60,
+  forgottenAfter: { seconds: 600, since: 'first' },
+}
+
+type Limits = Omit<Subject, 'hash'>
+
+/** An address and the networks around it, of which whoever has one may have all addresses. */
+function subjectsOf(kind: string, address: string, limits: Limits): Subject[] {
+  return networksOf(address).map((network, step) => ({
+    ...limits,
+    hash: hashOf(`${kind}${network}`),
+    freeFailures: limits.freeFailures * GROWTH ** step,
+  }))
 }
 
 /** SHA-256, so that the table tells nobody who has tried what from where. */

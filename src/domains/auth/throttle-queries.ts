@@ -43,8 +43,24 @@ function recording(subject: Subject): RawBuilder<unknown> {
       end`
 }
 
-export async function clearFailures(db: Kysely<Tables>, hash: Buffer): Promise<void> {
-  await db.deleteFrom('auth_throttle').where('subject', '=', hash).execute()
+/** Whether a subject has failed more often than is free, and that is not forgotten yet. */
+export async function hasFailedTooOften(
+  db: Kysely<Tables>,
+  { hash, freeFailures, forgottenAfter }: Subject,
+): Promise<boolean> {
+  const since = forgottenAfter.since === 'first' ? 'first_failure_at' : 'last_failure_at'
+  const row = await db
+    .selectFrom('auth_throttle')
+    .select('subject')
+    .where('subject', '=', hash)
+    .where('failures', '>', freeFailures)
+    .where(since, '>', sql<Date>`now() - make_interval(secs => ${forgottenAfter.seconds}::float8)`)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export async function clearFailures(db: Kysely<Tables>, hashes: Buffer[]): Promise<void> {
+  await db.deleteFrom('auth_throttle').where('subject', 'in', hashes).execute()
 }
 
 /** Deletes what no longer counts. */

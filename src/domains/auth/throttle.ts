@@ -5,6 +5,7 @@ import type { Subject } from './subjects.ts'
 import {
   clearFailures,
   deleteOldFailures,
+  hasFailedTooOften,
   recordFailure,
   recordUnlessBlocked,
   secondsBlocked,
@@ -22,8 +23,10 @@ export interface Throttle {
    * @throws {ApiError} TOO_MANY_REQUESTS, with Retry-After
    */
   admit(subjects: Subject[]): Promise<void>
-  /** Forgets a subject's failures. */
-  forget(subject: Subject): Promise<void>
+  /** Whether a subject has failed more often than it may lately. */
+  isOver(subject: Subject): Promise<boolean>
+  /** Forgets the failures of subjects. */
+  forget(subjects: Subject[]): Promise<void>
 }
 
 const CLEAN_UP_EVERY_MS = 600_000
@@ -40,10 +43,7 @@ export function createThrottle(db: Kysely<Tables>): Throttle {
 
   return {
     async refuseBlocked(subjects) {
-      const seconds = await secondsBlocked(
-        db,
-        subjects.map(({ hash }) => hash),
-      )
+      const seconds = await secondsBlocked(db, hashesOf(subjects))
       if (seconds > 0) throw tooMany(seconds)
     },
     async count(subjects) {
@@ -58,11 +58,16 @@ export function createThrottle(db: Kysely<Tables>): Throttle {
       }
       await cleanUp()
     },
-    forget: ({ hash }) => clearFailures(db, hash),
+    isOver: (subject) => hasFailedTooOften(db, subject),
+    forget: (subjects) => clearFailures(db, hashesOf(subjects)),
   }
 }
 
-function tooMany(seconds: number): ApiError {
+function hashesOf(subjects: Subject[]): Buffer[] {
+  return subjects.map(({ hash }) => hash)
+}
+
+export function tooMany(seconds: number): ApiError {
   return new ApiError('TOO_MANY_REQUESTS', `Too many attempts; try again in ${seconds} s.`).withHeader(
     'retry-after',
     String(seconds),

@@ -6,12 +6,12 @@ import { confirmEmail, emailKey, resetPasswordHash } from '#src/domains/user/que
 import { ApiError } from '#src/errors.ts'
 import { findTokenAccount, spendAccountToken } from './account-token-queries.ts'
 import { refuseGuessable } from './credentials.ts'
+import type { Hashing } from './hashing.ts'
 import { hashPassword } from './passwords.ts'
-import { deleteOtherSessions } from './queries.ts'
-import { accountSubject, addressSubject } from './subjects.ts'
+import { endOtherSessions } from './queries.ts'
+import { accountSubjects, everywhereSubject, tokenSubjects } from './subjects.ts'
 import type { Throttle } from './throttle.ts'
 import { tokenHash } from './tokens.ts'
-import type { WorkQueue } from './work-queue.ts'
 
 /** What people do with the tokens that were sent to them. */
 export interface TokenDesk {
@@ -31,10 +31,10 @@ export interface TokenDesk {
   confirmEmail(confirmation: EmailConfirmation, address: string): Promise<string>
 }
 
-export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, hashing: WorkQueue): TokenDesk {
+export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, hashing: Hashing): TokenDesk {
   /** Nobody can guess a token that is good, so only those who show others have to wait. */
   async function refuseToken(address: string): Promise<never> {
-    const subjects = [addressSubject(address)]
+    const subjects = tokenSubjects(address)
     await throttle.refuseBlocked(subjects)
     await throttle.count(subjects)
     throw invalidToken()
@@ -43,19 +43,20 @@ export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, hashing:
   return {
     async resetPassword({ token, password }, address) {
       const hash = tokenHash(token)
-      const account = await findTokenAccount(db, 'password_reset', hash)
-      if (!account) return refuseToken(address)
-      const { id, email, name, organisation } = account
+      const owner = await findTokenAccount(db, 'password_reset', hash)
+      if (!owner) return refuseToken(address)
+      const { id, email, name, organisation } = owner
+      const account = emailKey(email)
       await refuseGuessable('password', password, [email, name, organisation])
-      const passwordHash = await hashing.run(() => hashPassword(password))
+      const passwordHash = await hashing.run({ account, address }, () => hashPassword(password))
       await db.transaction().execute(async (trx) => {
         // It holds the account, as all do first that change something of one.
         await resetPasswordHash(trx, id, passwordHash)
         if (!(await spendAccountToken(trx, 'password_reset', hash))) throw invalidToken()
-        await deleteOtherSessions(trx, id, null)
+        await endOtherSessions(trx, id, null)
         await deleteKeysWithScope(trx, id, 'account')
       })
-      await throttle.forget(accountSubject(emailKey(email), address))
+      await throttle.forget([...accountSubjects(account, address), everywhereSubject(account)])
       return id
     },
 

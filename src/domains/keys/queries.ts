@@ -86,7 +86,7 @@ export async function insertKey(
 /** Whether a session or a key goes on that this process may have looked up seconds ago. */
 async function isLiving(db: Kysely<Tables>, { sessionId, keyId }: KeyMaker): Promise<boolean> {
   const { rows } = await sql`
-    select from session where id = ${sessionId} and expires_at > now()
+    select from session where id = ${sessionId} and ended_at is null and expires_at > now()
     union all
     select from api_key where id = ${keyId} and (expires_at is null or expires_at > now())`.execute(db)
   return rows.length > 0

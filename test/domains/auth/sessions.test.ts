@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cleanUp } from '#src/domains/auth/clean-up.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { logIn, newPerson, PASSWORD, type Person, register, tryLogIn } from '#test/setup/people.ts'
 
@@ -19,6 +20,17 @@ async function isIn({ headers }: Pick<Person, 'headers'>): Promise<boolean> {
 }
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
+
+/** How many refresh tokens are kept of somebody's sessions. */
+async function tokensOf(person: Person): Promise<number> {
+  const { count } = await service.database.writer
+    .selectFrom('refresh_token')
+    .innerJoin('session', 'session.id', 'session_id')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('user_id', '=', person.user.id)
+    .executeTakeFirstOrThrow()
+  return count
+}
 
 /** Makes what happened to the tokens of a person have happened earlier. */
 async function letTimePass(person: Person, seconds: number): Promise<void> {
@@ -80,6 +92,7 @@ describe('login', () => {
       .selectFrom('session')
       .select(({ fn }) => fn.countAll<number>().as('count'))
       .where('user_id', '=', person.user.id)
+      .where('ended_at', 'is', null)
       .executeTakeFirstOrThrow()
     expect(count).toBe(100)
     expect(await isIn(again)).toBe(true)
@@ -101,6 +114,28 @@ test('200 logins at once are answered, or turned away with the time to come back
     expect(JSON.parse(body).code).toBe('OVERLOADED')
   }
 })
+
+test.each([
+  ['one address', () => '203.0.113.5'],
+  ['as many addresses', (index: number) => `198.51.${index}.1`],
+  ['as many networks of one subscriber', (index: number) => `2001:db8:1:${index}::1`],
+])(
+  '100 logins at once with the right password of one account, from %s, turn nobody else away',
+  async (_, address) => {
+    const crowded = await register(service.app)
+    const others = await Promise.all(Array.from({ length: 6 }, () => register(service.app)))
+    const crowd = Array.from({ length: 100 }, (_, index) =>
+      tryLogIn(service.app, crowded, PASSWORD, address(index)),
+    )
+    const statuses = others.map(
+      async (email, index) => (await tryLogIn(service.app, email, PASSWORD, `192.0.2.${index}`)).statusCode,
+    )
+    expect(await Promise.all(statuses)).toEqual([200, 200, 200, 200, 200, 200])
+    const ofCrowd = (await Promise.all(crowd)).map(({ statusCode }) => statusCode)
+    expect(ofCrowd.filter((status) => status === 200).length).toBeGreaterThanOrEqual(60)
+    expect(new Set(ofCrowd)).toEqual(new Set([200, 503]))
+  },
+)
 
 describe('a refresh token', () => {
   test('is changed for new tokens, and the old access token goes on until it expires', async () => {
@@ -142,6 +177,64 @@ describe('a refresh token', () => {
     expect(await isIn(bearer(third.access_token))).toBe(false)
     expect(await isIn(person)).toBe(false)
     expect(await isIn(elsewhere)).toBe(true)
+  })
+
+  test('that is shown again long after ends the session, though nothing is kept of it', async () => {
+    const person = await newPerson(service.app)
+    let newest = (await refresh(person.refresh_token)).json()
+    for (let count = 0; count < 3; count++) {
+      await letTimePass(person, 61)
+      newest = (await refresh(newest.refresh_token)).json()
+    }
+    expect(await tokensOf(person)).toBe(2)
+    expect((await refresh(person.refresh_token)).statusCode).toBe(401)
+    expect(await isIn(bearer(newest.access_token))).toBe(false)
+    expect((await refresh(newest.refresh_token)).statusCode).toBe(401)
+  })
+
+  test('is continued sixty times in ten minutes, and then every now and then; other sessions go on', async () => {
+    const person = await newPerson(service.app)
+    const elsewhere = await logIn(service.app, person.email)
+    let token = person.refresh_token
+    for (let count = 0; count < 61; count++) token = (await refresh(token)).json().refresh_token
+    // The delay is a second, which a slow machine may need for the next line.
+    await sql`
+      update auth_throttle set blocked_until = blocked_until + interval '1 minute'
+      where blocked_until > last_failure_at`.execute(service.database.writer)
+    const refused = await refresh(token)
+    expect([refused.statusCode, refused.json().code]).toEqual([429, 'TOO_MANY_REQUESTS'])
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(10)
+    expect((await refresh(elsewhere.refresh_token)).statusCode).toBe(200)
+    await service.database.writer.deleteFrom('auth_throttle').execute()
+    expect((await refresh(token)).statusCode).toBe(200)
+    expect(await tokensOf(person)).toBeLessThanOrEqual(65)
+  })
+
+  test('of a session that has ended is refused, before and after what is left of it is deleted', async () => {
+    const person = await newPerson(service.app)
+    const elsewhere = await logIn(service.app, person.email)
+    const next = (await refresh(person.refresh_token)).json()
+    await sql`
+      insert into refresh_token (hash, session_id, expires_at)
+      select sha256(convert_to(number::text, 'UTF8')), session_id, refresh_token.expires_at
+      from generate_series(1, 2500) as number, refresh_token
+      join session on session.id = session_id
+      where user_id = ${person.user.id} and used_at is not null`.execute(service.database.writer)
+    await service.app.inject({ method: 'POST', url: '/auth/logout', headers: person.headers })
+    expect(await tokensOf(person)).toBe(2503)
+    expect((await refresh(next.refresh_token)).statusCode).toBe(401)
+
+    await cleanUp(service.database.writer)
+    expect(await tokensOf(person)).toBe(1)
+    const { writer } = service.database
+    const left = await writer
+      .selectFrom('session')
+      .select('id')
+      .where('user_id', '=', person.user.id)
+      .execute()
+    expect(left).toHaveLength(1)
+    expect((await refresh(next.refresh_token)).statusCode).toBe(401)
+    expect((await refresh(elsewhere.refresh_token)).statusCode).toBe(200)
   })
 
   test('expires after 30 days, and the session after 90', async () => {

@@ -151,10 +151,24 @@ describe('an address', () => {
     const send = (url: string, payload: object) => service.app.inject({ method: 'POST', url, payload })
     const registration = { email: 'late@example.org', password: PASSWORD, name: 'Late' }
     expect((await send('/auth/register', registration)).statusCode).toBe(429)
-    expect((await send('/auth/refresh', { refresh_token: 'x' })).statusCode).toBe(429)
     expect(await outcome('192.0.2.8')).toBe(200)
     await letPass(60)
     expect(await outcome()).toBe(200)
+  })
+
+  test('with many made-up tokens waits with further ones, and logs in all the same', async () => {
+    const send = (url: string, payload: object) => service.app.inject({ method: 'POST', url, payload })
+    const made = () => send('/auth/refresh', { refresh_token: 'x'.repeat(43) })
+    expect((await made()).statusCode).toBe(401)
+    await service.database.writer.updateTable('auth_throttle').set({ failures: 105 }).execute()
+    expect((await made()).statusCode).toBe(401)
+    expect((await made()).statusCode).toBe(429)
+    expect((await send('/auth/confirm', { token: 'x' })).statusCode).toBe(429)
+    const response = await tryLogIn(service.app, email, PASSWORD)
+    expect(response.statusCode).toBe(200)
+    // A token that is valid nobody guesses.
+    const { refresh_token } = response.json()
+    expect((await send('/auth/refresh', { refresh_token })).statusCode).toBe(200)
   })
 
   test('is not slowed down elsewhere', async () => {
@@ -186,6 +200,58 @@ describe('an address', () => {
   })
 })
 
+test.each([
+  ['/56', (guess: number) => `2001:db8:1:${guess.toString(16)}::1`, 20],
+  ['/48', (guess: number) => `2001:db8:1:${guess.toString(16)}00::1`, 80],
+])(
+  'guesses at an account from the many networks of one %s are counted together',
+  async (_, address, free) => {
+    for (let guess = 1; guess <= free; guess++) await fail(1, email, address(guess))
+    expect(await delay()).toBe(0)
+    await fail(1, email, address(free + 1))
+    expect(await delay()).toBe(1)
+    expect(await outcome('2001:db8:2::1')).toBe(200)
+  },
+)
+
+describe('an account that is guessed at from everywhere', () => {
+  /** As if there had been a hundred guesses in the last hour, from as many addresses. */
+  async function guessedAt(): Promise<void> {
+    await fail(1, email, '198.51.100.1')
+    await service.database.writer.updateTable('auth_throttle').set({ failures: 100 }).execute()
+    await fail(1, email, '198.51.100.2')
+  }
+
+  test('is slowed down, and its owner gets in with the right password', async () => {
+    await guessedAt()
+    const began = performance.now()
+    expect(await outcome('192.0.2.9')).toBe(200)
+    expect(performance.now() - began).toBeGreaterThanOrEqual(1000)
+  })
+
+  test('does not keep its owner waiting where there is a session from', async () => {
+    expect(await outcome('192.0.2.1')).toBe(200)
+    await guessedAt()
+    const finished: string[] = []
+    await Promise.all([
+      ...['198.51.100.3', '198.51.100.4'].map(async (address) => {
+        await fail(1, email, address)
+        finished.push(address)
+      }),
+      outcome('192.0.2.1').then((status) => finished.push(`owner ${status}`)),
+    ])
+    expect(finished[0]).toBe('owner 200')
+  })
+
+  test('is as slow where there is no such account', async () => {
+    email = 'nobody-at-all@example.org'
+    await guessedAt()
+    const began = performance.now()
+    expect(await outcome('192.0.2.9')).toBe(401)
+    expect(performance.now() - began).toBeGreaterThanOrEqual(1000)
+  })
+})
+
 test('an address is the same with each port that a proxy writes behind it, and so is the proxy', async () => {
   for (let port = 1; port <= 6; port++) {
     await service.app.inject({
@@ -202,5 +268,5 @@ test('an address is the same with each port that a proxy writes behind it, and s
 test('neither addresses nor e-mails can be read from the table', async () => {
   await fail(1)
   const rows = await service.database.writer.selectFrom('auth_throttle').selectAll().execute()
-  expect(rows.map(({ subject }) => subject.length)).toEqual([32, 32])
+  expect(rows.map(({ subject }) => subject.length)).toEqual([32, 32, 32])
 })

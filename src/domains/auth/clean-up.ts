@@ -1,0 +1,37 @@
+import type { FastifyBaseLogger } from 'fastify'
+import type { Kysely } from 'kysely'
+import type { Tables } from '#src/database/tables.ts'
+import { deleteEndedSessions, endExpiredSessions } from './queries.ts'
+
+const EVERY_MS = 600_000
+
+/** Deletes what ended sessions have left behind, some rows at a time, until nothing is left or it is to stop. */
+export async function cleanUp(db: Kysely<Tables>, stop?: AbortSignal): Promise<void> {
+  await endExpiredSessions(db)
+  while (!stop?.aborted && (await deleteEndedSessions(db)) > 0);
+}
+
+/**
+ * Does so every ten minutes: nobody waits for it.
+ *
+ * @returns ends it
+ */
+export function startCleanUp(db: Kysely<Tables>, log: FastifyBaseLogger): () => void {
+  const stop = new AbortController()
+  let underWay = false
+
+  async function cleanUpOnce(): Promise<void> {
+    if (underWay) return
+    underWay = true
+    await cleanUp(db, stop.signal).catch((error) =>
+      log.warn({ err: error }, 'what is left of ended sessions was not deleted'),
+    )
+    underWay = false
+  }
+
+  const timer = setInterval(cleanUpOnce, EVERY_MS).unref()
+  return () => {
+    stop.abort()
+    clearInterval(timer)
+  }
+}
