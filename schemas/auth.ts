@@ -96,13 +96,28 @@ export const RefreshRequest = Type.Object(
 export type RefreshRequest = Static<typeof RefreshRequest>
 
 export const PasswordChange = Type.Object(
-  { current_password: Password, new_password: NewPassword },
+  {
+    current_password: Password,
+    new_password: NewPassword,
+    end_keys: optional(
+      Type.Boolean({
+        description: 'Whether the keys of the account end as well; they go on when left out.',
+        examples: [true],
+      }),
+    ),
+  },
   {
     $id: 'PasswordChange',
     examples: [{ current_password: 'teff grows at dawn', new_password: 'and is cut before the rain' }],
   },
 )
 export type PasswordChange = Static<typeof PasswordChange>
+
+export const Reauthentication = Type.Object(
+  { password: Password },
+  { $id: 'Reauthentication', examples: [{ password: 'teff grows at dawn' }] },
+)
+export type Reauthentication = Static<typeof Reauthentication>
 
 /** A token as a mail has it. */
 const MailedToken = Type.String({
@@ -119,7 +134,17 @@ export const MailRequest = Type.Object(
 export type MailRequest = Static<typeof MailRequest>
 
 export const PasswordReset = Type.Object(
-  { token: MailedToken, password: NewPassword },
+  {
+    token: MailedToken,
+    password: NewPassword,
+    end_keys: optional(
+      Type.Boolean({
+        description:
+          'Whether the keys of the account end: they do when left out, since whoever had got in may have made or copied some. False for who has only forgotten the password.',
+        examples: [true],
+      }),
+    ),
+  },
   {
     $id: 'PasswordReset',
     examples: [
@@ -144,6 +169,7 @@ export const authSchemas = [
   Tokens,
   RefreshRequest,
   PasswordChange,
+  Reauthentication,
   MailRequest,
   PasswordReset,
   EmailConfirmation,

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { oneOf, optional, ref, Time } from './common.ts'
 
-/** What a key may be allowed. Sessions may do all of it: their owner has given the password. */
-export const SCOPES = ['advisory', 'history', 'account'] as const
+/** What a key may be allowed. Sessions may do all of it, as far as their user may. */
+export const SCOPES = ['advisory', 'history', 'account', 'admin'] as const
 export type Scope = (typeof SCOPES)[number]
 
 /** What a key may do of which nothing else is said: nothing that outlives it. */
@@ -13,7 +13,7 @@ export const USAGE_DAYS = 30
 
 const ScopeName = oneOf(
   SCOPES,
-  '`advisory`: advice and places. `history`: what was answered is kept, and can be read, rated, counted and deleted. `account`: the account itself, its password and its keys.',
+  '`advisory`: advice and places. `history`: what was answered is kept, and can be read, rated, counted and deleted. `account`: the profile and the list of keys can be read. `admin`: what the role admin may do, as far as the other scopes reach; only an admin may give it.',
 )
 
 const KeyName = Type.String({
@@ -31,15 +31,14 @@ export const ApiKeyRequest = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: 3650,
-        description:
-          'How long the key is valid. Until it is deleted when left out; never longer than the key that makes it.',
+        description: 'How long the key is valid. Until it is deleted when left out.',
         examples: [365],
       }),
     ),
     scopes: optional(
       Type.Array(ScopeName, {
         minItems: 1,
-        description: `What the key may do: ${DEFAULT_SCOPES.join(' and ')} when left out. A key gives others nothing that it may not do itself.`,
+        description: `What the key may do: ${DEFAULT_SCOPES.join(' and ')} when left out.`,
         examples: [[...DEFAULT_SCOPES]],
       }),
     ),
@@ -61,7 +60,8 @@ const described = {
   made_by: Type.Unsafe<string | null>({
     type: ['string', 'null'],
     format: 'uuid',
-    description: 'The id of the key that made it, with which it ends; null where its owner was logged in.',
+    description:
+      'The id of the key that made it, with which it ends; null where its owner was logged in, as it takes now.',
   }),
   created_at: Time,
   expires_at: Type.Unsafe<string | null>({ ...TimeOrNull, description: 'Null where it does not expire.' }),

@@ -20,6 +20,11 @@ export const ERRORS = {
   INVALID_CREDENTIALS: { status: 401, meaning: 'The e-mail or the password is wrong.' },
   FORBIDDEN: { status: 403, meaning: 'The caller is known, and may not do this.' },
   INSUFFICIENT_SCOPE: { status: 403, meaning: 'The key may not do this: it has not the scope for it.' },
+  LOGIN_REQUIRED: { status: 403, meaning: 'No key may do this, whatever its scopes: it takes a login.' },
+  REAUTHENTICATION_REQUIRED: {
+    status: 403,
+    meaning: 'The password has to be given again: `POST /auth/reauthenticate`, then send the request again.',
+  },
   EMAIL_NOT_CONFIRMED: {
     status: 403,
     meaning: 'The password is right; the e-mail has to be confirmed first.',
@@ -184,6 +189,9 @@ export const EXAMPLE_SENTENCES: Record<ErrorCode, string> = {
     'The Idempotency-Key came with another request before: send each one with a key of its own.',
   INSUFFICIENT_SCOPE:
     'The key may not do this: it takes one with the scope account, or the token of a login.',
+  LOGIN_REQUIRED: 'No key may do this: it takes the token of a login.',
+  REAUTHENTICATION_REQUIRED:
+    'This takes a password that was given within the last ten minutes: send it to POST /auth/reauthenticate.',
   INVALID_TOKEN: 'The token is not valid, has been used or has expired: ask for another.',
   EMAIL_NOT_CONFIRMED:
     'The e-mail has to be confirmed first, with the token that was sent to it: POST /auth/confirm/resend sends another one.',

@@ -64,10 +64,13 @@ describe('routes', () => {
   ]
   const PRIVATE = [
     'DELETE /auth/keys/:id',
+    'DELETE /auth/sessions',
+    'DELETE /auth/sessions/:id',
     'DELETE /history/:id',
     'DELETE /user/profile',
     'GET /admin',
     'GET /auth/keys',
+    'GET /auth/sessions',
     'GET /history/:id',
     'GET /history/my',
     'GET /stats',
@@ -80,23 +83,13 @@ describe('routes', () => {
     'POST /auth/keys',
     'POST /auth/logout',
     'POST /auth/password',
+    'POST /auth/reauthenticate',
     'POST /history/:id/feedback',
     'POST /validate_location',
   ]
 
   const SCOPES = {
-    account: [
-      'DELETE /auth/keys/:id',
-      'DELETE /user/profile',
-      'GET /auth/keys',
-      'GET /user/profile',
-      'HEAD /auth/keys',
-      'HEAD /user/profile',
-      'PATCH /user/profile',
-      'POST /auth/keys',
-      'POST /auth/logout',
-      'POST /auth/password',
-    ],
+    account: ['GET /auth/keys', 'GET /user/profile', 'HEAD /auth/keys', 'HEAD /user/profile'],
     advisory: [
       'GET /admin',
       'GET /advisory/fertilizer/point',
@@ -137,18 +130,37 @@ describe('routes', () => {
     ],
   }
 
+  const LOGINS = {
+    any: [
+      'DELETE /auth/keys/:id',
+      'DELETE /auth/sessions',
+      'DELETE /auth/sessions/:id',
+      'GET /auth/sessions',
+      'HEAD /auth/sessions',
+      'PATCH /user/profile',
+      'POST /auth/logout',
+      'POST /auth/password',
+      'POST /auth/reauthenticate',
+    ],
+    fresh: ['DELETE /user/profile', 'POST /auth/keys'],
+  }
+
   const CACHING = {
     asset: ['GET /robots.txt', 'HEAD /robots.txt', 'HEAD,GET /docs/static/*'],
     never: [
       'DELETE /auth/keys/:id',
+      'DELETE /auth/sessions',
+      'DELETE /auth/sessions/:id',
       'DELETE /history/:id',
       'DELETE /user/profile',
       'GET /auth/keys',
+      'GET /auth/sessions',
       'GET /history/:id',
       'GET /history/my',
       'GET /stats',
       'GET /user/profile',
       'HEAD /auth/keys',
+      'HEAD /auth/sessions',
       'HEAD /history/:id',
       'HEAD /history/my',
       'HEAD /stats',
@@ -162,6 +174,7 @@ describe('routes', () => {
       'POST /auth/password',
       'POST /auth/password/forgot',
       'POST /auth/password/reset',
+      'POST /auth/reauthenticate',
       'POST /auth/refresh',
       'POST /auth/register',
       'POST /history/:id/feedback',
@@ -237,6 +250,15 @@ describe('routes', () => {
     }
     for (const names of Object.values(named)) names.sort()
     expect(named).toEqual(SCOPES)
+  })
+
+  test('are for logins alone, fresh ones or any, as listed here', () => {
+    const named: Record<string, string[]> = {}
+    for (const { method, url, config } of routes) {
+      if (config?.login) named[config.login] = [...(named[config.login] ?? []), `${method} ${url}`]
+    }
+    for (const names of Object.values(named)) names.sort()
+    expect(named).toEqual(LOGINS)
   })
 
   test('let caches do what is listed here, and the others what HTTP says', () => {

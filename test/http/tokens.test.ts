@@ -221,7 +221,7 @@ describe('a token is accepted', () => {
         role: 'user',
         sessionId: claims.sid,
         keyId: null,
-        scopes: ['advisory', 'history', 'account'],
+        scopes: ['advisory', 'history', 'account', 'admin'],
       },
     })
   })

@@ -2,7 +2,7 @@ import type { TokenPurpose } from '#src/domains/auth/account-token-queries.ts'
 import { issueToken } from '#src/domains/auth/account-tokens.ts'
 import type { TestApp } from './app.ts'
 import type { Document, Operation } from './document.ts'
-import { newPerson } from './people.ts'
+import { logIn, newPerson } from './people.ts'
 
 /** A request that the document shows. */
 export interface Example {
@@ -60,11 +60,16 @@ export async function asSomebody(
     return { url: path, headers: {}, payload: { ...(body as object), token: issued?.token } }
   }
   if (security?.length === 0) return { url: path, headers: {}, payload: body }
-  const { headers } = await newPerson(service.app)
+  const { headers, email } = await newPerson(service.app)
   const make = async (url: string, payload: object) =>
     (await service.app.inject({ method: 'POST', url, headers, payload })).json()
   const idOf: Record<string, () => Promise<string>> = {
     '/auth/keys/': async () => (await make('/auth/keys', { name: 'x' })).id,
+    '/auth/sessions/': async () => {
+      await logIn(service.app, email)
+      const { items } = (await service.app.inject({ url: '/auth/sessions', headers })).json()
+      return items.find(({ current }: { current: boolean }) => !current).id
+    },
     '/history/': async () => (await make('/advisory/yield/point', { lat: 9.5, lng: 38.5 })).history_id,
   }
   const [, folder = ''] = /^(.*)\{id\}/.exec(path) ?? []

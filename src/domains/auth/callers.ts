@@ -5,7 +5,7 @@ import { SCOPES } from '#schemas/keys.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { findKeyUser, touchKey } from '#src/domains/keys/queries.ts'
 import type { Accounts } from '#src/http/plugins/authentication.ts'
-import { findSessionUser } from './queries.ts'
+import { findSessionUser, isFreshSession } from './queries.ts'
 
 /**
  * Looks up who a session or a key belongs to. It asks the database that is written to: a replica does
@@ -22,7 +22,10 @@ export function createAccounts(db: Kysely<Tables>, log: FastifyBaseLogger): Acco
       if (!found) return undefined
       // The request goes on meanwhile; that the time could not be written is no reason to refuse it.
       touchKey(db, found.keyId).catch((error) => log.warn({ err: error }, 'the use of a key was not noted'))
-      return { ...found, sessionId: null }
+      // A key is not its owner: what an admin may do it may where it was made for that.
+      const role = found.scopes.includes('admin') ? found.role : 'user'
+      return { ...found, role, sessionId: null }
     },
+    isFresh: (sessionId) => isFreshSession(db, sessionId),
   }
 }

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { PasswordChange, RegisterRequest } from '#schemas/auth.ts'
 import type { UserProfile } from '#schemas/user.ts'
 import type { Tables } from '#src/database/tables.ts'
+import { deleteKeys } from '#src/domains/keys/queries.ts'
 import {
   type Credentials,
   emailKey,
@@ -16,7 +17,7 @@ import { deleteAccountToken } from './account-token-queries.ts'
 import { isCommonPassword } from './common-passwords.ts'
 import type { Hashing, HashingFor } from './hashing.ts'
 import { hashPassword, isOutdated, NOBODYS_HASH, verifyPassword } from './passwords.ts'
-import { endOtherSessions, isNetworkOf } from './queries.ts'
+import { endOtherSessions, freshenSession, isNetworkOf } from './queries.ts'
 import {
   accountSubjects,
   addressSubjects,
@@ -41,7 +42,8 @@ export interface CredentialDesk {
    */
   check(email: string, password: string, address: string): Promise<Credentials>
   /**
-   * Ends all sessions of the user but the given one, and the token of a reset that is under way.
+   * Ends all sessions of the user but the given one, the token of a reset that is under way, and the keys where
+   * that is asked for.
    *
    * @throws {ApiError} FORBIDDEN where the current password is wrong
    */
@@ -50,6 +52,12 @@ export interface CredentialDesk {
     change: PasswordChange,
     address: string,
   ): Promise<void>
+  /**
+   * Makes a session fresh whose user gives the password again.
+   *
+   * @throws {ApiError} FORBIDDEN where it is wrong
+   */
+  reauthenticate(user: { id: string; sessionId: string }, password: string, address: string): Promise<void>
 }
 
 /** @param confirmation whether new accounts have to confirm their e-mail before they log in */
@@ -129,7 +137,7 @@ export function createCredentialDesk(
       return found
     },
 
-    async changePassword({ id, sessionId }, { current_password, new_password }, address) {
+    async changePassword({ id, sessionId }, { current_password, new_password, end_keys }, address) {
       const known = await findPasswordHash(db, id)
       if (!known) throw wrongPassword()
       await refuseGuessable('new_password', new_password, [known.email])
@@ -140,12 +148,23 @@ export function createCredentialDesk(
           const done = await replacePasswordHash(trx, { id, passwordHash: known.passwordHash }, replacement)
           if (!done) return false
           await endOtherSessions(trx, id, sessionId)
+          if (end_keys) await deleteKeys(trx, id)
           await deleteAccountToken(trx, 'password_reset', id)
           return true
         })
       })
       // Where another request has changed it in the meantime, the current one is no longer current.
       if (!replaced) throw wrongPassword()
+    },
+
+    async reauthenticate({ id, sessionId }, password, address) {
+      const known = await findPasswordHash(db, id)
+      if (!known) throw wrongPassword()
+      const found = await compareInTurn(emailKey(known.email), address, async () =>
+        (await verifyPassword(known.passwordHash, password)) ? known : undefined,
+      )
+      if (!found) throw wrongPassword()
+      await freshenSession(db, sessionId)
     },
   }
 }

@@ -1,4 +1,5 @@
 import { authSchemas } from '#schemas/auth.ts'
+import { sessionSchemas } from '#schemas/sessions.ts'
 import type { App } from '#src/http/app.ts'
 import type { Mailer } from '#src/lib/mailer.ts'
 import { createAccountMail } from './account-mail.ts'
@@ -7,18 +8,21 @@ import { createCredentialDesk } from './credentials.ts'
 import { createHashing } from './hashing.ts'
 import { mailRoutes } from './mail-routes.ts'
 import { authRoutes } from './routes.ts'
+import { sessionRoutes } from './session-routes.ts'
 import { createThrottle } from './throttle.ts'
 import { createTokenDesk } from './token-desk.ts'
 
 /** Accounts: registration, login and the tokens that come of it. */
 export async function auth(app: App): Promise<void> {
-  for (const schema of authSchemas) app.addSchema(schema)
+  for (const schema of [...authSchemas, ...sessionSchemas]) app.addSchema(schema)
   const { config, database } = app
   const db = database.writer
   const throttle = createThrottle(db)
   const hashing = createHashing()
   const mail = createAccountMail(db, throttle, config, await mailerOf(app))
-  authRoutes(app, throttle, createCredentialDesk(db, throttle, hashing, config.EMAIL_CONFIRMATION), mail)
+  const desk = createCredentialDesk(db, throttle, hashing, config.EMAIL_CONFIRMATION)
+  authRoutes(app, throttle, desk, mail)
+  sessionRoutes(app, desk)
   mailRoutes(app, mail, createTokenDesk(db, throttle, hashing))
   const stopCleanUp = startCleanUp(db, app.log)
   app.addHook('onClose', async () => stopCleanUp())

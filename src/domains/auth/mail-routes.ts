@@ -70,7 +70,7 @@ function resetRoute(app: App, desk: TokenDesk) {
       operationId: 'resetPassword',
       summary: 'Choose a new password with a token',
       description:
-        'The token is that of a mail, or of the operator (`agro users reset`). All sessions of the account end, and so do its keys with the scope `account` and those made with them; other keys go on working. The e-mail counts as confirmed. Then log in.',
+        'The token is that of a mail, or of the operator (`agro users reset`). All sessions of the account end, and so do its keys unless `end_keys` is false. The e-mail counts as confirmed. Then log in.',
       tags: ['auth'],
       body: ref(PasswordReset),
       response: {

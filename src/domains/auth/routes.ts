@@ -11,7 +11,7 @@ import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { networkOf } from '#src/lib/network.ts'
 import type { AccountMail } from './account-mail.ts'
 import { type CredentialDesk, WRONG_PASSWORD } from './credentials.ts'
-import { endSession, type SessionUse } from './queries.ts'
+import type { SessionUse } from './queries.ts'
 import { continueSession, type Session, startSession } from './sessions.ts'
 import { tokenSubjects } from './subjects.ts'
 import { type Throttle, tooMany } from './throttle.ts'
@@ -23,13 +23,11 @@ export const THROTTLED_ERRORS: ErrorCode[] = ['INVALID_PARAMETERS', ...BODY_ERRO
 const USER_AGENT_LENGTH = 200
 
 const SESSION_ENDED = 'The refresh token is not valid or has ended: log in again.'
-const NO_SESSION = 'A key has no session to end; delete it instead.'
 
 export function authRoutes(app: App, throttle: Throttle, desk: CredentialDesk, mail: AccountMail): void {
   app.route(registerRoute(app, desk, mail))
   app.route(loginRoute(app, desk))
   app.route(refreshRoute(app, throttle))
-  app.route(logoutRoute(app))
   app.route(passwordRoute(app, desk))
 }
 
@@ -137,47 +135,21 @@ function refreshRoute(app: App, throttle: Throttle) {
   } as const
 }
 
-function logoutRoute(app: App) {
-  return {
-    method: 'POST',
-    url: '/logout',
-    config: { scope: 'account', caching: 'never' },
-    schema: {
-      operationId: 'logout',
-      summary: 'End the session',
-      description: 'The access token and the refresh token of this login stop working. Other logins go on.',
-      tags: ['auth'],
-      response: {
-        204: { type: 'null', description: 'The session has ended.' },
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', ['FORBIDDEN', NO_SESSION], ...BODY_ERRORS),
-      },
-    },
-    handler: async (request: FastifyRequest, reply: FastifyReply) => {
-      const { sessionId } = callerOf(request)
-      if (sessionId === null) {
-        throw new ApiError('FORBIDDEN', NO_SESSION)
-      }
-      await endSession(app.database.writer, sessionId)
-      app.forgetCallers((caller) => caller.sessionId === sessionId)
-      return reply.code(204).send()
-    },
-  } as const
-}
-
 function passwordRoute(app: App, desk: CredentialDesk) {
   return {
     method: 'POST',
     url: '/password',
-    config: { scope: 'account', caching: 'never' },
+    config: { login: 'any', caching: 'never' },
     schema: {
       operationId: 'changePassword',
       summary: 'Change the password',
-      description: 'Needs the current one. All other sessions of the account end; its keys go on working.',
+      description:
+        'Needs the current one. All other sessions of the account end; its keys do where `end_keys` is true.',
       tags: ['auth'],
       body: ref(PasswordChange),
       response: {
         204: { type: 'null', description: 'The password is changed.' },
-        ...errorResponses(...THROTTLED_ERRORS, 'UNAUTHORIZED', 'INSUFFICIENT_SCOPE', [
+        ...errorResponses(...THROTTLED_ERRORS, 'UNAUTHORIZED', 'LOGIN_REQUIRED', [
           'FORBIDDEN',
           WRONG_PASSWORD,
         ]),
@@ -187,9 +159,7 @@ function passwordRoute(app: App, desk: CredentialDesk) {
       const { id, sessionId } = callerOf(request)
       await desk.changePassword({ id, sessionId }, request.body, request.ip)
       request.log.info({ user: id, ip: request.ip }, 'a password was changed')
-      app.forgetCallers(
-        (caller) => caller.id === id && caller.keyId === null && caller.sessionId !== sessionId,
-      )
+      app.forgetCallers((caller) => caller.id === id && caller.sessionId !== sessionId)
       return reply.code(204).send()
     },
   } as const

@@ -1,14 +1,8 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import type { Credentials } from '#src/domains/user/queries.ts'
-import {
-  endSession,
-  holdRefreshToken,
-  insertRefreshToken,
-  insertSession,
-  type SessionUse,
-  spendRefreshToken,
-} from './queries.ts'
+import { endSession, insertSession, type SessionUse } from './queries.ts'
+import { holdRefreshToken, insertRefreshToken, spendRefreshToken } from './refresh-token-queries.ts'
 import { familyHash, newSuccessorSalt, successorOf } from './refresh-tokens.ts'
 import { refreshSubject } from './subjects.ts'
 import { recordUnlessBlocked, secondsBlocked } from './throttle-queries.ts'

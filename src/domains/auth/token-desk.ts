@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { EmailConfirmation, PasswordReset } from '#schemas/auth.ts'
 import type { Tables } from '#src/database/tables.ts'
-import { deleteKeysWithScope } from '#src/domains/keys/queries.ts'
+import { deleteKeys } from '#src/domains/keys/queries.ts'
 import { confirmEmail, emailKey, resetPasswordHash } from '#src/domains/user/queries.ts'
 import { ApiError } from '#src/errors.ts'
 import { findTokenAccount, spendAccountToken } from './account-token-queries.ts'
@@ -16,8 +16,8 @@ import { tokenHash } from './tokens.ts'
 /** What people do with the tokens that were sent to them. */
 export interface TokenDesk {
   /**
-   * Sets a new password. All sessions end, and so do the keys that may act for the account and what was
-   * made with them: whoever had got in may have left one behind.
+   * Sets a new password. All sessions end, and so do all keys unless they are to go on: whoever had got in may
+   * have left one behind, or read what one is for.
    *
    * @returns the id of the user
    * @throws {ApiError} INVALID_TOKEN, the same whatever is wrong with it, or INVALID_PARAMETERS where the
@@ -41,12 +41,13 @@ export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, hashing:
   }
 
   return {
-    async resetPassword({ token, password }, address) {
+    async resetPassword({ token, password, end_keys }, address) {
       const hash = tokenHash(token)
       const owner = await findTokenAccount(db, 'password_reset', hash)
       if (!owner) return refuseToken(address)
       const { id, email, name, organisation } = owner
       const account = emailKey(email)
+      const endKeys = end_keys ?? true
       await refuseGuessable('password', password, [email, name, organisation])
       const passwordHash = await hashing.run({ account, address }, () => hashPassword(password))
       await db.transaction().execute(async (trx) => {
@@ -54,7 +55,7 @@ export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, hashing:
         await resetPasswordHash(trx, id, passwordHash)
         if (!(await spendAccountToken(trx, 'password_reset', hash))) throw invalidToken()
         await endOtherSessions(trx, id, null)
-        await deleteKeysWithScope(trx, id, 'account')
+        if (endKeys) await deleteKeys(trx, id)
       })
       await throttle.forget([...accountSubjects(account, address), everywhereSubject(account)])
       return id

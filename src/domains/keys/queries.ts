@@ -20,39 +20,32 @@ const KEY_COLUMNS = [
   isoTime<string | null>('last_used_at').as('last_used_at'),
 ] as const
 
-/** Who makes a key: a session, or another key. */
-export interface KeyMaker {
-  /** The user's id. */
-  id: string
-  sessionId: string | null
-  keyId: string | null
-}
-
 export interface NewKey {
-  maker: KeyMaker
+  userId: string
+  /** The login that makes it. */
+  sessionId: string | null
   name: string
   hint: string
   hash: Buffer
   scopes: Scope[]
-  /** Null for a key that does not expire before its maker does. */
+  /** Null for a key that does not expire. */
   expiresInDays: number | null
 }
 
 /**
- * Adds a key, in the place of the user's expired ones. It expires with the key that makes it, or earlier.
+ * Adds a key, in the place of the user's expired ones.
  *
- * @returns what is in the way: its maker has ended, or the user has as many as are allowed
+ * @returns what is in the way: the session has ended, or the user has as many as are allowed
  */
 export async function insertKey(
   trx: Transaction<Tables>,
   key: NewKey,
   limit: number,
-): Promise<Omit<NewApiKey, 'key'> | 'maker ended' | 'too many'> {
-  const { maker, name, hint, hash, scopes, expiresInDays } = key
-  const { id: userId, keyId } = maker
-  // Held so that keys made at the same time count each other, and that what ends their maker ends them.
+): Promise<Omit<NewApiKey, 'key'> | 'session ended' | 'too many'> {
+  const { userId, sessionId, name, hint, hash, scopes, expiresInDays } = key
+  // Held so that keys made at the same time count each other, and that no key is made while all end.
   await sql`select from app_user where id = ${userId} for no key update`.execute(trx)
-  if (!(await isLiving(trx, maker))) return 'maker ended'
+  if (!(await isLiving(trx, sessionId))) return 'session ended'
   await trx
     .deleteFrom('api_key')
     .where('user_id', '=', userId)
@@ -72,23 +65,16 @@ export async function insertKey(
       hint,
       hash,
       scopes,
-      parent_id: keyId,
-      // Of two times the earlier one, and the other where one is null.
-      expires_at: sql<Date | null>`least(
-        now() + make_interval(days => ${expiresInDays}::integer),
-        (select expires_at from api_key where id = ${keyId})
-      )`,
+      expires_at: sql<Date | null>`now() + make_interval(days => ${expiresInDays}::integer)`,
     })
     .returning(KEY_COLUMNS)
     .executeTakeFirstOrThrow()
 }
 
-/** Whether a session or a key goes on that this process may have looked up seconds ago. */
-async function isLiving(db: Kysely<Tables>, { sessionId, keyId }: KeyMaker): Promise<boolean> {
+/** Whether a session goes on that this process may have looked up seconds ago. */
+async function isLiving(db: Kysely<Tables>, sessionId: string | null): Promise<boolean> {
   const { rows } = await sql`
-    select from session where id = ${sessionId} and ended_at is null and expires_at > now()
-    union all
-    select from api_key where id = ${keyId} and (expires_at is null or expires_at > now())`.execute(db)
+    select from session where id = ${sessionId} and ended_at is null and expires_at > now()`.execute(db)
   return rows.length > 0
 }
 
@@ -124,13 +110,9 @@ export async function deleteKey(db: Kysely<Tables>, userId: string, id: string):
   return numDeletedRows > 0n
 }
 
-/** Deletes the keys of a user with a scope, and those made with them. */
-export async function deleteKeysWithScope(db: Kysely<Tables>, userId: string, scope: Scope): Promise<void> {
-  await db
-    .deleteFrom('api_key')
-    .where('user_id', '=', userId)
-    .where(sql<boolean>`${scope} = any(scopes)`)
-    .execute()
+/** Deletes all keys of a user. */
+export async function deleteKeys(db: Kysely<Tables>, userId: string): Promise<void> {
+  await db.deleteFrom('api_key').where('user_id', '=', userId).execute()
 }
 
 /** Who a key that has not expired belongs to. */

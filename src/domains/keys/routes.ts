@@ -2,18 +2,19 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
-import { ApiKeyList, ApiKeyRequest, DEFAULT_SCOPES, NewApiKey } from '#schemas/keys.ts'
+import { ApiKeyList, ApiKeyRequest, DEFAULT_SCOPES, NewApiKey, SCOPES, type Scope } from '#schemas/keys.ts'
+import type { Role } from '#schemas/user.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf, KEY_PREFIX } from '#src/http/plugins/authentication.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
-import { grantedScopes } from './grants.ts'
 import { deleteKey, insertKey, listKeys } from './queries.ts'
 
 const KEYS_PER_USER = 20
 /** Several times as long as a request can be: each item of an endless list of scopes would be a mistake to tell of. */
 const BODY_LIMIT = 4096
 
+const NO_ADMIN = 'The scope admin is for keys of callers with the role admin.'
 const NO_SUCH_KEY = 'You have no key with this id.'
 /** Enough of a key to tell it from others, and nothing to guess the rest by. */
 const HINT_LENGTH = KEY_PREFIX.length + 4
@@ -29,11 +30,11 @@ function createRoute({ database, once }: App) {
     method: 'POST',
     url: '/keys',
     bodyLimit: BODY_LIMIT,
-    config: { scope: 'account', caching: 'never', idempotent: true, secret: true },
+    config: { login: 'fresh', caching: 'never', idempotent: true, secret: true },
     schema: {
       operationId: 'createKey',
       summary: 'Make a key for a server',
-      description: `A key is sent as the Bearer token in the place of an access token, and may do for its owner what its scopes say: ${DEFAULT_SCOPES.join(' and ')} where nothing else is asked for. It is shown once, and only its hash is kept; for a day, whoever has the \`Idempotency-Key\` of the request can be shown it again. One that is made with another key has no more scopes than that one, expires no later, and ends with it. A user has at most ${KEYS_PER_USER}.`,
+      description: `A key is sent as the Bearer token in the place of an access token, and may do for its owner what its scopes say: ${DEFAULT_SCOPES.join(' and ')} where nothing else is asked for. It is shown once, and only its hash is kept; for a day, whoever has the \`Idempotency-Key\` of the request can be shown it again. A user has at most ${KEYS_PER_USER}.`,
       tags: ['auth'],
       body: ref(ApiKeyRequest),
       response: {
@@ -41,7 +42,9 @@ function createRoute({ database, once }: App) {
         ...errorResponses(
           'INVALID_PARAMETERS',
           'UNAUTHORIZED',
-          'INSUFFICIENT_SCOPE',
+          'LOGIN_REQUIRED',
+          'REAUTHENTICATION_REQUIRED',
+          ['FORBIDDEN', NO_ADMIN],
           'TOO_MANY_KEYS',
           ...IDEMPOTENCY_ERRORS,
           ...BODY_ERRORS,
@@ -52,13 +55,14 @@ function createRoute({ database, once }: App) {
       once(request, reply, async () => {
         const key = KEY_PREFIX + randomBytes(32).toString('base64url')
         const { name, expires_in_days: expiresInDays = null } = request.body
-        const caller = callerOf(request)
-        const scopes = grantedScopes(request.body.scopes ?? undefined, caller.scopes)
+        const { id: userId, sessionId, role } = callerOf(request)
+        const scopes = grantedScopes(request.body.scopes ?? DEFAULT_SCOPES, role)
         const row = await database.writer.transaction().execute((trx) =>
           insertKey(
             trx,
             {
-              maker: caller,
+              userId,
+              sessionId,
               name,
               hint: key.slice(0, HINT_LENGTH),
               hash: createHash('sha256').update(key).digest(),
@@ -68,14 +72,11 @@ function createRoute({ database, once }: App) {
             KEYS_PER_USER,
           ),
         )
-        if (row === 'maker ended') {
-          throw new ApiError('UNAUTHORIZED', 'The session or the key has just ended.')
-        }
+        if (row === 'session ended') throw new ApiError('UNAUTHORIZED', 'The session has just ended.')
         if (row === 'too many') {
           throw new ApiError('TOO_MANY_KEYS', `You have ${KEYS_PER_USER} keys: delete one that is not used.`)
         }
-        const { id, keyId: by } = caller
-        request.log.info({ user: id, key: row.id, scopes, by, ip: request.ip }, 'a key was made')
+        request.log.info({ user: userId, key: row.id, scopes, ip: request.ip }, 'a key was made')
         reply.code(201).header('location', `${request.basePath}/auth/keys/${row.id}`)
         return { ...row, key }
       }),
@@ -109,7 +110,7 @@ function deleteRoute(app: App) {
   return {
     method: 'DELETE',
     url: '/keys/:id',
-    config: { scope: 'account', caching: 'never' },
+    config: { login: 'any', caching: 'never' },
     schema: {
       operationId: 'deleteKey',
       summary: 'Delete a key',
@@ -118,7 +119,7 @@ function deleteRoute(app: App) {
       params: Type.Object({ id: Type.String({ description: 'The id of the key.' }) }),
       response: {
         204: { type: 'null', description: 'The key is deleted.' },
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', ['NOT_FOUND', NO_SUCH_KEY], ...BODY_ERRORS),
+        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED', ['NOT_FOUND', NO_SUCH_KEY], ...BODY_ERRORS),
       },
     },
     handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
@@ -131,4 +132,10 @@ function deleteRoute(app: App) {
       return reply.code(204).send()
     },
   } as const
+}
+
+/** The scopes of a new key, in their order. */
+function grantedScopes(asked: readonly Scope[], role: Role): Scope[] {
+  if (asked.includes('admin') && role !== 'admin') throw new ApiError('FORBIDDEN', NO_ADMIN)
+  return SCOPES.filter((scope) => asked.includes(scope))
 }

@@ -32,7 +32,7 @@ export function userRoutes(app: App): void {
   app.patch(
     '/profile',
     {
-      config: { scope: 'account', caching: 'never' },
+      config: { login: 'any', caching: 'never' },
       schema: {
         operationId: 'changeProfile',
         summary: 'Change the own account',
@@ -41,7 +41,7 @@ export function userRoutes(app: App): void {
         body: ref(ProfileChanges),
         response: {
           200: { ...ref(UserProfile), description: 'The account after the change.' },
-          ...errorResponses('INVALID_PARAMETERS', ...BODY_ERRORS, 'UNAUTHORIZED', 'INSUFFICIENT_SCOPE'),
+          ...errorResponses('INVALID_PARAMETERS', ...BODY_ERRORS, 'UNAUTHORIZED', 'LOGIN_REQUIRED'),
         },
       },
     },
@@ -52,7 +52,7 @@ export function userRoutes(app: App): void {
   app.delete(
     '/profile',
     {
-      config: { scope: 'account', caching: 'never' },
+      config: { login: 'fresh', caching: 'never' },
       schema: {
         operationId: 'deleteProfile',
         summary: 'Delete the own account',
@@ -61,7 +61,7 @@ export function userRoutes(app: App): void {
         tags: ['user'],
         response: {
           200: { ...ref(DeletionReport), description: 'What was done.' },
-          ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', ...BODY_ERRORS),
+          ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED', 'REAUTHENTICATION_REQUIRED', ...BODY_ERRORS),
         },
       },
     },

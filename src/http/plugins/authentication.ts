@@ -15,12 +15,13 @@ import { overloaded } from './overload.ts'
 export interface Caller {
   /** The user's id. */
   id: string
+  /** A key has its user's role where its scopes say so. */
   role: Role
   /** The login that the access token belongs to; null for a key. */
   sessionId: string | null
   /** The key that was sent in the place of an access token; null for a session. */
   keyId: string | null
-  /** What the key may do; a session may do everything. */
+  /** What the key may do; a session may do everything that its user may. */
   scopes: readonly Scope[]
 }
 
@@ -28,6 +29,8 @@ export interface Caller {
 export interface Accounts {
   callerOfSession(sessionId: string, userId: string): Promise<Caller | undefined>
   callerOfKey(key: string): Promise<Caller | undefined>
+  /** Whether a session's password was given within the last ten minutes; undefined where it has ended. */
+  isFresh(sessionId: string): Promise<boolean | undefined>
 }
 
 declare module 'fastify' {
@@ -50,6 +53,11 @@ declare module 'fastify' {
      * the answer is the one that anybody gets.
      */
     scope?: Scope
+    /**
+     * The route is for logins alone: no key may do it, whatever its scopes. A `fresh` one has to have given the
+     * password within the last ten minutes, by logging in or again.
+     */
+    login?: 'any' | 'fresh'
   }
 }
 
@@ -137,10 +145,24 @@ export const authentication = fp(
       }
     }
 
+    async function refuseOtherThanLogin(
+      request: FastifyRequest,
+      { sessionId }: Caller,
+      login: 'any' | 'fresh',
+    ) {
+      if (sessionId === null) throw loginRequired()
+      if (login === 'any') return
+      // Asked anew: the password may just have been given to another process.
+      const fresh = await accounts.isFresh(sessionId)
+      if (fresh === undefined) throw unauthorized(request)
+      if (!fresh) throw reauthenticationRequired()
+    }
+
     async function admit(request: FastifyRequest, reply: FastifyReply, config: FastifyContextConfig) {
       if (config.public) return identifyOrGoOn(request, reply, config)
       request.user = await identify(request, config)
-      const { role } = config
+      const { role, login } = config
+      if (login) await refuseOtherThanLogin(request, request.user, login)
       if (role && request.user.role !== role) {
         throw new ApiError('FORBIDDEN', `This is for callers with the role ${role}.`)
       }
@@ -173,8 +195,8 @@ export function callerOf({ user }: FastifyRequest): Caller {
 }
 
 /** What a key needs on a route; undefined where nothing depends on it. */
-export function scopeOf({ public: open, scope }: FastifyContextConfig): Scope | undefined {
-  return scope ?? (open ? undefined : 'account')
+export function scopeOf({ public: open, login, scope }: FastifyContextConfig): Scope | undefined {
+  return scope ?? (open || login ? undefined : 'account')
 }
 
 /** Whether a caller may do what a scope is about. */
@@ -207,6 +229,17 @@ function unauthorized(request: FastifyRequest): ApiError {
   return new ApiError('UNAUTHORIZED', TOKEN_OF_NO_USE).withHeader(
     'www-authenticate',
     'Bearer realm="agro-advisory", error="invalid_token"',
+  )
+}
+
+function loginRequired(): ApiError {
+  return new ApiError('LOGIN_REQUIRED', 'No key may do this: it takes the token of a login.')
+}
+
+function reauthenticationRequired(): ApiError {
+  return new ApiError(
+    'REAUTHENTICATION_REQUIRED',
+    `This takes a password that was given within the last ten minutes: send it to POST ${BASE}/auth/reauthenticate.`,
   )
 }
 

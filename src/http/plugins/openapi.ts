@@ -197,9 +197,15 @@ function rememberingSome(make: (countries: DocumentCountry[], view: DocumentView
 /** What the marking of a route says of its operation: who may call it, and with which keys. */
 function inferredFrom(schema: FastifySchema, config: FastifyContextConfig) {
   if (config.public) return { security: schema.security ?? [] }
-  const rule = `A key needs the scope \`${scopeOf(config)}\`.`
+  const rule = ruleOf(config)
   const description = [schema.description, rule].filter(Boolean).join('\n\n')
   return { security: [{ [BEARER]: [] }], description }
+}
+
+function ruleOf(config: FastifyContextConfig): string {
+  if (config.login === undefined) return `A key needs the scope \`${scopeOf(config)}\`.`
+  if (config.login === 'any') return 'For logins alone: no key may do it.'
+  return 'For logins alone whose password was given within the last ten minutes, at `POST /auth/login` or `POST /auth/reauthenticate`: no key may do it.'
 }
 
 function mediaOf(forms: Record<string, unknown>): Record<string, { schema: unknown }> {

@@ -6,7 +6,7 @@ import { newPerson, type Person } from '#test/setup/people.ts'
 
 let service: TestApp
 let person: Person
-let keys: Record<Scope, Way>
+let keys: Record<Exclude<Scope, 'admin'>, Way>
 beforeAll(async () => {
   service = await createTestApp()
   person = await newPerson(service.app)
@@ -33,7 +33,7 @@ const FIELD = {
   ],
 }
 
-async function call(way: Way, method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) {
+async function call(way: Way, method: 'GET' | 'POST' | 'PATCH' | 'DELETE', url: string, payload?: object) {
   const response = await service.app.inject({ method, url, headers: way.headers, payload })
   const body = response.body === '' ? undefined : response.json()
   return { status: response.statusCode, body, challenge: response.headers['www-authenticate'] }
@@ -59,11 +59,6 @@ describe('a key', () => {
     ['POST', '/history/x/feedback', 'history'],
     ['GET', '/user/profile', 'account'],
     ['GET', '/auth/keys', 'account'],
-    ['POST', '/auth/keys', 'account'],
-    ['DELETE', '/auth/keys/x', 'account'],
-    ['POST', '/auth/password', 'account'],
-    ['POST', '/auth/logout', 'account'],
-    ['DELETE', '/user/profile', 'account'],
   ] as const)('is refused at %s %s without the scope %s', async (method, url, scope) => {
     for (const [held, key] of Object.entries(keys)) {
       if (held === scope) continue
@@ -75,6 +70,31 @@ describe('a key', () => {
           request_id: expect.any(String),
         },
         challenge: `Bearer realm="agro-advisory", error="insufficient_scope", scope="${scope}"`,
+      })
+    }
+  })
+
+  test.each([
+    ['POST', '/auth/keys'],
+    ['DELETE', '/auth/keys/x'],
+    ['GET', '/auth/sessions'],
+    ['DELETE', '/auth/sessions'],
+    ['DELETE', '/auth/sessions/x'],
+    ['POST', '/auth/password'],
+    ['POST', '/auth/reauthenticate'],
+    ['POST', '/auth/logout'],
+    ['PATCH', '/user/profile'],
+    ['DELETE', '/user/profile'],
+  ] as const)('is refused at %s %s, whatever its scopes: that takes a login', async (method, url) => {
+    for (const key of Object.values(keys)) {
+      expect(await call(key, method, url, method === 'POST' ? {} : undefined)).toEqual({
+        status: 403,
+        body: {
+          error: 'No key may do this: it takes the token of a login.',
+          code: 'LOGIN_REQUIRED',
+          request_id: expect.any(String),
+        },
+        challenge: undefined,
       })
     }
   })
@@ -96,7 +116,7 @@ describe('a key', () => {
       ['DELETE', '/user/profile'],
       ['POST', '/auth/keys'],
     ] as const) {
-      expect((await call(key, method, url)).body.code).toBe('INSUFFICIENT_SCOPE')
+      expect((await call(key, method, url)).body.code).toBe('LOGIN_REQUIRED')
     }
     expect((await call(someone, 'GET', '/user/profile')).status).toBe(200)
   })
@@ -152,6 +172,53 @@ describe('a key', () => {
     expect((await call(key, 'POST', '/advisory/yield/points', { points })).status).toBe(403)
     expect((await call(keys.advisory, 'POST', '/advisory/yield/points', { points })).status).toBe(200)
     expect((await call(key, 'GET', '/catalog')).challenge).toBeUndefined()
+  })
+})
+
+describe('the key of an admin', () => {
+  const ALL = '/stats?scope=all'
+
+  async function newAdmin(): Promise<Person> {
+    const admin = await newPerson(service.app)
+    await service.database.writer
+      .updateTable('app_user')
+      .set({ role: 'admin' })
+      .where('id', '=', admin.user.id)
+      .execute()
+    return admin
+  }
+
+  test('acts as a user, unless it was made for more', async () => {
+    const admin = await newAdmin()
+    const ordinary = await keyFor(admin, ['advisory', 'history', 'account'])
+    const powerful = await keyFor(admin, ['history', 'admin'])
+    expect((await call(admin, 'GET', ALL)).status).toBe(200)
+    expect(await call(ordinary, 'GET', ALL)).toMatchObject({ status: 403, body: { code: 'FORBIDDEN' } })
+    expect((await call(ordinary, 'GET', '/stats')).status).toBe(200)
+    expect((await call(powerful, 'GET', ALL)).status).toBe(200)
+    // It reaches no further than its other scopes.
+    expect((await call(powerful, 'GET', '/user/profile')).body.code).toBe('INSUFFICIENT_SCOPE')
+  })
+
+  test('is one no longer when its owner is none', async () => {
+    const admin = await newAdmin()
+    const powerful = await keyFor(admin, ['history', 'admin'])
+    expect((await call(powerful, 'GET', ALL)).status).toBe(200)
+    await service.database.writer
+      .updateTable('app_user')
+      .set({ role: 'user' })
+      .where('id', '=', admin.user.id)
+      .execute()
+    service.app.forgetCallers(() => true)
+    expect((await call(powerful, 'GET', ALL)).status).toBe(403)
+  })
+
+  test('is made by nobody else', async () => {
+    const request = { name: 'x', scopes: ['history', 'admin'] }
+    expect(await call(person, 'POST', '/auth/keys', request)).toMatchObject({
+      status: 403,
+      body: { code: 'FORBIDDEN', error: 'The scope admin is for keys of callers with the role admin.' },
+    })
   })
 })
 

@@ -24,7 +24,17 @@ interface Operation {
 const ARRIVING = ['register', 'resendConfirmation', 'confirmEmail', 'login']
 
 /** These end what others need, so they come last: first what a forgotten password ends, which is all. */
-const LEAVING = ['deleteHistoryItem', 'deleteKey', 'logout', 'forgotPassword', 'resetPassword']
+const LEAVING = [
+  'deleteHistoryItem',
+  'deleteKey',
+  'endOtherSessions',
+  'listSessions',
+  'endSession',
+  'login',
+  'logout',
+  'forgotPassword',
+  'resetPassword',
+]
 
 /** And these for another visitor, since the account of the first one has another password by now. */
 const LEAVING_FOR_GOOD = ['changePassword', 'deleteProfile']

@@ -216,7 +216,7 @@ describe('an Idempotency-Key', () => {
     const made = { url: '/auth/keys', key: randomUUID(), payload: { name: 'all', scopes: ['history'] } }
     expect((await post(made)).statusCode).toBe(201)
     const refused = await post({ ...made, who: null, headers: forAccount })
-    expect([refused.statusCode, refused.json().key]).toEqual([400, undefined])
+    expect([refused.statusCode, refused.json().key]).toEqual([403, undefined])
 
     const asked = { url: '/advisory/yield', key: randomUUID(), payload: FIELD }
     expect((await post(asked)).json()).toHaveProperty('history_id')

@@ -1,0 +1,154 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { Reauthentication } from '#schemas/auth.ts'
+import { ref } from '#schemas/common.ts'
+import { SessionList } from '#schemas/sessions.ts'
+import { ApiError, errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { callerOf } from '#src/http/plugins/authentication.ts'
+import { type CredentialDesk, WRONG_PASSWORD } from './credentials.ts'
+import { endOtherSessions, endSessionOf, listSessions } from './queries.ts'
+import { THROTTLED_ERRORS } from './routes.ts'
+
+const NO_SUCH_SESSION = 'You have no session with this id.'
+
+/** What people do with the sessions that they have begun. */
+export function sessionRoutes(app: App, desk: CredentialDesk): void {
+  app.route(reauthenticateRoute(desk))
+  app.route(logoutRoute(app))
+  app.route(listRoute(app))
+  app.route(endRoute(app))
+  app.route(endOthersRoute(app))
+}
+
+function reauthenticateRoute(desk: CredentialDesk) {
+  return {
+    method: 'POST',
+    url: '/reauthenticate',
+    config: { login: 'any', caching: 'never' },
+    schema: {
+      operationId: 'reauthenticate',
+      summary: 'Give the password again',
+      description:
+        'What could do lasting harm (making a key, deleting the account) takes a login that is younger than ten minutes. This makes the session as good as one that has just begun; refreshing it does not.',
+      tags: ['auth'],
+      body: ref(Reauthentication),
+      response: {
+        204: { type: 'null', description: 'The password is right.' },
+        ...errorResponses(...THROTTLED_ERRORS, 'UNAUTHORIZED', 'LOGIN_REQUIRED', [
+          'FORBIDDEN',
+          WRONG_PASSWORD,
+        ]),
+      },
+    },
+    handler: async (request: FastifyRequest<{ Body: Reauthentication }>, reply: FastifyReply) => {
+      const { id, sessionId } = sessionOf(request)
+      await desk.reauthenticate({ id, sessionId }, request.body.password, request.ip)
+      request.log.info({ user: id, session: sessionId, ip: request.ip }, 'a password was given again')
+      return reply.code(204).send()
+    },
+  } as const
+}
+
+function logoutRoute(app: App) {
+  return {
+    method: 'POST',
+    url: '/logout',
+    config: { login: 'any', caching: 'never' },
+    schema: {
+      operationId: 'logout',
+      summary: 'End the session',
+      description: 'The access token and the refresh token of this login stop working. Other logins go on.',
+      tags: ['auth'],
+      response: {
+        204: { type: 'null', description: 'The session has ended.' },
+        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED'),
+      },
+    },
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      const { id, sessionId } = sessionOf(request)
+      await endSessionOf(app.database.writer, id, sessionId)
+      app.forgetCallers((caller) => caller.sessionId === sessionId)
+      return reply.code(204).send()
+    },
+  } as const
+}
+
+function listRoute(app: App) {
+  return {
+    method: 'GET',
+    url: '/sessions',
+    config: { login: 'any', caching: 'never' },
+    schema: {
+      operationId: 'listSessions',
+      summary: 'The own sessions',
+      description: 'Where somebody is logged in to the account, since when, and by what.',
+      tags: ['auth'],
+      response: {
+        200: { ...ref(SessionList), description: 'The sessions.' },
+        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED'),
+      },
+    },
+    handler: async (request: FastifyRequest) => {
+      const { id, sessionId } = sessionOf(request)
+      return { items: await listSessions(app.database.writer, id, sessionId), next_cursor: null }
+    },
+  } as const
+}
+
+function endRoute(app: App) {
+  return {
+    method: 'DELETE',
+    url: '/sessions/:id',
+    config: { login: 'any', caching: 'never' },
+    schema: {
+      operationId: 'endSession',
+      summary: 'End a session',
+      description: 'Its access tokens and its refresh token stop working. It may be the one that asks.',
+      tags: ['auth'],
+      params: Type.Object({ id: Type.String({ description: 'The id of the session.' }) }),
+      response: {
+        204: { type: 'null', description: 'The session has ended.' },
+        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED', ['NOT_FOUND', NO_SUCH_SESSION]),
+      },
+    },
+    handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
+      const { id: userId } = callerOf(request)
+      const ended = await endSessionOf(app.database.writer, userId, request.params.id)
+      if (!ended) throw new ApiError('NOT_FOUND', NO_SUCH_SESSION)
+      app.forgetCallers((caller) => caller.id === userId && caller.keyId === null)
+      return reply.code(204).send()
+    },
+  } as const
+}
+
+function endOthersRoute(app: App) {
+  return {
+    method: 'DELETE',
+    url: '/sessions',
+    config: { login: 'any', caching: 'never' },
+    schema: {
+      operationId: 'endOtherSessions',
+      summary: 'End all other sessions',
+      description: 'All but the one that asks. Keys go on working.',
+      tags: ['auth'],
+      response: {
+        204: { type: 'null', description: 'The sessions have ended.' },
+        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED'),
+      },
+    },
+    handler: async (request: FastifyRequest, reply: FastifyReply) => {
+      const { id, sessionId } = sessionOf(request)
+      await endOtherSessions(app.database.writer, id, sessionId)
+      app.forgetCallers((caller) => caller.id === id && caller.sessionId !== sessionId)
+      return reply.code(204).send()
+    },
+  } as const
+}
+
+/** The user and the session of a route that is for logins alone. */
+function sessionOf(request: FastifyRequest): { id: string; sessionId: string } {
+  const { id, sessionId } = callerOf(request)
+  if (sessionId === null) throw new Error('a route for logins alone let a key in')
+  return { id, sessionId }
+}
