@@ -155,7 +155,14 @@ export const PasswordReset = Type.Object(
 export type PasswordReset = Static<typeof PasswordReset>
 
 export const EmailConfirmation = Type.Object(
-  { token: MailedToken },
+  {
+    token: MailedToken,
+    password: optional({
+      ...Password,
+      description:
+        'The password of the registration. Only needed where the e-mail was registered more than once: it says which one counts.',
+    }),
+  },
   {
     $id: 'EmailConfirmation',
     examples: [{ token: 'yv0Yx1Qm2ZCkq0gkq1q8C2m4c9dXn8pY3wT5uR7eB1s' }],

@@ -17,14 +17,11 @@ export const ERRORS = {
   UNKNOWN_COUNTRY: { status: 400, meaning: 'The country is none that the service answers for.' },
   INVALID_TOKEN: { status: 400, meaning: 'The token of a mail is not valid, has been used or has expired.' },
   UNAUTHORIZED: { status: 401, meaning: 'A token is needed, or the one sent is not valid or has ended.' },
-  INVALID_CREDENTIALS: { status: 401, meaning: 'The e-mail or the password is wrong.' },
+  INVALID_CREDENTIALS: { status: 401, meaning: 'The e-mail or the password is wrong, or not confirmed yet.' },
   FORBIDDEN: { status: 403, meaning: 'The caller is known, and may not do this.' },
   INSUFFICIENT_SCOPE: { status: 403, meaning: 'The key may not do this: it has not the scope for it.' },
   LOGIN_REQUIRED: { status: 403, meaning: 'No key may do this, whatever its scopes: it takes a login.' },
-  REAUTHENTICATION_REQUIRED: {
-    status: 403,
-    meaning: 'The password has to be given again: `POST /auth/reauthenticate`, then send the request again.',
-  },
+  REAUTHENTICATION_REQUIRED: { status: 403, meaning: 'Give the password again, then send this again.' },
   EMAIL_NOT_CONFIRMED: {
     status: 403,
     meaning: 'The password is right; the e-mail has to be confirmed first.',

@@ -16,6 +16,7 @@ const REQUESTS: Record<string, (item: string, person: Person) => InjectOptions> 
   refresh: (_, { refresh_token }) => post('/auth/refresh', { refresh_token }),
   createKey: () => post('/auth/keys', { name: 'Clock', expires_in_days: 1 }),
   listKeys: () => ({ url: '/auth/keys' }),
+  listSessions: () => ({ url: '/auth/sessions' }),
   getProfile: () => ({ url: '/user/profile' }),
   changeProfile: () => ({ method: 'PATCH', url: '/user/profile', payload: { name: 'Clock' } }),
   getCatalog: () => ({ url: '/catalog' }),

@@ -2,11 +2,13 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { deleteEndedSessions, endExpiredSessions } from './queries.ts'
+import { deleteExpiredRegistrations } from './registration-queries.ts'
 
 const EVERY_MS = 600_000
 
-/** Deletes what ended sessions have left behind, some rows at a time, until nothing is left or it is to stop. */
+/** Deletes what is over: registrations, and what ended sessions have left behind, some rows at a time. */
 export async function cleanUp(db: Kysely<Tables>, stop?: AbortSignal): Promise<void> {
+  await deleteExpiredRegistrations(db)
   await endExpiredSessions(db)
   while (!stop?.aborted && (await deleteEndedSessions(db)) > 0);
 }
@@ -23,9 +25,7 @@ export function startCleanUp(db: Kysely<Tables>, log: FastifyBaseLogger): () => 
   async function cleanUpOnce(): Promise<void> {
     if (underWay) return
     underWay = true
-    await cleanUp(db, stop.signal).catch((error) =>
-      log.warn({ err: error }, 'what is left of ended sessions was not deleted'),
-    )
+    await cleanUp(db, stop.signal).catch((error) => log.warn({ err: error }, 'what is over was not deleted'))
     underWay = false
   }
 

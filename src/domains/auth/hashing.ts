@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '#src/errors.ts'
 import { createFairQueue } from '#src/lib/fair-queue.ts'
 import { networkOf, siteOf } from '#src/lib/network.ts'
@@ -9,10 +8,8 @@ export interface HashingFor {
   /** The key of the e-mail, whether or not it has an account. */
   account: string
   address: string
-  /** Whether somebody is logged in to the account from that network. */
-  isKnown?: boolean
-  /** So long a place is held before the work begins. */
-  pauseMs?: number
+  /** Whether somebody is logged in to the account from that network. Only asked while others want the account, too. */
+  isKnown?: () => Promise<boolean>
 }
 
 /** Where all passwords of a service are hashed and compared, a few at a time. */
@@ -22,9 +19,10 @@ export interface Hashing {
    * has two places at a time, from however many networks it comes, and there networks take turns as well; one
    * that is known has places of its own.
    *
+   * @param prepare what comes before the work and hashes nothing: who is refused has not come so far
    * @throws {ApiError} OVERLOADED, where too many wait, of whoever has most waiting
    */
-  run<Result>(whose: HashingFor, work: () => Promise<Result>): Promise<Result>
+  run<Result>(whose: HashingFor, prepare: () => Promise<void>, work: () => Promise<Result>): Promise<Result>
 }
 
 /**
@@ -41,14 +39,29 @@ export function createHashing(): Hashing {
     { running: Number.POSITIVE_INFINITY, runningEachNetwork: RUNNING_PER_ACCOUNT, waiting: WAITING },
     busy,
   )
+  const asking = new Map<string, number>()
+
+  async function lineOf({ account, address, isKnown }: HashingFor): Promise<string> {
+    const crowded = (asking.get(account) ?? 0) > RUNNING_PER_ACCOUNT
+    // With the kind in front: what is sent as an e-mail may look like anything.
+    return crowded && (await isKnown?.()) ? `known ${networkOf(address)} ${account}` : `account ${account}`
+  }
+
   return {
-    run({ account, address, isKnown = false, pauseMs = 0 }, work) {
+    async run(whose, prepare, work) {
+      const { account, address } = whose
       const network = networkOf(address)
-      const line = isKnown ? `known ${network} ${account}` : `account ${account}`
-      return accounts.run({ network: line, caller: network }, async () => {
-        if (pauseMs > 0) await sleep(pauseMs)
-        return places.run({ network: siteOf(address), caller: `${network} ${account}` }, work)
-      })
+      asking.set(account, (asking.get(account) ?? 0) + 1)
+      try {
+        return await accounts.run({ network: await lineOf(whose), caller: network }, async () => {
+          await prepare()
+          return places.run({ network: siteOf(address), caller: `${network} ${account}` }, work)
+        })
+      } finally {
+        const left = (asking.get(account) ?? 0) - 1
+        if (left > 0) asking.set(account, left)
+        else asking.delete(account)
+      }
     },
   }
 }

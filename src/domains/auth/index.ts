@@ -7,10 +7,12 @@ import { startCleanUp } from './clean-up.ts'
 import { createCredentialDesk } from './credentials.ts'
 import { createHashing } from './hashing.ts'
 import { mailRoutes } from './mail-routes.ts'
+import { createRegistrationDesk } from './registration.ts'
 import { authRoutes } from './routes.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { createThrottle } from './throttle.ts'
 import { createTokenDesk } from './token-desk.ts'
+import { createTurns } from './turns.ts'
 
 /** Accounts: registration, login and the tokens that come of it. */
 export async function auth(app: App): Promise<void> {
@@ -18,12 +20,13 @@ export async function auth(app: App): Promise<void> {
   const { config, database } = app
   const db = database.writer
   const throttle = createThrottle(db)
-  const hashing = createHashing()
+  const inTurn = createTurns(throttle, createHashing())
   const mail = createAccountMail(db, throttle, config, await mailerOf(app))
-  const desk = createCredentialDesk(db, throttle, hashing, config.EMAIL_CONFIRMATION)
-  authRoutes(app, throttle, desk, mail)
+  const confirms = config.EMAIL_CONFIRMATION === 'required'
+  const desk = createCredentialDesk(db, throttle, inTurn, confirms)
+  authRoutes(app, throttle, desk, createRegistrationDesk(db, throttle, inTurn, mail, confirms))
   sessionRoutes(app, desk)
-  mailRoutes(app, mail, createTokenDesk(db, throttle, hashing))
+  mailRoutes(app, mail, createTokenDesk(db, throttle, inTurn))
   const stopCleanUp = startCleanUp(db, app.log)
   app.addHook('onClose', async () => stopCleanUp())
 }

@@ -96,7 +96,7 @@ function confirmRoute(desk: TokenDesk) {
       operationId: 'confirmEmail',
       summary: 'Confirm the e-mail with a token',
       description:
-        'The token is that of the mail that a registration sends where the service asks for it (`EMAIL_CONFIRMATION`); until then a login is refused.',
+        'The token is that of the mail that a registration sends where the service asks for it (`EMAIL_CONFIRMATION`). There is an account from then on. Where the e-mail was registered more than once, `password` says which registration it is.',
       tags: ['auth'],
       body: ref(EmailConfirmation),
       response: {

@@ -1,5 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { hash, verify } from 'argon2'
+import { emailKey } from '#src/domains/user/queries.ts'
+import { ApiError } from '#src/errors.ts'
+import { isCommonPassword } from './common-passwords.ts'
 
 /**
  * OWASP's first choice for argon2id, which is what the package hashes with; the memory is in KiB.
@@ -40,4 +43,18 @@ export function isOutdated(passwordHash: string): boolean {
 /** Systems differ in how they compose the same letters (NIST SP 800-63B asks for NFKC or NFKD). */
 function sameOnEveryKeyboard(password: string): string {
   return password.normalize('NFKC')
+}
+
+/** Refuses the passwords that are tried first: the common ones, and what is known of the person. */
+export async function refuseGuessable(
+  field: string,
+  password: string,
+  known: (string | null)[],
+): Promise<void> {
+  const isKnown = known.some((text) => text !== null && emailKey(text) === emailKey(password))
+  if (!isKnown && !(await isCommonPassword(password))) return
+  throw ApiError.invalid(
+    field,
+    isKnown ? 'must not be your e-mail or name' : 'is one of the most common passwords',
+  )
 }

@@ -9,9 +9,9 @@ import type { App } from '#src/http/app.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { networkOf } from '#src/lib/network.ts'
-import type { AccountMail } from './account-mail.ts'
-import { type CredentialDesk, WRONG_PASSWORD } from './credentials.ts'
+import { type CredentialDesk, invalidCredentials, WRONG_PASSWORD } from './credentials.ts'
 import type { SessionUse } from './queries.ts'
+import type { RegistrationDesk } from './registration.ts'
 import { continueSession, type Session, startSession } from './sessions.ts'
 import { tokenSubjects } from './subjects.ts'
 import { type Throttle, tooMany } from './throttle.ts'
@@ -24,14 +24,19 @@ const USER_AGENT_LENGTH = 200
 
 const SESSION_ENDED = 'The refresh token is not valid or has ended: log in again.'
 
-export function authRoutes(app: App, throttle: Throttle, desk: CredentialDesk, mail: AccountMail): void {
-  app.route(registerRoute(app, desk, mail))
+export function authRoutes(
+  app: App,
+  throttle: Throttle,
+  desk: CredentialDesk,
+  registration: RegistrationDesk,
+): void {
+  app.route(registerRoute(app, registration))
   app.route(loginRoute(app, desk))
   app.route(refreshRoute(app, throttle))
   app.route(passwordRoute(app, desk))
 }
 
-function registerRoute({ config, once }: App, desk: CredentialDesk, mail: AccountMail) {
+function registerRoute({ config, once }: App, desk: RegistrationDesk) {
   const confirms = config.EMAIL_CONFIRMATION === 'required'
   return {
     method: 'POST',
@@ -41,31 +46,30 @@ function registerRoute({ config, once }: App, desk: CredentialDesk, mail: Accoun
       operationId: 'register',
       summary: 'Make an account',
       description:
-        'Then log in with `POST /auth/login`. An e-mail has one account, however it is written. Where the service asks for it, the e-mail has to be confirmed before, with the token of a mail (`POST /auth/confirm`).',
+        'Then log in with `POST /auth/login`. An e-mail has one account, however it is written. Where the service asks for it, there is an account only when the e-mail is confirmed, with the token of a mail (`POST /auth/confirm`); the answer is the same then, and comes in the same time, whether or not there is an account with the e-mail: the mail says so.',
       tags: ['auth'],
       body: ref(RegisterRequest),
       response: {
-        201: { ...ref(UserProfile), description: 'The account.' },
+        201: { ...ref(UserProfile), description: 'The account, or what it will be.' },
         ...errorResponses(...THROTTLED_ERRORS, 'EMAIL_TAKEN', ...IDEMPOTENCY_ERRORS),
       },
     },
     handler: (request: FastifyRequest<{ Body: RegisterRequest }>, reply: FastifyReply) => {
       const { body, ip, log } = request
       async function register() {
-        if (confirms) await mail.admit(body.email, ip)
         const user = await desk.register(body, ip)
-        // Where too many mails wait, the account is there all the same, and the mail can be asked for again.
-        if (confirms) mail.write('email_confirmation', user.email)
-        log.info({ user: user.id, ip }, 'an account was made')
+        if (confirms) log.info({ registration: user.id, ip }, 'an e-mail is to be confirmed')
+        else log.info({ user: user.id, ip }, 'an account was made')
         reply.code(201).header('location', `${request.basePath}/user/profile`)
         return user
       }
-      return once(request, reply, register, ({ id }) => id)
+      return once(request, reply, register, ({ id }) => (confirms ? null : id))
     },
   } as const
 }
 
-function loginRoute({ accessTokens, database }: App, desk: CredentialDesk) {
+function loginRoute({ accessTokens, config, database }: App, desk: CredentialDesk) {
+  const confirms = config.EMAIL_CONFIRMATION === 'required'
   const db = database.writer
   return {
     method: 'POST',
@@ -89,7 +93,7 @@ function loginRoute({ accessTokens, database }: App, desk: CredentialDesk) {
       const session = await startSession(db, credentials, useOf(request))
       const user = session && (await findUser(db, session.userId))
       // Changed or deleted in the moment between.
-      if (!user) throw new ApiError('INVALID_CREDENTIALS', 'The e-mail or the password is wrong.')
+      if (!user) throw invalidCredentials(confirms)
       log.info({ user: user.id, session: session.id, ip }, 'a session was begun')
       return tokensOf(accessTokens, session, user)
     },

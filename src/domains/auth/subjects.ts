@@ -71,6 +71,19 @@ export function registrationSubjects(address: string): Subject[] {
 }
 
 /**
+ * Registrations that were told of an account: twenty in an hour are free, for people who have forgotten that they
+ * have one. Who asks for whole lists waits.
+ */
+export function takenSubjects(address: string): Subject[] {
+  return subjectsOf('taken ', address, {
+    freeFailures: 20,
+    firstDelaySeconds: 5,
+    longestDelaySeconds: 300,
+    forgottenAfter: { seconds: 3600, since: 'first' },
+  })
+}
+
+/**
  * The mails that an e-mail is sent, whoever asks for them and whether or not it has an account: seven in an
  * hour at most. Who asks in somebody else's name keeps nobody out: each of them has a token that works.
  */

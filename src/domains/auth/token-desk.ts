@@ -5,13 +5,13 @@ import { deleteKeys } from '#src/domains/keys/queries.ts'
 import { confirmEmail, emailKey, resetPasswordHash } from '#src/domains/user/queries.ts'
 import { ApiError } from '#src/errors.ts'
 import { findTokenAccount, spendAccountToken } from './account-token-queries.ts'
-import { refuseGuessable } from './credentials.ts'
-import type { Hashing } from './hashing.ts'
-import { hashPassword } from './passwords.ts'
+import { hashPassword, refuseGuessable, verifyPassword } from './passwords.ts'
 import { endOtherSessions } from './queries.ts'
+import { admitRegistration, findRegistrations, type WaitingRegistration } from './registration-queries.ts'
 import { accountSubjects, everywhereSubject, tokenSubjects } from './subjects.ts'
 import type { Throttle } from './throttle.ts'
 import { tokenHash } from './tokens.ts'
+import type { InTurn } from './turns.ts'
 
 /** What people do with the tokens that were sent to them. */
 export interface TokenDesk {
@@ -25,19 +25,42 @@ export interface TokenDesk {
    */
   resetPassword(reset: PasswordReset, address: string): Promise<string>
   /**
+   * Makes an account of what was registered. Where an e-mail was registered more than once, its owner says by the
+   * password which one it was: the other may have been made by somebody who hopes to share the account.
+   *
    * @returns the id of the user
-   * @throws {ApiError} INVALID_TOKEN
+   * @throws {ApiError} INVALID_TOKEN, or INVALID_PARAMETERS about the password
    */
   confirmEmail(confirmation: EmailConfirmation, address: string): Promise<string>
 }
 
-export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, hashing: Hashing): TokenDesk {
+export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, inTurn: InTurn): TokenDesk {
   /** Nobody can guess a token that is good, so only those who show others have to wait. */
   async function refuseToken(address: string): Promise<never> {
     const subjects = tokenSubjects(address)
     await throttle.refuseBlocked(subjects)
     await throttle.count(subjects)
     throw invalidToken()
+  }
+
+  /** Of several registrations of an e-mail, the one whose password its owner knows. */
+  async function theOneWith(
+    password: string | null | undefined,
+    waiting: WaitingRegistration[],
+    address: string,
+  ): Promise<WaitingRegistration> {
+    if (password === undefined || password === null) {
+      throw ApiError.invalid('password', 'is required: the e-mail was registered more than once')
+    }
+    const subjects = tokenSubjects(address)
+    const account = (waiting[0] as WaitingRegistration).emailKey
+    return inTurn(subjects, { account, address }, async () => {
+      for (const registration of waiting) {
+        if (await verifyPassword(registration.passwordHash, password)) return registration
+      }
+      await throttle.count(subjects)
+      throw ApiError.invalid('password', 'is none that the e-mail was registered with')
+    })
   }
 
   return {
@@ -49,7 +72,7 @@ export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, hashing:
       const account = emailKey(email)
       const endKeys = end_keys ?? true
       await refuseGuessable('password', password, [email, name, organisation])
-      const passwordHash = await hashing.run({ account, address }, () => hashPassword(password))
+      const passwordHash = await inTurn([], { account, address }, () => hashPassword(password))
       await db.transaction().execute(async (trx) => {
         // It holds the account, as all do first that change something of one.
         await resetPasswordHash(trx, id, passwordHash)
@@ -61,8 +84,15 @@ export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, hashing:
       return id
     },
 
-    async confirmEmail({ token }, address) {
+    async confirmEmail({ token, password }, address) {
       const hash = tokenHash(token)
+      const waiting = await findRegistrations(db, hash)
+      if (waiting[0]) {
+        const registration = waiting.length === 1 ? waiting[0] : await theOneWith(password, waiting, address)
+        const id = await db.transaction().execute((trx) => admitRegistration(trx, registration))
+        if (id === undefined) throw invalidToken()
+        return id
+      }
       const account = await findTokenAccount(db, 'email_confirmation', hash)
       if (!account) return refuseToken(address)
       await db.transaction().execute(async (trx) => {

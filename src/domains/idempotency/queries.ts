@@ -50,7 +50,7 @@ export async function findAnswer(db: Kysely<Tables>, id: Buffer): Promise<Buffer
 export async function storeAnswer(
   db: Kysely<Tables>,
   { id, attempt }: Attempt,
-  userId: string,
+  userId: string | null,
   answer: Buffer,
 ): Promise<void> {
   await db

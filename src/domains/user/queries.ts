@@ -7,7 +7,7 @@ import { forgetHistory, type RemovedHistory } from '#src/domains/history/queries
 import { OperatorError } from '#src/errors.ts'
 import { emailKey, storedEmail } from './email.ts'
 
-export { emailKey }
+export { emailKey, storedEmail }
 
 const PROFILE = [
   'id',
@@ -30,7 +30,6 @@ export interface NewUser {
   passwordHash: string
   name: string
   organisation: string | null
-  emailConfirmed: boolean
 }
 
 /** Adds an account; undefined where there is one with this e-mail, however it is written. */
@@ -43,7 +42,6 @@ export async function insertUser(db: Kysely<Tables>, user: NewUser): Promise<Use
       password_hash: user.passwordHash,
       name: user.name,
       organisation: user.organisation,
-      email_confirmed: user.emailConfirmed,
     })
     .onConflict((conflict) => conflict.column('email_key').doNothing())
     .returning(PROFILE)
@@ -57,10 +55,10 @@ export async function findUser(db: Kysely<Tables>, id: string): Promise<UserProf
 export async function findCredentials(
   db: Kysely<Tables>,
   email: string,
-): Promise<(Credentials & { emailConfirmed: boolean }) | undefined> {
+): Promise<(Credentials & { email: string; emailConfirmed: boolean }) | undefined> {
   return db
     .selectFrom('app_user')
-    .select(['id', 'password_hash as passwordHash', 'email_confirmed as emailConfirmed'])
+    .select(['id', 'email', 'password_hash as passwordHash', 'email_confirmed as emailConfirmed'])
     .where('email_key', '=', emailKey(email))
     .executeTakeFirst()
 }

@@ -145,24 +145,11 @@ export const authentication = fp(
       }
     }
 
-    async function refuseOtherThanLogin(
-      request: FastifyRequest,
-      { sessionId }: Caller,
-      login: 'any' | 'fresh',
-    ) {
-      if (sessionId === null) throw loginRequired()
-      if (login === 'any') return
-      // Asked anew: the password may just have been given to another process.
-      const fresh = await accounts.isFresh(sessionId)
-      if (fresh === undefined) throw unauthorized(request)
-      if (!fresh) throw reauthenticationRequired()
-    }
-
     async function admit(request: FastifyRequest, reply: FastifyReply, config: FastifyContextConfig) {
       if (config.public) return identifyOrGoOn(request, reply, config)
       request.user = await identify(request, config)
       const { role, login } = config
-      if (login) await refuseOtherThanLogin(request, request.user, login)
+      if (login) await refuseOtherThanLogin(accounts, request, login)
       if (role && request.user.role !== role) {
         throw new ApiError('FORBIDDEN', `This is for callers with the role ${role}.`)
       }
@@ -186,6 +173,21 @@ export const authentication = fp(
 function createLookups({ config, database }: App): FairQueue {
   const limits = { running: LOOKUPS[database.kind], waiting: config.DATABASE_QUEUE_LIMIT }
   return createFairQueue(limits, overloaded)
+}
+
+/** @throws {ApiError} where the caller is a key, or a login that is not as fresh as it has to be */
+async function refuseOtherThanLogin(
+  accounts: Accounts,
+  request: FastifyRequest,
+  login: 'any' | 'fresh',
+): Promise<void> {
+  const { sessionId } = callerOf(request)
+  if (sessionId === null) throw loginRequired()
+  if (login === 'any') return
+  // Asked anew: the password may just have been given to another process.
+  const fresh = await accounts.isFresh(sessionId)
+  if (fresh === undefined) throw unauthorized(request)
+  if (!fresh) throw reauthenticationRequired()
 }
 
 /** The caller of a route that is not public. */

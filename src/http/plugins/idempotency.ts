@@ -22,8 +22,8 @@ export interface IdempotencyRecords {
    * @returns `running` while another attempt has it, and its sealed answer once that has one
    */
   begin(attempt: Attempt, userId: string | null): Promise<'begun' | 'running' | Buffer>
-  /** Stores the answer, which belongs to a user. */
-  store(attempt: Attempt, userId: string, answer: Buffer): Promise<void>
+  /** Stores the answer, which belongs to a user, if there is one. */
+  store(attempt: Attempt, userId: string | null, answer: Buffer): Promise<void>
   /** Gives a request up that has done nothing. */
   abandon(attempt: Attempt): Promise<void>
   deleteExpired(): Promise<void>
@@ -36,7 +36,8 @@ declare module 'fastify' {
      * the same answer. Only successes are kept: an error has done nothing, and is worth another attempt.
      *
      * @param work answers with the body; whatever else the answer has is set on the reply
-     * @param ownerOf whose the answer is, where the request makes the account; else it is the caller's
+     * @param ownerOf whose the answer is, where the request makes the account, or null where there is none yet;
+     * else it is the caller's
      * @throws {ApiError} IDEMPOTENCY_KEY_REUSED where the key came with another request, REQUEST_IN_PROGRESS
      * while another attempt does the work
      */
@@ -44,7 +45,7 @@ declare module 'fastify' {
       request: FastifyRequest,
       reply: FastifyReply,
       work: () => Promise<Body>,
-      ownerOf?: (body: Body) => string,
+      ownerOf?: (body: Body) => string | null,
     ): Promise<Body>
   }
   interface FastifyContextConfig {
@@ -74,7 +75,7 @@ export const idempotency = fp(
       request: FastifyRequest,
       reply: FastifyReply,
       work: () => Promise<Body>,
-      ownerOf?: (body: Body) => string,
+      ownerOf?: (body: Body) => string | null,
     ): Promise<Body> {
       const key = keyOf(request)
       if (key === undefined) return work()

@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Kysely } from 'kysely'
+import type { Tables } from '#src/database/tables.ts'
+import { networkOf } from '#src/lib/network.ts'
+import { isNetworkOf } from './queries.ts'
+import { accountSubjects, addressSubjects, everywhereSubject } from './subjects.ts'
+import type { Throttle } from './throttle.ts'
+import type { InTurn } from './turns.ts'
+
+/** What a guess takes where there are too many at an account from everywhere. */
+const CEILING_PAUSE_MS = 1000
+
+/**
+ * Compares a password when its turn comes, and counts where it is wrong. Where guesses at the account come from
+ * everywhere, each takes a second, and they wait for one another: that slows them down, and keeps nobody out.
+ * Where somebody is logged in to the account from, they neither pause nor wait for those elsewhere.
+ */
+export type CompareInTurn = <Result>(
+  account: string,
+  address: string,
+  compare: () => Promise<Result | undefined>,
+) => Promise<Result | undefined>
+
+export function createComparison(db: Kysely<Tables>, throttle: Throttle, inTurn: InTurn): CompareInTurn {
+  return (account, address, compare) => {
+    const ofAccount = accountSubjects(account, address)
+    const everywhere = everywhereSubject(account)
+    const subjects = [...ofAccount, ...addressSubjects(address)]
+    const isKnown = () => isNetworkOf(db, account, networkOf(address))
+    async function slowDown() {
+      if ((await throttle.isOver(everywhere)) && !(await isKnown())) await sleep(CEILING_PAUSE_MS)
+    }
+    async function compareAndCount() {
+      const found = await compare()
+      if (found === undefined) await throttle.count([...subjects, everywhere])
+      else await throttle.forget(ofAccount)
+      return found
+    }
+    return inTurn(subjects, { account, address, isKnown }, compareAndCount, slowDown)
+  }
+}

@@ -1,0 +1,65 @@
+import type { Kysely } from 'kysely'
+import type { RegisterRequest } from '#schemas/auth.ts'
+import type { UserProfile } from '#schemas/user.ts'
+import type { Tables } from '#src/database/tables.ts'
+import { emailKey, insertUser, type NewUser } from '#src/domains/user/queries.ts'
+import { ApiError } from '#src/errors.ts'
+import { type AccountMail, CONFIRMATION_HOURS } from './account-mail.ts'
+import { hashPassword, refuseGuessable } from './passwords.ts'
+import { insertRegistration } from './registration-queries.ts'
+import { addressSubjects, registrationSubjects, takenSubjects } from './subjects.ts'
+import type { Throttle } from './throttle.ts'
+import { newToken, tokenHash } from './tokens.ts'
+import type { InTurn } from './turns.ts'
+
+/** Where people get an account. */
+export interface RegistrationDesk {
+  /**
+   * @returns the account; where e-mails are confirmed, the one that there will be then: nothing of the answer
+   * tells whether there is one already, only a mail does
+   * @throws {ApiError} INVALID_PARAMETERS where the password is easily guessed; EMAIL_TAKEN where no e-mail is
+   * confirmed
+   */
+  register(request: RegisterRequest, address: string): Promise<UserProfile>
+}
+
+/** @param confirms whether an e-mail has to be confirmed before there is an account */
+export function createRegistrationDesk(
+  db: Kysely<Tables>,
+  throttle: Throttle,
+  inTurn: InTurn,
+  mail: AccountMail,
+  confirms: boolean,
+): RegistrationDesk {
+  async function keepUntilConfirmed(user: NewUser): Promise<UserProfile> {
+    const token = newToken()
+    const profile = await insertRegistration(db, user, { hash: tokenHash(token), hours: CONFIRMATION_HOURS })
+    // Where too many mails wait, the registration is kept all the same, and the mail can be asked for again.
+    mail.answerRegistration(profile, token)
+    return profile
+  }
+
+  async function makeAccount(user: NewUser, address: string): Promise<UserProfile> {
+    const profile = await insertUser(db, user)
+    if (profile) return profile
+    await throttle.count(takenSubjects(address))
+    throw new ApiError('EMAIL_TAKEN', 'There is an account with this e-mail: log in.')
+  }
+
+  return {
+    async register({ email, password, name, organisation = null }, address) {
+      await refuseGuessable('password', password, [email, name, organisation])
+      if (confirms) await mail.admit(email, address)
+      // Registrations are counted for themselves: many of them hold up no logins.
+      const counted = registrationSubjects(address)
+      const subjects = [...counted, ...takenSubjects(address), ...addressSubjects(address)]
+      return inTurn(subjects, { account: emailKey(email), address }, async () => {
+        await throttle.count(counted)
+        // Hashed before anybody looks whether there is an account: who has one is answered no sooner.
+        const passwordHash = await hashPassword(password)
+        const user = { email, passwordHash, name, organisation }
+        return confirms ? keepUntilConfirmed(user) : makeAccount(user, address)
+      })
+    },
+  }
+}
