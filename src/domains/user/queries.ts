@@ -2,7 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import type { ProfileChanges, Role, UserProfile } from '#schemas/user.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { isoTime } from '#src/database/time.ts'
-import { deleteOtherSessions } from '#src/domains/auth/queries.ts'
+import { endOtherSessions } from '#src/domains/auth/queries.ts'
 import { forgetHistory, type RemovedHistory } from '#src/domains/history/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { emailKey, storedEmail } from './email.ts'
@@ -147,7 +147,7 @@ export async function deleteUser(trx: Transaction<Tables>, id: string): Promise<
     ])
     .executeTakeFirstOrThrow()
   const history = await forgetHistory(trx, id)
-  await deleteOtherSessions(trx, id, null)
+  await endOtherSessions(trx, id, null)
   await trx
     .insertInto('account_removal')
     .values({ user_id: id })
