@@ -146,7 +146,7 @@ describe('the examples of errors', () => {
     }
   })
 
-  test('about a scope are what the service says of that of the operation', async () => {
+  test('about a scope, or a login, are what the service says of that of the operation', async () => {
     const keyOf = async (...scopes: string[]) => {
       const request = { method: 'POST', url: '/auth/keys', headers: service.person.headers } as const
       const { key } = (await service.app.inject({ ...request, payload: { name: 'x', scopes } })).json()
@@ -162,8 +162,11 @@ describe('the examples of errors', () => {
       )
       const refused = answers.filter(({ statusCode }) => statusCode === 403)
       expect(refused.length, path).toBeGreaterThan(0)
-      for (const response of refused)
-        expect(forTheExample(response.json()), path).toEqual(exampleOf(operation, 403, 'INSUFFICIENT_SCOPE'))
+      for (const response of refused) {
+        const { code } = response.json()
+        expect(['INSUFFICIENT_SCOPE', 'LOGIN_REQUIRED'], path).toContain(code)
+        expect(forTheExample(response.json()), path).toEqual(exampleOf(operation, 403, code))
+      }
     }
   })
 
