@@ -7,7 +7,9 @@ import type { App } from '#src/http/app.ts'
 import type { TcpProxy } from '#test/database/tcp-proxy.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { createTestDatabase } from '#test/setup/database.ts'
+import { captureLog } from '#test/setup/log.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
+import { newPerson } from '#test/setup/people.ts'
 import { createProxiedApp, type ProxiedApp } from '#test/setup/proxied-app.ts'
 
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
@@ -227,6 +229,33 @@ describe('more requests than the database can take', () => {
     expect((await app.inject({ method: 'POST', url, payload })).statusCode).toBe(200)
   })
 })
+
+test.skipIf(EMBEDDED)(
+  'an outage is one line of the log and no stack, however many requests meet it',
+  async () => {
+    const service = await createProxiedApp({ LOG_LEVEL: 'warn', RELEASE_MAX_AGE_MS: '0' })
+    const lines = captureLog(service.app)
+    const { headers } = await newPerson(service.app)
+    lines.length = 0
+    await service.proxy.cut()
+    const point = { method: 'POST', url: '/advisory/yield/point', payload: POINTS[0][1] } as const
+    for (let time = 0; time < 20; time++) {
+      expect((await service.app.inject(point)).statusCode).toBe(503)
+      expect((await service.app.inject({ ...point, headers })).statusCode).toBe(503)
+    }
+    expect(lines.join('')).not.toContain('    at ')
+    service.proxy.mend()
+    await service.close()
+    const logged = lines.map((line) => JSON.parse(line)).filter(({ recurring }) => recurring)
+    expect(logged.map(({ recurring, times }) => [recurring, times])).toEqual([
+      ['DATABASE_UNAVAILABLE', undefined],
+      ['a caller could not be looked up', undefined],
+      ['DATABASE_UNAVAILABLE', 39],
+      ['a caller could not be looked up', 19],
+    ])
+    expect(logged[0]).toMatchObject({ reason: expect.any(String), reqId: expect.any(String), level: 50 })
+  },
+)
 
 describe.skipIf(EMBEDDED)('DATABASE_READ_URL', () => {
   test('is what requests that read are answered from', async () => {

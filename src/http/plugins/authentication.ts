@@ -141,7 +141,7 @@ export const authentication = fp(
         // Whatever public routes can say without the database they say to everybody.
         request.callerError = error as Error
         if (error instanceof ApiError) reply.headers(error.headers)
-        else request.log.warn({ err: error }, 'a caller could not be looked up')
+        else app.logFailure(request, error, 'a caller could not be looked up')
       }
     }
 

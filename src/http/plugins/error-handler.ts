@@ -4,12 +4,21 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { isDatabaseUnavailable } from '#src/database/failures.ts'
 import { ApiError, BASE, type ErrorCode } from '#src/errors.ts'
+import { messageOf } from '#src/lib/caught.ts'
+import { createRecurrences } from '#src/lib/recurrences.ts'
 import type { App } from '../app.ts'
 import { validationError } from '../validation.ts'
 import { newRequestId, requestIdOf } from './request-id.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 
 declare module 'fastify' {
+  interface FastifyInstance {
+    /**
+     * Logs why something that the answer does without could not be done. While the database is away that is
+     * so of every request: one line says it, and then one a minute.
+     */
+    logFailure(request: FastifyRequest, error: unknown, message: string): void
+  }
   interface FastifyRequest {
     /** The error that the request is answered with; null for a success. */
     errorCode: ErrorCode | null
@@ -47,11 +56,26 @@ const FASTIFY_ERRORS: Record<string, [ErrorCode, string]> = {
 /** Every error, from wherever it comes, leaves as JSON with the status of the catalogue. */
 export const errorHandler = fp(
   async (app: App) => {
+    const recurrences = createRecurrences((recurring, times) => {
+      app.log.error({ recurring, times }, 'this goes on')
+    })
+    app.addHook('onClose', async () => recurrences.close())
+
+    /** No stack: it would say where the service noticed, and the reason lies elsewhere. */
+    function logRecurring(recurring: string, { log }: FastifyRequest, error: unknown, message: string): void {
+      if (recurrences.isFirst(recurring)) log.error({ recurring, reason: messageOf(error) }, message)
+    }
+
+    app.decorate('logFailure', (request, error, message) => {
+      if (isDatabaseUnavailable(error)) logRecurring(message, request, error, message)
+      else request.log.warn({ err: error }, message)
+    })
     app.decorateRequest('errorCode', null)
     app.setErrorHandler((error: FastifyError, request, reply) => {
       const known = toApiError(error, request)
       // Work is given up when its client has gone away: nothing is wrong with the service then.
       if (known.code === 'QUERY_TIMEOUT' && reply.raw.destroyed) request.log.info(known.message)
+      else if (known.status === 503) logRecurring(known.code, request, error, known.message)
       else if (known.status >= 500) request.log.error({ err: error }, known.message)
       else if (REFUSALS.has(known.status)) {
         request.log.info({ code: known.code, path: request.routeOptions.url, ip: request.ip }, 'refused')

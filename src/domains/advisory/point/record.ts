@@ -21,7 +21,7 @@ export async function recordForCaller(
   call: RecordedCall,
   { releases, body }: PointAnswer,
 ): Promise<Record<string, unknown>> {
-  const { user, method, log } = request
+  const { user, method } = request
   if (user === null || method === 'HEAD') return body
   if (!permits(user, 'history') || isOffTheRecord(request, reply)) return body
   try {
@@ -31,7 +31,7 @@ export async function recordForCaller(
     sayHistoryFull(reply)
     return body
   } catch (error) {
-    log.warn({ err: error }, 'an advisory could not be kept')
+    request.server.logFailure(request, error, 'an advisory could not be kept')
     return body
   }
 }
