@@ -204,6 +204,7 @@ describe('routes', () => {
     'POST /advisory/isfm/points': 8_388_608,
     'POST /advisory/yield': 1_048_576,
     'POST /advisory/yield/points': 8_388_608,
+    'POST /auth/confirm': 11_120,
     'POST /auth/keys': 4096,
     'POST /auth/password/reset': 11_120,
     'POST /auth/register': 12_968,
