@@ -3,6 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController } from 'fastify'
 import { admin } from '#src/domains/areas/index.ts'
 import type { App } from '#src/http/app.ts'
+import { audit } from '#src/http/plugins/audit.ts'
 import { authentication } from '#src/http/plugins/authentication.ts'
 import { basePath } from '#src/http/plugins/base-path.ts'
 import { bodyLimits } from '#src/http/plugins/body-limits.ts'
@@ -31,6 +32,7 @@ import { isWithin } from '#src/lib/network.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database/client.ts'
 import { advisory } from './domains/advisory/index.ts'
+import { createAuditRecords } from './domains/audit/records.ts'
 import { createAccounts } from './domains/auth/callers.ts'
 import { auth } from './domains/auth/index.ts'
 import { catalog } from './domains/catalog/index.ts'
@@ -99,6 +101,7 @@ export async function buildApp(
   await app.register(securityHeaders)
   await app.register(hostHeader)
   await app.register(authentication, { accounts: createAccounts(database.writer, app.log) })
+  await app.register(audit, { records: createAuditRecords(database.writer, config.AUDIT_MONTHS) })
   await app.register(idempotency, {
     records: createIdempotencyRecords(database.writer, config.STATEMENT_TIMEOUT_MS, app.log),
   })

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { loadEnvironmentFile } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
+import { auditCommand } from './audit.ts'
 import { boundariesCommand } from './boundaries.ts'
 import { countriesCommand } from './countries.ts'
 import { cropsCommand } from './crops.ts'
@@ -12,7 +13,7 @@ import { usersCommand } from './users.ts'
 
 const program = new Command('agro')
   .description(
-    'Operates the agricultural advisory service: its database, releases, boundaries, countries, crops and accounts.',
+    'Operates the agricultural advisory service: its database, releases, boundaries, countries, crops and accounts, and the record of what happened to them.',
   )
   .addHelpText(
     'after',
@@ -27,6 +28,7 @@ const program = new Command('agro')
   .addCommand(cropsCommand)
   .addCommand(demoCommand)
   .addCommand(usersCommand)
+  .addCommand(auditCommand)
   .hook('preAction', () => loadEnvironmentFile())
   .showHelpAfterError()
 

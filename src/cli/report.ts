@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
-import { type LayerSummary, listLayers, type ReleaseRow } from '#src/domains/releases/queries.ts'
+import { type LayerSummary, listLayers } from '#src/domains/releases/layer-queries.ts'
+import type { ReleaseRow } from '#src/domains/releases/queries.ts'
 import {
   type CoverageSource,
   compareLayers,

@@ -13,6 +13,6 @@ export function table(head: string[], rows: string[][]): string {
 }
 
 /** What people have typed may hold line breaks and commands to the terminal: neither goes through. */
-function printable(text: string): string {
+export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '\uFFFD')
 }

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { Role } from '#schemas/user.ts'
 import { loadConfig } from '#src/config.ts'
+import { recordOperation } from '#src/domains/audit/queries.ts'
 import { issueToken, usageOf } from '#src/domains/auth/account-tokens.ts'
 import { listUsers, noAccount, setRole } from '#src/domains/user/queries.ts'
 import { withDatabase } from './database.ts'
@@ -42,7 +43,10 @@ usersCommand
 
 function changeRole(email: string, role: Role): Promise<void> {
   return withDatabase(async ({ writer }) => {
-    await setRole(writer, email, role)
+    await writer.transaction().execute(async (trx) => {
+      const userId = await setRole(trx, email, role)
+      await recordOperation(trx, { kind: 'role_changed', userId, detail: { role } })
+    })
     console.log(`${email} has the role ${role}.`)
   })
 }
@@ -58,8 +62,12 @@ usersCommand
   .action((email: string) =>
     withDatabase(async ({ writer }) => {
       const { BASE_PATH, PASSWORD_RESET_URL } = loadConfig()
-      const issued = await issueToken(writer, email, 'password_reset', RESET_HOURS)
-      if (!issued) throw noAccount(email)
+      const issued = await writer.transaction().execute(async (trx) => {
+        const token = await issueToken(trx, email, 'password_reset', RESET_HOURS)
+        if (!token) throw noAccount(email)
+        await recordOperation(trx, { kind: 'password_reset_issued', userId: token.userId })
+        return token
+      })
       const usage = usageOf(issued.token, {
         page: PASSWORD_RESET_URL,
         path: `${BASE_PATH}/auth/password/reset`,

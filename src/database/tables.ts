@@ -9,6 +9,7 @@ import type {
   SessionTable,
   UserTable,
 } from './account-tables.ts'
+import type { AuditRecordTable } from './audit-table.ts'
 
 /**
  * The tables as Kysely sees them; the comments of their columns stand in sql/migrations. A test holds them
@@ -45,6 +46,7 @@ export interface Tables {
   account_removal: { user_id: string; removed_at: Generated<Date> }
   request_count: RequestCountTable
   idempotency_record: IdempotencyRecordTable
+  audit_record: AuditRecordTable
   applied_script: { kind: string; name: string; checksum: string; applied_at: Generated<Date> }
 }
 

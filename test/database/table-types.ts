@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { type Kysely, sql } from 'kysely'
 import type { Scope } from '#schemas/keys.ts'
 import type { Role } from '#schemas/user.ts'
+import type { AuditKind } from '#src/database/audit-table.ts'
 import type { Tables } from '#src/database/tables.ts'
 
 /** A column, as the database has it or as `tables.ts` says. */
@@ -20,9 +21,10 @@ export type Schema = Map<string, Map<string, Column>>
 interface NamedStrings extends Record<string, string> {
   Role: Role
   Scope: Scope
+  AuditKind: AuditKind
 }
 
-const NAMED_STRINGS: NamedStrings = { Role: 'user', Scope: 'advisory' }
+const NAMED_STRINGS: NamedStrings = { Role: 'user', Scope: 'advisory', AuditKind: 'login' }
 
 /** Types of the database, and a value of each: what the driver makes of it is the type in TypeScript. */
 const SAMPLES: Record<string, string> = {
@@ -97,7 +99,7 @@ function typeOf(value: unknown): string {
   return value instanceof Date ? 'Date' : typeof value
 }
 
-const TABLES_FILES = ['tables.ts', 'account-tables.ts'].map(
+const TABLES_FILES = ['tables.ts', 'account-tables.ts', 'audit-table.ts'].map(
   (name) => new URL(`../../src/database/${name}`, import.meta.url),
 )
 

@@ -10,12 +10,16 @@ import {
   replacePasswordHash,
 } from '#src/domains/user/queries.ts'
 import { ApiError, BASE } from '#src/errors.ts'
+import type { Audit, AuditEvent } from '#src/http/plugins/audit.ts'
 import { deleteAccountToken } from './account-token-queries.ts'
 import { createComparison } from './comparison.ts'
 import { hashPassword, isOutdated, NOBODYS_HASH, refuseGuessable, verifyPassword } from './passwords.ts'
 import { endOtherSessions, freshenSession } from './queries.ts'
 import type { Throttle } from './throttle.ts'
 import type { InTurn } from './turns.ts'
+import type { Visit } from './visits.ts'
+
+type Account = Credentials & { emailConfirmed: boolean }
 
 export const WRONG_PASSWORD = 'The current password is wrong.'
 
@@ -25,7 +29,7 @@ export interface CredentialDesk {
    * @throws {ApiError} INVALID_CREDENTIALS, the same whether the e-mail or the password is wrong;
    * EMAIL_NOT_CONFIRMED where both are right
    */
-  check(email: string, password: string, address: string): Promise<Credentials>
+  check(email: string, password: string, visit: Visit): Promise<Credentials>
   /**
    * Ends all sessions of the user but the given one, the token of a reset that is under way, and the keys where
    * that is asked for.
@@ -35,14 +39,14 @@ export interface CredentialDesk {
   changePassword(
     user: { id: string; sessionId: string | null },
     change: PasswordChange,
-    address: string,
+    visit: Visit,
   ): Promise<void>
   /**
    * Makes a session fresh whose user gives the password again.
    *
    * @throws {ApiError} FORBIDDEN where it is wrong
    */
-  reauthenticate(user: { id: string; sessionId: string }, password: string, address: string): Promise<void>
+  reauthenticate(user: { id: string; sessionId: string }, password: string, visit: Visit): Promise<void>
 }
 
 /** @param confirms whether an e-mail has to be confirmed before its account can be used */
@@ -55,37 +59,41 @@ export function createCredentialDesk(
   const compareInTurn = createComparison(db, throttle, inTurn)
 
   return {
-    async check(email, password, address) {
+    async check(email, password, { address, audit }) {
       const found = await compareInTurn(emailKey(email), address, async () => {
         const known = await findCredentials(db, email)
-        const matches = await verifyPassword(known?.passwordHash ?? NOBODYS_HASH, password)
-        if (!known || !matches) return undefined
-        if (!isOutdated(known.passwordHash)) return known
-        const passwordHash = await hashPassword(password)
-        if (await replacePasswordHash(db, known, passwordHash)) return { ...known, passwordHash }
-        // Another login was faster, or the password has just been changed: look again.
-        const now = await findCredentials(db, email)
-        return now && (await verifyPassword(now.passwordHash, password)) ? now : undefined
+        const right = await matching(db, known, email, password)
+        if (!right) await audit(db, loginFailed(known, known ? 'wrong password' : 'no account'))
+        return right
       })
       if (!found) throw invalidCredentials(confirms)
-      if (confirms && !found.emailConfirmed) throw notConfirmed()
+      if (confirms && !found.emailConfirmed) {
+        await audit(db, loginFailed(found, 'e-mail not confirmed'))
+        throw notConfirmed()
+      }
       return found
     },
 
-    async changePassword({ id, sessionId }, { current_password, new_password, end_keys }, address) {
+    async changePassword(
+      { id, sessionId },
+      { current_password, new_password, end_keys },
+      { address, audit },
+    ) {
       const known = await findPasswordHash(db, id)
       if (!known) throw wrongPassword()
       await refuseGuessable('new_password', new_password, [known.email])
       const replaced = await compareInTurn(emailKey(known.email), address, async () => {
-        if (!(await verifyPassword(known.passwordHash, current_password))) return undefined
+        if (!(await isPassword(known, current_password, audit))) return undefined
         const replacement = await hashPassword(new_password)
         return db.transaction().execute(async (trx) => {
           const done = await replacePasswordHash(trx, { id, passwordHash: known.passwordHash }, replacement)
           if (!done) return false
           await endOtherSessions(trx, id, sessionId)
           if (sessionId !== null) await freshenSession(trx, sessionId)
-          if (end_keys) await deleteKeys(trx, id)
           await deleteAccountToken(trx, 'password_reset', id)
+          const keys = end_keys ? await deleteKeys(trx, id) : 0
+          await audit(trx, { kind: 'password_changed' })
+          if (keys > 0) await audit(trx, { kind: 'keys_ended', detail: { keys } })
           return true
         })
       })
@@ -93,16 +101,51 @@ export function createCredentialDesk(
       if (!replaced) throw wrongPassword()
     },
 
-    async reauthenticate({ id, sessionId }, password, address) {
+    async reauthenticate({ id, sessionId }, password, { address, audit }) {
       const known = await findPasswordHash(db, id)
       if (!known) throw wrongPassword()
       const found = await compareInTurn(emailKey(known.email), address, async () =>
-        (await verifyPassword(known.passwordHash, password)) ? known : undefined,
+        (await isPassword(known, password, audit)) ? known : undefined,
       )
       if (!found) throw wrongPassword()
-      await freshenSession(db, sessionId)
+      await db.transaction().execute(async (trx) => {
+        await freshenSession(trx, sessionId)
+        await audit(trx, { kind: 'reauthenticated' })
+      })
     },
   }
+
+  /** Whether it is the password of the caller; records where it is not. */
+  async function isPassword(
+    known: { passwordHash: string },
+    password: string,
+    audit: Audit,
+  ): Promise<boolean> {
+    const right = await verifyPassword(known.passwordHash, password)
+    if (!right) await audit(db, { kind: 'password_refused' })
+    return right
+  }
+}
+
+/** The account that was found, where it is its password; with a hash of the present parameters from now on. */
+async function matching(
+  db: Kysely<Tables>,
+  known: Account | undefined,
+  email: string,
+  password: string,
+): Promise<Account | undefined> {
+  const matches = await verifyPassword(known?.passwordHash ?? NOBODYS_HASH, password)
+  if (!known || !matches) return undefined
+  if (!isOutdated(known.passwordHash)) return known
+  const passwordHash = await hashPassword(password)
+  if (await replacePasswordHash(db, known, passwordHash)) return { ...known, passwordHash }
+  // Another login was faster, or the password has just been changed: look again.
+  const now = await findCredentials(db, email)
+  return now && (await verifyPassword(now.passwordHash, password)) ? now : undefined
+}
+
+function loginFailed(account: { id: string } | undefined, reason: string): AuditEvent {
+  return { kind: 'login_failed', userId: account?.id ?? null, detail: { reason } }
 }
 
 /** The same for all whose e-mail is not confirmed, whether or not somebody has an account with it. */

@@ -8,6 +8,7 @@ import type { AccountMail } from './account-mail.ts'
 import type { TokenPurpose } from './account-token-queries.ts'
 import { THROTTLED_ERRORS } from './routes.ts'
 import type { TokenDesk } from './token-desk.ts'
+import { visitOf } from './visits.ts'
 
 const SAME_ANSWER =
   'The answer is the same, and comes in the same time, whether or not there is an account: it waits for no mail. An e-mail is sent a few mails an hour, and an address may ask for some thirty. Newer tokens end older ones.'
@@ -78,10 +79,9 @@ function resetRoute(app: App, desk: TokenDesk) {
         ...errorResponses(...THROTTLED_ERRORS, 'INVALID_TOKEN'),
       },
     },
-    handler: async ({ body, ip, log }: FastifyRequest<{ Body: PasswordReset }>, reply: FastifyReply) => {
-      const id = await desk.resetPassword(body, ip)
+    handler: async (request: FastifyRequest<{ Body: PasswordReset }>, reply: FastifyReply) => {
+      const id = await desk.resetPassword(request.body, visitOf(request))
       app.forgetCallers((caller) => caller.id === id)
-      log.info({ user: id, ip }, 'a password was reset')
       return reply.code(204).send()
     },
   } as const
@@ -104,9 +104,8 @@ function confirmRoute(desk: TokenDesk) {
         ...errorResponses(...THROTTLED_ERRORS, 'INVALID_TOKEN'),
       },
     },
-    handler: async ({ body, ip, log }: FastifyRequest<{ Body: EmailConfirmation }>, reply: FastifyReply) => {
-      const id = await desk.confirmEmail(body, ip)
-      log.info({ user: id, ip }, 'an e-mail was confirmed')
+    handler: async (request: FastifyRequest<{ Body: EmailConfirmation }>, reply: FastifyReply) => {
+      await desk.confirmEmail(request.body, visitOf(request))
       return reply.code(204).send()
     },
   } as const

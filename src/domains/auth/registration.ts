@@ -11,6 +11,7 @@ import { addressSubjects, registrationSubjects, takenSubjects } from './subjects
 import type { Throttle } from './throttle.ts'
 import { newToken, tokenHash } from './tokens.ts'
 import type { InTurn } from './turns.ts'
+import type { Visit } from './visits.ts'
 
 /** Where people get an account. */
 export interface RegistrationDesk {
@@ -20,7 +21,7 @@ export interface RegistrationDesk {
    * @throws {ApiError} INVALID_PARAMETERS where the password is easily guessed; EMAIL_TAKEN where no e-mail is
    * confirmed
    */
-  register(request: RegisterRequest, address: string): Promise<UserProfile>
+  register(request: RegisterRequest, visit: Visit): Promise<UserProfile>
 }
 
 /** @param confirms whether an e-mail has to be confirmed before there is an account */
@@ -31,23 +32,32 @@ export function createRegistrationDesk(
   mail: AccountMail,
   confirms: boolean,
 ): RegistrationDesk {
-  async function keepUntilConfirmed(user: NewUser): Promise<UserProfile> {
+  async function keepUntilConfirmed(user: NewUser, { audit }: Visit): Promise<UserProfile> {
     const token = newToken()
-    const profile = await insertRegistration(db, user, { hash: tokenHash(token), hours: CONFIRMATION_HOURS })
+    const profile = await db.transaction().execute(async (trx) => {
+      const kept = await insertRegistration(trx, user, { hash: tokenHash(token), hours: CONFIRMATION_HOURS })
+      await audit(trx, { kind: 'registration_kept', userId: kept.id })
+      return kept
+    })
     // Where too many mails wait, the registration is kept all the same, and the mail can be asked for again.
     mail.answerRegistration(profile, token)
     return profile
   }
 
-  async function makeAccount(user: NewUser, address: string): Promise<UserProfile> {
-    const profile = await insertUser(db, user)
+  async function makeAccount(user: NewUser, { address, audit }: Visit): Promise<UserProfile> {
+    const profile = await db.transaction().execute(async (trx) => {
+      const made = await insertUser(trx, user)
+      if (made) await audit(trx, { kind: 'account_made', userId: made.id })
+      return made
+    })
     if (profile) return profile
     await throttle.count(takenSubjects(address))
     throw new ApiError('EMAIL_TAKEN', 'There is an account with this e-mail: log in.')
   }
 
   return {
-    async register({ email, password, name, organisation = null }, address) {
+    async register({ email, password, name, organisation = null }, visit) {
+      const { address } = visit
       await refuseGuessable('password', password, [email, name, organisation])
       if (confirms) await mail.admit(email, address)
       // Registrations are counted for themselves: many of them hold up no logins.
@@ -58,7 +68,7 @@ export function createRegistrationDesk(
         // Hashed before anybody looks whether there is an account: who has one is answered no sooner.
         const passwordHash = await hashPassword(password)
         const user = { email, passwordHash, name, organisation }
-        return confirms ? keepUntilConfirmed(user) : makeAccount(user, address)
+        return confirms ? keepUntilConfirmed(user, visit) : makeAccount(user, visit)
       })
     },
   }

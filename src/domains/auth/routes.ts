@@ -15,6 +15,7 @@ import type { RegistrationDesk } from './registration.ts'
 import { continueSession, type Session, startSession } from './sessions.ts'
 import { tokenSubjects } from './subjects.ts'
 import { type Throttle, tooMany } from './throttle.ts'
+import { visitOf } from './visits.ts'
 
 /** What is wrong with requests of which there may not be too many. */
 export const THROTTLED_ERRORS: ErrorCode[] = ['INVALID_PARAMETERS', ...BODY_ERRORS, 'TOO_MANY_REQUESTS']
@@ -55,11 +56,8 @@ function registerRoute({ config, once }: App, desk: RegistrationDesk) {
       },
     },
     handler: (request: FastifyRequest<{ Body: RegisterRequest }>, reply: FastifyReply) => {
-      const { body, ip, log } = request
       async function register() {
-        const user = await desk.register(body, ip)
-        if (confirms) log.info({ registration: user.id, ip }, 'an e-mail is to be confirmed')
-        else log.info({ user: user.id, ip }, 'an account was made')
+        const user = await desk.register(request.body, visitOf(request))
         reply.code(201).header('location', `${request.basePath}/user/profile`)
         return user
       }
@@ -88,13 +86,13 @@ function loginRoute({ accessTokens, config, database }: App, desk: CredentialDes
       },
     },
     handler: async (request: FastifyRequest<{ Body: LoginRequest }>) => {
-      const { body, ip, log } = request
-      const credentials = await desk.check(body.email, body.password, ip)
-      const session = await startSession(db, credentials, useOf(request))
+      const { email, password } = request.body
+      const visit = visitOf(request)
+      const credentials = await desk.check(email, password, visit)
+      const session = await startSession(db, credentials, useOf(request), visit.audit)
       const user = session && (await findUser(db, session.userId))
       // Changed or deleted in the moment between.
       if (!user) throw invalidCredentials(confirms)
-      log.info({ user: user.id, session: session.id, ip }, 'a session was begun')
       return tokensOf(accessTokens, session, user)
     },
   } as const
@@ -119,16 +117,15 @@ function refreshRoute(app: App, throttle: Throttle) {
       },
     },
     handler: async (request: FastifyRequest<{ Body: RefreshRequest }>) => {
-      const { body, ip, log } = request
-      const subjects = tokenSubjects(ip)
-      const continuation = await continueSession(db, body.refresh_token, useOf(request))
+      const { address, audit } = visitOf(request)
+      const subjects = tokenSubjects(address)
+      const continuation = await continueSession(db, request.body.refresh_token, useOf(request), audit)
       if (continuation && 'session' in continuation) {
         const user = await findUser(db, continuation.session.userId)
         if (user) return tokensOf(app.accessTokens, continuation.session, user)
       }
       if (continuation && 'tooSoon' in continuation) throw tooMany(continuation.tooSoon)
       if (continuation && 'stolen' in continuation) {
-        log.warn({ session: continuation.stolen }, 'a refresh token was used twice: its session was ended')
         app.forgetCallers(({ sessionId }) => sessionId === continuation.stolen)
       }
       // Nobody can guess a token that is valid, so only the others have to wait.
@@ -161,8 +158,7 @@ function passwordRoute(app: App, desk: CredentialDesk) {
     },
     handler: async (request: FastifyRequest<{ Body: PasswordChange }>, reply: FastifyReply) => {
       const { id, sessionId } = callerOf(request)
-      await desk.changePassword({ id, sessionId }, request.body, request.ip)
-      request.log.info({ user: id, ip: request.ip }, 'a password was changed')
+      await desk.changePassword({ id, sessionId }, request.body, visitOf(request))
       app.forgetCallers((caller) => caller.id === id && caller.sessionId !== sessionId)
       return reply.code(204).send()
     },

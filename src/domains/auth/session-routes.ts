@@ -9,6 +9,7 @@ import { callerOf } from '#src/http/plugins/authentication.ts'
 import { type CredentialDesk, WRONG_PASSWORD } from './credentials.ts'
 import { endOtherSessions, endSessionOf, listSessions } from './queries.ts'
 import { THROTTLED_ERRORS } from './routes.ts'
+import { visitOf } from './visits.ts'
 
 const NO_SUCH_SESSION = 'You have no session with this id.'
 
@@ -43,8 +44,7 @@ function reauthenticateRoute(desk: CredentialDesk) {
     },
     handler: async (request: FastifyRequest<{ Body: Reauthentication }>, reply: FastifyReply) => {
       const { id, sessionId } = sessionOf(request)
-      await desk.reauthenticate({ id, sessionId }, request.body.password, request.ip)
-      request.log.info({ user: id, session: sessionId, ip: request.ip }, 'a password was given again')
+      await desk.reauthenticate({ id, sessionId }, request.body.password, visitOf(request))
       return reply.code(204).send()
     },
   } as const
@@ -67,7 +67,9 @@ function logoutRoute(app: App) {
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const { id, sessionId } = sessionOf(request)
-      await endSessionOf(app.database.writer, id, sessionId)
+      await app.database.writer.transaction().execute(async (trx) => {
+        if (await endSessionOf(trx, id, sessionId)) await request.audit(trx, { kind: 'logout' })
+      })
       app.forgetCallers((caller) => caller.sessionId === sessionId)
       return reply.code(204).send()
     },
@@ -114,7 +116,12 @@ function endRoute(app: App) {
     },
     handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
       const { id: userId } = callerOf(request)
-      const ended = await endSessionOf(app.database.writer, userId, request.params.id)
+      const { id } = request.params
+      const ended = await app.database.writer.transaction().execute(async (trx) => {
+        const found = await endSessionOf(trx, userId, id)
+        if (found) await request.audit(trx, { kind: 'session_ended', detail: { session: id } })
+        return found
+      })
       if (!ended) throw new ApiError('NOT_FOUND', NO_SUCH_SESSION)
       app.forgetCallers((caller) => caller.id === userId && caller.keyId === null)
       return reply.code(204).send()
@@ -139,7 +146,10 @@ function endOthersRoute(app: App) {
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const { id, sessionId } = sessionOf(request)
-      await endOtherSessions(app.database.writer, id, sessionId)
+      await app.database.writer.transaction().execute(async (trx) => {
+        await endOtherSessions(trx, id, sessionId)
+        await request.audit(trx, { kind: 'other_sessions_ended' })
+      })
       app.forgetCallers((caller) => caller.id === id && caller.sessionId !== sessionId)
       return reply.code(204).send()
     },

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import type { Credentials } from '#src/domains/user/queries.ts'
+import type { Audit } from '#src/http/plugins/audit.ts'
 import { endSession, insertSession, type SessionUse } from './queries.ts'
 import { holdRefreshToken, insertRefreshToken, spendRefreshToken } from './refresh-token-queries.ts'
 import { familyHash, newSuccessorSalt, successorOf } from './refresh-tokens.ts'
@@ -22,12 +23,14 @@ export async function startSession(
   db: Kysely<Tables>,
   credentials: Credentials,
   use: SessionUse,
+  audit: Audit,
 ): Promise<Session | undefined> {
   return db.transaction().execute(async (trx) => {
     const id = await insertSession(trx, credentials, use)
     if (id === undefined) return undefined
     const refreshToken = newToken()
     await insertRefreshToken(trx, id, tokenHash(refreshToken))
+    await audit(trx, { kind: 'login', userId: credentials.id, sessionId: id })
     return { id, userId: credentials.id, refreshToken }
   })
 }
@@ -51,6 +54,7 @@ export async function continueSession(
   db: Kysely<Tables>,
   token: string,
   use: SessionUse,
+  audit: Audit,
 ): Promise<Continuation> {
   return db.transaction().execute(async (trx) => {
     const hash = tokenHash(token)
@@ -60,6 +64,7 @@ export async function continueSession(
     const { sessionId: id, userId, usedSecondsAgo, successorSalt, kept } = state
     if (!kept || (usedSecondsAgo !== null && usedSecondsAgo >= GRACE_SECONDS)) {
       await endSession(trx, id)
+      await audit(trx, { kind: 'refresh_token_reused', userId, sessionId: id })
       return { stolen: id }
     }
     const limited = refreshSubject(id)

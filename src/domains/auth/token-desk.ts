@@ -12,6 +12,7 @@ import { accountSubjects, everywhereSubject, tokenSubjects } from './subjects.ts
 import type { Throttle } from './throttle.ts'
 import { tokenHash } from './tokens.ts'
 import type { InTurn } from './turns.ts'
+import type { Visit } from './visits.ts'
 
 /** What people do with the tokens that were sent to them. */
 export interface TokenDesk {
@@ -23,15 +24,14 @@ export interface TokenDesk {
    * @throws {ApiError} INVALID_TOKEN, the same whatever is wrong with it, or INVALID_PARAMETERS where the
    * password is easily guessed, which leaves the token as it is
    */
-  resetPassword(reset: PasswordReset, address: string): Promise<string>
+  resetPassword(reset: PasswordReset, visit: Visit): Promise<string>
   /**
    * Makes an account of what was registered. Where an e-mail was registered more than once, its owner says by the
    * password which one it was: the other may have been made by somebody who hopes to share the account.
    *
-   * @returns the id of the user
    * @throws {ApiError} INVALID_TOKEN, or INVALID_PARAMETERS about the password
    */
-  confirmEmail(confirmation: EmailConfirmation, address: string): Promise<string>
+  confirmEmail(confirmation: EmailConfirmation, visit: Visit): Promise<void>
 }
 
 export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, inTurn: InTurn): TokenDesk {
@@ -64,7 +64,7 @@ export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, inTurn: 
   }
 
   return {
-    async resetPassword({ token, password, end_keys }, address) {
+    async resetPassword({ token, password, end_keys }, { address, audit }) {
       const hash = tokenHash(token)
       const owner = await findTokenAccount(db, 'password_reset', hash)
       if (!owner) return refuseToken(address)
@@ -78,28 +78,34 @@ export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, inTurn: 
         await resetPasswordHash(trx, id, passwordHash)
         if (!(await spendAccountToken(trx, 'password_reset', hash))) throw invalidToken()
         await endOtherSessions(trx, id, null)
-        if (endKeys) await deleteKeys(trx, id)
+        const keys = endKeys ? await deleteKeys(trx, id) : 0
+        await audit(trx, { kind: 'password_reset', userId: id })
+        if (keys > 0) await audit(trx, { kind: 'keys_ended', userId: id, detail: { keys } })
       })
       await throttle.forget([...accountSubjects(account, address), everywhereSubject(account)])
       return id
     },
 
-    async confirmEmail({ token, password }, address) {
+    async confirmEmail({ token, password }, { address, audit }) {
       const hash = tokenHash(token)
       const waiting = await findRegistrations(db, hash)
       if (waiting[0]) {
         const registration = waiting.length === 1 ? waiting[0] : await theOneWith(password, waiting, address)
-        const id = await db.transaction().execute((trx) => admitRegistration(trx, registration))
-        if (id === undefined) throw invalidToken()
-        return id
+        const admitted = await db.transaction().execute(async (trx) => {
+          const userId = await admitRegistration(trx, registration)
+          if (userId !== undefined) await audit(trx, { kind: 'account_made', userId })
+          return userId !== undefined
+        })
+        if (!admitted) throw invalidToken()
+        return
       }
       const account = await findTokenAccount(db, 'email_confirmation', hash)
       if (!account) return refuseToken(address)
       await db.transaction().execute(async (trx) => {
         await confirmEmail(trx, account.id)
         if (!(await spendAccountToken(trx, 'email_confirmation', hash))) throw invalidToken()
+        await audit(trx, { kind: 'email_confirmed', userId: account.id })
       })
-      return account.id
     },
   }
 }

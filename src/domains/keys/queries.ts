@@ -110,9 +110,10 @@ export async function deleteKey(db: Kysely<Tables>, userId: string, id: string):
   return numDeletedRows > 0n
 }
 
-/** Deletes all keys of a user. */
-export async function deleteKeys(db: Kysely<Tables>, userId: string): Promise<void> {
-  await db.deleteFrom('api_key').where('user_id', '=', userId).execute()
+/** Deletes all keys of a user; returns how many. */
+export async function deleteKeys(db: Kysely<Tables>, userId: string): Promise<number> {
+  const { numDeletedRows } = await db.deleteFrom('api_key').where('user_id', '=', userId).executeTakeFirst()
+  return Number(numDeletedRows)
 }
 
 /** Who a key that has not expired belongs to. */

@@ -57,26 +57,26 @@ function createRoute({ database, once }: App) {
         const { name, expires_in_days: expiresInDays = null } = request.body
         const { id: userId, sessionId, role } = callerOf(request)
         const scopes = grantedScopes(request.body.scopes ?? DEFAULT_SCOPES, role)
-        const row = await database.writer.transaction().execute((trx) =>
-          insertKey(
-            trx,
-            {
-              userId,
-              sessionId,
-              name,
-              hint: key.slice(0, HINT_LENGTH),
-              hash: createHash('sha256').update(key).digest(),
-              scopes,
-              expiresInDays,
-            },
-            KEYS_PER_USER,
-          ),
-        )
+        const made = {
+          userId,
+          sessionId,
+          name,
+          hint: key.slice(0, HINT_LENGTH),
+          hash: createHash('sha256').update(key).digest(),
+          scopes,
+          expiresInDays,
+        }
+        const row = await database.writer.transaction().execute(async (trx) => {
+          const inserted = await insertKey(trx, made, KEYS_PER_USER)
+          if (typeof inserted === 'object') {
+            await request.audit(trx, { kind: 'key_made', detail: { key: inserted.id, scopes } })
+          }
+          return inserted
+        })
         if (row === 'session ended') throw new ApiError('UNAUTHORIZED', 'The session has just ended.')
         if (row === 'too many') {
           throw new ApiError('TOO_MANY_KEYS', `You have ${KEYS_PER_USER} keys: delete one that is not used.`)
         }
-        request.log.info({ user: userId, key: row.id, scopes, ip: request.ip }, 'a key was made')
         reply.code(201).header('location', `${request.basePath}/auth/keys/${row.id}`)
         return { ...row, key }
       }),
@@ -125,7 +125,11 @@ function deleteRoute(app: App) {
     handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
       const { id } = request.params
       const { id: userId } = callerOf(request)
-      const deleted = await deleteKey(app.database.writer, userId, id)
+      const deleted = await app.database.writer.transaction().execute(async (trx) => {
+        const found = await deleteKey(trx, userId, id)
+        if (found) await request.audit(trx, { kind: 'key_deleted', detail: { key: id } })
+        return found
+      })
       if (!deleted) throw new ApiError('NOT_FOUND', NO_SUCH_KEY)
       // Others were made with it, and more with those: all keys of the user are looked up anew.
       app.forgetCallers((caller) => caller.id === userId && caller.keyId !== null)

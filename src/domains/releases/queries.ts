@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
+import { recordOperation } from '#src/domains/audit/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import type { Series } from '#src/products/series.ts'
 
@@ -149,6 +150,10 @@ export async function publishRelease(trx: Transaction<Tables>, code: string): Pr
       release_id = excluded.release_id,
       previous_release_id = publication.release_id,
       published_at = now()`.execute(trx)
+  await recordOperation(trx, {
+    kind: 'release_published',
+    detail: { release: code, replaced: published?.code },
+  })
   return published?.code
 }
 
@@ -200,6 +205,8 @@ export async function deleteRelease(trx: Transaction<Tables>, code: string, forc
     await trx.deleteFrom('coverage').where('release_id', '=', release.id).execute()
     await trx.deleteFrom('area_result').where('release_id', '=', release.id).execute()
     await trx.updateTable('release').set({ status: 'deleted' }).where('id', '=', release.id).execute()
+    const detail = { release: code, published: release.publishedAt !== null }
+    await recordOperation(trx, { kind: 'release_deleted', detail })
   }
 }
 
@@ -212,37 +219,4 @@ async function existing(db: Kysely<Tables>, code: string): Promise<ReleaseRow> {
 /** Operators are few: one at a time may change which releases there are. Readers are not held up. */
 async function lockReleases(trx: Transaction<Tables>): Promise<void> {
   await sql`lock table publication in share row exclusive mode`.execute(trx)
-}
-
-export interface LayerSummary {
-  input: string | null
-  scenario: string | null
-  unit: string
-  validCount: number
-  minimum: number | null
-  maximum: number | null
-  mean: number | null
-  width: number
-  height: number
-}
-
-/** The layers of a release with their statistics, in the order of the answers. */
-export async function listLayers(db: Kysely<Tables>, releaseId: number): Promise<LayerSummary[]> {
-  return db
-    .selectFrom('layer')
-    .innerJoin('coverage', 'coverage.id', 'layer.coverage_id')
-    .select([
-      'layer.input',
-      'layer.scenario',
-      'layer.unit',
-      'layer.valid_count as validCount',
-      'layer.minimum',
-      'layer.maximum',
-      'layer.mean',
-      'coverage.width',
-      'coverage.height',
-    ])
-    .where('layer.release_id', '=', releaseId)
-    .orderBy('layer.ordinal')
-    .execute()
 }

@@ -164,15 +164,18 @@ export async function listUsers(db: Kysely<Tables>): Promise<UserProfile[]> {
 /**
  * Gives an account another role.
  *
+ * @returns the id of the account
  * @throws {OperatorError} when there is no such account
  */
-export async function setRole(db: Kysely<Tables>, email: string, role: Role): Promise<void> {
-  const { numUpdatedRows } = await db
+export async function setRole(db: Kysely<Tables>, email: string, role: Role): Promise<string> {
+  const account = await db
     .updateTable('app_user')
     .set({ role })
     .where('email_key', '=', emailKey(email))
+    .returning('id')
     .executeTakeFirst()
-  if (numUpdatedRows === 0n) throw noAccount(email)
+  if (!account) throw noAccount(email)
+  return account.id
 }
 
 /** What an operator is told who names an account that there is not. */

@@ -57,7 +57,7 @@ export function userRoutes(app: App): void {
         operationId: 'deleteProfile',
         summary: 'Delete the own account',
         description:
-          'Removes the account with everything that belongs to it, for good: the history with its feedback, and the counts of what was asked for; all tokens and keys stop working, and the e-mail is free. That is so for everybody at once; rows of a long history are then deleted in the background. The answer counts what was removed, and what was kept without any trace of the person.',
+          'Removes the account with everything that belongs to it, for good: the history with its feedback, and the counts of what was asked for; all tokens and keys stop working, and the e-mail is free. That is so for everybody at once; rows of a long history are then deleted in the background. What the audit record says of the account stays until its time is over: ids, times and networks, and no name or e-mail. The answer counts what was removed, and what was kept without any trace of the person.',
         tags: ['user'],
         response: {
           200: { ...ref(DeletionReport), description: 'What was done.' },
@@ -67,10 +67,13 @@ export function userRoutes(app: App): void {
     },
     async (request) => {
       const { id } = callerOf(request)
-      const removed = await db.transaction().execute((trx) => deleteUser(trx, id))
+      const removed = await db.transaction().execute(async (trx) => {
+        const counts = await deleteUser(trx, id)
+        await request.audit(trx, { kind: 'account_deleted' })
+        return counts
+      })
       app.forgetCallers((caller) => caller.id === id)
       removeRest()
-      request.log.info({ user: id, ip: request.ip }, 'an account was deleted')
       return { removed: { ...removed }, anonymised: {} }
     },
   )

@@ -1,6 +1,7 @@
 import type { Transaction } from 'kysely'
 import type { Database } from '#src/database/client.ts'
 import type { Tables } from '#src/database/tables.ts'
+import { recordOperation } from '#src/domains/audit/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { linkParents, someOf } from './parents.ts'
 import type { CountryPlace } from './place.ts'
@@ -84,6 +85,8 @@ export async function replaceBoundaries(
     }))
     if (strict) refuseFindings(`of level ${level + 1} and would lose their parent`, relinked)
     await analyzeBoundaries(trx)
+    const detail = { country: country.code, level, areas: replacement.added + replacement.updated }
+    await recordOperation(trx, { kind: 'boundaries_loaded', detail })
     if (dryRun) await undoTrial(trx)
     return { ...replacement, repaired, dropped, reparented, unnamed, relinked, approximateDeleted }
   })

@@ -259,7 +259,7 @@ describe('a token', () => {
       const messages = log.map((line) => JSON.parse(line))
       const logged = (event: object) => expect(messages).toContainEqual(expect.objectContaining(event))
       await vi.waitFor(() => expect(log.join('')).toContain('a mail was sent'), PATIENCE)
-      logged({ msg: 'a password was reset', user: person.user.id, ip: '127.0.0.1' })
+      logged({ msg: 'a password was reset', user: person.user.id, network: '127.0.0.1' })
       for (const secret of [token, NEW]) expect(log.join('')).not.toContain(secret)
     })
   })

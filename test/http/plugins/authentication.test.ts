@@ -132,9 +132,11 @@ test('who is let in and who is not is logged, and no token, key or password ever
     const log = lines.join('')
     const messages = lines.map((line) => JSON.parse(line))
     const logged = (event: object) => expect(messages).toContainEqual(expect.objectContaining(event))
-    logged({ msg: 'an account was made', user: someone.user.id, ip: '127.0.0.1' })
-    logged({ msg: 'a session was begun', user: someone.user.id, ip: '127.0.0.1' })
-    logged({ msg: 'a key was made', user: someone.user.id, key: made.json().id })
+    const own = { user: someone.user.id, network: '127.0.0.1', reqId: expect.any(String) }
+    logged({ msg: 'an account was made', event: 'account_made', ...own })
+    logged({ msg: 'a session was begun', event: 'login', ...own })
+    const { id: key } = made.json()
+    logged({ msg: 'a key was made', event: 'key_made', detail: { key, scopes: ['account'] }, ...own })
     logged({ msg: 'refused', code: 'INVALID_CREDENTIALS', path: '/auth/login', ip: '127.0.0.1' })
     const secrets = [
       someone.password,

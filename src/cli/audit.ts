@@ -1,0 +1,77 @@
+import { Command, InvalidArgumentError, Option } from 'commander'
+import type { Kysely } from 'kysely'
+import { AUDIT_KINDS, type AuditKind } from '#src/database/audit-table.ts'
+import type { Tables } from '#src/database/tables.ts'
+import { type AuditRecord, listRecords } from '#src/domains/audit/queries.ts'
+import { findCredentials, noAccount } from '#src/domains/user/queries.ts'
+import { isUuid } from '#src/lib/uuid.ts'
+import { withDatabase } from './database.ts'
+import { printable } from './table.ts'
+
+interface AuditOptions {
+  user?: string
+  kind?: AuditKind
+  since?: Date
+  json?: boolean
+}
+
+export const auditCommand = new Command('audit')
+  .description('List what happened to accounts, keys, releases and reference data, the newest first.')
+  .option('--user <account>', 'about this account alone: its e-mail or, where it is deleted, its id')
+  .addOption(new Option('--kind <kind>', 'of this kind alone').choices(Object.keys(AUDIT_KINDS)))
+  .option('--since <time>', 'from this time on, for example 2026-11-01 or 2026-11-01T08:30:00Z', readTime)
+  .option('--json', 'answer with a JSON object in each line, for programs')
+  .action((options: AuditOptions) =>
+    withDatabase(async ({ writer }) => {
+      const reader = readerOfOutput()
+      const { user, kind, since, json } = options
+      const userId = user === undefined ? undefined : await idOf(writer, user)
+      for await (const record of listRecords(writer, { userId, kind, since })) {
+        if (reader.isGone) return
+        console.log(json ? JSON.stringify(record) : lineOf(record))
+      }
+    }),
+  )
+
+/** A time of ISO 8601; a date is its beginning in UTC. */
+function readTime(text: string): Date {
+  const time = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d))?$/.test(text) ? new Date(text) : undefined
+  if (time && Number.isFinite(time.getTime())) return time
+  throw new InvalidArgumentError('It must be a time such as 2026-11-01 or 2026-11-01T08:30:00Z.')
+}
+
+async function idOf(db: Kysely<Tables>, account: string): Promise<string> {
+  if (isUuid(account)) return account
+  const found = await findCredentials(db, account)
+  if (!found) throw noAccount(account)
+  return found.id
+}
+
+/** What a person reads: the time, the kind, and what there is besides. */
+function lineOf({ id: _, at, kind, userId, email, detail, ...rest }: AuditRecord): string {
+  const { sessionId, keyId, network, requestId, operator } = rest
+  const named = {
+    user: email ?? userId,
+    session: sessionId,
+    by_key: keyId,
+    network,
+    request: requestId,
+    operator,
+    ...detail,
+  }
+  const members = Object.entries(named).filter(([, value]) => value !== null)
+  return printable([at, kind, ...members.map(([name, value]) => `${name}=${textOf(value)}`)].join(' '))
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' && !/[\s"]/.test(value) ? value : JSON.stringify(value)
+}
+
+/** Whoever reads the first lines alone (`| head`) closes the pipe: there is nothing more to do then. */
+function readerOfOutput(): { isGone: boolean } {
+  const reader = { isGone: false }
+  process.stdout.once('error', () => {
+    reader.isGone = true
+  })
+  return reader
+}

@@ -1,0 +1,43 @@
+import type { Generated } from 'kysely'
+
+/** What is audited, and how the log says it. */
+export const AUDIT_KINDS = {
+  login: 'a session was begun',
+  login_failed: 'a login failed',
+  logout: 'a session was ended',
+  session_ended: 'a session was ended from another, or by its id',
+  other_sessions_ended: 'all other sessions were ended',
+  reauthenticated: 'a password was given again',
+  refresh_token_reused: 'a refresh token was used twice: its session was ended',
+  registration_kept: 'an e-mail was registered, and has to be confirmed',
+  account_made: 'an account was made',
+  account_deleted: 'an account was deleted',
+  email_confirmed: 'an e-mail was confirmed',
+  password_changed: 'a password was changed',
+  password_refused: 'the current password was wrong',
+  password_reset: 'a password was reset',
+  password_reset_issued: 'an operator made a token for a new password',
+  role_changed: 'a role was changed',
+  key_made: 'a key was made',
+  key_deleted: 'a key was deleted',
+  keys_ended: 'all keys of an account ended with its password',
+  release_published: 'a release was published',
+  release_deleted: 'a release was deleted',
+  boundaries_loaded: 'boundaries were loaded',
+  reference_changed: 'countries or crops were changed',
+} as const
+
+export type AuditKind = keyof typeof AUDIT_KINDS
+
+export interface AuditRecordTable {
+  id: Generated<number>
+  at: Generated<Date>
+  kind: AuditKind
+  user_id: string | null
+  session_id: string | null
+  key_id: string | null
+  network: string | null
+  request_id: string | null
+  operator: string | null
+  detail: object | null
+}

@@ -1,0 +1,88 @@
+import type { FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import type { Kysely } from 'kysely'
+import { AUDIT_KINDS, type AuditKind } from '#src/database/audit-table.ts'
+import type { Tables } from '#src/database/tables.ts'
+import { networkOf } from '#src/lib/network.ts'
+import type { App } from '../app.ts'
+
+/** Something that concerns the security of the service. */
+export interface AuditEvent {
+  kind: AuditKind
+  /** The account that it is about; the caller's where it is left out, null where there is none. */
+  userId?: string | null
+  /** The login by which it was done; the caller's where it is left out. */
+  sessionId?: string
+  /** What depends on the kind: ids, names and reasons, never a secret. */
+  detail?: Record<string, unknown>
+}
+
+/** Who did it, and from where: a request, or an operator at the command line. */
+export interface AuditOrigin {
+  userId: string | null
+  sessionId: string | null
+  keyId: string | null
+  network: string | null
+  requestId: string | null
+  operator: string | null
+}
+
+export interface AuditRecords {
+  /** Adds a record; false where there are so many like it that it is left out. */
+  add(db: Kysely<Tables>, event: AuditEvent, origin: AuditOrigin): Promise<boolean>
+  /** Removes what is too old, piece by piece. */
+  deleteOld(): Promise<void>
+}
+
+/** Records an event of a request, and logs it. */
+export type Audit = FastifyRequest['audit']
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /**
+     * Records something that concerns security, and logs it in one line at every level of the log up to `warn`.
+     *
+     * @param db the transaction that does it, of which this is the last statement: what cannot be recorded is not
+     * done. What was refused is recorded by itself
+     */
+    audit(db: Kysely<Tables>, event: AuditEvent): Promise<void>
+  }
+}
+
+const CLEAN_UP_EVERY_MS = 600_000
+
+/** Has what concerns security recorded by the routes that do it. */
+export const audit = fp(
+  async (app: App, { records }: { records: AuditRecords }) => {
+    // Intruders are looked for where nothing else is logged but warnings.
+    const level = ['silent', 'fatal', 'error'].includes(app.config.LOG_LEVEL) ? app.config.LOG_LEVEL : 'info'
+
+    app.decorateRequest(
+      'audit',
+      async function (this: FastifyRequest, db: Kysely<Tables>, event: AuditEvent) {
+        const { user, ip, id, log } = this
+        const origin = {
+          userId: user?.id ?? null,
+          sessionId: user?.sessionId ?? null,
+          keyId: user?.keyId ?? null,
+          network: networkOf(ip),
+          requestId: id,
+          operator: null,
+        }
+        // What is too much for the database is too much for the log.
+        if (!(await records.add(db, event, origin))) return
+        const { kind, detail, userId = origin.userId, sessionId = origin.sessionId } = event
+        const by = origin.keyId === null ? { session: sessionId } : { key: origin.keyId }
+        log
+          .child({ event: kind, user: userId, ...by, network: origin.network }, { level })
+          .info({ detail }, AUDIT_KINDS[kind])
+      },
+    )
+
+    const cleanUp = () =>
+      records.deleteOld().catch((error) => app.log.warn({ err: error }, 'old audit records were not deleted'))
+    const timer = setInterval(cleanUp, CLEAN_UP_EVERY_MS).unref()
+    app.addHook('onClose', async () => clearInterval(timer))
+  },
+  { name: 'audit', dependencies: ['authentication'] },
+)
