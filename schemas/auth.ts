@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { optional, ref } from './common.ts'
+import { NewPassword, Password, RecoveryCode, Totp } from './credentials.ts'
 import { Organisation, PersonName, UserProfile } from './user.ts'
 
 const Email = Type.String({
@@ -7,25 +8,6 @@ const Email = Type.String({
   format: 'mailbox',
   description: 'The e-mail address; upper and lower case are the same.',
   examples: ['amina@example.org'],
-})
-
-/** Long enough for a passphrase, short enough that hashing it is no burden. */
-export const PASSWORD_LENGTH = { minimum: 10, maximum: 256 } as const
-
-const NewPassword = Type.String({
-  minLength: PASSWORD_LENGTH.minimum,
-  maxLength: PASSWORD_LENGTH.maximum,
-  format: 'unicode',
-  description: 'Any characters, of any script, in any mixture. The most common passwords are refused.',
-  examples: ['teff grows at dawn'],
-})
-
-/** One to compare with: what it has to be like is told to those who choose one. */
-const Password = Type.String({
-  minLength: 1,
-  maxLength: PASSWORD_LENGTH.maximum,
-  format: 'unicode',
-  examples: ['teff grows at dawn'],
 })
 
 export const RegisterRequest = Type.Object(
@@ -54,9 +36,13 @@ export const LoginRequest = Type.Object(
   {
     email: Type.String({ minLength: 1, maxLength: 254, format: 'text', examples: ['amina@example.org'] }),
     password: Password,
+    totp: optional(Totp),
+    recovery_code: optional(RecoveryCode),
   },
   {
     $id: 'LoginRequest',
+    description:
+      'An account with a second factor needs `totp` or `recovery_code` as well; with others they are ignored.',
     examples: [{ email: 'amina@example.org', password: 'teff grows at dawn' }],
   },
 )
@@ -114,8 +100,13 @@ export const PasswordChange = Type.Object(
 export type PasswordChange = Static<typeof PasswordChange>
 
 export const Reauthentication = Type.Object(
-  { password: Password },
-  { $id: 'Reauthentication', examples: [{ password: 'teff grows at dawn' }] },
+  { password: Password, totp: optional(Totp), recovery_code: optional(RecoveryCode) },
+  {
+    $id: 'Reauthentication',
+    description:
+      'An account with a second factor needs `totp` or `recovery_code` as well; with others they are ignored.',
+    examples: [{ password: 'teff grows at dawn' }],
+  },
 )
 export type Reauthentication = Static<typeof Reauthentication>
 

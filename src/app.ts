@@ -67,26 +67,7 @@ export async function buildApp(
   database: Database,
   products: Products = PRODUCTS,
 ): Promise<App> {
-  const app = Fastify({
-    logger: { level: config.LOG_LEVEL },
-    logController: new LogController({
-      disableRequestLogging: !['debug', 'trace'].includes(config.LOG_LEVEL),
-    }),
-    // Only these may say on whose behalf they ask: anybody can write X-Forwarded-For.
-    // Some write the port behind an address, which Fastify's own comparison takes for no address.
-    trustProxy:
-      config.TRUSTED_PROXIES.length > 0 && ((address: string) => isWithin(address, config.TRUSTED_PROXIES)),
-    genReqId: requestIdOf,
-    ajv: { customOptions: AJV_OPTIONS },
-    // Answers are told apart by the same rules where they can be of several kinds.
-    serializerOpts: { ajv: { formats: AJV_OPTIONS.formats, keywords: AJV_OPTIONS.keywords } },
-    clientErrorHandler,
-    frameworkErrors,
-    // What is under way while the service closes is answered; readiness says that it is closing.
-    return503OnClosing: false,
-    http: serverOptions(config),
-  }).withTypeProvider<TypeBoxTypeProvider>()
-
+  const app = createServer(config)
   app.decorate('config', config)
   app.decorate('database', database)
   app.decorate('products', products)
@@ -98,16 +79,17 @@ export async function buildApp(
   await app.register(connections)
   await app.register(requestCounts, { add: (counts) => addRequestCounts(database.writer, counts) })
   await app.register(keyUsage, { add: createUsageKeeper(database.writer) })
+  // Before the first route, which is that of preflights.
+  await app.register(bodyLimits)
   await app.register(securityHeaders)
   await app.register(hostHeader)
-  await app.register(authentication, { accounts: createAccounts(database.writer, app.log) })
+  await app.register(authentication, { accounts: createAccounts(database.writer, config.ADMIN_2FA, app.log) })
   await app.register(audit, { records: createAuditRecords(database.writer, config.AUDIT_MONTHS) })
   await app.register(idempotency, {
     records: createIdempotencyRecords(database.writer, config.STATEMENT_TIMEOUT_MS, app.log),
   })
   await app.register(caching)
   await app.register(compression)
-  await app.register(bodyLimits)
   await app.register(encodedBodies)
   await app.register(longBodies)
   await app.register(deprecation)
@@ -143,6 +125,28 @@ export async function buildApp(
   )
   await app.register(service, { prefix: config.BASE_PATH })
   return app
+}
+
+function createServer(config: Config): App {
+  return Fastify({
+    logger: { level: config.LOG_LEVEL },
+    logController: new LogController({
+      disableRequestLogging: !['debug', 'trace'].includes(config.LOG_LEVEL),
+    }),
+    // Only these may say on whose behalf they ask: anybody can write X-Forwarded-For.
+    // Some write the port behind an address, which Fastify's own comparison takes for no address.
+    trustProxy:
+      config.TRUSTED_PROXIES.length > 0 && ((address: string) => isWithin(address, config.TRUSTED_PROXIES)),
+    genReqId: requestIdOf,
+    ajv: { customOptions: AJV_OPTIONS },
+    // Answers are told apart by the same rules where they can be of several kinds.
+    serializerOpts: { ajv: { formats: AJV_OPTIONS.formats, keywords: AJV_OPTIONS.keywords } },
+    clientErrorHandler,
+    frameworkErrors,
+    // What is under way while the service closes is answered; readiness says that it is closing.
+    return503OnClosing: false,
+    http: serverOptions(config),
+  }).withTypeProvider<TypeBoxTypeProvider>()
 }
 
 function serverOptions({ SLOW_CLIENT_MS }: Config): ServerOptions {

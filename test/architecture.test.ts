@@ -21,6 +21,7 @@ const LAYERS: [path: string, layer: number][] = [
   ['src/raster/', 3],
   ['src/config.ts', 2],
   ['src/errors.ts', 2],
+  ['src/error-codes.ts', 2],
   ['src/products/', 2],
   ['src/lib/', 1],
   ['schemas/', 0],
@@ -32,6 +33,7 @@ const APART: [string, string][] = [
   ['src/database/', 'src/raster/'],
   ['src/products/', 'src/config.ts'],
   ['src/products/', 'src/errors.ts'],
+  ['src/products/', 'src/error-codes.ts'],
 ]
 
 const LONGEST_FILE = 250

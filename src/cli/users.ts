@@ -3,7 +3,8 @@ import type { Role } from '#schemas/user.ts'
 import { loadConfig } from '#src/config.ts'
 import { recordOperation } from '#src/domains/audit/queries.ts'
 import { issueToken, usageOf } from '#src/domains/auth/account-tokens.ts'
-import { listUsers, noAccount, setRole } from '#src/domains/user/queries.ts'
+import { deleteTwoFactor } from '#src/domains/auth/two-factor-queries.ts'
+import { findCredentials, listUsers, noAccount, setRole } from '#src/domains/user/queries.ts'
 import { withDatabase } from './database.ts'
 import { table } from './table.ts'
 
@@ -76,5 +77,24 @@ usersCommand
       console.log(
         `For ${issued.email}, once, within ${RESET_HOURS} hours. All its sessions end then.\n\n${usage}`,
       )
+    }),
+  )
+
+usersCommand
+  .command('reset-2fa <email>')
+  .description(
+    'Turn the second factor of an account off, for who has lost the app and the recovery codes. Whoever has the password gets in then: ask who asks.',
+  )
+  .action((email: string) =>
+    withDatabase(async ({ writer }) => {
+      const account = await findCredentials(writer, email)
+      if (!account) throw noAccount(email)
+      const userId = account.id
+      const found = await writer.transaction().execute(async (trx) => {
+        const deleted = await deleteTwoFactor(trx, userId)
+        if (deleted) await recordOperation(trx, { kind: 'two_factor_reset', userId })
+        return deleted
+      })
+      console.log(found ? `${email} logs in with the password alone.` : `${email} has no second factor.`)
     }),
   )

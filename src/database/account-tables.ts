@@ -69,6 +69,13 @@ export interface ApiKeyTable {
   parent_id: string | null
 }
 
+export interface TwoFactorTable {
+  user_id: string
+  secret: Buffer
+  confirmed_at: Date | null
+  last_step: Generated<number>
+}
+
 export interface AuthThrottleTable {
   subject: Buffer
   failures: number

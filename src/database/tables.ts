@@ -7,6 +7,7 @@ import type {
   PendingRegistrationTable,
   RefreshTokenTable,
   SessionTable,
+  TwoFactorTable,
   UserTable,
 } from './account-tables.ts'
 import type { AuditRecordTable } from './audit-table.ts'
@@ -38,6 +39,8 @@ export interface Tables {
   pending_registration: PendingRegistrationTable
   api_key: ApiKeyTable
   api_key_usage: { key_id: string; day: string; requests: number }
+  two_factor: TwoFactorTable
+  recovery_code: { user_id: string; hash: Buffer }
   auth_throttle: AuthThrottleTable
   advisory_history: AdvisoryHistoryTable
   advisory_feedback: AdvisoryFeedbackTable

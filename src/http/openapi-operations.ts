@@ -8,8 +8,8 @@ import {
   headersOf,
   type RouteFacts,
 } from './openapi-headers.ts'
-import { insufficientScope } from './plugins/authentication.ts'
 import type { Deprecated } from './plugins/deprecation.ts'
+import { insufficientScope } from './refusals.ts'
 
 /** Carries what a route's config says to its operation; never seen outside. */
 export const ROUTE_FACTS = 'x-route-facts'

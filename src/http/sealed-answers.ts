@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { createHash, createHmac, hkdfSync } from 'node:crypto'
+import { SEAL_KEY_BYTES, seal, unseal } from '#src/lib/sealed.ts'
 
 /** An answer as it is stored: all that is needed to give it again. */
 export interface StoredAnswer {
@@ -8,11 +9,6 @@ export interface StoredAnswer {
   headers: Record<string, string>
   body: object
 }
-
-const ALGORITHM = 'aes-256-gcm'
-const KEY_BYTES = 32
-const NONCE_BYTES = 12
-const TAG_BYTES = 16
 
 /** What a request is compared by. It may be made of a password: it is stored sealed, or under a secret. */
 export function fingerprintOf(request: unknown): string {
@@ -28,9 +24,9 @@ export function fingerprintOf(request: unknown): string {
  */
 export function createSeal(secret: string) {
   // The secret also signs tokens: what is made with it here must be of no use there.
-  const idKey = Buffer.from(hkdfSync('sha256', secret, '', 'idempotent request', KEY_BYTES))
+  const idKey = Buffer.from(hkdfSync('sha256', secret, '', 'idempotent request', SEAL_KEY_BYTES))
   const contentKey = (id: Buffer, name: string) =>
-    Buffer.from(hkdfSync('sha256', secret, id, `idempotent answer ${name}`, KEY_BYTES))
+    Buffer.from(hkdfSync('sha256', secret, id, `idempotent answer ${name}`, SEAL_KEY_BYTES))
 
   return {
     /** The id of a request: the same for the same name in the same scope. */
@@ -40,17 +36,11 @@ export function createSeal(secret: string) {
         .digest()
     },
     seal(id: Buffer, name: string, answer: StoredAnswer): Buffer {
-      const nonce = randomBytes(NONCE_BYTES)
-      const cipher = createCipheriv(ALGORITHM, contentKey(id, name), nonce)
-      const content = Buffer.concat([cipher.update(JSON.stringify(answer)), cipher.final()])
-      return Buffer.concat([nonce, cipher.getAuthTag(), content])
+      return seal(contentKey(id, name), Buffer.from(JSON.stringify(answer)))
     },
     /** @throws where it was sealed with other keys, or changed since */
     unseal(id: Buffer, name: string, sealed: Buffer): StoredAnswer {
-      const decipher = createDecipheriv(ALGORITHM, contentKey(id, name), sealed.subarray(0, NONCE_BYTES))
-      decipher.setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
-      const content = decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES))
-      return JSON.parse(Buffer.concat([content, decipher.final()]).toString())
+      return JSON.parse(unseal(contentKey(id, name), sealed).toString())
     },
   }
 }

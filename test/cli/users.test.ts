@@ -2,10 +2,11 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { openCluster } from '#src/database/client.ts'
 import type { App } from '#src/http/app.ts'
+import { turnOn } from '#test/domains/auth/two-factor.ts'
 import { createTestApp } from '#test/setup/app.ts'
 import { runAgro, testOfCommands } from '#test/setup/cli.ts'
 import type { TestDatabase } from '#test/setup/database.ts'
-import { logIn, type Person, register, tryLogIn } from '#test/setup/people.ts'
+import { logIn, newPerson, PASSWORD, type Person, register, tryLogIn } from '#test/setup/people.ts'
 
 let testDatabase: TestDatabase
 let person: Person
@@ -74,4 +75,23 @@ testOfCommands('nobody gets one who has no account', async () => {
     stdout: '',
     stderr: 'There is no account nobody@example.org; `agro users list` shows them.\n',
   })
+})
+
+testOfCommands('an operator turns off the second factor of whoever has lost it', async () => {
+  let email = ''
+  await withService(async (app) => {
+    const someone = await newPerson(app)
+    email = someone.email
+    await turnOn(app, someone)
+    expect((await tryLogIn(app, email, PASSWORD)).json().code).toBe('TWO_FACTOR_REQUIRED')
+  })
+  const reset = (of: string) => runAgro(testDatabase, 'users', 'reset-2fa', of)
+  expect(await reset(email)).toMatchObject({ code: 0, stdout: `${email} logs in with the password alone.\n` })
+  expect(await reset(email)).toMatchObject({ code: 0, stdout: `${email} has no second factor.\n` })
+  expect((await reset('nobody@example.org')).code).toBe(1)
+  await withService(async (app) => {
+    expect((await tryLogIn(app, email, PASSWORD)).statusCode).toBe(200)
+  })
+  const { stdout } = await runAgro(testDatabase, 'audit', '--user', email, '--kind', 'two_factor_reset')
+  expect(stdout.trimEnd().split('\n')).toHaveLength(1)
 })

@@ -76,7 +76,13 @@ const CIRCUMSTANCES: Record<string, Record<string, string | undefined>> = {
 }
 
 /** Operations that need something new each time. What others have done is done, and the next one is an error. */
-const WORKS_ONCE = new Set(['register', 'resetPassword', 'confirmEmail'])
+const WORKS_ONCE = new Set([
+  'register',
+  'resetPassword',
+  'confirmEmail',
+  'confirmTwoFactor',
+  'disableTwoFactor',
+])
 
 describe('what the document says of answers', () => {
   test('is what every operation answers, and nothing of it is made up', async () => {

@@ -1,5 +1,8 @@
 import type { TokenPurpose } from '#src/domains/auth/account-token-queries.ts'
 import { issueToken } from '#src/domains/auth/account-tokens.ts'
+import { codeOfStep, stepAt } from '#src/lib/totp.ts'
+import { endWaits } from '#test/domains/auth/mails.ts'
+import { beginTwoFactor, codeNow, turnOn } from '#test/domains/auth/two-factor.ts'
 import type { TestApp } from './app.ts'
 import type { Document, Operation } from './document.ts'
 import { logIn, newPerson } from './people.ts'
@@ -39,7 +42,7 @@ const PURPOSES: Record<string, TokenPurpose> = {
 
 /**
  * What an example needs besides: a token, from somebody whom nothing else depends on; what that person
- * has, for the path; and a refresh token or one of a mail that has really been given.
+ * has, for the path; and a refresh token, one of a mail or a code of an app that has really been given.
  */
 export async function asSomebody(
   service: TestApp,
@@ -47,6 +50,8 @@ export async function asSomebody(
   path: string,
   body: unknown,
 ) {
+  // One address may make a hundred accounts, and the operations take more.
+  await endWaits(service.database)
   if (operationId === 'refresh') {
     const { refresh_token } = await newPerson(service.app)
     return { url: path, headers: {}, payload: { refresh_token } }
@@ -60,7 +65,18 @@ export async function asSomebody(
     return { url: path, headers: {}, payload: { ...(body as object), token: issued?.token } }
   }
   if (security?.length === 0) return { url: path, headers: {}, payload: body }
-  const { headers, email } = await newPerson(service.app)
+  const person = await newPerson(service.app)
+  const { headers, email } = person
+  if (operationId === 'confirmTwoFactor') {
+    const totp = codeNow(await beginTwoFactor(service.app, person))
+    return { url: path, headers, payload: { totp } }
+  }
+  if (operationId === 'disableTwoFactor') {
+    const { secret } = await turnOn(service.app, person)
+    // The code of the present step was used to turn it on.
+    const totp = codeOfStep(secret, stepAt(Date.now()) + 1)
+    return { url: path, headers, payload: { ...(body as object), totp } }
+  }
   const make = async (url: string, payload: object) =>
     (await service.app.inject({ method: 'POST', url, headers, payload })).json()
   const idOf: Record<string, () => Promise<string>> = {

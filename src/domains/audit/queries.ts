@@ -6,7 +6,12 @@ import type { AuditEvent, AuditOrigin } from '#src/http/plugins/audit.ts'
 import { operatorName } from '#src/lib/operator.ts'
 
 /** What anybody can make happen without an account. */
-const BY_ANYBODY: ReadonlySet<AuditKind> = new Set(['login_failed', 'password_refused', 'registration_kept'])
+const BY_ANYBODY: ReadonlySet<AuditKind> = new Set([
+  'login_failed',
+  'password_refused',
+  'code_refused',
+  'registration_kept',
+])
 
 /**
  * So many records of a kind are kept in an hour: of one account or, where it takes none, from one

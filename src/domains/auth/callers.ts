@@ -4,18 +4,31 @@ import type { Kysely } from 'kysely'
 import { SCOPES } from '#schemas/keys.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { findKeyUser, touchKey } from '#src/domains/keys/queries.ts'
-import type { Accounts } from '#src/http/plugins/authentication.ts'
+import type { Accounts, Caller } from '#src/http/plugins/authentication.ts'
 import { findSessionUser, isFreshSession } from './queries.ts'
+import { hasTwoFactor } from './two-factor-queries.ts'
 
 /**
  * Looks up who a session or a key belongs to. It asks the database that is written to: a replica does
  * not know the newest sessions yet, and still knows the ended ones.
+ *
+ * @param adminsNeedTwoFactor whether an admin without a second factor is an ordinary user
  */
-export function createAccounts(db: Kysely<Tables>, log: FastifyBaseLogger): Accounts {
+export function createAccounts(
+  db: Kysely<Tables>,
+  adminsNeedTwoFactor: boolean,
+  log: FastifyBaseLogger,
+): Accounts {
+  async function withPresentRole(caller: Caller): Promise<Caller> {
+    if (!adminsNeedTwoFactor || caller.role !== 'admin') return caller
+    return (await hasTwoFactor(db, caller.id)) ? caller : { ...caller, role: 'user', lacksTwoFactor: true }
+  }
+
   return {
     async callerOfSession(sessionId, userId) {
       const user = await findSessionUser(db, sessionId)
-      return user?.id === userId ? { ...user, sessionId, keyId: null, scopes: SCOPES } : undefined
+      if (user?.id !== userId) return undefined
+      return withPresentRole({ ...user, sessionId, keyId: null, scopes: SCOPES })
     },
     async callerOfKey(key) {
       const found = await findKeyUser(db, createHash('sha256').update(key).digest())
@@ -24,7 +37,7 @@ export function createAccounts(db: Kysely<Tables>, log: FastifyBaseLogger): Acco
       touchKey(db, found.keyId).catch((error) => log.warn({ err: error }, 'the use of a key was not noted'))
       // A key is not its owner: what an admin may do it may where it was made for that.
       const role = found.scopes.includes('admin') ? found.role : 'user'
-      return { ...found, role, sessionId: null }
+      return withPresentRole({ ...found, role, sessionId: null })
     },
     isFresh: (sessionId) => isFreshSession(db, sessionId),
   }

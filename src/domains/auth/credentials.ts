@@ -17,6 +17,7 @@ import { hashPassword, isOutdated, NOBODYS_HASH, refuseGuessable, verifyPassword
 import { endOtherSessions, freshenSession } from './queries.ts'
 import type { Throttle } from './throttle.ts'
 import type { InTurn } from './turns.ts'
+import { hasTwoFactor } from './two-factor-queries.ts'
 import type { Visit } from './visits.ts'
 
 type Account = Credentials & { emailConfirmed: boolean }
@@ -41,12 +42,8 @@ export interface CredentialDesk {
     change: PasswordChange,
     visit: Visit,
   ): Promise<void>
-  /**
-   * Makes a session fresh whose user gives the password again.
-   *
-   * @throws {ApiError} FORBIDDEN where it is wrong
-   */
-  reauthenticate(user: { id: string; sessionId: string }, password: string, visit: Visit): Promise<void>
+  /** @throws {ApiError} FORBIDDEN where it is not the password of the user */
+  confirmPassword(userId: string, password: string, visit: Visit): Promise<void>
 }
 
 /** @param confirms whether an e-mail has to be confirmed before its account can be used */
@@ -89,7 +86,8 @@ export function createCredentialDesk(
           const done = await replacePasswordHash(trx, { id, passwordHash: known.passwordHash }, replacement)
           if (!done) return false
           await endOtherSessions(trx, id, sessionId)
-          if (sessionId !== null) await freshenSession(trx, sessionId)
+          // Where there is a second factor, a password alone makes no session fresh.
+          if (sessionId !== null && !(await hasTwoFactor(trx, id))) await freshenSession(trx, sessionId)
           await deleteAccountToken(trx, 'password_reset', id)
           const keys = end_keys ? await deleteKeys(trx, id) : 0
           await audit(trx, { kind: 'password_changed' })
@@ -101,17 +99,13 @@ export function createCredentialDesk(
       if (!replaced) throw wrongPassword()
     },
 
-    async reauthenticate({ id, sessionId }, password, { address, audit }) {
+    async confirmPassword(id, password, { address, audit }) {
       const known = await findPasswordHash(db, id)
       if (!known) throw wrongPassword()
       const found = await compareInTurn(emailKey(known.email), address, async () =>
         (await isPassword(known, password, audit)) ? known : undefined,
       )
       if (!found) throw wrongPassword()
-      await db.transaction().execute(async (trx) => {
-        await freshenSession(trx, sessionId)
-        await audit(trx, { kind: 'reauthenticated' })
-      })
     },
   }
 

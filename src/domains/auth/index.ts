@@ -1,6 +1,8 @@
 import { authSchemas } from '#schemas/auth.ts'
 import { sessionSchemas } from '#schemas/sessions.ts'
+import { twoFactorSchemas } from '#schemas/two-factor.ts'
 import type { App } from '#src/http/app.ts'
+import { loadSecrets } from '#src/http/jwt-secret.ts'
 import type { Mailer } from '#src/lib/mailer.ts'
 import { createAccountMail } from './account-mail.ts'
 import { startCleanUp } from './clean-up.ts'
@@ -9,14 +11,17 @@ import { createHashing } from './hashing.ts'
 import { mailRoutes } from './mail-routes.ts'
 import { createRegistrationDesk } from './registration.ts'
 import { authRoutes } from './routes.ts'
+import { createSecondFactor } from './second-factor.ts'
 import { sessionRoutes } from './session-routes.ts'
 import { createThrottle } from './throttle.ts'
 import { createTokenDesk } from './token-desk.ts'
 import { createTurns } from './turns.ts'
+import { twoFactorRoutes } from './two-factor-routes.ts'
+import { createSecretSeal, renewSecrets } from './two-factor-secrets.ts'
 
 /** Accounts: registration, login and the tokens that come of it. */
 export async function auth(app: App): Promise<void> {
-  for (const schema of [...authSchemas, ...sessionSchemas]) app.addSchema(schema)
+  for (const schema of [...authSchemas, ...sessionSchemas, ...twoFactorSchemas]) app.addSchema(schema)
   const { config, database } = app
   const db = database.writer
   const throttle = createThrottle(db)
@@ -24,9 +29,21 @@ export async function auth(app: App): Promise<void> {
   const mail = createAccountMail(db, throttle, config, await mailerOf(app))
   const confirms = config.EMAIL_CONFIRMATION === 'required'
   const desk = createCredentialDesk(db, throttle, inTurn, confirms)
-  authRoutes(app, throttle, desk, createRegistrationDesk(db, throttle, inTurn, mail, confirms))
-  sessionRoutes(app, desk)
+  const secrets = await loadSecrets(config)
+  const seal = createSecretSeal(secrets)
+  const secondFactor = createSecondFactor(db, throttle, seal, app.log)
+  authRoutes(app, throttle, desk, secondFactor, createRegistrationDesk(db, throttle, inTurn, mail, confirms))
+  sessionRoutes(app, desk, secondFactor)
+  twoFactorRoutes(app, desk, secondFactor, seal)
   mailRoutes(app, mail, createTokenDesk(db, throttle, inTurn))
+  if (secrets.length > 1) {
+    app.addHook('onReady', () => {
+      // A login reads what is sealed with either: that it is renewed is for the day when the previous one goes.
+      renewSecrets(db, seal, app.log).catch((error) => {
+        app.log.warn({ err: error }, 'secrets of second factors could not be sealed with the new JWT_SECRET')
+      })
+    })
+  }
   const stopCleanUp = startCleanUp(db, app.log)
   app.addHook('onClose', async () => stopCleanUp())
 }

@@ -12,6 +12,7 @@ import { networkOf } from '#src/lib/network.ts'
 import { type CredentialDesk, invalidCredentials, WRONG_PASSWORD } from './credentials.ts'
 import type { SessionUse } from './queries.ts'
 import type { RegistrationDesk } from './registration.ts'
+import { type SecondFactor, WRONG_CODE } from './second-factor.ts'
 import { continueSession, type Session, startSession } from './sessions.ts'
 import { tokenSubjects } from './subjects.ts'
 import { type Throttle, tooMany } from './throttle.ts'
@@ -23,16 +24,18 @@ export const THROTTLED_ERRORS: ErrorCode[] = ['INVALID_PARAMETERS', ...BODY_ERRO
 /** As much as a person reads. */
 const USER_AGENT_LENGTH = 200
 
+const CODE_NEEDED = 'The password is right: send it again, with totp or recovery_code.'
 const SESSION_ENDED = 'The refresh token is not valid or has ended: log in again.'
 
 export function authRoutes(
   app: App,
   throttle: Throttle,
   desk: CredentialDesk,
+  secondFactor: SecondFactor,
   registration: RegistrationDesk,
 ): void {
   app.route(registerRoute(app, registration))
-  app.route(loginRoute(app, desk))
+  app.route(loginRoute(app, desk, secondFactor))
   app.route(refreshRoute(app, throttle))
   app.route(passwordRoute(app, desk))
 }
@@ -66,7 +69,11 @@ function registerRoute({ config, once }: App, desk: RegistrationDesk) {
   } as const
 }
 
-function loginRoute({ accessTokens, config, database }: App, desk: CredentialDesk) {
+function loginRoute(
+  { accessTokens, config, database }: App,
+  desk: CredentialDesk,
+  secondFactor: SecondFactor,
+) {
   const confirms = config.EMAIL_CONFIRMATION === 'required'
   const db = database.writer
   return {
@@ -77,18 +84,27 @@ function loginRoute({ accessTokens, config, database }: App, desk: CredentialDes
       operationId: 'login',
       summary: 'Get tokens for e-mail and password',
       description:
-        'Send the access token with other requests, and change the refresh token for new ones before it expires. The answer to a wrong e-mail is the same as to a wrong password; repeated failures are slowed down.',
+        'Send the access token with other requests, and change the refresh token for new ones before it expires. The answer to a wrong e-mail is the same as to a wrong password; repeated failures are slowed down. Where the account has a second factor, a right password alone is answered with `TWO_FACTOR_REQUIRED`: ask for the code then, and send it with e-mail and password.',
       tags: ['auth'],
       body: ref(LoginRequest),
       response: {
         200: { ...ref(Tokens), description: 'The tokens.' },
-        ...errorResponses(...THROTTLED_ERRORS, 'INVALID_CREDENTIALS', 'EMAIL_NOT_CONFIRMED'),
+        ...errorResponses(
+          ...THROTTLED_ERRORS,
+          'INVALID_CREDENTIALS',
+          'TWO_FACTOR_REQUIRED',
+          'INVALID_CODE',
+          'EMAIL_NOT_CONFIRMED',
+        ),
       },
     },
     handler: async (request: FastifyRequest<{ Body: LoginRequest }>) => {
       const { email, password } = request.body
       const visit = visitOf(request)
       const credentials = await desk.check(email, password, visit)
+      const verdict = await secondFactor.verdict(credentials.id, request.body, visit)
+      if (verdict === 'missing') throw new ApiError('TWO_FACTOR_REQUIRED', CODE_NEEDED)
+      if (verdict === 'wrong') throw new ApiError('INVALID_CODE', WRONG_CODE)
       const session = await startSession(db, credentials, useOf(request), visit.audit)
       const user = session && (await findUser(db, session.userId))
       // Changed or deleted in the moment between.

@@ -5,24 +5,26 @@ import { ref } from '#schemas/common.ts'
 import { SessionList } from '#schemas/sessions.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { callerOf } from '#src/http/plugins/authentication.ts'
+import { callerOf, sessionOf } from '#src/http/plugins/authentication.ts'
 import { type CredentialDesk, WRONG_PASSWORD } from './credentials.ts'
-import { endOtherSessions, endSessionOf, listSessions } from './queries.ts'
+import { endOtherSessions, endSessionOf, freshenSession, listSessions } from './queries.ts'
 import { THROTTLED_ERRORS } from './routes.ts'
+import { type SecondFactor, WRONG_CODE } from './second-factor.ts'
 import { visitOf } from './visits.ts'
 
+const CODE_NEEDED = 'The account has a second factor: send totp or recovery_code as well.'
 const NO_SUCH_SESSION = 'You have no session with this id.'
 
 /** What people do with the sessions that they have begun. */
-export function sessionRoutes(app: App, desk: CredentialDesk): void {
-  app.route(reauthenticateRoute(desk))
+export function sessionRoutes(app: App, desk: CredentialDesk, secondFactor: SecondFactor): void {
+  app.route(reauthenticateRoute(app, desk, secondFactor))
   app.route(logoutRoute(app))
   app.route(listRoute(app))
   app.route(endRoute(app))
   app.route(endOthersRoute(app))
 }
 
-function reauthenticateRoute(desk: CredentialDesk) {
+function reauthenticateRoute({ database }: App, desk: CredentialDesk, secondFactor: SecondFactor) {
   return {
     method: 'POST',
     url: '/reauthenticate',
@@ -31,7 +33,7 @@ function reauthenticateRoute(desk: CredentialDesk) {
       operationId: 'reauthenticate',
       summary: 'Give the password again',
       description:
-        'What could do lasting harm (making a key, deleting the account) takes a login that is younger than ten minutes. This makes the session as good as one that has just begun; refreshing it does not.',
+        'What could do lasting harm (making a key, deleting the account) takes a login that is younger than ten minutes. This makes the session as good as one that has just begun; refreshing it does not. Where the account has a second factor, it takes a code as well, as a login does.',
       tags: ['auth'],
       body: ref(Reauthentication),
       response: {
@@ -44,7 +46,16 @@ function reauthenticateRoute(desk: CredentialDesk) {
     },
     handler: async (request: FastifyRequest<{ Body: Reauthentication }>, reply: FastifyReply) => {
       const { id, sessionId } = sessionOf(request)
-      await desk.reauthenticate({ id, sessionId }, request.body.password, visitOf(request))
+      const { body } = request
+      const visit = visitOf(request)
+      await desk.confirmPassword(id, body.password, visit)
+      const verdict = await secondFactor.verdict(id, body, visit)
+      if (verdict === 'missing') throw new ApiError('FORBIDDEN', CODE_NEEDED)
+      if (verdict === 'wrong') throw new ApiError('FORBIDDEN', WRONG_CODE)
+      await database.writer.transaction().execute(async (trx) => {
+        await freshenSession(trx, sessionId)
+        await visit.audit(trx, { kind: 'reauthenticated' })
+      })
       return reply.code(204).send()
     },
   } as const
@@ -154,11 +165,4 @@ function endOthersRoute(app: App) {
       return reply.code(204).send()
     },
   } as const
-}
-
-/** The user and the session of a route that is for logins alone. */
-function sessionOf(request: FastifyRequest): { id: string; sessionId: string } {
-  const { id, sessionId } = callerOf(request)
-  if (sessionId === null) throw new Error('a route for logins alone let a key in')
-  return { id, sessionId }
 }

@@ -65,6 +65,20 @@ export function refreshSubject(sessionId: string): Subject {
   }
 }
 
+/**
+ * Codes of the second factor of one account, from wherever: there are a million, so what counts is how many are
+ * tried. Who tries them knows the password. The owner, who may have to wait as well, gets in by a recovery code.
+ */
+export function codeSubject(userId: string): Subject {
+  return {
+    hash: hashOf(`code ${userId}`),
+    freeFailures: 5,
+    firstDelaySeconds: 1,
+    longestDelaySeconds: 900,
+    forgottenAfter: { seconds: 3600, since: 'last' },
+  }
+}
+
 /** The accounts that are made from one address, however many, hold up no logins there. */
 export function registrationSubjects(address: string): Subject[] {
   return subjectsOf('registration ', address, OF_AN_OFFICE)

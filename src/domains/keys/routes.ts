@@ -3,11 +3,11 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import { ApiKeyList, ApiKeyRequest, DEFAULT_SCOPES, NewApiKey, SCOPES, type Scope } from '#schemas/keys.ts'
-import type { Role } from '#schemas/user.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { callerOf, KEY_PREFIX } from '#src/http/plugins/authentication.ts'
+import { type Caller, callerOf, KEY_PREFIX } from '#src/http/plugins/authentication.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
+import { notAllowed } from '#src/http/refusals.ts'
 import { deleteKey, insertKey, listKeys } from './queries.ts'
 
 const KEYS_PER_USER = 20
@@ -45,6 +45,7 @@ function createRoute({ database, once }: App) {
           'LOGIN_REQUIRED',
           'REAUTHENTICATION_REQUIRED',
           ['FORBIDDEN', NO_ADMIN],
+          'TWO_FACTOR_SETUP_REQUIRED',
           'TOO_MANY_KEYS',
           ...IDEMPOTENCY_ERRORS,
           ...BODY_ERRORS,
@@ -55,8 +56,9 @@ function createRoute({ database, once }: App) {
       once(request, reply, async () => {
         const key = KEY_PREFIX + randomBytes(32).toString('base64url')
         const { name, expires_in_days: expiresInDays = null } = request.body
-        const { id: userId, sessionId, role } = callerOf(request)
-        const scopes = grantedScopes(request.body.scopes ?? DEFAULT_SCOPES, role)
+        const caller = callerOf(request)
+        const { id: userId, sessionId } = caller
+        const scopes = grantedScopes(request.body.scopes ?? DEFAULT_SCOPES, caller)
         const made = {
           userId,
           sessionId,
@@ -139,7 +141,7 @@ function deleteRoute(app: App) {
 }
 
 /** The scopes of a new key, in their order. */
-function grantedScopes(asked: readonly Scope[], role: Role): Scope[] {
-  if (asked.includes('admin') && role !== 'admin') throw new ApiError('FORBIDDEN', NO_ADMIN)
+function grantedScopes(asked: readonly Scope[], caller: Caller): Scope[] {
+  if (asked.includes('admin') && caller.role !== 'admin') throw notAllowed(caller, NO_ADMIN)
   return SCOPES.filter((scope) => asked.includes(scope))
 }

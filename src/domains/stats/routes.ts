@@ -2,10 +2,11 @@ import type { FastifyRequest } from 'fastify'
 import type { TSchema } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import { type Stats, StatsQuery } from '#schemas/stats.ts'
-import { ApiError, errorResponses } from '#src/errors.ts'
+import { errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
+import { notAllowed } from '#src/http/refusals.ts'
 import { advisoryCounts, trafficCounts } from './answer.ts'
 import { daysBetween } from './period.ts'
 import { countErrors, countFeedback, countRequests, countUsage, countUsers } from './queries.ts'
@@ -34,20 +35,22 @@ export function statsRoutes(app: App, response: TSchema): void {
         querystring: StatsQuery,
         response: {
           200: { ...ref(response), description: 'The counts.' },
-          ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'INVALID_PARAMETERS', [
-            'FORBIDDEN',
-            FOR_ADMINS,
-          ]),
+          ...errorResponses(
+            'UNAUTHORIZED',
+            'INSUFFICIENT_SCOPE',
+            'INVALID_PARAMETERS',
+            ['FORBIDDEN', FOR_ADMINS],
+            'TWO_FACTOR_SETUP_REQUIRED',
+          ),
         },
       },
       preValidation: readQuery(StatsQuery),
     },
     async (request: FastifyRequest<{ Querystring: StatsQuery }>): Promise<Stats> => {
       const { from, to, scope = 'own' } = request.query
-      const { id, role } = callerOf(request)
-      if (scope === 'all' && role !== 'admin') {
-        throw new ApiError('FORBIDDEN', FOR_ADMINS)
-      }
+      const caller = callerOf(request)
+      const { id, role } = caller
+      if (scope === 'all' && role !== 'admin') throw notAllowed(caller, FOR_ADMINS)
       const days = daysBetween(from, to)
       const filter = { ...days, userId: scope === 'all' ? null : id }
       const stats = {

@@ -9,14 +9,17 @@ import type { App } from '../app.ts'
 import { createCallerCache } from '../caller-cache.ts'
 import { loadSecrets } from '../jwt-secret.ts'
 import { partyOf } from '../party.ts'
+import { insufficientScope, loginRequired, notAllowed, reauthenticationRequired } from '../refusals.ts'
 import { overloaded } from './overload.ts'
 
 /** Who a request comes from. */
 export interface Caller {
   /** The user's id. */
   id: string
-  /** A key has its user's role where its scopes say so. */
+  /** What the caller may do now, which may be less than what the account is for; a key has it where its scopes say so. */
   role: Role
+  /** Whether the caller would be an admin with a second factor, which the service asks admins for. */
+  lacksTwoFactor?: boolean
   /** The login that the access token belongs to; null for a key. */
   sessionId: string | null
   /** The key that was sent in the place of an access token; null for a session. */
@@ -151,7 +154,7 @@ export const authentication = fp(
       const { role, login } = config
       if (login) await refuseOtherThanLogin(accounts, request, login)
       if (role && request.user.role !== role) {
-        throw new ApiError('FORBIDDEN', `This is for callers with the role ${role}.`)
+        throw notAllowed(request.user, `This is for callers with the role ${role}.`)
       }
     }
 
@@ -196,6 +199,13 @@ export function callerOf({ user }: FastifyRequest): Caller {
   return user
 }
 
+/** The user and the session of a route that is for logins alone. */
+export function sessionOf(request: FastifyRequest): { id: string; sessionId: string } {
+  const { id, sessionId } = callerOf(request)
+  if (sessionId === null) throw new Error('a route for logins alone let a key in')
+  return { id, sessionId }
+}
+
 /** What a key needs on a route; undefined where nothing depends on it. */
 export function scopeOf({ public: open, login, scope }: FastifyContextConfig): Scope | undefined {
   return scope ?? (open || login ? undefined : 'account')
@@ -231,27 +241,5 @@ function unauthorized(request: FastifyRequest): ApiError {
   return new ApiError('UNAUTHORIZED', TOKEN_OF_NO_USE).withHeader(
     'www-authenticate',
     'Bearer realm="agro-advisory", error="invalid_token"',
-  )
-}
-
-function loginRequired(): ApiError {
-  return new ApiError('LOGIN_REQUIRED', 'No key may do this: it takes the token of a login.')
-}
-
-function reauthenticationRequired(): ApiError {
-  return new ApiError(
-    'REAUTHENTICATION_REQUIRED',
-    `This takes a password that was given within the last ten minutes: send it to POST ${BASE}/auth/reauthenticate.`,
-  )
-}
-
-/** What a key is told that has not the scope of a route. */
-export function insufficientScope(scope: Scope): ApiError {
-  return new ApiError(
-    'INSUFFICIENT_SCOPE',
-    `The key may not do this: it takes one with the scope ${scope}, or the token of a login.`,
-  ).withHeader(
-    'www-authenticate',
-    `Bearer realm="agro-advisory", error="insufficient_scope", scope="${scope}"`,
   )
 }

@@ -2,7 +2,9 @@ import type { AddressInfo } from 'node:net'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { codeOfStep, stepAt } from '#src/lib/totp.ts'
 import { tokenIn } from '#test/domains/auth/mails.ts'
+import { bytesOf } from '#test/domains/auth/two-factor.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { openWatchedPage, type WatchedPage } from '#test/setup/browser.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
@@ -23,6 +25,9 @@ interface Operation {
 /** Whoever comes to the page begins with these. */
 const ARRIVING = ['register', 'resendConfirmation', 'confirmEmail', 'login']
 
+/** A second factor comes and goes between the others: what is shown is copied from the app that it is set up in. */
+const TWO_FACTOR = ['beginTwoFactor', 'confirmTwoFactor', 'disableTwoFactor']
+
 /** These end what others need, so they come last: first what a forgotten password ends, which is all. */
 const LEAVING = [
   'deleteHistoryItem',
@@ -42,6 +47,9 @@ const LEAVING_FOR_GOOD = ['changePassword', 'deleteProfile']
 /** What no example can have: it has to be copied from a mail. */
 const TOKEN_OF_A_MAIL = ['confirmEmail', 'resetPassword']
 
+/** And a code has to be copied from an app. */
+const CODE_OF_AN_APP = ['confirmTwoFactor', 'disableTwoFactor']
+
 const DESKTOP = { width: 1000, height: 700 }
 
 let service: TestApp
@@ -50,6 +58,8 @@ let watched: WatchedPage
 let page: Page
 let url: string
 let operations: Operation[]
+/** What the authenticator app of the visitor makes codes of. */
+let secretOfApp = ''
 
 /** The browser does nearly all of the work: another database would show nothing more, in a minute more. */
 const onAnotherDatabase = process.env.TEST_DATABASE_KIND === 'embedded'
@@ -70,6 +80,11 @@ describe.skipIf(!CHROMIUM || onAnotherDatabase)('the page of the documentation, 
     watched = await openWatchedPage(DESKTOP)
     page = watched.page
     page.setDefaultTimeout(PATIENCE.timeout)
+    page.on('response', async (response) => {
+      if (response.url().endsWith('/auth/two-factor') && response.request().method() === 'POST') {
+        secretOfApp = (await response.json()).secret
+      }
+    })
     await page.goto(url)
   })
   afterAll(async () => {
@@ -106,6 +121,7 @@ describe.skipIf(!CHROMIUM || onAnotherDatabase)('the page of the documentation, 
     const executed = [
       ...(await executeAll(ARRIVING)),
       ...(await executeAll(namesOfOthers())),
+      ...(await executeAll(TWO_FACTOR)),
       ...(await executeAll(LEAVING)),
     ]
     await page.reload()
@@ -134,7 +150,7 @@ function operationsOf(document: OpenAPIV3_1.Document): Operation[] {
 
 /** The operations that neither begin nor end anything, in the order of the document. */
 function namesOfOthers(): string[] {
-  const named = [...ARRIVING, ...LEAVING, ...LEAVING_FOR_GOOD]
+  const named = [...ARRIVING, ...TWO_FACTOR, ...LEAVING, ...LEAVING_FOR_GOOD]
   return operations.map(({ operationId }) => operationId).filter((name) => !named.includes(name))
 }
 
@@ -165,6 +181,7 @@ async function execute({ tag, operationId, success, mediaTypes }: Operation): Pr
     if (mediaTypes.length > 1)
       await block.getByLabel('Request content type').selectOption(mediaType as string)
     if (TOKEN_OF_A_MAIL.includes(operationId)) await copyToken(block)
+    if (CODE_OF_AN_APP.includes(operationId)) await copyCode(block, operationId)
     await block.getByRole('button', { name: 'Execute' }).click()
     const got = await statusIn(block)
     executed.push({ operationId, mediaType, wanted: success, got })
@@ -176,10 +193,19 @@ async function execute({ tag, operationId, success, mediaTypes }: Operation): Pr
 
 /** Puts the token of the newest mail into the body. */
 async function copyToken(block: Locator): Promise<void> {
-  const body = block.locator('textarea.body-param__text')
-  const sent = JSON.parse(await body.inputValue())
   const mail = mailServer.mails.at(-1)
-  await body.fill(JSON.stringify({ ...sent, token: mail && tokenIn(mail) }))
+  await changeBody(block, { token: mail && tokenIn(mail) })
+}
+
+/** Puts a code of the visitor's app into the body: the present one or, where that was used, the next one. */
+async function copyCode(block: Locator, operationId: string): Promise<void> {
+  const step = stepAt(Date.now()) + CODE_OF_AN_APP.indexOf(operationId)
+  await changeBody(block, { totp: codeOfStep(bytesOf(secretOfApp), step) })
+}
+
+async function changeBody(block: Locator, changes: object): Promise<void> {
+  const body = block.locator('textarea.body-param__text')
+  await body.fill(JSON.stringify({ ...JSON.parse(await body.inputValue()), ...changes }))
 }
 
 /** The status of the answer; what the form says where it was not sent. */

@@ -1,0 +1,133 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { Tables } from '#src/database/tables.ts'
+
+export interface TwoFactor {
+  /** As it is stored: sealed. */
+  secret: Buffer
+  /** Whether a login needs it. */
+  confirmed: boolean
+}
+
+export async function findTwoFactor(db: Kysely<Tables>, userId: string): Promise<TwoFactor | undefined> {
+  return db
+    .selectFrom('two_factor')
+    .select(['secret', sql<boolean>`confirmed_at is not null`.as('confirmed')])
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+}
+
+/** Whether a login of an account needs one. */
+export async function hasTwoFactor(db: Kysely<Tables>, userId: string): Promise<boolean> {
+  return (await findTwoFactor(db, userId))?.confirmed ?? false
+}
+
+/** Begins to set one up, anew where that was begun before; false where the account has one. */
+export async function putTwoFactor(db: Kysely<Tables>, userId: string, secret: Buffer): Promise<boolean> {
+  const { rows } = await sql`
+    insert into two_factor as known (user_id, secret) values (${userId}, ${secret})
+    on conflict (user_id) do update set secret = excluded.secret where known.confirmed_at is null
+    returning 1`.execute(db)
+  return rows.length > 0
+}
+
+/**
+ * Has logins need it from now on, with recovery codes in the place of older ones.
+ *
+ * @returns false where another request was faster, or has begun anew
+ */
+export async function confirmTwoFactor(
+  trx: Transaction<Tables>,
+  { userId, secret, step, recoveryHashes }: ConfirmedTwoFactor,
+): Promise<boolean> {
+  // The account is held first, as by all that change something of one: no session begins meanwhile.
+  await sql`select from app_user where id = ${userId} for no key update`.execute(trx)
+  const { numUpdatedRows } = await trx
+    .updateTable('two_factor')
+    .set({ confirmed_at: sql<Date>`now()`, last_step: step })
+    .where('user_id', '=', userId)
+    .where('secret', '=', secret)
+    .where('confirmed_at', 'is', null)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return false
+  await trx
+    .insertInto('recovery_code')
+    .values(recoveryHashes.map((hash) => ({ user_id: userId, hash })))
+    .execute()
+  return true
+}
+
+export interface ConfirmedTwoFactor {
+  userId: string
+  secret: Buffer
+  step: number
+  recoveryHashes: Buffer[]
+}
+
+/** Uses up the code of a step, and those before it; false where one of the same step or a later one was used. */
+export async function spendStep(db: Kysely<Tables>, userId: string, step: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('two_factor')
+    .set({ last_step: step })
+    .where('user_id', '=', userId)
+    .where('last_step', '<', step)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+/** Uses up a recovery code; false where it is none, or was used. */
+export async function spendRecoveryCode(db: Kysely<Tables>, userId: string, hash: Buffer): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('recovery_code')
+    .where('user_id', '=', userId)
+    .where('hash', '=', hash)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+export async function countRecoveryCodes(db: Kysely<Tables>, userId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('recovery_code')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Has logins need the password alone; false where that is so already. */
+export async function deleteTwoFactor(db: Kysely<Tables>, userId: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom('two_factor')
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+/** Some secrets as they are stored, in the order of the accounts. */
+export async function listSecrets(
+  db: Kysely<Tables>,
+  after: string | undefined,
+  most: number,
+): Promise<{ userId: string; secret: Buffer }[]> {
+  let query = db
+    .selectFrom('two_factor')
+    .select(['user_id as userId', 'secret'])
+    .orderBy('user_id')
+    .limit(most)
+  if (after !== undefined) query = query.where('user_id', '>', after)
+  return query.execute()
+}
+
+/** Puts a secret in the place of the one that was read, where that is still there. */
+export async function replaceSecret(
+  db: Kysely<Tables>,
+  userId: string,
+  secret: Buffer,
+  replacement: Buffer,
+): Promise<void> {
+  await db
+    .updateTable('two_factor')
+    .set({ secret: replacement })
+    .where('user_id', '=', userId)
+    .where('secret', '=', secret)
+    .execute()
+}

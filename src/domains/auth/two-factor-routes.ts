@@ -1,0 +1,199 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ref } from '#schemas/common.ts'
+import { SERVICE_NAME } from '#schemas/service.ts'
+import {
+  RecoveryCodes,
+  TwoFactorConfirmation,
+  TwoFactorRemoval,
+  TwoFactorRequest,
+  TwoFactorSecret,
+  TwoFactorStatus,
+} from '#schemas/two-factor.ts'
+import { findUser } from '#src/domains/user/queries.ts'
+import { ApiError, errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { callerOf, sessionOf } from '#src/http/plugins/authentication.ts'
+import { base32, otpauthUri, SECRET_BYTES, stepOfCode } from '#src/lib/totp.ts'
+import { type CredentialDesk, WRONG_PASSWORD } from './credentials.ts'
+import { endOtherSessions } from './queries.ts'
+import { THROTTLED_ERRORS } from './routes.ts'
+import { newRecoveryCodes, recoveryHash, type SecondFactor, WRONG_CODE } from './second-factor.ts'
+import {
+  confirmTwoFactor,
+  countRecoveryCodes,
+  deleteTwoFactor,
+  findTwoFactor,
+  putTwoFactor,
+} from './two-factor-queries.ts'
+import type { SecretSeal } from './two-factor-secrets.ts'
+import { visitOf } from './visits.ts'
+
+const ON = 'The account has a second factor: turn it off before you set up another one.'
+const NOT_BEGUN = 'No second factor is being set up: begin with the password.'
+const NONE = 'The account has no second factor.'
+
+/** The second factor of the own account: how it is set up, and turned off. */
+export function twoFactorRoutes(
+  app: App,
+  desk: CredentialDesk,
+  secondFactor: SecondFactor,
+  seal: SecretSeal,
+): void {
+  app.route(statusRoute(app))
+  app.route(beginRoute(app, desk, seal))
+  app.route(confirmRoute(app, seal))
+  app.route(disableRoute(app, desk, secondFactor))
+}
+
+function statusRoute({ config, database }: App) {
+  return {
+    method: 'GET',
+    url: '/two-factor',
+    config: { scope: 'account', caching: 'never' },
+    schema: {
+      operationId: 'getTwoFactor',
+      summary: 'Whether the account has a second factor',
+      description: 'And how many recovery codes are left.',
+      tags: ['auth'],
+      response: {
+        200: { ...ref(TwoFactorStatus), description: 'What a login needs.' },
+        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE'),
+      },
+    },
+    handler: async (request: FastifyRequest): Promise<TwoFactorStatus> => {
+      const { id } = callerOf(request)
+      const db = database.writer
+      const user = await findUser(db, id)
+      const factor = await findTwoFactor(db, id)
+      return {
+        enabled: factor?.confirmed ?? false,
+        required: config.ADMIN_2FA && user?.role === 'admin',
+        recovery_codes: await countRecoveryCodes(db, id),
+      }
+    },
+  } as const
+}
+
+function beginRoute({ database }: App, desk: CredentialDesk, seal: SecretSeal) {
+  return {
+    method: 'POST',
+    url: '/two-factor',
+    config: { login: 'any', caching: 'never', secret: true },
+    schema: {
+      operationId: 'beginTwoFactor',
+      summary: 'Begin to set up a second factor',
+      description:
+        'Answers with a secret for an authenticator app (TOTP, RFC 6238). Nothing changes until a code of the app comes back with `POST /auth/two-factor/confirm`; another beginning makes another secret.',
+      tags: ['auth'],
+      body: ref(TwoFactorRequest),
+      response: {
+        200: { ...ref(TwoFactorSecret), description: 'What the app needs.' },
+        ...errorResponses(
+          ...THROTTLED_ERRORS,
+          'UNAUTHORIZED',
+          'LOGIN_REQUIRED',
+          ['FORBIDDEN', WRONG_PASSWORD],
+          'TWO_FACTOR_ON',
+        ),
+      },
+    },
+    handler: async (request: FastifyRequest<{ Body: TwoFactorRequest }>): Promise<TwoFactorSecret> => {
+      const { id } = sessionOf(request)
+      await desk.confirmPassword(id, request.body.password, visitOf(request))
+      const user = await findUser(database.writer, id)
+      const secret = randomBytes(SECRET_BYTES)
+      const begun = user && (await putTwoFactor(database.writer, id, seal.seal(id, secret)))
+      if (!begun) throw new ApiError('TWO_FACTOR_ON', ON)
+      return { secret: base32(secret), uri: otpauthUri(secret, user.email, SERVICE_NAME) }
+    },
+  } as const
+}
+
+function confirmRoute(app: App, seal: SecretSeal) {
+  const db = app.database.writer
+  return {
+    method: 'POST',
+    url: '/two-factor/confirm',
+    config: { login: 'any', caching: 'never', secret: true },
+    schema: {
+      operationId: 'confirmTwoFactor',
+      summary: 'Turn the second factor on, with a code of the app',
+      description:
+        'From now on a login needs a code as well. Answers with ten recovery codes for whoever has lost the app. All other sessions of the account end; its keys go on working.',
+      tags: ['auth'],
+      body: ref(TwoFactorConfirmation),
+      response: {
+        200: { ...ref(RecoveryCodes), description: 'It is on.' },
+        ...errorResponses(
+          ...THROTTLED_ERRORS,
+          'UNAUTHORIZED',
+          'LOGIN_REQUIRED',
+          ['FORBIDDEN', WRONG_CODE],
+          ['NOT_FOUND', NOT_BEGUN],
+        ),
+      },
+    },
+    handler: async (request: FastifyRequest<{ Body: TwoFactorConfirmation }>): Promise<RecoveryCodes> => {
+      const { id: userId, sessionId } = sessionOf(request)
+      const factor = await findTwoFactor(db, userId)
+      if (!factor || factor.confirmed) throw new ApiError('NOT_FOUND', NOT_BEGUN)
+      const { secret } = factor
+      const opened = seal.open(userId, secret)
+      const step = opened && stepOfCode(opened, request.body.totp.replace(' ', ''), Date.now())
+      if (step === undefined) throw new ApiError('FORBIDDEN', WRONG_CODE)
+      const codes = newRecoveryCodes()
+      const recoveryHashes = codes.map(recoveryHash)
+      await db.transaction().execute(async (trx) => {
+        const confirmed = await confirmTwoFactor(trx, { userId, secret, step, recoveryHashes })
+        if (!confirmed) throw new ApiError('NOT_FOUND', NOT_BEGUN)
+        // They have shown the password alone.
+        await endOtherSessions(trx, userId, sessionId)
+        await request.audit(trx, { kind: 'two_factor_on' })
+      })
+      app.forgetCallers(({ id }) => id === userId)
+      return { recovery_codes: codes }
+    },
+  } as const
+}
+
+function disableRoute(app: App, desk: CredentialDesk, secondFactor: SecondFactor) {
+  const db = app.database.writer
+  return {
+    method: 'POST',
+    url: '/two-factor/disable',
+    config: { login: 'any', caching: 'never' },
+    schema: {
+      operationId: 'disableTwoFactor',
+      summary: 'Turn the second factor off',
+      description:
+        'Needs the password and a code, of the app or for recovery. The recovery codes end; sessions and keys go on.',
+      tags: ['auth'],
+      body: ref(TwoFactorRemoval),
+      response: {
+        204: { type: 'null', description: 'A login needs the password alone.' },
+        ...errorResponses(
+          ...THROTTLED_ERRORS,
+          'UNAUTHORIZED',
+          'LOGIN_REQUIRED',
+          ['FORBIDDEN', WRONG_CODE],
+          ['NOT_FOUND', NONE],
+        ),
+      },
+    },
+    handler: async (request: FastifyRequest<{ Body: TwoFactorRemoval }>, reply: FastifyReply) => {
+      const { id: userId } = sessionOf(request)
+      const { body } = request
+      const visit = visitOf(request)
+      await desk.confirmPassword(userId, body.password, visit)
+      const verdict = await secondFactor.verdict(userId, body, visit)
+      if (verdict === 'missing' || verdict === 'wrong') throw new ApiError('FORBIDDEN', WRONG_CODE)
+      if (verdict === 'not needed') throw new ApiError('NOT_FOUND', NONE)
+      await db.transaction().execute(async (trx) => {
+        if (await deleteTwoFactor(trx, userId)) await visit.audit(trx, { kind: 'two_factor_off' })
+      })
+      app.forgetCallers(({ id }) => id === userId)
+      return reply.code(204).send()
+    },
+  } as const
+}

@@ -1,0 +1,35 @@
+import type { Scope } from '#schemas/keys.ts'
+import { ApiError, BASE } from '#src/errors.ts'
+
+/** What a caller is told who has not the role for something. */
+export function notAllowed({ lacksTwoFactor }: { lacksTwoFactor?: boolean }, sentence: string): ApiError {
+  if (!lacksTwoFactor) return new ApiError('FORBIDDEN', sentence)
+  return new ApiError(
+    'TWO_FACTOR_SETUP_REQUIRED',
+    `Admins need a second factor: set one up with POST ${BASE}/auth/two-factor.`,
+  )
+}
+
+/** What a key is told where it takes a login. */
+export function loginRequired(): ApiError {
+  return new ApiError('LOGIN_REQUIRED', 'No key may do this: it takes the token of a login.')
+}
+
+/** What a login is told whose password was given too long ago. */
+export function reauthenticationRequired(): ApiError {
+  return new ApiError(
+    'REAUTHENTICATION_REQUIRED',
+    `This takes a password that was given within the last ten minutes: send it to POST ${BASE}/auth/reauthenticate.`,
+  )
+}
+
+/** What a key is told that has not the scope of a route. */
+export function insufficientScope(scope: Scope): ApiError {
+  return new ApiError(
+    'INSUFFICIENT_SCOPE',
+    `The key may not do this: it takes one with the scope ${scope}, or the token of a login.`,
+  ).withHeader(
+    'www-authenticate',
+    `Bearer realm="agro-advisory", error="insufficient_scope", scope="${scope}"`,
+  )
+}

@@ -1,0 +1,41 @@
+import type { App } from '#src/http/app.ts'
+import { codeOfStep, stepAt } from '#src/lib/totp.ts'
+import type { Person } from '#test/setup/people.ts'
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
+
+/** The bytes of a secret in base32, as an app reads it. */
+export function bytesOf(base32: string): Buffer {
+  const bits = [...base32].map((letter) => ALPHABET.indexOf(letter).toString(2).padStart(5, '0')).join('')
+  return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
+}
+
+/** The code that the app of a person shows now. */
+export function codeNow(secret: string): string {
+  return codeOfStep(bytesOf(secret), stepAt(Date.now()))
+}
+
+/** Has somebody begin to set up a second factor; returns what the app reads. */
+export async function beginTwoFactor(app: App, { headers, password }: Person): Promise<string> {
+  const response = await app.inject({
+    method: 'POST',
+    url: '/auth/two-factor',
+    headers,
+    payload: { password },
+  })
+  if (response.statusCode !== 200) throw new Error(response.body)
+  return response.json().secret
+}
+
+/** Has somebody turn a second factor on. */
+export async function turnOn(app: App, person: Person): Promise<{ secret: Buffer; recoveryCodes: string[] }> {
+  const secret = await beginTwoFactor(app, person)
+  const response = await app.inject({
+    method: 'POST',
+    url: '/auth/two-factor/confirm',
+    headers: person.headers,
+    payload: { totp: codeNow(secret) },
+  })
+  if (response.statusCode !== 200) throw new Error(response.body)
+  return { secret: bytesOf(secret), recoveryCodes: response.json().recovery_codes }
+}
