@@ -6,6 +6,7 @@ import { isNetworkOf } from './queries.ts'
 import { accountSubjects, addressSubjects, everywhereSubject } from './subjects.ts'
 import type { Throttle } from './throttle.ts'
 import type { InTurn } from './turns.ts'
+import type { Visit } from './visits.ts'
 
 /** What a guess takes where there are too many at an account from everywhere. */
 const CEILING_PAUSE_MS = 1000
@@ -17,25 +18,28 @@ const CEILING_PAUSE_MS = 1000
  */
 export type CompareInTurn = <Result>(
   account: string,
-  address: string,
+  visit: Visit,
   compare: () => Promise<Result | undefined>,
 ) => Promise<Result | undefined>
 
 export function createComparison(db: Kysely<Tables>, throttle: Throttle, inTurn: InTurn): CompareInTurn {
-  return (account, address, compare) => {
+  return (account, visit, compare) => {
+    const { address, atDatabase } = visit
     const ofAccount = accountSubjects(account, address)
     const everywhere = everywhereSubject(account)
     const subjects = [...ofAccount, ...addressSubjects(address)]
-    const isKnown = () => isNetworkOf(db, account, networkOf(address))
+    const isKnown = () => atDatabase(() => isNetworkOf(db, account, networkOf(address)))
     async function slowDown() {
-      if ((await throttle.isOver(everywhere)) && !(await isKnown())) await sleep(CEILING_PAUSE_MS)
+      const isOver = await atDatabase(() => throttle.isOver(everywhere))
+      if (isOver && !(await isKnown())) await sleep(CEILING_PAUSE_MS)
     }
     async function compareAndCount() {
       const found = await compare()
-      if (found === undefined) await throttle.count([...subjects, everywhere])
-      else await throttle.forget(ofAccount)
+      await atDatabase(() =>
+        found === undefined ? throttle.count([...subjects, everywhere]) : throttle.forget(ofAccount),
+      )
       return found
     }
-    return inTurn(subjects, { account, address, isKnown }, compareAndCount, slowDown)
+    return inTurn(subjects, { account, visit, isKnown }, compareAndCount, slowDown)
   }
 }

@@ -10,7 +10,7 @@ import {
   replacePasswordHash,
 } from '#src/domains/user/queries.ts'
 import { ApiError, BASE } from '#src/errors.ts'
-import type { Audit, AuditEvent } from '#src/http/plugins/audit.ts'
+import type { AuditEvent } from '#src/http/plugins/audit.ts'
 import { deleteAccountToken } from './account-token-queries.ts'
 import { createComparison } from './comparison.ts'
 import { hashPassword, isOutdated, NOBODYS_HASH, refuseGuessable, verifyPassword } from './passwords.ts'
@@ -56,54 +56,55 @@ export function createCredentialDesk(
   const compareInTurn = createComparison(db, throttle, inTurn)
 
   return {
-    async check(email, password, { address, audit }) {
-      const found = await compareInTurn(emailKey(email), address, async () => {
-        const known = await findCredentials(db, email)
-        const right = await matching(db, known, email, password)
-        if (!right) await audit(db, loginFailed(known, known ? 'wrong password' : 'no account'))
+    async check(email, password, visit) {
+      const { audit, atDatabase } = visit
+      const found = await compareInTurn(emailKey(email), visit, async () => {
+        const known = await atDatabase(() => findCredentials(db, email))
+        const right = await matching(db, known, { email, password }, visit)
+        const event = loginFailed(known, known ? 'wrong password' : 'no account')
+        if (!right) await atDatabase(() => audit(db, event))
         return right
       })
       if (!found) throw invalidCredentials(confirms)
       if (confirms && !found.emailConfirmed) {
-        await audit(db, loginFailed(found, 'e-mail not confirmed'))
+        await atDatabase(() => audit(db, loginFailed(found, 'e-mail not confirmed')))
         throw notConfirmed()
       }
       return found
     },
 
-    async changePassword(
-      { id, sessionId },
-      { current_password, new_password, end_keys },
-      { address, audit },
-    ) {
-      const known = await findPasswordHash(db, id)
+    async changePassword({ id, sessionId }, { current_password, new_password, end_keys }, visit) {
+      const { audit, atDatabase } = visit
+      const known = await atDatabase(() => findPasswordHash(db, id))
       if (!known) throw wrongPassword()
       await refuseGuessable('new_password', new_password, [known.email])
-      const replaced = await compareInTurn(emailKey(known.email), address, async () => {
-        if (!(await isPassword(known, current_password, audit))) return undefined
+      const replaced = await compareInTurn(emailKey(known.email), visit, async () => {
+        if (!(await isPassword(known, current_password, visit))) return undefined
         const replacement = await hashPassword(new_password)
-        return db.transaction().execute(async (trx) => {
-          const done = await replacePasswordHash(trx, { id, passwordHash: known.passwordHash }, replacement)
-          if (!done) return false
-          await endOtherSessions(trx, id, sessionId)
-          // Where there is a second factor, a password alone makes no session fresh.
-          if (sessionId !== null && !(await hasTwoFactor(trx, id))) await freshenSession(trx, sessionId)
-          await deleteAccountToken(trx, 'password_reset', id)
-          const keys = end_keys ? await deleteKeys(trx, id) : 0
-          await audit(trx, { kind: 'password_changed' })
-          if (keys > 0) await audit(trx, { kind: 'keys_ended', detail: { keys } })
-          return true
-        })
+        const credentials = { id, passwordHash: known.passwordHash }
+        return atDatabase(() =>
+          db.transaction().execute(async (trx) => {
+            if (!(await replacePasswordHash(trx, credentials, replacement))) return false
+            await endOtherSessions(trx, id, sessionId)
+            // Where there is a second factor, a password alone makes no session fresh.
+            if (sessionId !== null && !(await hasTwoFactor(trx, id))) await freshenSession(trx, sessionId)
+            await deleteAccountToken(trx, 'password_reset', id)
+            const keys = end_keys ? await deleteKeys(trx, id) : 0
+            await audit(trx, { kind: 'password_changed' })
+            if (keys > 0) await audit(trx, { kind: 'keys_ended', detail: { keys } })
+            return true
+          }),
+        )
       })
       // Where another request has changed it in the meantime, the current one is no longer current.
       if (!replaced) throw wrongPassword()
     },
 
-    async confirmPassword(id, password, { address, audit }) {
-      const known = await findPasswordHash(db, id)
+    async confirmPassword(id, password, visit) {
+      const known = await visit.atDatabase(() => findPasswordHash(db, id))
       if (!known) throw wrongPassword()
-      const found = await compareInTurn(emailKey(known.email), address, async () =>
-        (await isPassword(known, password, audit)) ? known : undefined,
+      const found = await compareInTurn(emailKey(known.email), visit, async () =>
+        (await isPassword(known, password, visit)) ? known : undefined,
       )
       if (!found) throw wrongPassword()
     },
@@ -113,10 +114,10 @@ export function createCredentialDesk(
   async function isPassword(
     known: { passwordHash: string },
     password: string,
-    audit: Audit,
+    { audit, atDatabase }: Visit,
   ): Promise<boolean> {
     const right = await verifyPassword(known.passwordHash, password)
-    if (!right) await audit(db, { kind: 'password_refused' })
+    if (!right) await atDatabase(() => audit(db, { kind: 'password_refused' }))
     return right
   }
 }
@@ -125,16 +126,16 @@ export function createCredentialDesk(
 async function matching(
   db: Kysely<Tables>,
   known: Account | undefined,
-  email: string,
-  password: string,
+  { email, password }: { email: string; password: string },
+  { atDatabase }: Visit,
 ): Promise<Account | undefined> {
   const matches = await verifyPassword(known?.passwordHash ?? NOBODYS_HASH, password)
   if (!known || !matches) return undefined
   if (!isOutdated(known.passwordHash)) return known
   const passwordHash = await hashPassword(password)
-  if (await replacePasswordHash(db, known, passwordHash)) return { ...known, passwordHash }
+  if (await atDatabase(() => replacePasswordHash(db, known, passwordHash))) return { ...known, passwordHash }
   // Another login was faster, or the password has just been changed: look again.
-  const now = await findCredentials(db, email)
+  const now = await atDatabase(() => findCredentials(db, email))
   return now && (await verifyPassword(now.passwordHash, password)) ? now : undefined
 }
 

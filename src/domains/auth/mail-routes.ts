@@ -32,7 +32,7 @@ export function mailRoutes(app: App, mail: AccountMail, desk: TokenDesk): void {
     }),
   )
   app.route(resetRoute(app, desk))
-  app.route(confirmRoute(desk))
+  app.route(confirmRoute(app, desk))
 }
 
 function askingRoute(
@@ -66,7 +66,7 @@ function resetRoute(app: App, desk: TokenDesk) {
   return {
     method: 'POST',
     url: '/password/reset',
-    config: { public: true, caching: 'never' },
+    config: { public: true, caching: 'never', ownTurns: true },
     schema: {
       operationId: 'resetPassword',
       summary: 'Choose a new password with a token',
@@ -80,18 +80,18 @@ function resetRoute(app: App, desk: TokenDesk) {
       },
     },
     handler: async (request: FastifyRequest<{ Body: PasswordReset }>, reply: FastifyReply) => {
-      const id = await desk.resetPassword(request.body, visitOf(request))
+      const id = await desk.resetPassword(request.body, visitOf(app, request, reply))
       app.forgetCallers((caller) => caller.id === id)
       return reply.code(204).send()
     },
   } as const
 }
 
-function confirmRoute(desk: TokenDesk) {
+function confirmRoute(app: App, desk: TokenDesk) {
   return {
     method: 'POST',
     url: '/confirm',
-    config: { public: true, caching: 'never' },
+    config: { public: true, caching: 'never', ownTurns: true },
     schema: {
       operationId: 'confirmEmail',
       summary: 'Confirm the e-mail with a token',
@@ -105,7 +105,7 @@ function confirmRoute(desk: TokenDesk) {
       },
     },
     handler: async (request: FastifyRequest<{ Body: EmailConfirmation }>, reply: FastifyReply) => {
-      await desk.confirmEmail(request.body, visitOf(request))
+      await desk.confirmEmail(request.body, visitOf(app, request, reply))
       return reply.code(204).send()
     },
   } as const

@@ -32,39 +32,46 @@ export function createRegistrationDesk(
   mail: AccountMail,
   confirms: boolean,
 ): RegistrationDesk {
-  async function keepUntilConfirmed(user: NewUser, { audit }: Visit): Promise<UserProfile> {
+  async function keepUntilConfirmed(user: NewUser, { audit, atDatabase }: Visit): Promise<UserProfile> {
     const token = newToken()
-    const profile = await db.transaction().execute(async (trx) => {
-      const kept = await insertRegistration(trx, user, { hash: tokenHash(token), hours: CONFIRMATION_HOURS })
-      await audit(trx, { kind: 'registration_kept', userId: kept.id })
-      return kept
-    })
+    const profile = await atDatabase(() =>
+      db.transaction().execute(async (trx) => {
+        const kept = await insertRegistration(trx, user, {
+          hash: tokenHash(token),
+          hours: CONFIRMATION_HOURS,
+        })
+        await audit(trx, { kind: 'registration_kept', userId: kept.id })
+        return kept
+      }),
+    )
     // Where too many mails wait, the registration is kept all the same, and the mail can be asked for again.
     mail.answerRegistration(profile, token)
     return profile
   }
 
-  async function makeAccount(user: NewUser, { address, audit }: Visit): Promise<UserProfile> {
-    const profile = await db.transaction().execute(async (trx) => {
-      const made = await insertUser(trx, user)
-      if (made) await audit(trx, { kind: 'account_made', userId: made.id })
-      return made
-    })
+  async function makeAccount(user: NewUser, { address, audit, atDatabase }: Visit): Promise<UserProfile> {
+    const profile = await atDatabase(() =>
+      db.transaction().execute(async (trx) => {
+        const made = await insertUser(trx, user)
+        if (made) await audit(trx, { kind: 'account_made', userId: made.id })
+        return made
+      }),
+    )
     if (profile) return profile
-    await throttle.count(takenSubjects(address))
+    await atDatabase(() => throttle.count(takenSubjects(address)))
     throw new ApiError('EMAIL_TAKEN', 'There is an account with this e-mail: log in.')
   }
 
   return {
     async register({ email, password, name, organisation = null }, visit) {
-      const { address } = visit
+      const { address, atDatabase } = visit
       await refuseGuessable('password', password, [email, name, organisation])
-      if (confirms) await mail.admit(email, address)
+      if (confirms) await atDatabase(() => mail.admit(email, address))
       // Registrations are counted for themselves: many of them hold up no logins.
       const counted = registrationSubjects(address)
       const subjects = [...counted, ...takenSubjects(address), ...addressSubjects(address)]
-      return inTurn(subjects, { account: emailKey(email), address }, async () => {
-        await throttle.count(counted)
+      return inTurn(subjects, { account: emailKey(email), visit }, async () => {
+        await atDatabase(() => throttle.count(counted))
         // Hashed before anybody looks whether there is an account: who has one is answered no sooner.
         const passwordHash = await hashPassword(password)
         const user = { email, passwordHash, name, organisation }

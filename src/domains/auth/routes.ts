@@ -40,7 +40,8 @@ export function authRoutes(
   app.route(passwordRoute(app, desk))
 }
 
-function registerRoute({ config, once }: App, desk: RegistrationDesk) {
+function registerRoute(app: App, desk: RegistrationDesk) {
+  const { config, once } = app
   const confirms = config.EMAIL_CONFIRMATION === 'required'
   return {
     method: 'POST',
@@ -60,7 +61,9 @@ function registerRoute({ config, once }: App, desk: RegistrationDesk) {
     },
     handler: (request: FastifyRequest<{ Body: RegisterRequest }>, reply: FastifyReply) => {
       async function register() {
-        const user = await desk.register(request.body, visitOf(request))
+        // That it is under way has been noted: the place at the database is not kept while a hash is waited for.
+        request.leaveDatabase?.()
+        const user = await desk.register(request.body, visitOf(app, request, reply))
         reply.code(201).header('location', `${request.basePath}/user/profile`)
         return user
       }
@@ -69,17 +72,14 @@ function registerRoute({ config, once }: App, desk: RegistrationDesk) {
   } as const
 }
 
-function loginRoute(
-  { accessTokens, config, database }: App,
-  desk: CredentialDesk,
-  secondFactor: SecondFactor,
-) {
+function loginRoute(app: App, desk: CredentialDesk, secondFactor: SecondFactor) {
+  const { accessTokens, config, database } = app
   const confirms = config.EMAIL_CONFIRMATION === 'required'
   const db = database.writer
   return {
     method: 'POST',
     url: '/login',
-    config: { public: true, caching: 'never', secret: true },
+    config: { public: true, caching: 'never', secret: true, ownTurns: true },
     schema: {
       operationId: 'login',
       summary: 'Get tokens for e-mail and password',
@@ -98,18 +98,20 @@ function loginRoute(
         ),
       },
     },
-    handler: async (request: FastifyRequest<{ Body: LoginRequest }>) => {
+    handler: async (request: FastifyRequest<{ Body: LoginRequest }>, reply: FastifyReply) => {
       const { email, password } = request.body
-      const visit = visitOf(request)
+      const visit = visitOf(app, request, reply)
       const credentials = await desk.check(email, password, visit)
       const verdict = await secondFactor.verdict(credentials.id, request.body, visit)
       if (verdict === 'missing') throw new ApiError('TWO_FACTOR_REQUIRED', CODE_NEEDED)
       if (verdict === 'wrong') throw new ApiError('INVALID_CODE', WRONG_CODE)
-      const session = await startSession(db, credentials, useOf(request), visit.audit)
-      const user = session && (await findUser(db, session.userId))
-      // Changed or deleted in the moment between.
-      if (!user) throw invalidCredentials(confirms)
-      return tokensOf(accessTokens, session, user)
+      return visit.atDatabase(async () => {
+        const session = await startSession(db, credentials, useOf(request), visit.audit)
+        const user = session && (await findUser(db, session.userId))
+        // Changed or deleted in the moment between.
+        if (!user) throw invalidCredentials(confirms)
+        return tokensOf(accessTokens, session, user)
+      })
     },
   } as const
 }
@@ -133,9 +135,13 @@ function refreshRoute(app: App, throttle: Throttle) {
       },
     },
     handler: async (request: FastifyRequest<{ Body: RefreshRequest }>) => {
-      const { address, audit } = visitOf(request)
-      const subjects = tokenSubjects(address)
-      const continuation = await continueSession(db, request.body.refresh_token, useOf(request), audit)
+      const subjects = tokenSubjects(request.ip)
+      const continuation = await continueSession(
+        db,
+        request.body.refresh_token,
+        useOf(request),
+        request.audit.bind(request),
+      )
       if (continuation && 'session' in continuation) {
         const user = await findUser(db, continuation.session.userId)
         if (user) return tokensOf(app.accessTokens, continuation.session, user)
@@ -156,7 +162,7 @@ function passwordRoute(app: App, desk: CredentialDesk) {
   return {
     method: 'POST',
     url: '/password',
-    config: { login: 'any', caching: 'never' },
+    config: { login: 'any', caching: 'never', ownTurns: true },
     schema: {
       operationId: 'changePassword',
       summary: 'Change the password',
@@ -174,7 +180,7 @@ function passwordRoute(app: App, desk: CredentialDesk) {
     },
     handler: async (request: FastifyRequest<{ Body: PasswordChange }>, reply: FastifyReply) => {
       const { id, sessionId } = callerOf(request)
-      await desk.changePassword({ id, sessionId }, request.body, visitOf(request))
+      await desk.changePassword({ id, sessionId }, request.body, visitOf(app, request, reply))
       app.forgetCallers((caller) => caller.id === id && caller.sessionId !== sessionId)
       return reply.code(204).send()
     },

@@ -19,17 +19,15 @@ export interface ShownFactor {
   recovery_code?: string | null
 }
 
+type Verdict = 'not needed' | 'right' | 'missing' | 'wrong'
+
 export interface SecondFactor {
   /**
    * Whether somebody whose password was right has shown the second factor as well. A code is used up by that.
    *
    * @throws {ApiError} TOO_MANY_REQUESTS, where too many codes of the account were tried, from wherever
    */
-  verdict(
-    userId: string,
-    shown: ShownFactor,
-    visit: Visit,
-  ): Promise<'not needed' | 'right' | 'missing' | 'wrong'>
+  verdict(userId: string, shown: ShownFactor, visit: Visit): Promise<Verdict>
 }
 
 export function createSecondFactor(
@@ -59,24 +57,30 @@ export function createSecondFactor(
     })
   }
 
+  async function verdict(
+    userId: string,
+    { totp, recovery_code: recoveryCode }: ShownFactor,
+    { address, audit }: Visit,
+  ): Promise<Verdict> {
+    const factor = await findTwoFactor(db, userId)
+    if (!factor?.confirmed) return 'not needed'
+    if (totp == null && recoveryCode == null) {
+      await audit(db, { kind: 'code_asked', userId })
+      return 'missing'
+    }
+    const right =
+      totp == null
+        ? await isRightRecoveryCode(userId, recoveryCode as string, audit)
+        : await isRightTotp(userId, factor.secret, totp)
+    if (right) return 'right'
+    await throttle.count(addressSubjects(address))
+    const reason = totp == null ? 'wrong recovery code' : 'wrong code'
+    await audit(db, { kind: 'code_refused', userId, detail: { reason } })
+    return 'wrong'
+  }
+
   return {
-    async verdict(userId, { totp, recovery_code: recoveryCode }, { address, audit }) {
-      const factor = await findTwoFactor(db, userId)
-      if (!factor?.confirmed) return 'not needed'
-      if (totp == null && recoveryCode == null) {
-        await audit(db, { kind: 'code_asked', userId })
-        return 'missing'
-      }
-      const right =
-        totp == null
-          ? await isRightRecoveryCode(userId, recoveryCode as string, audit)
-          : await isRightTotp(userId, factor.secret, totp)
-      if (right) return 'right'
-      await throttle.count(addressSubjects(address))
-      const reason = totp == null ? 'wrong recovery code' : 'wrong code'
-      await audit(db, { kind: 'code_refused', userId, detail: { reason } })
-      return 'wrong'
-    },
+    verdict: (userId, shown, visit) => visit.atDatabase(() => verdict(userId, shown, visit)),
   }
 }
 

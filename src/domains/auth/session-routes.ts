@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { Reauthentication } from '#schemas/auth.ts'
 import { ref } from '#schemas/common.ts'
 import { SessionList } from '#schemas/sessions.ts'
-import { ApiError, errorResponses } from '#src/errors.ts'
+import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf, sessionOf } from '#src/http/plugins/authentication.ts'
 import { type CredentialDesk, WRONG_PASSWORD } from './credentials.ts'
@@ -24,11 +24,11 @@ export function sessionRoutes(app: App, desk: CredentialDesk, secondFactor: Seco
   app.route(endOthersRoute(app))
 }
 
-function reauthenticateRoute({ database }: App, desk: CredentialDesk, secondFactor: SecondFactor) {
+function reauthenticateRoute(app: App, desk: CredentialDesk, secondFactor: SecondFactor) {
   return {
     method: 'POST',
     url: '/reauthenticate',
-    config: { login: 'any', caching: 'never' },
+    config: { login: 'any', caching: 'never', ownTurns: true },
     schema: {
       operationId: 'reauthenticate',
       summary: 'Give the password again',
@@ -47,15 +47,17 @@ function reauthenticateRoute({ database }: App, desk: CredentialDesk, secondFact
     handler: async (request: FastifyRequest<{ Body: Reauthentication }>, reply: FastifyReply) => {
       const { id, sessionId } = sessionOf(request)
       const { body } = request
-      const visit = visitOf(request)
+      const visit = visitOf(app, request, reply)
       await desk.confirmPassword(id, body.password, visit)
       const verdict = await secondFactor.verdict(id, body, visit)
       if (verdict === 'missing') throw new ApiError('FORBIDDEN', CODE_NEEDED)
       if (verdict === 'wrong') throw new ApiError('FORBIDDEN', WRONG_CODE)
-      await database.writer.transaction().execute(async (trx) => {
-        await freshenSession(trx, sessionId)
-        await visit.audit(trx, { kind: 'reauthenticated' })
-      })
+      await visit.atDatabase(() =>
+        app.database.writer.transaction().execute(async (trx) => {
+          await freshenSession(trx, sessionId)
+          await visit.audit(trx, { kind: 'reauthenticated' })
+        }),
+      )
       return reply.code(204).send()
     },
   } as const
@@ -73,7 +75,7 @@ function logoutRoute(app: App) {
       tags: ['auth'],
       response: {
         204: { type: 'null', description: 'The session has ended.' },
-        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED'),
+        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED', ...BODY_ERRORS),
       },
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
@@ -122,7 +124,7 @@ function endRoute(app: App) {
       params: Type.Object({ id: Type.String({ description: 'The id of the session.' }) }),
       response: {
         204: { type: 'null', description: 'The session has ended.' },
-        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED', ['NOT_FOUND', NO_SUCH_SESSION]),
+        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED', ['NOT_FOUND', NO_SUCH_SESSION], ...BODY_ERRORS),
       },
     },
     handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
@@ -152,7 +154,7 @@ function endOthersRoute(app: App) {
       tags: ['auth'],
       response: {
         204: { type: 'null', description: 'The sessions have ended.' },
-        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED'),
+        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED', ...BODY_ERRORS),
       },
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {

@@ -4,6 +4,7 @@ import type { Tables } from '#src/database/tables.ts'
 import { deleteKeys } from '#src/domains/keys/queries.ts'
 import { confirmEmail, emailKey, resetPasswordHash } from '#src/domains/user/queries.ts'
 import { ApiError } from '#src/errors.ts'
+import type { Audit } from '#src/http/plugins/audit.ts'
 import { findTokenAccount, spendAccountToken } from './account-token-queries.ts'
 import { hashPassword, refuseGuessable, verifyPassword } from './passwords.ts'
 import { endOtherSessions } from './queries.ts'
@@ -36,10 +37,12 @@ export interface TokenDesk {
 
 export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, inTurn: InTurn): TokenDesk {
   /** Nobody can guess a token that is good, so only those who show others have to wait. */
-  async function refuseToken(address: string): Promise<never> {
+  async function refuseToken({ address, atDatabase }: Visit): Promise<never> {
     const subjects = tokenSubjects(address)
-    await throttle.refuseBlocked(subjects)
-    await throttle.count(subjects)
+    await atDatabase(async () => {
+      await throttle.refuseBlocked(subjects)
+      await throttle.count(subjects)
+    })
     throw invalidToken()
   }
 
@@ -47,67 +50,78 @@ export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, inTurn: 
   async function theOneWith(
     password: string | null | undefined,
     waiting: WaitingRegistration[],
-    address: string,
+    visit: Visit,
   ): Promise<WaitingRegistration> {
     if (password === undefined || password === null) {
       throw ApiError.invalid('password', 'is required: the e-mail was registered more than once')
     }
-    const subjects = tokenSubjects(address)
+    const subjects = tokenSubjects(visit.address)
     const account = (waiting[0] as WaitingRegistration).emailKey
-    return inTurn(subjects, { account, address }, async () => {
+    return inTurn(subjects, { account, visit }, async () => {
       for (const registration of waiting) {
         if (await verifyPassword(registration.passwordHash, password)) return registration
       }
-      await throttle.count(subjects)
+      await visit.atDatabase(() => throttle.count(subjects))
       throw ApiError.invalid('password', 'is none that the e-mail was registered with')
     })
   }
 
   return {
-    async resetPassword({ token, password, end_keys }, { address, audit }) {
+    async resetPassword({ token, password, end_keys }, visit) {
+      const { address, audit, atDatabase } = visit
       const hash = tokenHash(token)
-      const owner = await findTokenAccount(db, 'password_reset', hash)
-      if (!owner) return refuseToken(address)
+      const owner = await atDatabase(() => findTokenAccount(db, 'password_reset', hash))
+      if (!owner) return refuseToken(visit)
       const { id, email, name, organisation } = owner
       const account = emailKey(email)
       const endKeys = end_keys ?? true
       await refuseGuessable('password', password, [email, name, organisation])
-      const passwordHash = await inTurn([], { account, address }, () => hashPassword(password))
-      await db.transaction().execute(async (trx) => {
-        // It holds the account, as all do first that change something of one.
-        await resetPasswordHash(trx, id, passwordHash)
-        if (!(await spendAccountToken(trx, 'password_reset', hash))) throw invalidToken()
-        await endOtherSessions(trx, id, null)
-        const keys = endKeys ? await deleteKeys(trx, id) : 0
-        await audit(trx, { kind: 'password_reset', userId: id })
-        if (keys > 0) await audit(trx, { kind: 'keys_ended', userId: id, detail: { keys } })
+      const passwordHash = await inTurn([], { account, visit }, () => hashPassword(password))
+      await atDatabase(async () => {
+        await db.transaction().execute(async (trx) => {
+          // It holds the account, as all do first that change something of one.
+          await resetPasswordHash(trx, id, passwordHash)
+          if (!(await spendAccountToken(trx, 'password_reset', hash))) throw invalidToken()
+          await endOtherSessions(trx, id, null)
+          const keys = endKeys ? await deleteKeys(trx, id) : 0
+          await audit(trx, { kind: 'password_reset', userId: id })
+          if (keys > 0) await audit(trx, { kind: 'keys_ended', userId: id, detail: { keys } })
+        })
+        await throttle.forget([...accountSubjects(account, address), everywhereSubject(account)])
       })
-      await throttle.forget([...accountSubjects(account, address), everywhereSubject(account)])
       return id
     },
 
-    async confirmEmail({ token, password }, { address, audit }) {
+    async confirmEmail({ token, password }, visit) {
+      const { audit, atDatabase } = visit
       const hash = tokenHash(token)
-      const waiting = await findRegistrations(db, hash)
+      const waiting = await atDatabase(() => findRegistrations(db, hash))
       if (waiting[0]) {
-        const registration = waiting.length === 1 ? waiting[0] : await theOneWith(password, waiting, address)
-        const admitted = await db.transaction().execute(async (trx) => {
-          const userId = await admitRegistration(trx, registration)
-          if (userId !== undefined) await audit(trx, { kind: 'account_made', userId })
-          return userId !== undefined
-        })
+        const registration = waiting.length === 1 ? waiting[0] : await theOneWith(password, waiting, visit)
+        const admitted = await atDatabase(() => admit(db, registration, audit))
         if (!admitted) throw invalidToken()
         return
       }
-      const account = await findTokenAccount(db, 'email_confirmation', hash)
-      if (!account) return refuseToken(address)
-      await db.transaction().execute(async (trx) => {
-        await confirmEmail(trx, account.id)
-        if (!(await spendAccountToken(trx, 'email_confirmation', hash))) throw invalidToken()
-        await audit(trx, { kind: 'email_confirmed', userId: account.id })
-      })
+      const account = await atDatabase(() => findTokenAccount(db, 'email_confirmation', hash))
+      if (!account) return refuseToken(visit)
+      await atDatabase(() =>
+        db.transaction().execute(async (trx) => {
+          await confirmEmail(trx, account.id)
+          if (!(await spendAccountToken(trx, 'email_confirmation', hash))) throw invalidToken()
+          await audit(trx, { kind: 'email_confirmed', userId: account.id })
+        }),
+      )
     },
   }
+}
+
+/** Makes an account of a registration; false where there is one, or another request was faster. */
+function admit(db: Kysely<Tables>, registration: WaitingRegistration, audit: Audit): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
+    const userId = await admitRegistration(trx, registration)
+    if (userId !== undefined) await audit(trx, { kind: 'account_made', userId })
+    return userId !== undefined
+  })
 }
 
 function invalidToken(): ApiError {

@@ -75,11 +75,12 @@ function statusRoute({ config, database }: App) {
   } as const
 }
 
-function beginRoute({ database }: App, desk: CredentialDesk, seal: SecretSeal) {
+function beginRoute(app: App, desk: CredentialDesk, seal: SecretSeal) {
+  const db = app.database.writer
   return {
     method: 'POST',
     url: '/two-factor',
-    config: { login: 'any', caching: 'never', secret: true },
+    config: { login: 'any', caching: 'never', secret: true, ownTurns: true },
     schema: {
       operationId: 'beginTwoFactor',
       summary: 'Begin to set up a second factor',
@@ -98,13 +99,19 @@ function beginRoute({ database }: App, desk: CredentialDesk, seal: SecretSeal) {
         ),
       },
     },
-    handler: async (request: FastifyRequest<{ Body: TwoFactorRequest }>): Promise<TwoFactorSecret> => {
+    handler: async (
+      request: FastifyRequest<{ Body: TwoFactorRequest }>,
+      reply: FastifyReply,
+    ): Promise<TwoFactorSecret> => {
       const { id } = sessionOf(request)
-      await desk.confirmPassword(id, request.body.password, visitOf(request))
-      const user = await findUser(database.writer, id)
+      const visit = visitOf(app, request, reply)
+      await desk.confirmPassword(id, request.body.password, visit)
       const secret = randomBytes(SECRET_BYTES)
-      const begun = user && (await putTwoFactor(database.writer, id, seal.seal(id, secret)))
-      if (!begun) throw new ApiError('TWO_FACTOR_ON', ON)
+      const user = await visit.atDatabase(async () => {
+        const known = await findUser(db, id)
+        return known && (await putTwoFactor(db, id, seal.seal(id, secret))) ? known : undefined
+      })
+      if (!user) throw new ApiError('TWO_FACTOR_ON', ON)
       return { secret: base32(secret), uri: otpauthUri(secret, user.email, SERVICE_NAME) }
     },
   } as const
@@ -162,7 +169,7 @@ function disableRoute(app: App, desk: CredentialDesk, secondFactor: SecondFactor
   return {
     method: 'POST',
     url: '/two-factor/disable',
-    config: { login: 'any', caching: 'never' },
+    config: { login: 'any', caching: 'never', ownTurns: true },
     schema: {
       operationId: 'disableTwoFactor',
       summary: 'Turn the second factor off',
@@ -184,14 +191,16 @@ function disableRoute(app: App, desk: CredentialDesk, secondFactor: SecondFactor
     handler: async (request: FastifyRequest<{ Body: TwoFactorRemoval }>, reply: FastifyReply) => {
       const { id: userId } = sessionOf(request)
       const { body } = request
-      const visit = visitOf(request)
+      const visit = visitOf(app, request, reply)
       await desk.confirmPassword(userId, body.password, visit)
       const verdict = await secondFactor.verdict(userId, body, visit)
       if (verdict === 'missing' || verdict === 'wrong') throw new ApiError('FORBIDDEN', WRONG_CODE)
       if (verdict === 'not needed') throw new ApiError('NOT_FOUND', NONE)
-      await db.transaction().execute(async (trx) => {
-        if (await deleteTwoFactor(trx, userId)) await visit.audit(trx, { kind: 'two_factor_off' })
-      })
+      await visit.atDatabase(() =>
+        db.transaction().execute(async (trx) => {
+          if (await deleteTwoFactor(trx, userId)) await visit.audit(trx, { kind: 'two_factor_off' })
+        }),
+      )
       app.forgetCallers(({ id }) => id === userId)
       return reply.code(204).send()
     },

@@ -1,12 +1,23 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { App } from '#src/http/app.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
 
 /** A request as the desks see it: where it comes from, and how what comes of it is recorded. */
 export interface Visit {
   address: string
   audit: Audit
+  /**
+   * Does work that asks the database when the turn of the request has come. No password is hashed within: a place
+   * at the database would be held by whoever waits for one to be hashed.
+   */
+  atDatabase<Result>(work: () => Promise<Result>): Promise<Result>
 }
 
-export function visitOf(request: FastifyRequest): Visit {
-  return { address: request.ip, audit: request.audit.bind(request) }
+/** For routes that see to turns at the database by themselves. */
+export function visitOf({ inTurn }: App, request: FastifyRequest, reply: FastifyReply): Visit {
+  return {
+    address: request.ip,
+    audit: request.audit.bind(request),
+    atDatabase: (work) => inTurn(request, reply, work),
+  }
 }

@@ -143,3 +143,23 @@ describe.skipIf(EMBEDDED)('connections of a server', () => {
     await service.close()
   })
 })
+
+test('whoever needs the database does not wait for the passwords of others to be hashed', async () => {
+  const service = await createTestApp({ settings: { DATABASE_POOL_SIZE: '1' } })
+  const { headers } = await newPerson(service.app)
+  const ask = () => service.app.inject({ url: '/user/profile', headers })
+  expect((await ask()).statusCode).toBe(200)
+  let loggedIn = 0
+  const logins = Array.from({ length: 20 }, async (_, number) => {
+    const payload = { email: `nobody${number}@example.org`, password: 'whatever it is' }
+    const remoteAddress = `198.51.${number}.1`
+    const login = { method: 'POST', url: '/auth/login', payload, remoteAddress } as const
+    expect((await service.app.inject(login)).statusCode).toBe(401)
+    loggedIn++
+  })
+  await vi.waitFor(() => expect(loggedIn).toBeGreaterThan(0), { ...PATIENCE, interval: 1 })
+  expect((await ask()).statusCode).toBe(200)
+  expect(loggedIn).toBeLessThanOrEqual(10)
+  await Promise.all(logins)
+  await service.close()
+})
