@@ -1,9 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { gunzipSync } from 'node:zlib'
-import type { LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { mistakesOfAnswer, namedHeaders, ownHeaders } from '#test/setup/answers.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { type Document, documentOf, type Operation, operationsOf, validatorOf } from '#test/setup/document.ts'
+import {
+  type Document,
+  documentOf,
+  type Operation,
+  operationsOf,
+  type Validator,
+  validatorOf,
+} from '#test/setup/document.ts'
 import { asSomebody, examplesOf } from '#test/setup/example-requests.ts'
 import { type MailServer, startMailServer } from '#test/setup/mail-server.ts'
 import { newPerson } from '#test/setup/people.ts'
@@ -11,7 +17,7 @@ import { newPerson } from '#test/setup/people.ts'
 let service: TestApp
 let mailServer: MailServer
 let document: Document
-let validator: ReturnType<typeof validatorOf>
+let validator: Validator
 beforeAll(async () => {
   mailServer = await startMailServer()
   service = await createTestApp({
@@ -24,40 +30,6 @@ afterAll(async () => {
   await service.close()
   await mailServer.close()
 })
-
-/** What HTTP or browsers have of every answer, or what the document says once of all of them. */
-const OF_ALL =
-  /^(content-(type|length|encoding|security-policy)|date|connection|transfer-encoding|access-control-.*|cross-origin-.*|referrer-policy|strict-transport-security|timing-allow-origin|x-(content-type-options|frame-options))$/
-
-/** The headers of an answer that its operation has to speak of. */
-function ownHeaders({ headers }: LightMyRequestResponse): string[] {
-  const { vary } = headers
-  const names = Object.keys(headers).filter((name) => !OF_ALL.test(name))
-  return vary === 'Accept-Encoding' ? names.filter((name) => name !== 'vary') : names
-}
-
-const named = ({ headers = {} }: Operation['responses'][string]) =>
-  Object.keys(headers).map((name) => name.toLowerCase())
-
-/** What of an answer is not as its operation says of answers with this status. */
-function mistakesOf({ responses }: Operation, response: LightMyRequestResponse): string[] {
-  const answer = responses[response.statusCode]
-  if (!answer) return [`the status: ${response.body}`]
-  const mistakes = ownHeaders(response).filter((name) => !named(answer).includes(name))
-  const body = bodyOf(response)
-  if (!answer.content || body === '') return body === '' ? mistakes : [...mistakes, 'a body']
-  const [mediaType = ''] = String(response.headers['content-type']).split(';')
-  const { schema, examples = {} } = answer.content[mediaType] ?? {}
-  if (!schema) return [...mistakes, mediaType]
-  const value = /[/+]json$/.test(mediaType) ? JSON.parse(body) : body
-  const { code } = value
-  if (response.statusCode >= 400 && !Object.hasOwn(examples, code)) mistakes.push(code)
-  return [...mistakes, ...validator.mistakes(schema, value)]
-}
-
-function bodyOf({ headers, rawPayload }: LightMyRequestResponse): string {
-  return String(headers['content-encoding'] === 'gzip' ? gunzipSync(rawPayload) : rawPayload)
-}
 
 /** What an operation may meet: headers that are sent besides, and those that are not. */
 const CIRCUMSTANCES: Record<string, Record<string, string | undefined>> = {
@@ -114,11 +86,13 @@ describe('what the document says of answers', () => {
         }
         // The second one may be told that it is.
         for (const turn of circumstance === 'with a key of its own' ? [1, 2] : [1]) {
-          const response = await service.app.inject(request)
-          const label = `${method} ${path} ${circumstance} (${turn}) ${response.statusCode}`
-          mistakes.push(...mistakesOf(operation, response).map((mistake) => `${label}: ${mistake}`))
-          seen[response.statusCode] ??= new Set()
-          for (const name of ownHeaders(response)) seen[response.statusCode]?.add(name)
+          const { statusCode: status, headers, rawPayload } = await service.app.inject(request)
+          const answer = { status, headers, body: rawPayload }
+          const label = `${method} ${path} ${circumstance} (${turn}) ${status}`
+          const found = mistakesOfAnswer(validator, operation, answer)
+          mistakes.push(...found.map((mistake) => `${label}: ${mistake}`))
+          seen[status] ??= new Set()
+          for (const name of ownHeaders(answer)) seen[status]?.add(name)
         }
       }
     }
@@ -128,7 +102,7 @@ describe('what the document says of answers', () => {
       Object.entries(seen).flatMap(([status, headers]) =>
         // Not all errors that a status is for are met here.
         /^(2..|304|401)$/.test(status)
-          ? named(responses[status] as Operation['responses'][string])
+          ? namedHeaders(responses[status] as Operation['responses'][string])
               .filter((name) => !headers.has(name))
               .map((name) => `${operationId} ${status}: ${name}`)
           : [],
@@ -164,8 +138,10 @@ describe('what is no request of an operation is answered as the operation says',
         headers: { ...person.headers, ...(headers as object) },
         payload,
       })
-      const found = mistakesOf(operation, response)
-      if (response.statusCode >= 500 || found.length > 0) mistakes.push([`${method} ${path}`, ...found])
+      const { statusCode: status, rawPayload } = response
+      const answer = { status, headers: response.headers, body: rawPayload }
+      const found = mistakesOfAnswer(validator, operation, answer)
+      if (status >= 500 || found.length > 0) mistakes.push([`${method} ${path}`, ...found])
     }
     expect(mistakes).toEqual([])
   })

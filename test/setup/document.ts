@@ -1,4 +1,4 @@
-import { Ajv2020, type AnySchemaObject } from 'ajv/dist/2020.js'
+import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import type { App } from '#src/http/app.ts'
@@ -23,6 +23,18 @@ export function operationsOf(document: Document) {
     Object.entries(item).map(([method, operation]) => ({ method, path, operation })),
   )
 }
+
+/** The parameters of an operation, those that the document has as components among them. */
+export function parametersOf({ components }: Document, { parameters = [] }: Operation) {
+  return parameters.map((parameter) => {
+    const { $ref } = parameter as { $ref?: string }
+    const name = $ref?.split('/').at(-1)
+    return (name ? components?.parameters?.[name] : parameter) as OpenAPIV3_1.ParameterObject
+  })
+}
+
+/** What checks values by the schemas of a document. */
+export type Validator = ReturnType<typeof validatorOf>
 
 export type Media = { schema?: object; examples?: Record<string, { value: unknown }> }
 
@@ -60,10 +72,13 @@ export function validatorOf(document: Document) {
   for (const [name, schema] of Object.entries(document.components?.schemas ?? {})) {
     ajv.addSchema(local(schema), name)
   }
+  // To compile a schema takes longer than to ask it a thousand times.
+  const compiled = new WeakMap<object, ValidateFunction>()
   return {
     /** What is wrong with a value; nothing where it is as its schema says. */
     mistakes(schema: object, value: unknown): string[] {
-      const validate = ajv.compile(local(schema))
+      const validate = compiled.get(schema) ?? ajv.compile(local(schema))
+      compiled.set(schema, validate)
       validate(value)
       return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`)
     },

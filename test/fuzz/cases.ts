@@ -1,0 +1,117 @@
+import fc from 'fast-check'
+import {
+  type Document,
+  type Operation,
+  operationsOf,
+  parametersOf,
+  type Validator,
+} from '#test/setup/document.ts'
+import { examplesOf } from '#test/setup/example-requests.ts'
+import type { Caller, Callers } from './callers.ts'
+import type { Draft } from './draft.ts'
+import { GARBLED } from './garbled.ts'
+import { TWISTS, type Twist } from './twists.ts'
+import { type Schema, valuesOfDocument } from './values.ts'
+
+/** A request to an operation, as the document allows it, and what is then not as it would be. */
+export interface Case {
+  method: string
+  path: string
+  operation: Operation
+  caller: string
+  /** Which id of those that there are is asked for, and whether it is one of somebody else. */
+  id: { at: number; foreign: boolean }
+  query: Record<string, unknown>
+  mediaType: string | undefined
+  body: unknown
+  accept: string | undefined
+  address: string
+  twists: readonly Twist[]
+}
+
+/** Makes cases of every operation that a document has. */
+export function casesOf(document: Document, validator: Validator, callers: string[]): fc.Arbitrary<Case> {
+  const { valuesOf, memberValuesOf } = valuesOfDocument(document, validator, true)
+
+  function queryOf(operation: Operation) {
+    const parameters = parametersOf(document, operation).filter((parameter) => parameter.in === 'query')
+    const values = parameters.map(({ name, schema, example, required = false }) => {
+      const shown = example !== undefined && { examples: [example] }
+      return { name, required, values: memberValuesOf(name, { ...(schema as Schema), ...shown }) }
+    })
+    const needed = values.filter(({ required }) => required)
+    const recordOf = (some: typeof values) =>
+      fc.record<Record<string, unknown>>(Object.fromEntries(some.map(({ name, values }) => [name, values])), {
+        requiredKeys: needed.map(({ name }) => name),
+      })
+    return fc.oneof({ arbitrary: recordOf(values), weight: 2 }, { arbitrary: recordOf(needed), weight: 1 })
+  }
+
+  /** A body of one of the media types; of those that are no JSON, what the document shows. */
+  function bodyOf(operation: Operation): fc.Arbitrary<Pick<Case, 'mediaType' | 'body'>> {
+    const { content, required } = operation.requestBody ?? {}
+    const none = { mediaType: undefined, body: undefined }
+    if (!content) return fc.constant(none)
+    const shown = examplesOf(document, operation)
+    const bodies = Object.entries(content).map(([mediaType, { schema }]) => {
+      const examples = shown.filter((example) => example.mediaType === mediaType).map(({ body }) => body)
+      const made = /[/+]json$/.test(mediaType) ? valuesOf(schema as Schema) : fc.constantFrom(...examples)
+      return made.map((body) => ({ mediaType: mediaType as string | undefined, body }))
+    })
+    const all = fc.oneof(...bodies)
+    return required ? all : fc.oneof({ arbitrary: all, weight: 5 }, fc.constant(none))
+  }
+
+  const twists = fc.oneof(
+    { arbitrary: fc.constant<Twist[]>([]), weight: 9 },
+    { arbitrary: fc.array(TWISTS, { minLength: 1, maxLength: 3 }), weight: 10 },
+    { arbitrary: GARBLED.map((twist) => [twist]), weight: 1 },
+  )
+
+  const casesOfOperation = ({ method, path, operation }: ReturnType<typeof operationsOf>[number]) => {
+    const accepted = Object.values(operation.responses).flatMap(({ content = {} }) => Object.keys(content))
+    return fc
+      .record({
+        caller: fc.oneof(
+          { arbitrary: fc.constant(callers[0] as string), weight: 4 },
+          fc.constantFrom(...callers),
+        ),
+        id: fc.record({ at: fc.nat(11), foreign: fc.integer({ min: 0, max: 4 }).map((one) => one === 0) }),
+        query: queryOf(operation),
+        body: bodyOf(operation),
+        accept: fc.option(fc.constantFrom('*/*', ...new Set(accepted)), { nil: undefined, freq: 2 }),
+        address: fc.ipV4(),
+        twists,
+      })
+      .map(({ body, ...rest }): Case => ({ method, path, operation, ...body, ...rest }))
+  }
+  return fc.oneof(...operationsOf(document).map(casesOfOperation))
+}
+
+/** The request of a case, as its caller would send it now. */
+export function draftOf(one: Case, caller: Caller, { foreignIds }: Callers): Draft {
+  const { id, path, operation, method, mediaType, accept } = one
+  const ids = id.foreign ? foreignIds : caller.memory.ids(path.split('{')[0])
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string)
+  const draft: Draft = {
+    operation,
+    method,
+    template: path,
+    path: Object.fromEntries(names.map((name) => [name, ids[id.at % ids.length] ?? 'none'])),
+    query: Object.entries(one.query).flatMap(([name, value]): [string, string][] =>
+      value === null ? [] : [[name, String(caller.memory.recall(value)).toWellFormed()]],
+    ),
+    headers: accept === undefined ? [] : [['Accept', accept]],
+    mediaType,
+    body: caller.memory.recall(one.body),
+    bytes: undefined,
+    encoded: undefined,
+    chunked: false,
+    garble: undefined,
+    elsewhere: false,
+    broken: false,
+    unclear: false,
+  }
+  for (const twist of one.twists) twist(draft)
+  return draft
+}

@@ -1,0 +1,136 @@
+import { randomInt } from 'node:crypto'
+import fc from 'fast-check'
+import { textOf } from '#test/setup/answers.ts'
+import { type Document, operationsOf, validatorOf } from '#test/setup/document.ts'
+import { type Ask, type Caller, makeCallers } from './callers.ts'
+import { type Case, casesOf, draftOf } from './cases.ts'
+import { wireOf } from './draft.ts'
+import { judgeOf, type Verdict } from './judge.ts'
+import type { Schema } from './values.ts'
+import { bytesOf, curlOf, exchange, netcatOf } from './wire.ts'
+
+export interface FuzzOptions {
+  /** Where the service listens, on this machine. */
+  port: number
+  runs: number
+  /** The same cases come of the same seed. */
+  seed: number
+  /** The longest that an answer may take. */
+  slowestMs: number
+  /** Reads the newest token that the service has mailed to an address. */
+  mailedToken?: (email: string) => string | undefined
+}
+
+export interface FuzzReport {
+  seed: number
+  runs: number
+  /** How many requests were legal by the document, illegal, or neither. */
+  verdicts: Record<Verdict, number>
+  /** How many answers each operation gave, by status. */
+  statuses: Record<string, Record<string, number>>
+  slowestMs: number
+  /** The smallest case that was found to be answered as it must not be, as it can be sent again; null where none was. */
+  failure: { problems: string[]; command: string; answers: string[]; path: string } | null
+}
+
+/** Asks a service what its document has, nearly has and has not, and holds all answers to the document. */
+export async function fuzz({ port, runs, seed, slowestMs, mailedToken }: FuzzOptions): Promise<FuzzReport> {
+  const document = await documentAt(port)
+  const validator = validatorOf(document)
+  const judge = judgeOf(document, validator, slowestMs)
+  const callers = await makeCallers(askAt(port), scopesOf(document))
+  const report: FuzzReport = {
+    seed,
+    runs,
+    verdicts: { legal: 0, illegal: 0, unclear: 0 },
+    statuses: Object.fromEntries(operationsOf(document).map(({ operation }) => [operation.operationId, {}])),
+    slowestMs: 0,
+    failure: null,
+  }
+
+  async function isAnsweredRightly(one: Case): Promise<boolean> {
+    const caller = callers.byName[one.caller] as Caller
+    const mailed = mailedToken?.(caller.memory.newest('email') ?? '')
+    if (mailed) caller.memory.remember('token', mailed)
+    const draft = draftOf(one, caller, callers)
+    const wire = wireOf(draft, caller.authorization, one.address)
+    const plain = bytesOf(wire)
+    const bytes = draft.garble?.(plain) ?? plain
+    const exchanged = await exchange(port, bytes, wire.method, !draft.garble)
+    const problems = judge.problemsOf(draft, caller, exchanged)
+    report.verdicts[judge.verdictOn(draft, caller)]++
+    report.slowestMs = Math.max(report.slowestMs, exchanged.ms)
+    const counted = report.statuses[judge.operationOf(draft)?.operationId ?? '']
+    for (const { status } of draft.garble ? [] : exchanged.answers) {
+      if (counted) counted[status] = (counted[status] ?? 0) + 1
+    }
+    if (problems.length > 0) {
+      const command = draft.garble ? netcatOf(port, bytes) : curlOf(port, wire)
+      const answers = exchanged.answers.map((answer) => `${answer.status} ${textOf(answer).slice(0, 500)}`)
+      report.failure = { problems, command, answers, path: '' }
+      return false
+    }
+    const [answer] = exchanged.answers
+    if (answer && answer.status < 300 && !draft.garble) {
+      caller.memory.rememberAll(draft.body)
+      caller.memory.rememberAll(valueIn(textOf(answer)), one.path)
+      if (wire.method !== 'GET') await renewIfEnded(caller)
+    }
+    return true
+  }
+
+  /** A success may have been that the caller's login, key or account is no more. */
+  async function renewIfEnded(caller: Caller): Promise<void> {
+    if (caller.scopes === undefined) return
+    const [scope] = caller.scopes ?? []
+    const path = scope === 'history' ? '/history/my' : scope === 'advisory' ? '/admin' : '/user/profile'
+    const token = caller.authorization?.split(' ')[1]
+    const { status } = await askAt(port)('GET', path, token)
+    if (status === 401) await callers.renew(caller)
+  }
+
+  const details = await fc.check(
+    fc.asyncProperty(casesOf(document, validator, Object.keys(callers.byName)), isAnsweredRightly),
+    { numRuns: runs, seed },
+  )
+  if (report.failure) report.failure.path = details.counterexamplePath ?? ''
+  return report
+}
+
+const addressOf = (port: number, path: string) => `http://127.0.0.1:${port}${path}`
+
+/** The document of a service for gateways, which has all media types. */
+async function documentAt(port: number): Promise<Document> {
+  const response = await fetch(addressOf(port, '/openapi.json?media=all'))
+  return (await response.json()) as Document
+}
+
+function askAt(port: number): Ask {
+  return async (method, path, token, body) => {
+    const response = await fetch(addressOf(port, path), {
+      method,
+      headers: {
+        'x-forwarded-for': `10.${randomInt(256)}.${randomInt(256)}.1`,
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(body && { 'content-type': 'application/json' }),
+      },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    return { status: response.status, value: valueIn(await response.text()) }
+  }
+}
+
+/** What a key may be made for, as the document says. */
+function scopesOf({ components }: Document): string[] {
+  const { ApiKeyRequest } = (components?.schemas ?? {}) as Record<string, Schema>
+  return (ApiKeyRequest?.properties?.scopes?.items?.enum ?? []) as string[]
+}
+
+/** What a text is as JSON; the text itself where it is none. */
+function valueIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
