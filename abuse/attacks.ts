@@ -1,0 +1,77 @@
+import type { Socket } from 'node:net'
+import { ask, type Client, open, type Sent } from './client.ts'
+import type { Attack, Figure } from './scenario.ts'
+
+/** Asks over some connections, over and over, each as soon as it has its answer. */
+export function flood(
+  clients: Client[],
+  connections: number,
+  next: () => Sent,
+): Attack & { answers: Record<number, number> } {
+  const answers: Record<number, number> = {}
+  let stopped = false
+  const loops = Array.from({ length: connections }, async (_, index) => {
+    const client = clients[index % clients.length] as Client
+    while (!stopped) {
+      const { status } = await ask(client, next())
+      answers[status] = (answers[status] ?? 0) + 1
+      // Whoever is cut off at once would do nothing else than connect again.
+      if (status === 0) await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS))
+    }
+  })
+  return {
+    answers,
+    async stop() {
+      stopped = true
+      await Promise.race([
+        Promise.all(loops),
+        new Promise((resolve) => setTimeout(resolve, LONGEST_STOP_MS).unref()),
+      ])
+      return []
+    },
+  }
+}
+
+const RECONNECT_MS = 500
+const LONGEST_STOP_MS = 3000
+
+/** How connections are held. */
+export interface Held {
+  connections: number
+  /** What is sent over each. */
+  bytes: Buffer
+  /** Whether answers are read to their end; who does not read them does not see either that they were cut off. */
+  reads: boolean
+}
+
+/**
+ * Opens connections, sends the same over each, and does nothing more; what the service closes is opened again.
+ *
+ * @param figuresOf what it came to, asked while they are open
+ */
+export async function hold(
+  client: Client,
+  { connections, bytes, reads }: Held,
+  figuresOf: () => Figure[] = () => [],
+): Promise<Attack> {
+  let stopped = false
+  const sockets = new Set<Socket>()
+  const openOne = async (): Promise<void> => {
+    const socket = await open(client, bytes, reads).catch(() => undefined)
+    if (!socket) return
+    sockets.add(socket)
+    socket.once('close', () => {
+      sockets.delete(socket)
+      if (!stopped) setTimeout(() => void (stopped || openOne()), RECONNECT_MS).unref()
+    })
+  }
+  await Promise.all(Array.from({ length: connections }, openOne))
+  return {
+    async stop() {
+      const figures = figuresOf()
+      stopped = true
+      for (const socket of sockets) socket.destroy()
+      return figures
+    },
+  }
+}

@@ -1,0 +1,100 @@
+/** npm run abuse: attacks a service, and prints as a table what others noticed of it. */
+import { setTimeout } from 'node:timers/promises'
+import { type Cleanup, cleanUpOnSignals, createCleanup } from '#bench/cleanup.ts'
+import { isBusy, loadBefore } from '#bench/machine.ts'
+import { ask, type Client, type Sent } from './client.ts'
+import { judge, type Outcome, reportOf } from './judge.ts'
+import { type Options, readOptions } from './options.ts'
+import type { Scenario, Target } from './scenario.ts'
+import { SCENARIOS } from './scenarios/index.ts'
+import { runningTarget, startTarget } from './targets.ts'
+import type { Victim } from './victims/plan.ts'
+import { startVictims, type Victims } from './victims/victims.ts'
+
+const QUIET_SECONDS = 3
+const ATTACKED_SECONDS = 6
+/** The service is at rest when so many answers in a row took no longer; it is waited for as long as this. */
+const QUICK_ANSWERS = 10
+const QUICK_MS = 50
+const QUICK_LOGIN_MS = 1000
+const RECOVERY_MS = 30_000
+
+async function attack(
+  target: Target,
+  passerBy: Client,
+  victims: Victims,
+  scenario: Scenario,
+  database: string,
+): Promise<Outcome> {
+  say(`${scenario.name} (${database}): somebody ${scenario.attacker}`)
+  const who: Victim[] = ['point', ...scenario.victims]
+  await recovery(passerBy)
+  const quiet = await victims.ask(target.port, who, QUIET_SECONDS)
+  const attack = await scenario.begin(target)
+  const attacked = await victims.ask(target.port, who, ATTACKED_SECONDS)
+  const figures = await attack.stop()
+  return { scenario: scenario.name, database, quiet, attacked, figures }
+}
+
+/** Waits until the service has done with the attack before, which is not what the next one is about. */
+async function recovery(passerBy: Client): Promise<void> {
+  const { email, password } = passerBy
+  const logIn: Sent = { path: '/auth/login', body: JSON.stringify({ email, password }) }
+  const longest = performance.now() + RECOVERY_MS
+  for (let quick = 0; quick < QUICK_ANSWERS && performance.now() < longest; ) {
+    const look = await ask(passerBy, { method: 'GET', path: '/health/ready' })
+    quick = look.status === 200 && look.ms < QUICK_MS ? quick + 1 : 0
+    // What waits for hashes, nobody else sees.
+    if (quick === QUICK_ANSWERS && (await ask(passerBy, logIn)).ms > QUICK_LOGIN_MS) quick = 0
+    await setTimeout(QUICK_MS)
+  }
+}
+
+async function attackAll(
+  cleanup: Cleanup,
+  target: Target,
+  { only }: Options,
+  database: string,
+): Promise<Outcome[]> {
+  const victims = await startVictims(cleanup, await target.newcomer())
+  const passerBy = await target.newcomer()
+  const outcomes: Outcome[] = []
+  // What is compiled by then is not slower the first time.
+  await victims.ask(target.port, ['point', 'kept point', 'batch', 'history', 'login'], QUIET_SECONDS)
+  for (const scenario of SCENARIOS.filter(({ name }) => only.includes(name))) {
+    outcomes.push(await attack(target, passerBy, victims, scenario, database))
+  }
+  return outcomes
+}
+
+async function run(options: Options): Promise<void> {
+  const cleanup = createCleanup()
+  cleanUpOnSignals(cleanup)
+  const load = loadBefore()
+  if (isBusy(load)) say(`this machine is busy (load ${load.toFixed(1)}): limits may be missed for that`)
+  try {
+    const outcomes: Outcome[] = []
+    if (options.url)
+      outcomes.push(...(await attackAll(cleanup, runningTarget(options.url), options, 'running')))
+    else {
+      for (const kind of options.on) {
+        const target = await startTarget(cleanup, kind)
+        if (target) outcomes.push(...(await attackAll(cleanup, target, options, kind)))
+        else
+          say('there is no PostgreSQL with PostGIS here: the service is attacked on the embedded one alone')
+      }
+    }
+    console.log(reportOf(outcomes))
+    process.exitCode = outcomes.flatMap(judge).every(({ pass }) => pass) ? 0 : 1
+  } finally {
+    await cleanup.run()
+  }
+  // An attack that the service does not answer would keep the process.
+  process.exit()
+}
+
+function say(message: string): void {
+  console.error(`abuse: ${message}`)
+}
+
+await run(readOptions(process.argv.slice(2)))

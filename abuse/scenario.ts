@@ -1,0 +1,38 @@
+import type { Client } from './client.ts'
+import type { Victim } from './victims/plan.ts'
+
+/** The service that is attacked. */
+export interface Target {
+  port: number
+  /** Memory of its process in MiB; undefined where the process is not known. */
+  memory: (() => number) | undefined
+  /** What its database takes on the disk, in MiB; undefined where it is not known. */
+  stored: (() => Promise<number>) | undefined
+  /** Somebody with an account, at an address that nobody else has. */
+  newcomer(): Promise<Client>
+}
+
+/** Something that an attack came to, beside what its victims noticed. */
+export interface Figure {
+  what: string
+  value: number
+  unit: string
+  /** The most that it may be. */
+  limit: number
+}
+
+/** An attack that is under way. */
+export interface Attack {
+  /** Ends it, and says what it came to. */
+  stop(): Promise<Figure[]>
+}
+
+export interface Scenario {
+  /** As it is chosen with `--only`. */
+  name: string
+  /** What the attacker does, as a sentence. */
+  attacker: string
+  /** Whom it is about, beside anonymous points. */
+  victims: Victim[]
+  begin(target: Target): Promise<Attack>
+}

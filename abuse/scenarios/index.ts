@@ -1,0 +1,24 @@
+import type { Scenario } from '../scenario.ts'
+import { logins, madeUpTokens, refreshTokens, registrationTiming } from './accounts.ts'
+import { stalledUploads, unreadAnswers } from './batches.ts'
+import { deepLists, halfOpen, unfinishedBodies } from './connections.ts'
+import { historyGrowth, historyReads } from './history.ts'
+import { combs, stars, tangles } from './polygons.ts'
+
+/** What a service is attacked with, in this order: what is about its memory, while it has no more than it needs. */
+export const SCENARIOS: Scenario[] = [
+  unfinishedBodies,
+  halfOpen,
+  unreadAnswers,
+  stalledUploads,
+  combs,
+  stars,
+  tangles,
+  deepLists,
+  logins,
+  refreshTokens,
+  madeUpTokens,
+  registrationTiming,
+  historyReads,
+  historyGrowth,
+]

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Cleanup } from '#bench/cleanup.ts'
+import { openDatabaseServer } from '#bench/postgres.ts'
+import { startService, type Where } from '#bench/service.ts'
+import { ask, type Client } from './client.ts'
+import type { Kind } from './options.ts'
+import type { Target } from './scenario.ts'
+
+const MIB = 2 ** 20
+let newcomers = 0
+
+/** Registers somebody at an address of their own, who has logged in. */
+async function newcomerAt(port: number): Promise<Client> {
+  newcomers++
+  const account = { email: `${randomUUID()}@example.org`, password: randomUUID(), name: 'Abuse' }
+  const address = `127.66.${newcomers >> 8}.${newcomers & 255}`
+  const stranger: Client = { port, address, token: undefined, ...account }
+  await ask(stranger, { path: '/auth/register', body: JSON.stringify(account) })
+  const { status, body } = await ask(stranger, { path: '/auth/login', body: JSON.stringify(account) })
+  if (status !== 200) throw new Error(`the login was answered ${status} ${body}`)
+  return { ...stranger, token: JSON.parse(body).access_token }
+}
+
+/** A service that somebody else has started on this machine. */
+export function runningTarget({ port }: URL): Target {
+  return {
+    port: Number(port),
+    memory: undefined,
+    stored: undefined,
+    newcomer: () => newcomerAt(Number(port)),
+  }
+}
+
+/** Starts the service with the demo data on a database of its own; undefined where there is no such database. */
+export async function startTarget(cleanup: Cleanup, kind: Kind): Promise<Target | undefined> {
+  const place = kind === 'server' ? await onServer(cleanup) : onFolder(cleanup)
+  if (!place) return undefined
+  const { where, stored } = place
+  const service = await startService(cleanup, where, { DEMO_DATA: 'true', LOG_LEVEL: 'fatal' })
+  return {
+    port: service.port,
+    memory: () => service.memory().resident,
+    stored,
+    newcomer: () => newcomerAt(service.port),
+  }
+}
+
+interface Place {
+  where: Where
+  stored: () => Promise<number>
+}
+
+async function onServer(cleanup: Cleanup): Promise<Place | undefined> {
+  const server = await openDatabaseServer(cleanup)
+  if (!server) return undefined
+  const url = await server.createDatabase('abuse')
+  return {
+    where: { DATABASE_URL: url },
+    async stored() {
+      const [row] = await server.execute(url, 'select pg_database_size(current_database())::float8 as bytes')
+      return (row as { bytes: number }).bytes / MIB
+    },
+  }
+}
+
+function onFolder(cleanup: Cleanup): Place {
+  const folder = mkdtempSync(join(tmpdir(), 'agro-abuse-'))
+  cleanup.add(() => rmSync(folder, { recursive: true, force: true }))
+  const data = join(folder, 'data')
+  mkdirSync(data)
+  return { where: { DATA_DIR: data }, stored: async () => bytesIn(data) / MIB }
+}
+
+/** What the files of a folder take; those that are gone meanwhile take nothing. */
+function bytesIn(folder: string): number {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).reduce(
+    (sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0),
+    0,
+  )
+}
