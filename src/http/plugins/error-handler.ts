@@ -74,7 +74,8 @@ export const errorHandler = fp(
     app.setErrorHandler((error: FastifyError, request, reply) => {
       const known = toApiError(error, request)
       // Work is given up when its client has gone away: nothing is wrong with the service then.
-      if (known.code === 'QUERY_TIMEOUT' && reply.raw.destroyed) request.log.info(known.message)
+      if (brokeOff(error, request)) request.log.info(known.message)
+      else if (known.code === 'QUERY_TIMEOUT' && reply.raw.destroyed) request.log.info(known.message)
       else if (known.status === 503) logRecurring(known.code, request, error, known.message)
       else if (known.status >= 500) request.log.error({ err: error }, known.message)
       else if (REFUSALS.has(known.status)) {
@@ -130,8 +131,15 @@ export function frameworkErrors(error: FastifyError, request: FastifyRequest, re
   send(toApiError(error, request), reply.headers({ ...SECURITY_HEADERS, 'x-request-id': request.id }))
 }
 
-function toApiError(error: FastifyError, { body, query }: FastifyRequest): ApiError {
+/** Whether it is the client's connection that has broken: the database's would say the same. */
+function brokeOff(error: Error, { raw }: FastifyRequest): boolean {
+  return raw.errored === error
+}
+
+function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
+  if (brokeOff(error, request)) return new ApiError('MALFORMED_REQUEST', 'The body broke off.')
+  const { body, query } = request
   if (error.validation)
     return validationError(error.validation, error.validationContext === 'body' ? body : query)
   const known = FASTIFY_ERRORS[error.code]
