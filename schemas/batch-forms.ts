@@ -92,10 +92,7 @@ export const PointCollection = Type.Object(
         type: Type.Literal('Feature'),
         id: optional(PointId),
         geometry: ref(Point),
-        properties: Type.Union([
-          Type.Object({ id: optional(PointId), name: PointRequest.properties.name }),
-          Type.Null(),
-        ]),
+        properties: optional(Type.Object({ id: optional(PointId), name: PointRequest.properties.name })),
       }),
       { minItems: 1, maxItems: BATCH_LIMITS.withToken },
     ),

@@ -11,10 +11,19 @@ export function ref<Schema extends TSchema>(schema: Schema) {
  * An optional field of a body: null counts as left out, which is what the optionals of many languages become.
  */
 export function optional<Schema extends TSchema>(field: Schema) {
-  const { type } = field as { type?: string | string[] }
+  const { type, [DOCUMENTED_AS]: documented } = field as { type?: string | string[]; documentedAs?: string }
   const nullable =
     type === undefined ? Type.Union([field, Type.Null()]) : { ...field, type: [type, 'null'].flat() }
-  return Type.Optional(Type.Unsafe<Static<Schema> | null>(nullable))
+  return Type.Optional(
+    Type.Unsafe<Static<Schema> | null>(
+      documented === undefined ? nullable : documentedAs(nullable, orNull(JSON.parse(documented))),
+    ),
+  )
+}
+
+/** A union of schemas, and null. */
+function orNull({ anyOf, ...options }: { anyOf: TSchema[] }): TSchema {
+  return Type.Union([...anyOf, Type.Null()], options)
 }
 
 /** A request once its body is merged with the query, which leaves out what is null. */

@@ -23,6 +23,10 @@ export type DocumentedMedia = 'json' | 'all'
 /** Beside a `content`: the media types that generators are not to choose. */
 const OTHER_MEDIA_TYPES = 'x-other-media-types'
 
+interface Media {
+  schema: { $ref?: string; anyOf?: { $ref?: string }[] }
+}
+
 /** Which document is asked for. */
 export interface DocumentView {
   media: DocumentedMedia
@@ -81,9 +85,20 @@ function withoutUnused(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
 /** Leaves JSON alone in the bodies of requests and answers that may be JSON; for `JSON.parse`. */
 function withJsonAlone(_key: string, value: unknown): unknown {
   if (value === null || typeof value !== 'object' || !('content' in value)) return value
-  const { [JSON_TYPE]: json, ...others } = value.content as Record<string, unknown>
+  const { [JSON_TYPE]: json, ...others } = value.content as Record<string, Media>
   if (json === undefined || Object.keys(others).length === 0) return value
-  return { ...value, content: { [JSON_TYPE]: json }, [OTHER_MEDIA_TYPES]: Object.keys(others) }
+  return {
+    ...value,
+    content: { [JSON_TYPE]: withoutSchemasOf(Object.values(others), json) },
+    [OTHER_MEDIA_TYPES]: Object.keys(others),
+  }
+}
+
+/** Of several schemas those alone that no other media type has: no choice is left to generators there, either. */
+function withoutSchemasOf(others: Media[], json: Media): Media {
+  const references = others.map(({ schema }) => schema.$ref)
+  const [own, ...more] = json.schema.anyOf?.filter(({ $ref }) => !references.includes($ref)) ?? []
+  return own && more.length === 0 ? { ...json, schema: own } : json
 }
 
 /** A schema as text, its references made those of the document. */

@@ -142,7 +142,8 @@ function featuresOf(body: Record<string, unknown>): SentPoints {
 
 function pointOfFeature(feature: unknown): unknown {
   if (!isObject(feature) || feature.type !== 'Feature') return ApiError.invalid('type', 'must be Feature')
-  const properties = isObject(feature.properties) ? feature.properties : {}
+  const properties = feature.properties ?? {}
+  if (!isObject(properties)) return ApiError.invalid('properties', 'must be an object or null')
   const id = feature.id ?? properties.id ?? undefined
   const name = properties.name ?? undefined
   const { geometry } = feature

@@ -50,6 +50,10 @@ export function readGeoJson({ value, at }: SentGeoJson): Rings[] {
   const feature = asObject(value, at)
   refuseCrs(feature, at)
   if (feature.type !== 'Feature') return readGeometry(feature, at)
+  const { properties = null } = feature
+  if (properties !== null && !isObject(properties)) {
+    throw invalid(within(at, 'properties'), `must be an object or null, not ${shown(properties)}`)
+  }
   const inside = within(at, 'geometry')
   if (feature.geometry === null) throw invalid(inside, 'is null: the Feature has no shape')
   const geometry = asObject(feature.geometry, inside)

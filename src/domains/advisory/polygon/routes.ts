@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
 import { HistoryHeader, ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
 import { asQuery } from '#schemas/point-request.ts'
@@ -112,7 +113,10 @@ function polygonRoute(
       tags: ['advisory'],
       queryAlternative: asQuery(parametersOf(request)),
       body: ref(request),
-      bodyForms: { 'application/json': ref(request), [GEOJSON]: ref(PolygonGeometry) },
+      bodyForms: {
+        'application/json': Type.Union([ref(request), ref(PolygonGeometry)]),
+        [GEOJSON]: ref(PolygonGeometry),
+      },
       response: {
         200: {
           ...ref(response),

@@ -67,6 +67,19 @@ describe('a point that is not valid is given back as it was sent', () => {
     }
   })
 
+  test('with its id where its properties are none', async () => {
+    const geometry = { type: 'Point', coordinates: [38.5, 9.5] }
+    const features = [6, [], 'x', null, undefined].map((properties, id) => {
+      return { type: 'Feature', id, geometry, properties }
+    })
+    const body = await answer(GEOJSON, JSON.stringify({ type: 'FeatureCollection', features }), JSON_TYPE)
+    const { items } = JSON.parse(body)
+    const refused = items.slice(0, 3).map(({ id, error, code }: Record<string, unknown>) => [id, error, code])
+    const reason = ['properties must be an object or null.', 'INVALID_PARAMETERS']
+    expect(refused).toEqual([0, 1, 2].map((id) => [id, ...reason]))
+    expect(items.slice(3)).toMatchObject([3, 4].map((id) => ({ id, location: { lat: 9.5, lng: 38.5 } })))
+  })
+
   test('with its name where the geometry is none of a point', async () => {
     const line = { type: 'LineString', coordinates: [[1, 2]] }
     const features = [

@@ -67,6 +67,12 @@ describe('a polygon as the whole body', () => {
       'has 1 positions; a ring needs at least four, the last the same as the first',
     ],
     [{ ...feature(), geometry: null }, 'geometry', 'is null: the Feature has no shape'],
+    [{ ...feature(), properties: 6 }, 'properties', 'must be an object or null, not 6'],
+    [
+      { ...collection(), features: [{ ...feature(), properties: [] }] },
+      'features[0].properties',
+      'must be an object or null, not []',
+    ],
     [
       { ...feature(), geometry: { type: 'Polygon' } },
       'geometry.coordinates',
@@ -168,10 +174,22 @@ test('the history has the polygon of a collection and its name, and gives the po
 
 test('the document has the parameters of the query, and both kinds of bodies', async () => {
   const { paths } = (await service.app.inject('/openapi.json?media=all')).json()
+  const schemasIn = ({ content }: { content: Record<string, { schema: object }> }) =>
+    Object.fromEntries(Object.entries(content).map(([mediaType, { schema }]) => [mediaType, schema]))
   const inQuery = (parameters: { name: string; in: string }[]) =>
     parameters.flatMap(({ name, in: where }) => (where === 'query' ? [name] : []))
   const { parameters, requestBody } = paths['/advisory/yield'].post
   expect(inQuery(parameters)).toEqual(['crop', 'country_code', 'name', 'forecast_period'])
-  expect(Object.keys(requestBody.content)).toEqual(['application/json', GEOJSON])
+  const [request, polygon] = ['PolygonRequest', 'PolygonGeometry'].map((name) => ({
+    $ref: `#/components/schemas/${name}`,
+  }))
+  expect(schemasIn(requestBody)).toEqual({
+    'application/json': { anyOf: [request, polygon] },
+    [GEOJSON]: polygon,
+  })
   expect(inQuery(paths['/advisory/forage'].post.parameters)).toEqual(['country_code', 'name'])
+  const forGenerators = (await service.app.inject('/openapi.json')).json()
+  expect(schemasIn(forGenerators.paths['/advisory/yield'].post.requestBody)).toEqual({
+    'application/json': request,
+  })
 })
