@@ -18,24 +18,13 @@ const BEYOND_SCHEMAS =
 const REFUSED_AS_ILLEGAL = new Set([400, 405, 408, 411, 413, 414, 415, 431])
 
 /** What the document says once of all operations: which errors any request may be answered with. */
-const OF_ANY_REQUEST: Record<string, number> = {
-  MALFORMED_REQUEST: 400,
-  HEADERS_TOO_LARGE: 431,
-  REQUEST_TIMEOUT: 408,
-  NOT_FOUND: 404,
-  METHOD_NOT_ALLOWED: 405,
-}
+const OF_ANY_REQUEST: Record<string, number> = { NOT_FOUND: 404, METHOD_NOT_ALLOWED: 405 }
+
+/** What is said of the contents of a body. */
+const READ = /^(MALFORMED_JSON|INVALID_\w+)$/
 
 /** Of many points in one call, each is told by itself what is wrong with it. */
 const OF_A_PART = /\b(INVALID_PARAMETERS|MALFORMED_JSON|MALFORMED_BODY)\b/
-
-/** What is wrong with a body that an operation has no use for. */
-const OF_UNWANTED_BODIES = new Set([
-  'MALFORMED_JSON',
-  'MALFORMED_BODY',
-  'BODY_TOO_LARGE',
-  'UNSUPPORTED_MEDIA_TYPE',
-])
 
 /** Longer ones may be too long, deeper ones too deep, though no schema says so. */
 const SURELY_SHORT_BYTES = 4096
@@ -62,7 +51,8 @@ export function judgeOf(document: Document, validator: Validator, slowestMs: num
 
   function verdictOn(draft: Draft, caller: Caller): Verdict {
     const operation = operationOf(draft)
-    if (draft.garble || !operation) return 'unclear'
+    if (draft.garble) return draft.broken ? 'illegal' : 'unclear'
+    if (!operation) return 'unclear'
     if (!mayCall(operation, caller)) return 'illegal'
     if (draft.query.some(([, value]) => value.length > LONGEST_PARAMETER)) return 'unclear'
     const judged = [parametersVerdict(draft, operation), bodyVerdict(draft, operation)]
@@ -110,8 +100,8 @@ export function judgeOf(document: Document, validator: Validator, slowestMs: num
     if (essence === undefined || essence === 'text/plain') return 'unclear'
     const { schema } = requestBody.content[essence] ?? {}
     if (!schema) return 'illegal'
+    if (!isUtf8(bytes)) return 'illegal'
     if (!/[/+]json$/.test(essence)) return draft.bytes ? 'unclear' : 'legal'
-    if (!isUtf8(bytes)) return 'unclear'
     try {
       if (!isRight(schema, JSON.parse(String(bytes)))) return 'illegal'
     } catch {
@@ -132,8 +122,11 @@ export function judgeOf(document: Document, validator: Validator, slowestMs: num
   function problemsOf(draft: Draft, caller: Caller, { answers, ms }: Exchange): string[] {
     const problems = answers.flatMap((answer) => problemsOfAny(answer))
     if (ms > slowestMs) problems.push(`it took ${Math.round(ms)} ms`)
-    if (draft.garble) return problems
     const [answer] = answers
+    if (draft.garble) {
+      if (draft.broken && answer?.status !== 400) problems.push('what is not legal was taken')
+      return problems
+    }
     if (!answer || answers.length > 1) return [...problems, `${answers.length} answers came`]
     const operation = operationOf(draft)
     if (operation) problems.push(...problemsOfOperation(draft, operation, answer))
@@ -141,6 +134,7 @@ export function judgeOf(document: Document, validator: Validator, slowestMs: num
     if (verdict === 'illegal' && answer.status < 400 && !OF_A_PART.test(textOf(answer)))
       problems.push('what is not legal was taken')
     if (verdict === 'legal' && saysIllegal(draft, answer)) problems.push('what is legal was refused')
+    if (isNoText(draft) && READ.test(codeOf(answer))) problems.push('a body that is no UTF-8 was read')
     return problems
   }
 
@@ -162,7 +156,6 @@ export function judgeOf(document: Document, validator: Validator, slowestMs: num
   function problemsOfOperation(draft: Draft, operation: Operation, answer: Answer): string[] {
     const code = codeOf(answer)
     if (OF_ANY_REQUEST[code] === answer.status) return []
-    if (!operation.requestBody && OF_UNWANTED_BODIES.has(code)) return []
     // What an answer without a body would have been, only the one to GET says.
     if (draft.method === 'HEAD' && answer.status >= 400) return []
     return mistakesOfAnswer(validator, operation, answer)
@@ -197,6 +190,12 @@ function readAs({ type }: Schema, text: string): unknown {
   if (isNumeric && DECIMAL.test(text)) return Number(text)
   if (type === 'boolean' && /^(true|false)$/.test(text)) return text === 'true'
   return text
+}
+
+/** Whether a body that is read is none of UTF-8; those of GET are not. */
+function isNoText(draft: Draft): boolean {
+  const bytes = /^(GET|HEAD)$/.test(draft.method) ? undefined : plainBodyOf(draft)
+  return bytes !== undefined && !isUtf8(bytes)
 }
 
 export function codeOf(answer: Answer): string {
