@@ -13,7 +13,7 @@ import { type Mails, startMails } from './service.ts'
 
 /** A case takes some milliseconds of computing, on the embedded database twice as many. */
 const isEmbedded = process.env.TEST_DATABASE_KIND === 'embedded'
-const RUNS = isEmbedded ? 500 : 2000
+const RUNS = isEmbedded ? 150 : 2000
 /** The same requests each time: with others a mistake would come and go. */
 const SEED = 11
 

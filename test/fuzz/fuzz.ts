@@ -93,6 +93,8 @@ export async function fuzz({ port, runs, seed, slowestMs, mailedToken }: FuzzOpt
     fc.asyncProperty(casesOf(document, validator, Object.keys(callers.byName)), isAnsweredRightly),
     { numRuns: runs, seed },
   )
+  // What is no answer at all cannot be judged.
+  if (details.failed && !report.failure) throw details.errorInstance
   if (report.failure) report.failure.path = details.counterexamplePath ?? ''
   return report
 }

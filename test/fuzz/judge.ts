@@ -194,7 +194,7 @@ function readAs({ type }: Schema, text: string): unknown {
 
 /** Whether a body that is read is none of UTF-8; those of GET are not. */
 function isNoText(draft: Draft): boolean {
-  const bytes = /^(GET|HEAD)$/.test(draft.method) ? undefined : plainBodyOf(draft)
+  const bytes = /^(GET|HEAD)$/i.test(draft.method) ? undefined : plainBodyOf(draft)
   return bytes !== undefined && !isUtf8(bytes)
 }
 

@@ -58,6 +58,9 @@ export function exchange(port: number, bytes: Buffer, method: string, whole: boo
   })
 }
 
+/** What is refused before its method is known: the answer has a body even to HEAD, and ends the connection. */
+const OF_PARSER = new Set([400, 408, 431])
+
 const HEAD_END = '\r\n\r\n'
 
 /** Reads the answers that came, one after the other. */
@@ -77,7 +80,8 @@ function answersIn(bytes: Buffer, method: string): Answer[] {
     )
     rest = rest.subarray(end + HEAD_END.length)
     if (status < 200) continue
-    const bare = method === 'HEAD' || status === 204 || status === 304
+    const isBareHead = method === 'HEAD' && !(OF_PARSER.has(status) && rest.length > 0)
+    const bare = isBareHead || status === 204 || status === 304
     const read = bare
       ? { body: Buffer.alloc(0), length: 0 }
       : headers['transfer-encoding'] === 'chunked'

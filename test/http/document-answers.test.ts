@@ -111,7 +111,9 @@ describe('what the document says of answers', () => {
     // There is one page of history alone, and none that is full.
     const ofHistories = neverSent.filter((name) => !/InPolygon|AtPoint/.test(name))
     expect(ofHistories).toEqual(['listHistory 200: link'])
-    expect(new Set(neverSent.map((name) => name.split(': ')[1]))).toEqual(new Set(['advisory-history', 'link']))
+    expect(new Set(neverSent.map((name) => name.split(': ')[1]))).toEqual(
+      new Set(['advisory-history', 'link']),
+    )
   })
 })
 

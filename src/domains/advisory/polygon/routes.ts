@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { type TObject, Type } from 'typebox'
 import { HistoryHeader, ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
 import { asQuery } from '#schemas/point-request.ts'
@@ -113,10 +113,7 @@ function polygonRoute(
       tags: ['advisory'],
       queryAlternative: asQuery(parametersOf(request)),
       body: ref(request),
-      bodyForms: {
-        'application/json': Type.Union([ref(request), ref(PolygonGeometry)]),
-        [GEOJSON]: ref(PolygonGeometry),
-      },
+      bodyForms: bodyFormsOf(request),
       response: {
         200: {
           ...ref(response),
@@ -170,6 +167,12 @@ function polygonRoute(
         return answered
       }),
   } as const
+}
+
+/** A polygon may be the whole body, as JSON as well. */
+function bodyFormsOf(request: TObject) {
+  const polygon = ref(PolygonGeometry)
+  return { 'application/json': Type.Union([ref(request), polygon]), [GEOJSON]: polygon }
 }
 
 const ONE_OF_TWO = 'Send either geometry, a GeoJSON polygon, or admin, an administrative area'
