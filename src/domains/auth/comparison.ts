@@ -35,9 +35,10 @@ export function createComparison(db: Kysely<Tables>, throttle: Throttle, inTurn:
     }
     async function compareAndCount() {
       const found = await compare()
-      await atDatabase(() =>
-        found === undefined ? throttle.count([...subjects, everywhere]) : throttle.forget(ofAccount),
-      )
+      // Without a turn at the database, which a client that has gone away is not given: a guess counts all the
+      // same. Few come so far at a time.
+      if (found === undefined) await throttle.count([...subjects, everywhere])
+      else await throttle.forget(ofAccount)
       return found
     }
     return inTurn(subjects, { account, visit, isKnown }, compareAndCount, slowDown)

@@ -61,8 +61,7 @@ export function createCredentialDesk(
       const found = await compareInTurn(emailKey(email), visit, async () => {
         const known = await atDatabase(() => findCredentials(db, email))
         const right = await matching(db, known, { email, password }, visit)
-        const event = loginFailed(known, known ? 'wrong password' : 'no account')
-        if (!right) await atDatabase(() => audit(db, event))
+        if (!right) await audit(db, loginFailed(known, known ? 'wrong password' : 'no account'))
         return right
       })
       if (!found) throw invalidCredentials(confirms)
@@ -114,10 +113,10 @@ export function createCredentialDesk(
   async function isPassword(
     known: { passwordHash: string },
     password: string,
-    { audit, atDatabase }: Visit,
+    { audit }: Visit,
   ): Promise<boolean> {
     const right = await verifyPassword(known.passwordHash, password)
-    if (!right) await atDatabase(() => audit(db, { kind: 'password_refused' }))
+    if (!right) await audit(db, { kind: 'password_refused' })
     return right
   }
 }

@@ -61,7 +61,7 @@ export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, inTurn: 
       for (const registration of waiting) {
         if (await verifyPassword(registration.passwordHash, password)) return registration
       }
-      await visit.atDatabase(() => throttle.count(subjects))
+      await throttle.count(subjects)
       throw ApiError.invalid('password', 'is none that the e-mail was registered with')
     })
   }
