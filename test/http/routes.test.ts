@@ -235,7 +235,7 @@ describe('routes', () => {
     const limits = routes
       .filter(({ bodyLimit }) => bodyLimit !== 8192)
       .map(({ method, url, bodyLimit }) => [`${method} ${url}`, bodyLimit])
-    expect(Object.fromEntries(limits)).toEqual(BODY_LIMITS)
+    expect(Object.fromEntries(limits)).toStrictEqual(BODY_LIMITS)
   })
 
   test.each([
