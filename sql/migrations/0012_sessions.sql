@@ -8,7 +8,7 @@ alter table session
   add column user_agent text,
   add column token_family bytea unique;
 -- Nobody has given a password because the service was upgraded.
-update session set authenticated_at = created_at, last_used_at = created_at;
+update session set authenticated_at = created_at, last_used_at = created_at where expires_at > now();
 create index on session (user_id, created_at) where ended_at is null;
 create index on session (expires_at) where ended_at is null;
 create index on session (ended_at) where ended_at is not null;

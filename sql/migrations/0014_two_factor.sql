@@ -3,11 +3,13 @@
 create table two_factor (
   user_id uuid primary key references app_user on delete cascade,
   secret bytea not null,
+  begun_at timestamptz not null default now(),
   confirmed_at timestamptz,
   last_step bigint not null default 0
 );
 comment on table two_factor is 'A secret that an account shares with the app of its owner (TOTP, RFC 6238).';
 comment on column two_factor.secret is 'Encrypted with a key that is made of a secret outside of the database.';
+comment on column two_factor.begun_at is 'Since when it is set up, for which its owner has an hour.';
 comment on column two_factor.confirmed_at is 'When its owner showed the first code; until then a login needs none.';
 comment on column two_factor.last_step is 'The step of the last code that was taken: none works twice, and none from before it.';
 

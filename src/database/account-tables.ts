@@ -72,6 +72,7 @@ export interface ApiKeyTable {
 export interface TwoFactorTable {
   user_id: string
   secret: Buffer
+  begun_at: Generated<Date>
   confirmed_at: Date | null
   last_step: Generated<number>
 }

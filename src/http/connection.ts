@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { networkOf } from '#src/lib/network.ts'
+import { siteOf } from '#src/lib/network.ts'
 import { createPace, type PaceLimits } from './pace.ts'
 
 /** What we and a client of ours have with each other over one socket. */
@@ -30,7 +30,7 @@ export function createConnection(socket: Socket, limits: PaceLimits): Connection
   const reading = createPace(limits)
   const connection: Connection = {
     socket,
-    network: networkOf(socket.remoteAddress ?? ''),
+    network: siteOf(socket.remoteAddress ?? ''),
     response: undefined,
     isIdle() {
       const { response } = connection

@@ -17,8 +17,10 @@ export interface Place {
   readonly bytes: number
   /** Gives back what is held beyond so many bytes. */
   shrinkTo(bytes: number): void
-  /** Takes what is missing to so many bytes, at once; false where there is no room for it. */
+  /** Takes what is missing to so many bytes, at once; false where there is no room for it, or the place was left. */
   growTo(bytes: number): boolean
+  /** Gives all of it back, for good. */
+  leave(): void
 }
 
 /** Bounds what is held in memory by all together, and by each of them, so that nobody can take all of it. */
@@ -58,31 +60,6 @@ export function createByteRoom(limits: ByteRoomLimits, refusal: () => Error): By
     }
   }
 
-  function placeOf(party: Party, bytes: number): Place {
-    let own = bytes
-    const change = (by: number) => {
-      own += by
-      held.add(party, by)
-    }
-    return {
-      get bytes() {
-        return own
-      },
-      shrinkTo(wanted) {
-        if (wanted >= own) return
-        change(wanted - own)
-        letIn()
-      },
-      growTo(wanted) {
-        const more = wanted - own
-        if (more <= 0) return true
-        if (!held.isWithinShare(party, more) || !held.isRoomFor(more)) return false
-        change(more)
-        return true
-      },
-    }
-  }
-
   return {
     enter(party, bytes, signal) {
       return new Promise((resolve, reject) => {
@@ -98,7 +75,7 @@ export function createByteRoom(limits: ByteRoomLimits, refusal: () => Error): By
           enter() {
             signal.removeEventListener('abort', leave)
             held.add(party, bytes)
-            resolve(placeOf(party, bytes))
+            resolve(createPlace(party, bytes, held, letIn))
           },
           refuse(error) {
             signal.removeEventListener('abort', leave)
@@ -116,6 +93,44 @@ export function createByteRoom(limits: ByteRoomLimits, refusal: () => Error): By
     },
   }
 }
+
+/**
+ * @param bytes that are held already
+ * @param letIn lets others in where something is given back
+ */
+function createPlace(party: Party, bytes: number, held: Holdings, letIn: () => void): Place {
+  let own = bytes
+  let left = false
+  const change = (by: number) => {
+    own += by
+    held.add(party, by)
+  }
+  return {
+    get bytes() {
+      return own
+    },
+    shrinkTo(wanted) {
+      if (wanted >= own) return
+      change(wanted - own)
+      letIn()
+    },
+    growTo(wanted) {
+      if (left) return false
+      const more = wanted - own
+      if (more <= 0) return true
+      if (!held.isWithinShare(party, more) || !held.isRoomFor(more)) return false
+      change(more)
+      return true
+    },
+    leave() {
+      left = true
+      change(-own)
+      letIn()
+    },
+  }
+}
+
+type Holdings = ReturnType<typeof createHoldings>
 
 /** Who holds how many bytes. */
 function createHoldings({ bytes: most, bytesEachNetwork, bytesEach }: ByteRoomLimits) {

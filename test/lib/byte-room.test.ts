@@ -34,6 +34,15 @@ function openRoom(limits = {}) {
 }
 
 describe('a room for bytes', () => {
+  test('takes nothing more for a place that was left, however much there is', async () => {
+    const { ask, inside, placeOf } = openRoom()
+    void ask('gone', of('n'), 10)
+    await setImmediate()
+    expect(inside).toEqual(['gone'])
+    placeOf('gone').leave()
+    expect([placeOf('gone').growTo(1), placeOf('gone').bytes]).toEqual([false, 0])
+  })
+
   test('lets nobody hold more than a share, from however many networks', async () => {
     const { ask, shrink, inside } = openRoom()
     for (const [name, network] of ['a', 'b', 'c'].entries()) void ask(`${name}`, of(network, 'same'), 4)

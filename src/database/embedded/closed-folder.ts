@@ -1,4 +1,4 @@
-import { chmod, lstat, readdir } from 'node:fs/promises'
+import { chmod, lstat, readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** What the service writes into the folder of its data. */
@@ -6,6 +6,7 @@ const OURS = ['postgres', 'lock', 'unfinished', 'jwt-secret']
 
 /** What others than the owner may do: the group, and everybody. */
 const OTHERS = 0o077
+const STICKY = 0o1000
 
 /** What was found open to other users of the machine. */
 export interface Closing {
@@ -28,7 +29,7 @@ export async function closeToOthers(folder: string): Promise<Closing> {
   const closing: Closing = { closed: 0, open: [] }
   // Windows has lists of who may do what; these modes say nothing there.
   if (process.platform === 'win32') return closing
-  for (const path of await pathsOf(folder)) {
+  for (const path of await pathsOf(await realpath(folder))) {
     if (!(await isOpen(path))) continue
     await chmod(path, (await lstat(path)).mode & ~OTHERS & 0o777).catch(() => {})
     if (await isOpen(path)) closing.open.push(path)
@@ -42,7 +43,9 @@ async function pathsOf(folder: string): Promise<string[]> {
   const names = await readdir(folder)
   const ours = names.filter((name) => OURS.includes(name))
   const inside = await Promise.all(ours.map((name) => pathsWithin(join(folder, name))))
-  return [...(ours.length === names.length ? [folder] : []), ...inside.flat()]
+  // A folder such as /tmp says by its sticky bit that it is for everybody.
+  const isOurs = ours.length === names.length && ((await lstat(folder)).mode & STICKY) === 0
+  return [...(isOurs ? [folder] : []), ...inside.flat()]
 }
 
 async function pathsWithin(path: string): Promise<string[]> {

@@ -37,7 +37,7 @@ export async function openEmbedded(
   progress: (message: string) => void,
 ): Promise<EmbeddedCluster> {
   const lock = await takeFolder(folder)
-  await closeFolder(folder, progress)
+  await closeFolder(folder, progress).catch((error) => giveUp(folder, lock, error))
   const files = join(folder, 'postgres')
   // Marks files that are the rest of a first start that was cut off: nothing can be in them. A folder
   // without the mark, a backup put back for example, is never removed.
@@ -127,6 +127,11 @@ async function takeFolder(folder: string): Promise<FileHandle> {
 }
 
 /** Versions of before left its files to be read by everybody on the machine. */
+async function giveUp(folder: string, lock: FileHandle, error: unknown): Promise<never> {
+  await lock.close()
+  throw new OperatorError(`The folder ${folder} cannot be used: ${messageOf(error)}.`)
+}
+
 async function closeFolder(folder: string, progress: (message: string) => void): Promise<void> {
   const { closed, open } = await closeToOthers(folder)
   if (closed > 0) progress(`closed ${folder} to other users of this machine, who could read it`)

@@ -8,9 +8,9 @@ const EVERY_MS = 600_000
 
 /** Deletes what is over: registrations, and what ended sessions have left behind, some rows at a time. */
 export async function cleanUp(db: Kysely<Tables>, stop?: AbortSignal): Promise<void> {
-  await deleteExpiredRegistrations(db)
-  await endExpiredSessions(db)
-  while (!stop?.aborted && (await deleteEndedSessions(db)) > 0);
+  for (const removePiece of [deleteExpiredRegistrations, endExpiredSessions, deleteEndedSessions]) {
+    while (!stop?.aborted && (await removePiece(db)) > 0);
+  }
 }
 
 /**

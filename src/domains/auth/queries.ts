@@ -156,9 +156,17 @@ function endSessions(db: Kysely<Tables>) {
     .where('ended_at', 'is', null)
 }
 
-/** Marks the sessions as ended that have expired. */
-export async function endExpiredSessions(db: Kysely<Tables>): Promise<void> {
-  await endSessions(db).where('expires_at', '<', sql<Date>`now()`).execute()
+/**
+ * Marks some of the sessions as ended that have expired.
+ *
+ * @returns how many
+ */
+export async function endExpiredSessions(db: Kysely<Tables>): Promise<number> {
+  const expired = sql<string>`(
+    select id from session where ended_at is null and expires_at < now() limit ${PIECE} for update skip locked
+  )`
+  const { numUpdatedRows } = await endSessions(db).where('id', 'in', expired).executeTakeFirst()
+  return Number(numUpdatedRows)
 }
 
 /**

@@ -19,6 +19,14 @@ export function successorOf(token: string, salt: Buffer): string {
   return Buffer.concat([familyIn(token), rest]).toString('base64url')
 }
 
+/** Exactly as we write them: what else decodes to the same bytes is none of ours, and nobody stole it. */
+const REFRESH_TOKEN = /^[A-Za-z0-9_-]{43}$/
+
+/** Whether a text may be a refresh token. */
+export function isRefreshToken(text: string): boolean {
+  return REFRESH_TOKEN.test(text)
+}
+
 /** What is stored of a token's family. By it a token is known whose use was forgotten long ago. */
 export function familyHash(token: string): Buffer {
   return createHash('sha256').update(familyIn(token)).digest()

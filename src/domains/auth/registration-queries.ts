@@ -4,6 +4,9 @@ import type { Tables } from '#src/database/tables.ts'
 import { isoTime } from '#src/database/time.ts'
 import { emailKey, type NewUser, storedEmail } from '#src/domains/user/queries.ts'
 
+/** Rows that are deleted in one statement. */
+const PIECE = 1000
+
 /** More of one e-mail than its owner has made by mistake; of others the oldest do not count. */
 const CONFIRMED_AT_ONCE = 8
 
@@ -114,8 +117,12 @@ export async function admitRegistration(
 }
 
 /** Deletes the registrations that nobody has confirmed in time. */
-export async function deleteExpiredRegistrations(db: Kysely<Tables>): Promise<void> {
-  await db.deleteFrom('pending_registration').where('expires_at', '<', sql<Date>`now()`).execute()
+export async function deleteExpiredRegistrations(db: Kysely<Tables>): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from pending_registration where id in (
+      select id from pending_registration where expires_at < now() limit ${PIECE} for update skip locked
+    )`.execute(db)
+  return Number(numAffectedRows)
 }
 
 function hoursFromNow(hours: number) {

@@ -13,7 +13,7 @@ import { type CredentialDesk, invalidCredentials, WRONG_PASSWORD } from './crede
 import type { SessionUse } from './queries.ts'
 import type { RegistrationDesk } from './registration.ts'
 import { type SecondFactor, WRONG_CODE } from './second-factor.ts'
-import { continueSession, type Session, startSession } from './sessions.ts'
+import { CODE_NEEDED, continueSession, type Session, startSession } from './sessions.ts'
 import { tokenSubjects } from './subjects.ts'
 import { type Throttle, tooMany } from './throttle.ts'
 import { visitOf } from './visits.ts'
@@ -24,7 +24,6 @@ export const THROTTLED_ERRORS: ErrorCode[] = ['INVALID_PARAMETERS', ...BODY_ERRO
 /** As much as a person reads. */
 const USER_AGENT_LENGTH = 200
 
-const CODE_NEEDED = 'The password is right: send it again, with totp or recovery_code.'
 const SESSION_ENDED = 'The refresh token is not valid or has ended: log in again.'
 
 export function authRoutes(
@@ -106,7 +105,7 @@ function loginRoute(app: App, desk: CredentialDesk, secondFactor: SecondFactor) 
       if (verdict === 'missing') throw new ApiError('TWO_FACTOR_REQUIRED', CODE_NEEDED)
       if (verdict === 'wrong') throw new ApiError('INVALID_CODE', WRONG_CODE)
       return visit.atDatabase(async () => {
-        const session = await startSession(db, credentials, useOf(request), visit.audit)
+        const session = await startSession(db, credentials, useOf(request), verdict === 'right', visit.audit)
         const user = session && (await findUser(db, session.userId))
         // Changed or deleted in the moment between.
         if (!user) throw invalidCredentials(confirms)

@@ -28,6 +28,15 @@ export interface SecondFactor {
    * @throws {ApiError} TOO_MANY_REQUESTS, where too many codes of the account were tried, from wherever
    */
   verdict(userId: string, shown: ShownFactor, visit: Visit): Promise<Verdict>
+  /**
+   * The step that a code of the app is of; undefined where it is wrong. It counts as a guess until {@link forgive}.
+   *
+   * @param sealed the secret as it is stored
+   * @throws {ApiError} TOO_MANY_REQUESTS
+   */
+  stepOf(userId: string, sealed: Buffer, totp: string): Promise<number | undefined>
+  /** Forgets the guesses at an account, since a code was right. */
+  forgive(userId: string): Promise<void>
 }
 
 export function createSecondFactor(
@@ -36,15 +45,20 @@ export function createSecondFactor(
   secrets: SecretSeal,
   log: FastifyBaseLogger,
 ): SecondFactor {
-  async function isRightTotp(userId: string, sealed: Buffer, totp: string): Promise<boolean> {
-    const subject = codeSubject(userId)
+  async function stepOf(userId: string, sealed: Buffer, totp: string): Promise<number | undefined> {
     // Counted before it is compared: of codes that are sent together no more are tried than of others.
-    await throttle.admit([subject])
+    await throttle.admit([codeSubject(userId)])
     const secret = secrets.open(userId, sealed)
     if (!secret) log.error({ user: userId }, 'a second factor cannot be read: JWT_SECRET is not what it was')
-    const step = secret && stepOfCode(secret, totp.replace(' ', ''), Date.now())
+    return secret && stepOfCode(secret, totp.replace(' ', ''), Date.now())
+  }
+
+  const forgive = (userId: string) => throttle.forget([codeSubject(userId)])
+
+  async function isRightTotp(userId: string, sealed: Buffer, totp: string): Promise<boolean> {
+    const step = await stepOf(userId, sealed, totp)
     if (step === undefined || !(await spendStep(db, userId, step))) return false
-    await throttle.forget([subject])
+    await forgive(userId)
     return true
   }
 
@@ -81,6 +95,8 @@ export function createSecondFactor(
 
   return {
     verdict: (userId, shown, visit) => visit.atDatabase(() => verdict(userId, shown, visit)),
+    stepOf,
+    forgive,
   }
 }
 

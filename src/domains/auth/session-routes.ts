@@ -132,7 +132,7 @@ function endRoute(app: App) {
       const { id } = request.params
       const ended = await app.database.writer.transaction().execute(async (trx) => {
         const found = await endSessionOf(trx, userId, id)
-        if (found) await request.audit(trx, { kind: 'session_ended', detail: { session: id } })
+        if (found) await request.audit(trx, { kind: 'session_ended', detail: { ended: id } })
         return found
       })
       if (!ended) throw new ApiError('NOT_FOUND', NO_SUCH_SESSION)

@@ -1,13 +1,15 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import type { Credentials } from '#src/domains/user/queries.ts'
+import { ApiError } from '#src/errors.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
 import { endSession, insertSession, type SessionUse } from './queries.ts'
 import { holdRefreshToken, insertRefreshToken, spendRefreshToken } from './refresh-token-queries.ts'
-import { familyHash, newSuccessorSalt, successorOf } from './refresh-tokens.ts'
+import { familyHash, isRefreshToken, newSuccessorSalt, successorOf } from './refresh-tokens.ts'
 import { refreshSubject } from './subjects.ts'
 import { recordUnlessBlocked, secondsBlocked } from './throttle-queries.ts'
 import { newToken, tokenHash } from './tokens.ts'
+import { hasTwoFactor } from './two-factor-queries.ts'
 
 /** A client whose answer was lost may ask again for so long. */
 const GRACE_SECONDS = 10
@@ -18,16 +20,28 @@ export interface Session {
   refreshToken: string
 }
 
-/** Begins a session of a user; undefined where the credentials are no longer the user's. */
+export const CODE_NEEDED = 'The password is right: send it again, with totp or recovery_code.'
+
+/**
+ * Begins a session of a user; undefined where the credentials are no longer the user's.
+ *
+ * @param factorShown whether a second factor was shown as well, and not only not needed when that was looked at
+ * @throws {ApiError} TWO_FACTOR_REQUIRED where it has been turned on since
+ */
 export async function startSession(
   db: Kysely<Tables>,
   credentials: Credentials,
   use: SessionUse,
+  factorShown: boolean,
   audit: Audit,
 ): Promise<Session | undefined> {
   return db.transaction().execute(async (trx) => {
     const id = await insertSession(trx, credentials, use)
     if (id === undefined) return undefined
+    // The account is held from here on: nobody turns it on before this ends.
+    if (!factorShown && (await hasTwoFactor(trx, credentials.id))) {
+      throw new ApiError('TWO_FACTOR_REQUIRED', CODE_NEEDED)
+    }
     const refreshToken = newToken()
     await insertRefreshToken(trx, id, tokenHash(refreshToken))
     await audit(trx, { kind: 'login', userId: credentials.id, sessionId: id })
@@ -56,6 +70,7 @@ export async function continueSession(
   use: SessionUse,
   audit: Audit,
 ): Promise<Continuation> {
+  if (!isRefreshToken(token)) return undefined
   return db.transaction().execute(async (trx) => {
     const hash = tokenHash(token)
     const family = familyHash(token)

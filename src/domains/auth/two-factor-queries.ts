@@ -25,7 +25,8 @@ export async function hasTwoFactor(db: Kysely<Tables>, userId: string): Promise<
 export async function putTwoFactor(db: Kysely<Tables>, userId: string, secret: Buffer): Promise<boolean> {
   const { rows } = await sql`
     insert into two_factor as known (user_id, secret) values (${userId}, ${secret})
-    on conflict (user_id) do update set secret = excluded.secret where known.confirmed_at is null
+    on conflict (user_id) do update set secret = excluded.secret, begun_at = now()
+      where known.confirmed_at is null
     returning 1`.execute(db)
   return rows.length > 0
 }
@@ -47,6 +48,8 @@ export async function confirmTwoFactor(
     .where('user_id', '=', userId)
     .where('secret', '=', secret)
     .where('confirmed_at', 'is', null)
+    // Who takes longer may be somebody who has found the login open.
+    .where('begun_at', '>', sql<Date>`now() - interval '1 hour'`)
     .executeTakeFirst()
   if (numUpdatedRows === 0n) return false
   await trx

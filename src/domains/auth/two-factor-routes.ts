@@ -14,7 +14,7 @@ import { findUser } from '#src/domains/user/queries.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf, sessionOf } from '#src/http/plugins/authentication.ts'
-import { base32, otpauthUri, SECRET_BYTES, stepOfCode } from '#src/lib/totp.ts'
+import { base32, otpauthUri, SECRET_BYTES } from '#src/lib/totp.ts'
 import { type CredentialDesk, WRONG_PASSWORD } from './credentials.ts'
 import { endOtherSessions } from './queries.ts'
 import { THROTTLED_ERRORS } from './routes.ts'
@@ -30,7 +30,7 @@ import type { SecretSeal } from './two-factor-secrets.ts'
 import { visitOf } from './visits.ts'
 
 const ON = 'The account has a second factor: turn it off before you set up another one.'
-const NOT_BEGUN = 'No second factor is being set up: begin with the password.'
+const NOT_BEGUN = 'No second factor has been begun in the last hour: begin with the password.'
 const NONE = 'The account has no second factor.'
 
 /** The second factor of the own account: how it is set up, and turned off. */
@@ -42,7 +42,7 @@ export function twoFactorRoutes(
 ): void {
   app.route(statusRoute(app))
   app.route(beginRoute(app, desk, seal))
-  app.route(confirmRoute(app, seal))
+  app.route(confirmRoute(app, secondFactor))
   app.route(disableRoute(app, desk, secondFactor))
 }
 
@@ -85,7 +85,7 @@ function beginRoute(app: App, desk: CredentialDesk, seal: SecretSeal) {
       operationId: 'beginTwoFactor',
       summary: 'Begin to set up a second factor',
       description:
-        'Answers with a secret for an authenticator app (TOTP, RFC 6238). Nothing changes until a code of the app comes back with `POST /auth/two-factor/confirm`; another beginning makes another secret.',
+        'Answers with a secret for an authenticator app (TOTP, RFC 6238). Nothing changes until a code of the app comes back with `POST /auth/two-factor/confirm`, within an hour; another beginning makes another secret.',
       tags: ['auth'],
       body: ref(TwoFactorRequest),
       response: {
@@ -117,7 +117,7 @@ function beginRoute(app: App, desk: CredentialDesk, seal: SecretSeal) {
   } as const
 }
 
-function confirmRoute(app: App, seal: SecretSeal) {
+function confirmRoute(app: App, secondFactor: SecondFactor) {
   const db = app.database.writer
   return {
     method: 'POST',
@@ -146,9 +146,11 @@ function confirmRoute(app: App, seal: SecretSeal) {
       const factor = await findTwoFactor(db, userId)
       if (!factor || factor.confirmed) throw new ApiError('NOT_FOUND', NOT_BEGUN)
       const { secret } = factor
-      const opened = seal.open(userId, secret)
-      const step = opened && stepOfCode(opened, request.body.totp.replace(' ', ''), Date.now())
-      if (step === undefined) throw new ApiError('FORBIDDEN', WRONG_CODE)
+      const step = await secondFactor.stepOf(userId, secret, request.body.totp)
+      if (step === undefined) {
+        await request.audit(db, { kind: 'code_refused', detail: { reason: 'wrong code' } })
+        throw new ApiError('FORBIDDEN', WRONG_CODE)
+      }
       const codes = newRecoveryCodes()
       const recoveryHashes = codes.map(recoveryHash)
       await db.transaction().execute(async (trx) => {
@@ -158,6 +160,7 @@ function confirmRoute(app: App, seal: SecretSeal) {
         await endOtherSessions(trx, userId, sessionId)
         await request.audit(trx, { kind: 'two_factor_on' })
       })
+      await secondFactor.forgive(userId)
       app.forgetCallers(({ id }) => id === userId)
       return { recovery_codes: codes }
     },

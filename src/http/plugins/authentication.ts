@@ -3,14 +3,11 @@ import fp from 'fastify-plugin'
 import type { Scope } from '#schemas/keys.ts'
 import type { Role } from '#schemas/user.ts'
 import { ApiError, BASE } from '#src/errors.ts'
-import { createFairQueue, type FairQueue } from '#src/lib/fair-queue.ts'
 import { type AccessTokens, createAccessTokens } from '../access-tokens.ts'
 import type { App } from '../app.ts'
-import { createCallerCache } from '../caller-cache.ts'
+import { createCallerLookup } from '../caller-lookup.ts'
 import { loadSecrets } from '../jwt-secret.ts'
-import { partyOf } from '../party.ts'
 import { insufficientScope, loginRequired, notAllowed, reauthenticationRequired } from '../refusals.ts'
-import { overloaded } from './overload.ts'
 
 /** Who a request comes from. */
 export interface Caller {
@@ -71,16 +68,10 @@ declare module '@fastify/jwt' {
   }
 }
 
-/** For so long an ended session may still be taken for a living one, by another process. */
-const CACHE_MS = 5000
-
 export const KEY_PREFIX = 'agro_'
 
 export const TOKEN_OF_NO_USE =
   'The token is not valid, has expired or has ended: refresh it, or log in again.'
-
-/** So many callers are looked up at a time: each takes a fraction of a millisecond. */
-const LOOKUPS = { embedded: 1, server: 2 }
 
 /** RFC 6750: one space, and the characters of a token. The scheme's case does not matter (RFC 9110). */
 const BEARER = /^Bearer ([A-Za-z0-9\-._~+/]+=*)$/i
@@ -97,34 +88,27 @@ export const authentication = fp(
       await loadSecrets(app.config),
       app.config.ACCESS_TOKEN_MINUTES * 60,
     )
-    const cache = createCallerCache<Caller>()
-    app.decorate('accessTokens', tokens)
-    app.decorateRequest('callerError', null)
-    app.decorate('forgetCallers', cache.forget)
-
-    const lookups = createLookups(app)
-
-    async function callerOf(token: string, request: FastifyRequest): Promise<Caller | undefined> {
-      return cache.get(token) ?? lookups.run(partyOf(request), async () => cache.get(token) ?? lookUp(token))
-    }
-
-    async function lookUp(token: string): Promise<Caller | undefined> {
-      const asked = performance.now()
+    const callers = createCallerLookup<Caller>(app, async (token) => {
       if (token.startsWith(KEY_PREFIX)) {
         const caller = await accounts.callerOfKey(token)
-        if (caller) cache.set(token, caller, asked, CACHE_MS)
-        return caller
+        return caller && { caller, lifetimeMs: Number.POSITIVE_INFINITY }
       }
       const claims = tokens.verify(token)
       const caller = claims && (await accounts.callerOfSession(claims.sessionId, claims.userId))
-      if (caller) cache.set(token, caller, asked, Math.min(CACHE_MS, claims.expiresAt * 1000 - Date.now()))
-      return caller
-    }
+      return caller && { caller, lifetimeMs: claims.expiresAt * 1000 - Date.now() }
+    })
+    app.decorate('accessTokens', tokens)
+    app.decorateRequest('callerError', null)
+    app.decorate('forgetCallers', callers.forget)
 
     /** Finds out whom a request comes from; with an error that says why it is nobody who may do this. */
-    async function identify(request: FastifyRequest, config: FastifyContextConfig): Promise<Caller> {
+    async function identify(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      config: FastifyContextConfig,
+    ): Promise<Caller> {
       const token = tokenOf(request)
-      const caller = token && (await callerOf(token, request))
+      const caller = token && (await callers.find(token, request, reply))
       if (!caller) throw unauthorized(request)
       if (caller.keyId !== null) app.countKeyRequest(caller.keyId)
       const scope = scopeOf(config)
@@ -139,7 +123,7 @@ export const authentication = fp(
     ) {
       if (!sendsToken(request)) return
       try {
-        request.user = await identify(request, config)
+        request.user = await identify(request, reply, config)
       } catch (error) {
         // Whatever public routes can say without the database they say to everybody.
         request.callerError = error as Error
@@ -150,7 +134,7 @@ export const authentication = fp(
 
     async function admit(request: FastifyRequest, reply: FastifyReply, config: FastifyContextConfig) {
       if (config.public) return identifyOrGoOn(request, reply, config)
-      request.user = await identify(request, config)
+      request.user = await identify(request, reply, config)
       const { role, login } = config
       if (login) await refuseOtherThanLogin(accounts, request, login)
       if (role && request.user.role !== role) {
@@ -171,12 +155,6 @@ export const authentication = fp(
   },
   { name: 'authentication', dependencies: ['error-handler', 'key-usage'] },
 )
-
-/** Anybody can make up tokens by the thousand, and each has to be looked up: they take turns. */
-function createLookups({ config, database }: App): FairQueue {
-  const limits = { running: LOOKUPS[database.kind], waiting: config.DATABASE_QUEUE_LIMIT }
-  return createFairQueue(limits, overloaded)
-}
 
 /** @throws {ApiError} where the caller is a key, or a login that is not as fresh as it has to be */
 async function refuseOtherThanLogin(

@@ -67,7 +67,8 @@ export const errorHandler = fp(
     }
 
     app.decorate('logFailure', (request, error, message) => {
-      if (isDatabaseUnavailable(error)) logRecurring(message, request, error, message)
+      const isOutage = isDatabaseUnavailable(error) || (error instanceof ApiError && error.status === 503)
+      if (isOutage) logRecurring(message, request, error, message)
       else request.log.warn({ err: error }, message)
     })
     app.decorateRequest('errorCode', null)

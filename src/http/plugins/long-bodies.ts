@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { createByteRoom, type Place } from '#src/lib/byte-room.ts'
@@ -49,9 +50,12 @@ export const longBodies = fp(
     app.addHook('onRoute', (route) => {
       if (!route.config?.longBody) return
       const { bodyLimit = longest } = route
-      route.preParsing = async (request: FastifyRequest, reply: FastifyReply) => {
+      route.preParsing = async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
         const bytes = expectedBytes(request, bodyLimit)
         if (bytes > SHORT_BYTES) await enter(request, reply, bytes)
+        // What could not be decoded while it waited tells nobody a second time.
+        const { errored } = payload as Readable
+        if (errored) throw errored
       }
     })
 
@@ -59,20 +63,26 @@ export const longBodies = fp(
       const controller = new AbortController()
       const refuse = () => controller.abort(overloaded())
       const timer = setTimeout(refuse, SLOW_CLIENT_MS)
-      reply.raw.once('close', refuse)
+      // An answer behind another one on its connection has no socket yet, and is not told when that closes.
+      const ends = [reply.raw, request.raw.socket]
+      for (const end of ends) end.once('close', refuse)
       try {
         const place = await room.enter(partyOf(request), bytes, controller.signal)
         request.place = place
-        reply.raw.once('close', () => place.shrinkTo(0))
+        const leave = () => {
+          place.leave()
+          for (const end of ends) end.off('close', leave)
+        }
+        for (const end of ends) end.once('close', leave)
         // The client may have gone before anybody listened.
-        if (reply.raw.destroyed) place.shrinkTo(0)
+        if (ends.some(({ destroyed }) => destroyed)) leave()
       } catch (error) {
         // The rest of the body would be received for nothing.
         reply.header('connection', 'close')
         throw error
       } finally {
         clearTimeout(timer)
-        reply.raw.off('close', refuse)
+        for (const end of ends) end.off('close', refuse)
       }
     }
   },

@@ -81,7 +81,8 @@ function geometryOf(record: Buffer, number: number): ShapeGeometry | null {
   const parts = record.readInt32LE(COUNTS_OFFSET)
   const positions = record.readInt32LE(COUNTS_OFFSET + 4)
   const start = PARTS_OFFSET + parts * PART_BYTES
-  if (parts < 0 || positions < 0 || start + positions * POSITION_BYTES > record.length) throw damaged
+  if (parts < 0 || positions < 0 || parts > positions || start + positions * POSITION_BYTES > record.length)
+    throw damaged
   if (positions > MAX_POSITIONS) {
     throw new Error(`shape ${number} has ${positions} positions; at most ${MAX_POSITIONS} are read`)
   }

@@ -66,7 +66,7 @@ export function blocksOf(image: GeoTIFFImage, type: SampleType, file: FileBytes,
     ...block,
     async read(window, bands) {
       const result = bands.map(() => pixelsOf(type.pixelType, window.width * window.height))
-      const together = Math.max(1, Math.floor(MAX_BLOCK_BYTES / blockBytes(layout)))
+      const together = Math.max(1, Math.floor(MAX_BLOCK_BYTES / (blockBytes(layout) + IN_FLIGHT_BYTES)))
       let reads: Promise<void>[] = []
       const lastRow = Math.ceil((window.row + window.height) / block.height)
       const lastColumn = Math.ceil((window.column + window.width) / block.width)
@@ -141,6 +141,9 @@ function refuseTruncated(layout: Layout, file: FileBytes, path: string): void {
  * is built on it have some kilobytes; a few writers make one strip of an image.
  */
 const MAX_BLOCK_BYTES = 64 * 2 ** 20
+
+/** What a block takes besides while it is decompressed: many small ones are not read all at once. */
+const IN_FLIGHT_BYTES = 65_536
 
 /** The pixels of a block in memory; half-precision floats become larger there. */
 function blockBytes({ block, stride, samples }: Layout): number {

@@ -75,9 +75,22 @@ export function* csvRecords(text: string): Generator<string[]> {
   }
 }
 
+const LINE_FEED = 10
+const CARRIAGE_RETURN = 13
+
 function malformed(text: string, at: number, what: string): ApiError {
-  const line = text.slice(0, at).split(/\r\n|[\r\n]/).length
+  const line = 1 + lineEndsBefore(text, at)
   return new ApiError('MALFORMED_BODY', `The body is not valid CSV: on line ${line} ${what}.`)
+}
+
+/** Counts without a list of the lines: there may be millions. */
+function lineEndsBefore(text: string, end: number): number {
+  let count = 0
+  for (let at = 0; at < end; at++) {
+    const code = text.charCodeAt(at)
+    if (code === LINE_FEED || (code === CARRIAGE_RETURN && text.charCodeAt(at + 1) !== LINE_FEED)) count++
+  }
+  return count
 }
 
 /** How the records of a table are read. Empty cells count as left out. */

@@ -20,9 +20,15 @@ export type AreaAdvice = PolygonAdvice & { admin: AdvisedArea }
 /**
  * Answers for administrative areas from the published releases.
  *
+ * @param atDatabase does what is short and takes a connection, when the turn of the request comes
  * @throws {ApiError} which says why there is no answer
  */
-export type AdviseArea = (series: Series, area: AreaReference, compute: Compute) => Promise<AreaAdvice>
+export type AdviseArea = (
+  series: Series,
+  area: AreaReference,
+  atDatabase: <Found>(work: () => Promise<Found>) => Promise<Found>,
+  compute: Compute,
+) => Promise<AreaAdvice>
 
 /** What the database stores of an area once it has been computed. */
 type StoredStatistics = ZonalStatistics & Position
@@ -54,9 +60,9 @@ export function createAreaAdvisor(
     return stored
   }
 
-  return (series, reference, compute) =>
+  return (series, reference, atDatabase, compute) =>
     lookup.inRelease(series, async (snapshot, release) => {
-      const area = await findArea(database.reader, reference, release?.id ?? null)
+      const area = await atDatabase(() => findArea(database.reader, reference, release?.id ?? null))
       if (!area) throw unknownArea(snapshot, reference)
       if (!release) throw await reasons.noRelease(snapshot, series)
       const { id, countryCode, level, code, name } = area

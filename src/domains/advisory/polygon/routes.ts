@@ -81,7 +81,8 @@ export async function polygonRoutes(app: App, { lookup, schemas, record }: Polyg
     const { admin } = body
     if (!admin) return advisePolygon(series, readGeoJson(polygon as SentGeoJson), compute)
     const { code, level = null } = admin
-    return adviseArea(series, { countryCode: series.countryCode, code: code.trim(), level }, compute)
+    const area = { countryCode: series.countryCode, code: code.trim(), level }
+    return adviseArea(series, area, (work) => app.inTurn(call, reply, work), compute)
   }
 
   for (const endpoint of schemas) {

@@ -1,0 +1,58 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { createFairQueue } from '#src/lib/fair-queue.ts'
+import type { App } from './app.ts'
+import { createCallerCache } from './caller-cache.ts'
+import { deadlineOf } from './deadline.ts'
+import { partyOf } from './party.ts'
+import { overloaded } from './plugins/overload.ts'
+
+/** For so long an ended session may still be taken for a living one, by another process. */
+const CACHE_MS = 5000
+
+/** So many callers are looked up at a time: each takes a fraction of a millisecond. */
+const LOOKUPS = { embedded: 1, server: 2 }
+
+/** A look-up that takes longer, with the wait for it, is given up: what is public is then answered as to anybody. */
+const LONGEST_LOOKUP_MS = 5000
+
+/** What tokens stand for. */
+export interface CallerLookup<Caller> {
+  /** @throws {ApiError} OVERLOADED, where too many wait or that takes too long; else what `ask` throws */
+  find(token: string, request: FastifyRequest, reply: FastifyReply): Promise<Caller | undefined>
+  /** Forgets the callers that meet a condition, so that this process asks anew. */
+  forget(condition: (caller: Caller) => boolean): void
+}
+
+/**
+ * Remembers callers for a while, and asks for the others. Anybody can make up tokens by the thousand, and each has
+ * to be asked about: they take turns.
+ *
+ * @param ask whom a token stands for, and for how many milliseconds at most; undefined where for nobody
+ */
+export function createCallerLookup<Caller>(
+  { config, database }: App,
+  ask: (token: string) => Promise<{ caller: Caller; lifetimeMs: number } | undefined>,
+): CallerLookup<Caller> {
+  const cache = createCallerCache<Caller>()
+  const limits = { running: LOOKUPS[database.kind], waiting: config.DATABASE_QUEUE_LIMIT }
+  const lookups = createFairQueue(limits, overloaded)
+
+  async function askAndRemember(token: string): Promise<Caller | undefined> {
+    const asked = performance.now()
+    const found = await ask(token)
+    if (found) cache.set(token, found.caller, asked, Math.min(CACHE_MS, found.lifetimeMs))
+    return found?.caller
+  }
+
+  return {
+    async find(token, request, reply) {
+      const known = cache.get(token)
+      if (known) return known
+      const { signal, end } = deadlineOf(reply, LONGEST_LOOKUP_MS, overloaded)
+      // Another request with the same token may have asked meanwhile.
+      const find = async () => cache.get(token) ?? askAndRemember(token)
+      return lookups.run(partyOf(request), find, signal).finally(end)
+    },
+    forget: cache.forget,
+  }
+}
