@@ -66,7 +66,8 @@ describe('releases that are not complete', () => {
   ])('leave nothing behind when the connection that writes the %s dies', async (_, table) => {
     const { pool, writer } = service.database
     const failing = operator.load({ forecastPeriod: '2034-04-01', onRead: () => killWriterOf(table) })
-    await expect(failing).rejects.toThrow(/terminating connection|Connection terminated/)
+    // Whichever is noticed first: what the server says, the end of the connection, or that nobody reads there.
+    await expect(failing).rejects.toThrow(/terminating connection|Connection terminated|EPIPE|ECONNRESET/)
     const left = (await listReleases(writer)).filter(({ status }) => status === 'loading')
     expect(left).toEqual([])
     await vi.waitFor(() => expect(pool.idleCount).toBe(pool.totalCount), PATIENCE)
