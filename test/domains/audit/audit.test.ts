@@ -130,7 +130,7 @@ describe('what is recorded', () => {
       ['login'],
       ['password_refused'],
       ['reauthenticated'],
-      ['session_ended', { session: items[0].id }],
+      ['session_ended', { ended: items[0].id }],
       ['other_sessions_ended'],
     ])
   })
