@@ -8,8 +8,8 @@ import { positionOf } from '../lookup/series.ts'
 import type { Snapshot } from '../lookup/snapshot.ts'
 import type { LayerValues } from '../lookup/values.ts'
 import { RefusedPoint } from './items.ts'
-import type { Pace } from './pace.ts'
 import type { Passage } from './passage.ts'
+import type { SliceTurns } from './slice-turns.ts'
 import type { Writer } from './writers.ts'
 
 /** So many points are worked on at a time: some milliseconds. In between, others have their turn. */
@@ -32,14 +32,14 @@ export interface BatchAdvice {
  * Looks up all points of a call in one release, before anything is answered: whatever fails still fails as
  * a whole.
  *
- * @param pace lets other calls have their turn
+ * @param turns lets other calls have their turn
  * @param pointAt reads and judges a point
  * @throws {ApiError} where nothing is published
  */
 export function adviseBatch(
   lookup: Lookup,
   series: Series,
-  { party, slice }: Pace,
+  { party, slice }: SliceTurns,
   count: number,
   pointAt: (index: number) => BatchPoint | RefusedPoint,
 ): Promise<BatchAdvice> {
@@ -66,7 +66,7 @@ function isAsked(point: BatchPoint | RefusedPoint): point is BatchPoint {
  * The answer in pieces, in the order of the points. Slices are given up as they are written.
  * Why points have no value is asked for piece by piece; where that fails, so does the rest.
  *
- * @param pace lets other calls have their turn
+ * @param turns lets other calls have their turn
  * @param passage has what is passed through; null for nothing
  */
 export async function* writeAnswer(
@@ -74,7 +74,7 @@ export async function* writeAnswer(
   series: Series,
   { snapshot, slices }: BatchAdvice,
   writer: Writer,
-  { party, slice: work }: Pace,
+  { party, slice: work }: SliceTurns,
   passage: Passage | null,
 ): AsyncGenerator<Buffer> {
   let text = writer.opening

@@ -29,9 +29,9 @@ import { seriesOf } from '../lookup/series.ts'
 import { adviseBatch, writeAnswer } from './answer.ts'
 import { givingBack, readBatchBodies, refuseTooMany, UNSUPPORTED_FORM } from './body.ts'
 import { readPoint, type Validator } from './items.ts'
-import { createPace } from './pace.ts'
 import { createPassage, refuseOwnNames } from './passage.ts'
 import { FORMS, type Form, type SentBatch } from './sent.ts'
+import { createSliceTurns } from './slice-turns.ts'
 import { createWriter, headerOf } from './writers.ts'
 
 declare module 'fastify' {
@@ -62,7 +62,7 @@ export interface BatchOptions {
 /** The endpoints that answer for many points in one call. Their bodies are read here, not by the app. */
 export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOptions): Promise<void> {
   app.decorateRequest('batch', null)
-  const paceOf = createPace()
+  const turnsOf = createSliceTurns()
   const bodyLimit = readBatchBodies(app)
 
   for (const { product, parameters, request, response } of schemas) {
@@ -114,8 +114,8 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
         const series = seriesOf(product, call.body)
         const { pass = [] } = call.body
         const passage = pass.length > 0 ? createPassage(points, pass) : null
-        const pace = paceOf(call, reply)
-        const advice = await adviseBatch(lookup, series, pace, points.count, (index) =>
+        const turns = turnsOf(call, reply)
+        const advice = await adviseBatch(lookup, series, turns, points.count, (index) =>
           readPoint(points, index, validate, passage),
         )
         const { release } = advice
@@ -126,7 +126,7 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
         const long = advice.slices.length > 1
         // The slices have all of it that is still needed.
         Object.assign(call, { batch: null, body: undefined })
-        const written = writeAnswer(lookup.reasons, series, advice, writer, pace, passage)
+        const written = writeAnswer(lookup.reasons, series, advice, writer, turns, passage)
         const pieces = givingBack(call.place, advice.slices, written)
         return reply.send(long ? Readable.from(pieces) : (await pieces.next()).value)
       },

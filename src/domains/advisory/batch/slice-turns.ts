@@ -6,7 +6,7 @@ import { overloaded } from '#src/http/plugins/overload.ts'
 import { createFairQueue, type Party } from '#src/lib/fair-queue.ts'
 
 /** How the work on a call gets on beside that on others. */
-export interface Pace {
+export interface SliceTurns {
   party: Party
   /**
    * Works on a slice of the points when its turn comes.
@@ -20,7 +20,7 @@ export interface Pace {
  * Makes what lets the slices of all calls take turns, caller by caller and network by network: however many
  * calls there are, one slice is worked on in a turn of the event loop, so that points are answered in between.
  */
-export function createPace(): (call: FastifyRequest, reply: FastifyReply) => Pace {
+export function createSliceTurns(): (call: FastifyRequest, reply: FastifyReply) => SliceTurns {
   // Each call has one slice waiting: none is refused of what has been begun.
   const slices = createFairQueue({ running: 1, waiting: Number.POSITIVE_INFINITY }, overloaded)
   return (call, reply) => {
