@@ -109,6 +109,15 @@ describe('a second factor', () => {
     expect(await begin()).toMatchObject({ status: 409, code: 'TWO_FACTOR_ON' })
   })
 
+  test('is turned on by nobody who tries codes', async () => {
+    await send('/auth/two-factor', { password: PASSWORD })
+    const statuses: number[] = []
+    while (statuses.at(-1) !== 429 && statuses.length < 20) {
+      statuses.push((await send('/auth/two-factor/confirm', { totp: '123456' })).status)
+    }
+    expect([statuses.length, new Set(statuses)]).toEqual([7, new Set([403, 429])])
+  })
+
   test('ends the other sessions of the account, which have shown the password alone', async () => {
     const elsewhere = await logIn(service.app, person.email)
     await turnOn(service.app, person)

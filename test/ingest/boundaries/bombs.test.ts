@@ -90,6 +90,11 @@ const BOMBS: [what: string, write: () => Promise<string>, says: string | RegExp]
     'areas.shp is not a shapefile that can be read: shape 1 is damaged.\n',
   ],
   [
+    'a shape of more rings than positions',
+    () => changed('shp', (bytes) => bytes.writeInt32LE(0, 148)),
+    'areas.shp is not a shapefile that can be read: shape 1 is damaged.\n',
+  ],
+  [
     'a shape whose rings lie upon each other',
     () => changed('shp', (bytes) => bytes.writeInt32LE(5, 152)),
     'areas.shp is not a shapefile that can be read: shape 1 is damaged.\n',

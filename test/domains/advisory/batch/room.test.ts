@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
@@ -97,6 +97,43 @@ test('uploads that go away leave their room to others', async () => {
   const stalled = await stall(6)
   for (const call of stalled) call.destroy()
   expect(await statusOf({ headers: attacker.headers })).toBe(200)
+})
+
+test('so do those behind another request on their connection, whose answer was not begun', async () => {
+  const { port } = service.app.server.address() as AddressInfo
+  const socket = connect(port, '127.0.0.1')
+  const login = JSON.stringify({ email: 'nobody@example.org', password: 'long enough' })
+  const head = (path: string, bytes: number) =>
+    [
+      `POST ${path} HTTP/1.1`,
+      'Host: localhost',
+      'Content-Type: application/json',
+      `Authorization: ${attacker.headers.authorization}`,
+      `Content-Length: ${bytes}`,
+      '',
+      '',
+    ].join('\r\n')
+  const [reached] = await Promise.all([
+    once(service.app.server, 'connection'),
+    once(socket, 'connect').then(() =>
+      socket.write(head('/auth/login', login.length) + login + head('/advisory/yield/points', LONGEST)),
+    ),
+  ])
+  const [accepted] = reached as [Socket]
+  await vi.waitFor(() => expect(accepted.bytesRead).toBeGreaterThan(0), PATIENCE)
+  socket.destroy()
+  await once(accepted, 'close')
+  expect(await statusOf({ headers: attacker.headers })).toBe(200)
+})
+
+test('a body that cannot be decoded is told so, also where that is found while it waits', async () => {
+  const [stalled] = await stall(1)
+  const headers = { ...attacker.headers, 'content-encoding': 'gzip' }
+  const waiting = begin({ headers, bytes: 20, points: 'this is not gzipped' })
+  const answered = answer(waiting)
+  expect((await answer(stalled as ClientRequest)).status).toBe(200)
+  const { status, body } = await answered
+  expect([status, JSON.parse(body).code]).toEqual([400, 'MALFORMED_BODY'])
 })
 
 test('of too many that wait, those are refused that came last', async () => {
