@@ -77,7 +77,7 @@ export const idempotency = fp(
       work: () => Promise<Body>,
       ownerOf?: (body: Body) => string | null,
     ): Promise<Body> {
-      const key = keyOf(request)
+      const key = idempotencyKeyOf(request)
       if (key === undefined) return work()
       const { params, body: sent, user, routeOptions } = request
       const fingerprint = fingerprintOf([params ?? null, sent ?? null])
@@ -116,8 +116,12 @@ export const idempotency = fp(
   { name: 'idempotency', dependencies: ['authentication'] },
 )
 
-/** @throws {ApiError} INVALID_PARAMETERS where the key is none that can be kept */
-function keyOf({ headers }: FastifyRequest): string | undefined {
+/**
+ * The Idempotency-Key of a request; undefined where there is none.
+ *
+ * @throws {ApiError} INVALID_PARAMETERS where the key is none that can be kept
+ */
+export function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
   const key = headers['idempotency-key'] as string | undefined
   if (key === undefined || IDEMPOTENCY_KEY.test(key)) return key
   throw ApiError.invalid('Idempotency-Key', 'must be 1 to 255 printable ASCII characters')

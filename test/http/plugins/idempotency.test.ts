@@ -241,6 +241,11 @@ describe('an Idempotency-Key', () => {
     ])
   })
 
+  test('that cannot be kept is refused to those whom nobody knows as well', async () => {
+    const refused = await post({ url: '/advisory/yield/point', key: 'é', payload: POINT, who: null })
+    expect([refused.statusCode, refused.json().code]).toEqual([400, 'INVALID_PARAMETERS'])
+  })
+
   test('of a request that failed names nothing: what is sent again is done', async () => {
     const key = randomUUID()
     const wrong = {

@@ -9,7 +9,7 @@ import { isCurrent } from '#src/http/entity-tags.ts'
 import { mergeQueryIntoBody, readQuery } from '#src/http/parameters.ts'
 import { partyOf } from '#src/http/party.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
-import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
+import { IDEMPOTENCY_ERRORS, idempotencyKeyOf } from '#src/http/plugins/idempotency.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import { prefers } from '#src/http/preferences.ts'
 import { createReplyBatcher } from '#src/http/reply-batcher.ts'
@@ -95,14 +95,14 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
   }
 
   async function answerAndRecord(call: PostCall, reply: FastifyReply) {
-    const { server, headers } = call
+    const { server } = call
     const answer = () =>
       server.once(call, reply, async () => {
         const found = await answerTo(endpoint, lookup, call.body, call, reply)
         return recordForCaller(record, call, reply, recordedCall(endpoint, call.body), found)
       })
     // Of a request that names itself, notes are made in statements of its own.
-    return headers['idempotency-key'] === undefined ? answer() : server.inTurn(call, reply, answer)
+    return idempotencyKeyOf(call) === undefined ? answer() : server.inTurn(call, reply, answer)
   }
 
   return {
@@ -125,6 +125,8 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
     preValidation: mergeQueryIntoBody(request),
     handler(call: PostCall, reply: FastifyReply) {
       if (call.user !== null) return answerAndRecord(call, reply)
+      // Nothing of an anonymous call is kept, so its key does nothing; one that is none is refused all the same.
+      idempotencyKeyOf(call)
       const answer = prefers(call, 'server-timing') ? undefined : endpoint.fromMemory(lookup, call.body)
       if (answer === undefined) void answerSoon(call, reply)
       else sendSoon(answer instanceof Error ? answer : namingReleases(answer, reply), reply)
