@@ -102,14 +102,17 @@ export function judgeOf(document: Document, validator: Validator, slowestMs: num
     if (!schema) return 'illegal'
     if (!isUtf8(bytes)) return 'illegal'
     if (!/[/+]json$/.test(essence)) return draft.bytes ? 'unclear' : 'legal'
+    const text = String(bytes)
+    // Who reads JSON may pass a byte order mark over or refuse it (RFC 8259, 8.1).
+    const unmarked = text.replace(/^\ufeff/, '')
     try {
-      if (!isRight(schema, JSON.parse(String(bytes)))) return 'illegal'
+      if (!isRight(schema, JSON.parse(unmarked))) return 'illegal'
     } catch {
       return 'illegal'
     }
-    const text = String(bytes)
     return bytes.length > SURELY_SHORT_BYTES ||
-      /charset|"(__proto__|constructor)"|\[{20}|^\ufeff/i.test(`${draft.mediaType}${text}`)
+      unmarked !== text ||
+      /charset|"(__proto__|constructor)"|\[{20}/i.test(`${draft.mediaType}${text}`)
       ? 'unclear'
       : 'legal'
   }
