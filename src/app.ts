@@ -29,6 +29,7 @@ import { securityHeaders } from '#src/http/plugins/security-headers.ts'
 import { unknownPaths } from '#src/http/plugins/unknown-paths.ts'
 import { AJV_OPTIONS } from '#src/http/validation.ts'
 import { isWithin } from '#src/lib/network.ts'
+import { createTurns } from '#src/lib/turns.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database/client.ts'
 import { advisory } from './domains/advisory/index.ts'
@@ -57,6 +58,9 @@ const HEADERS_CHECK_MS = 5000
 /** What Node keeps of a body that nobody reads yet: its own default grows with its versions. */
 const SOCKET_BUFFER_BYTES = 16_384
 
+/** How long a slice of long work may be: about as long as a busy moment of points. */
+const SLICE_MS = 2
+
 /**
  * Makes the HTTP service on a database. It does not listen yet; closing it leaves the database open.
  *
@@ -71,6 +75,7 @@ export async function buildApp(
   app.decorate('config', config)
   app.decorate('database', database)
   app.decorate('products', products)
+  app.decorate('turns', createTurns(SLICE_MS))
   app.decorate('draining', false)
 
   await app.register(requestId)

@@ -8,6 +8,7 @@ import type {
 } from 'fastify'
 import type { Config } from '#src/config.ts'
 import type { Database } from '#src/database/client.ts'
+import type { Turns } from '#src/lib/turns.ts'
 import type { Products } from '#src/products/define.ts'
 
 /** The Fastify instance that plugins and domains are given. */
@@ -25,6 +26,8 @@ declare module 'fastify' {
     database: Database
     /** What it gives advice on. */
     products: Products
+    /** What takes long is done by turns, a slice in each turn of the event loop. */
+    turns: Turns
     /** Turned on when the process begins to stop: it still answers, but wants no more requests. */
     draining: boolean
   }

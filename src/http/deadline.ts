@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '#src/errors.ts'
 
 export interface Deadline {
@@ -47,6 +47,27 @@ export function untilGone({ raw }: FastifyReply): AbortSignal {
   raw.once('close', gone)
   if (raw.destroyed) gone()
   return controller.signal
+}
+
+/**
+ * Waits for something on behalf of a request that has no reply yet.
+ *
+ * @param wait is given a signal that is aborted when the client goes away
+ */
+export async function whileThere<Result>(
+  { raw: { socket } }: FastifyRequest,
+  wait: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const controller = new AbortController()
+  const gone = () => controller.abort(clientGone())
+  socket.once('close', gone)
+  if (socket.destroyed) gone()
+  try {
+    return await wait(controller.signal)
+  } finally {
+    // The connection may be there for many more requests.
+    socket.off('close', gone)
+  }
 }
 
 function clientGone(): ApiError {

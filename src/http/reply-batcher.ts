@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import type { Turns } from '#src/lib/turns.ts'
 
 /**
  * Makes a function that sends answers at the end of the event loop's turn, one right after the other.
@@ -7,9 +8,13 @@ import type { FastifyReply } from 'fastify'
  * and each answer wakes a client that has gone to sleep since the one before: the kernel takes longer for
  * that than we do for the answer. An answer alone waits for nobody.
  *
+ * @param turns of the event loop
  * @param send sends one; an error that it throws is answered to its request alone
  */
-export function createReplyBatcher<Answer>(send: (answer: Answer, reply: FastifyReply) => void) {
+export function createReplyBatcher<Answer>(
+  turns: Turns,
+  send: (answer: Answer, reply: FastifyReply) => void,
+) {
   const answers: Answer[] = []
   const replies: FastifyReply[] = []
 
@@ -26,6 +31,6 @@ export function createReplyBatcher<Answer>(send: (answer: Answer, reply: Fastify
 
   return (answer: Answer, reply: FastifyReply): void => {
     answers.push(answer)
-    if (replies.push(reply) === 1) setImmediate(sendAll)
+    if (replies.push(reply) === 1) turns.atEnd(sendAll)
   }
 }

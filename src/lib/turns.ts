@@ -1,29 +1,85 @@
-import { setImmediate } from 'node:timers/promises'
+import { createFairLine, type Party } from './fair-line.ts'
 
 /** Lets others go on where a computation has gone on for long enough; most often it returns at once. */
 export type Pause = () => Promise<void>
 
+/** Shares the turns of the event loop out, so that what is short waits for one slice of what is long at most. */
+export interface Turns {
+  /**
+   * Waits until there is time for more of something long: at once, where nobody else waits and the present turn
+   * has time left. What follows has to come to it again within a slice.
+   *
+   * @param signal ends the waiting, with its reason
+   */
+  next(party: Party, signal?: AbortSignal): Promise<void>
+  /** Calls something at the end of the present turn, before anything long goes on. */
+  atEnd(callback: () => void): void
+}
+
 /**
- * Makes what long computations pause with: in each turn of the event loop one of them goes on, however many
- * there are, so that requests wait for one slice at most.
+ * Makes what all long work of a process pauses with: in each turn of the event loop it has so much time in all.
+ * Networks take turns with the slices, and within each of them its callers.
  *
  * @param milliseconds how long a slice is
- * @returns makes the pause of a computation that begins
  */
-export function createTurns(milliseconds: number): () => Pause {
-  let last = Promise.resolve()
+export function createTurns(milliseconds: number): Turns {
+  const line = createFairLine<() => void>()
+  const callbacks: (() => void)[] = []
+  let ending = false
+  /** Until when there is time for long work; undefined where none has been done in this turn. */
+  let until: number | undefined
 
-  function nextTurn(): Promise<void> {
-    last = last.then(() => setImmediate())
-    return last
+  /** The first to ask in a turn begins its time. */
+  function isTimeLeft(): boolean {
+    const now = performance.now()
+    if (until !== undefined) return now < until
+    until = now + milliseconds
+    endSoon()
+    return true
   }
 
-  return () => {
-    let end = performance.now() + milliseconds
-    return async () => {
-      if (performance.now() < end) return
-      await nextTurn()
-      end = performance.now() + milliseconds
-    }
+  function endSoon(): void {
+    if (ending) return
+    ending = true
+    setImmediate(() => {
+      ending = false
+      until = undefined
+      for (const callback of callbacks.splice(0)) callback()
+      goOn()
+    })
+  }
+
+  function goOn(): void {
+    if (line.size() === 0 || !isTimeLeft()) return
+    line.take()?.item()
+    // When that has come to its next pause, or waits for something else.
+    queueMicrotask(() => process.nextTick(goOn))
+  }
+
+  function waitFor(party: Party, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const leave = () => {
+        line.remove(party, begin)
+        reject(signal?.reason)
+      }
+      const begin = () => {
+        signal?.removeEventListener('abort', leave)
+        resolve()
+      }
+      signal?.addEventListener('abort', leave, { once: true })
+      line.add(party, begin)
+    })
+  }
+
+  return {
+    async next(party, signal) {
+      signal?.throwIfAborted()
+      if (line.size() === 0 && isTimeLeft()) return
+      await waitFor(party, signal)
+    },
+    atEnd(callback) {
+      callbacks.push(callback)
+      endSoon()
+    },
   }
 }

@@ -22,21 +22,21 @@ export function edgesOf(rings: Float64Array[], height: number): Edge[] {
         row <= toRow
           ? { top: row, topColumn: column, bottom: toRow, bottomColumn: toColumn, sign: 1 }
           : { top: toRow, topColumn: toColumn, bottom: row, bottomColumn: column, sign: -1 }
-      edges.push(...clippedToRows(edge, height))
+      const clipped = clippedToRows(edge, height)
+      if (clipped) edges.push(clipped)
     }
   }
   return edges
 }
 
-function clippedToRows(edge: Edge, height: number): Edge[] {
+function clippedToRows(edge: Edge, height: number): Edge | undefined {
   const { top, topColumn, bottom, bottomColumn } = edge
-  if (bottom < 0 || top > height || (bottom === 0 && top < 0) || top === height) return []
+  if (bottom < 0 || top > height || (bottom === 0 && top < 0) || top === height) return undefined
+  if (top >= 0 && bottom <= height) return edge
   const columnAt = (y: number) => topColumn + ((y - top) / (bottom - top)) * (bottomColumn - topColumn)
-  return [
-    {
-      ...edge,
-      ...(top < 0 && { top: 0, topColumn: columnAt(0) }),
-      ...(bottom > height && { bottom: height, bottomColumn: columnAt(height) }),
-    },
-  ]
+  return {
+    ...edge,
+    ...(top < 0 && { top: 0, topColumn: columnAt(0) }),
+    ...(bottom > height && { bottom: height, bottomColumn: columnAt(height) }),
+  }
 }

@@ -11,7 +11,7 @@ export interface GridPolygon {
 }
 
 /** After so many pieces the scan lets others have a turn, if its caller wants to. */
-const PIECES_A_TURN = 5000
+const PIECES_A_TURN = 1000
 
 /**
  * Finds the area of every pixel of a grid that lies inside a polygon, row by row.

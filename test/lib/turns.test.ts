@@ -1,22 +1,25 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createTurns } from '#src/lib/turns.ts'
+import { createTurns, type Turns } from '#src/lib/turns.ts'
+
+const PARTY = { network: 'a', caller: 'one' }
 
 /** A computation of some steps, and those that it has taken. */
-function computation(pause: () => Promise<void>, steps: number) {
+function computation(turns: Turns, steps: number, { party = PARTY, take = () => {} } = {}) {
   const taken: number[] = []
   const done = (async () => {
     for (let step = 0; step < steps; step++) {
-      await pause()
+      await turns.next(party)
       taken.push(step)
+      take()
     }
   })()
   return { taken, done }
 }
 
-test('of several computations one goes on in each turn of the event loop', async () => {
-  const begin = createTurns(0)
-  const computations = [computation(begin(), 5), computation(begin(), 5), computation(begin(), 5)]
+test('of several computations whose steps are as long as a slice, one takes a step in each turn of the event loop', async () => {
+  const turns = createTurns(0)
+  const computations = [computation(turns, 5), computation(turns, 5), computation(turns, 5)]
   const counts: number[] = []
   for (let turn = 0; turn < 15; turn++) {
     await setImmediate()
@@ -24,14 +27,62 @@ test('of several computations one goes on in each turn of the event loop', async
   }
   await Promise.all(computations.map(({ done }) => done))
   for (const [turn, count] of counts.entries()) {
-    expect(count - (counts[turn - 1] ?? 0)).toBeLessThanOrEqual(1)
+    expect(count - (counts[turn - 1] ?? 1)).toBeLessThanOrEqual(1)
   }
   expect(computations.map(({ taken }) => taken.length)).toEqual([5, 5, 5])
 })
 
-test('a computation within its slice goes on at once', async () => {
-  const { taken } = computation(createTurns(60_000)(), 100)
-  const turn = setImmediate()
-  await turn
-  expect(taken).toHaveLength(100)
+test('computations that begin in a turn whose time is over wait for the next one', async () => {
+  const turns = createTurns(0)
+  const first = computation(turns, 1)
+  await first.done
+  const second = computation(turns, 1)
+  await Promise.resolve()
+  expect(second.taken).toHaveLength(0)
+  await second.done
+  expect(second.taken).toHaveLength(1)
+})
+
+test('what is shorter than a slice goes on at once, and what has waited shares the next slice', async () => {
+  const turns = createTurns(60_000)
+  const { taken, done } = computation(turns, 100)
+  let over = false
+  void setImmediate().then(() => {
+    over = true
+  })
+  await done
+  expect({ taken: taken.length, over }).toEqual({ taken: 100, over: false })
+})
+
+test('networks take turns, and within them their callers', async () => {
+  const turns = createTurns(0)
+  const order: string[] = []
+  const of = (network: string, caller: string, steps: number) =>
+    computation(turns, steps, { party: { network, caller }, take: () => order.push(network + caller) }).done
+  await turns.next(PARTY)
+  await Promise.all([of('a', '1', 2), of('a', '1', 2), of('a', '2', 1), of('b', '1', 2)])
+  expect(order).toEqual(['a1', 'b1', 'a2', 'b1', 'a1', 'a1', 'a1'])
+})
+
+test('what is to be done at the end of a turn is done before long work goes on', async () => {
+  const turns = createTurns(0)
+  const order: string[] = []
+  await turns.next(PARTY)
+  const long = turns.next(PARTY).then(() => order.push('long'))
+  turns.atEnd(() => order.push('answer'))
+  await long
+  expect(order).toEqual(['answer', 'long'])
+})
+
+test('what is given up while it waits ends with the reason, and takes no turn', async () => {
+  const turns = createTurns(0)
+  const reason = new Error('gone')
+  await turns.next(PARTY)
+  const controller = new AbortController()
+  const given = turns.next(PARTY, controller.signal)
+  const other = turns.next(PARTY)
+  controller.abort(reason)
+  await expect(given).rejects.toBe(reason)
+  await other
+  await expect(turns.next(PARTY, controller.signal)).rejects.toBe(reason)
 })

@@ -4,6 +4,8 @@ import fp from 'fastify-plugin'
 import { ApiError } from '#src/errors.ts'
 import { excessOf } from '#src/lib/json-nesting.ts'
 import type { App } from '../app.ts'
+import { whileThere } from '../deadline.ts'
+import { partyOf } from '../party.ts'
 
 /**
  * Lists and objects within each other. What is sent may be shown in an error or kept, and to write JSON
@@ -13,6 +15,9 @@ const MOST_LEVELS = 64
 
 /** Several times as many as a polygon has positions. A million bytes could have 300,000, and take as long as 100,000 points. */
 const MOST_LISTS = 50_000
+
+/** What is shorter takes no longer to parse than a few points take to answer. */
+const SOON_PARSED_BYTES = 8192
 
 export const NOT_UTF8 = 'The body is not valid UTF-8.'
 
@@ -37,11 +42,9 @@ export const bodyParser = fp(
 /** Makes what reads a body as JSON. */
 export function jsonReader(app: App) {
   const parseJson = app.getDefaultJsonParser('error', 'error')
-  return (
-    request: FastifyRequest,
-    body: Buffer,
-    done: (error: Error | null, body?: unknown) => void,
-  ): void => {
+  type Done = (error: Error | null, body?: unknown) => void
+
+  function read(request: FastifyRequest, body: Buffer, done: Done): void {
     // Decoded, bytes that differ would become the same characters: of two passwords, too.
     if (!isUtf8(body)) {
       done(new ApiError('MALFORMED_BODY', NOT_UTF8))
@@ -56,6 +59,20 @@ export function jsonReader(app: App) {
     if (excess) done(excess)
     else void parseJson(request, json, done)
   }
+
+  return (request: FastifyRequest, body: Buffer, done: Done): void => {
+    if (body.length <= SOON_PARSED_BYTES) read(request, body, done)
+    else turnToParse(app, request, body).then(() => read(request, body, done), done)
+  }
+}
+
+/**
+ * Waits until a body may be parsed. Long ones would otherwise be parsed one right after the other as they arrive,
+ * and points wait for all of them.
+ */
+export async function turnToParse({ turns }: App, request: FastifyRequest, body: Buffer): Promise<void> {
+  if (body.length <= SOON_PARSED_BYTES) return
+  await whileThere(request, (signal) => turns.next(partyOf(request), signal))
 }
 
 /**

@@ -16,6 +16,7 @@ async function send(url: string, payload: string | Buffer) {
 /** A value within so many arrays. */
 const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels)
 const RING = '[[38.5,9.5],[38.6,9.5],[38.6,9.6],[38.5,9.5]]'
+const POINT = '{"lat":9.5,"lng":38.5}'
 const FIELD = `{"type":"Polygon","coordinates":[${RING}]}`
 
 const PLACES: [string, string, (deep: string) => string][] = [
@@ -197,4 +198,18 @@ describe('bodies that are JSON though nothing says so', () => {
     expect(await sendAs(type, '/advisory/yield/point', payload)).toMatchObject({ status: 415 })
     expect(await sendAs(type, '/advisory/yield/points', payload)).toMatchObject({ status: 415 })
   })
+})
+
+test('long bodies that come together are parsed by turns, and a point that came last is answered in between', async () => {
+  const long = `{"geometry":{"type":"Point","coordinates":[${Array(200_000).fill('1.5').join(',')}]}}`
+  const order: string[] = []
+  const note = (name: string) => (answer: { status: number }) => order.push(`${name} ${answer.status}`)
+  // What has been asked once is in memory.
+  await send('/advisory/yield/point', POINT)
+  await Promise.all([
+    ...Array.from({ length: 10 }, () => send('/advisory/yield', long).then(note('polygon'))),
+    send('/advisory/yield/point', POINT).then(note('point')),
+  ])
+  expect(order).toHaveLength(11)
+  expect(order.indexOf('point 200')).toBeLessThan(3)
 })

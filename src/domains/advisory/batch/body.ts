@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { BATCH_LIMITS } from '#schemas/batch-forms.ts'
 import { ApiError, BASE } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { isUntypedJson, NOT_UTF8, nestingError } from '#src/http/plugins/body-parser.ts'
+import { isUntypedJson, NOT_UTF8, nestingError, turnToParse } from '#src/http/plugins/body-parser.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import type { Place } from '#src/lib/byte-room.ts'
 import { FORMS, type Form, readBatch, type SentBatch } from './sent.ts'
@@ -50,7 +50,8 @@ export function readBatchBodies(app: App): number {
   })
   return longest
 
-  function readBody(request: FastifyRequest, form: Form, body: Buffer): SentBatch | undefined {
+  async function readBody(request: FastifyRequest, form: Form, body: Buffer): Promise<SentBatch | undefined> {
+    await turnToParse(app, request, body)
     const text = textOf(body)
     if (text.trim() === '') return undefined
     return readBatch(form, text, (json) => parseJson(request, json))

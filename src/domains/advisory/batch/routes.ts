@@ -62,7 +62,7 @@ export interface BatchOptions {
 /** The endpoints that answer for many points in one call. Their bodies are read here, not by the app. */
 export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOptions): Promise<void> {
   app.decorateRequest('batch', null)
-  const turnsOf = createSliceTurns()
+  const turnsOf = createSliceTurns(app)
   const bodyLimit = readBatchBodies(app)
 
   for (const { product, parameters, request, response } of schemas) {

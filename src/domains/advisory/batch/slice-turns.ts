@@ -1,9 +1,8 @@
-import { setImmediate } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { App } from '#src/http/app.ts'
 import { untilGone } from '#src/http/deadline.ts'
 import { partyOf } from '#src/http/party.ts'
-import { overloaded } from '#src/http/plugins/overload.ts'
-import { createFairQueue, type Party } from '#src/lib/fair-queue.ts'
+import type { Party } from '#src/lib/fair-queue.ts'
 
 /** How the work on a call gets on beside that on others. */
 export interface SliceTurns {
@@ -18,24 +17,17 @@ export interface SliceTurns {
 
 /**
  * Makes what lets the slices of all calls take turns, caller by caller and network by network: however many
- * calls there are, one slice is worked on in a turn of the event loop, so that points are answered in between.
+ * calls there are, points are answered in between.
  */
-export function createSliceTurns(): (call: FastifyRequest, reply: FastifyReply) => SliceTurns {
-  // Each call has one slice waiting: none is refused of what has been begun.
-  const slices = createFairQueue({ running: 1, waiting: Number.POSITIVE_INFINITY }, overloaded)
+export function createSliceTurns({ turns }: App): (call: FastifyRequest, reply: FastifyReply) => SliceTurns {
   return (call, reply) => {
     const party = partyOf(call)
     const signal = untilGone(reply)
     return {
       party,
       async slice(work) {
-        const leave = await slices.enter(party, signal)
-        await setImmediate()
-        try {
-          return work()
-        } finally {
-          leave()
-        }
+        await turns.next(party, signal)
+        return work()
       },
     }
   }

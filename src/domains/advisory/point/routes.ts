@@ -55,7 +55,7 @@ export function pointRoutes(
   lookup: Lookup,
   record: RecordAdvisory,
 ): void {
-  const point = { lookup, record, sendSoon: createReplyBatcher(send) }
+  const point = { lookup, record, sendSoon: createReplyBatcher(app.turns, send) }
   for (const endpoint of endpoints) {
     app.route(postRoute(endpoint, point))
     app.route(getRoute(endpoint, point))

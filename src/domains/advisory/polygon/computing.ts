@@ -6,11 +6,11 @@ import type { App } from '#src/http/app.ts'
 import { deadlineOf } from '#src/http/deadline.ts'
 import { partyOf } from '#src/http/party.ts'
 import { createFairQueue } from '#src/lib/fair-queue.ts'
-import { createTurns, type Pause } from '#src/lib/turns.ts'
+import type { Pause } from '#src/lib/turns.ts'
 
 /** What a computation works with. */
 export interface Computation {
-  /** Reads from the database until the computation is to end. */
+  /** Reads from the database until the computation is to end; what is read waits for its turn to be used. */
   ask: Ask
   /** Lets others go on; rejects with the reason once the computation is to end. */
   pause: Pause
@@ -33,37 +33,39 @@ const MOST_RUNNING = 4
 /** Computations that wait, of all callers. Each holds its body, of a megabyte at most. */
 const WAITING = 100
 
-/** How long a computation may go on before others have a turn: about as long as a busy moment of points. */
-const SLICE_MS = 2
-
 /** Makes what computations about polygons and areas go through: callers take turns there. */
 export function createComputing({
   config,
   database,
+  turns,
 }: App): (request: FastifyRequest, reply: FastifyReply) => Compute {
   const { STATEMENT_TIMEOUT_MS: timeoutMs, DATABASE_POOL_SIZE: connections } = config
   const queue = createFairQueue(
     { running: mostRunning(database.kind, connections), runningEach: RUNNING_EACH, waiting: WAITING },
     tooMany,
   )
-  const beginTurns = createTurns(SLICE_MS)
 
   return (request, reply) => async (task) => {
+    const party = partyOf(request)
     const patience = deadlineOf(reply, timeoutMs, tooMany)
     const compute = async () => {
       patience.end()
       const { signal, end } = deadlineOf(reply, timeoutMs)
-      const pause = beginTurns()
-      const computation = {
-        ask: askUntil(database, signal),
-        async pause() {
-          await pause()
-          signal.throwIfAborted()
-        },
+      const read = askUntil(database, signal)
+      const pause = () => turns.next(party, signal)
+      const ask: Ask = async (query) => {
+        const rows = await read(query)
+        await pause()
+        return rows
       }
-      return task(computation).finally(end)
+      try {
+        await pause()
+        return await task({ ask, pause })
+      } finally {
+        end()
+      }
     }
-    return queue.run(partyOf(request), compute, patience.signal).finally(() => patience.end())
+    return queue.run(party, compute, patience.signal).finally(() => patience.end())
   }
 }
 

@@ -13,6 +13,7 @@ import {
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
+import { untilGone } from '#src/http/deadline.ts'
 import { sayHistoryFull } from '#src/http/history-full.ts'
 import { partyOf } from '#src/http/party.ts'
 import { callerOf, permits } from '#src/http/plugins/authentication.ts'
@@ -75,10 +76,12 @@ export async function polygonRoutes(app: App, { lookup, schemas, record }: Polyg
 
   const computing = createComputing(app)
 
-  function adviceOn(call: Call, reply: FastifyReply, series: Series): Promise<Advice> {
+  async function adviceOn(call: Call, reply: FastifyReply, series: Series): Promise<Advice> {
     const { body, polygon } = call
     const compute = computing(call, reply)
     const { admin } = body
+    // A body that is long has been parsed just now.
+    await app.turns.next(partyOf(call), untilGone(reply))
     if (!admin) return advisePolygon(series, readGeoJson(polygon as SentGeoJson), compute)
     const { code, level = null } = admin
     const area = { countryCode: series.countryCode, code: code.trim(), level }
@@ -152,6 +155,7 @@ function polygonRoute(
         }
         const caller = callerOf(call)
         if (!permits(caller, 'history') || isOffTheRecord(call, reply)) return answered
+        await call.server.turns.next(partyOf(call))
         const entry = {
           userId: caller.id,
           kind: 'polygon' as const,
