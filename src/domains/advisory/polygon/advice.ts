@@ -13,8 +13,8 @@ export interface PolygonAdvice {
   statistics: ZonalStatistics
 }
 
-/** A position inside of a polygon, which PostGIS has computed to the last bit. */
-export function positionInside(longitude: number, latitude: number): Position {
+/** A position that was computed to the last bit, as it is shown. */
+export function roundedPosition({ longitude, latitude }: Position): Position {
   return { longitude: roundDegrees(longitude), latitude: roundDegrees(latitude) }
 }
 

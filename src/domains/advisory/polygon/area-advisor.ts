@@ -9,8 +9,9 @@ import type { Lookup } from '../lookup/lookup.ts'
 import type { Position } from '../lookup/queries.ts'
 import { ReplacedMeanwhile } from '../lookup/replaced.ts'
 import { codesOf, type Snapshot } from '../lookup/snapshot.ts'
-import { type PolygonAdvice, positionInside, withValues } from './advice.ts'
+import { type PolygonAdvice, roundedPosition, withValues } from './advice.ts'
 import type { Computation, Compute } from './computing.ts'
+import { interiorPointOf } from './interior-point.ts'
 import { findArea, persistAreaResult, readArea } from './queries.ts'
 import type { ReleaseStatistics } from './release-statistics.ts'
 import type { ZonalStatistics } from './zonal-statistics.ts'
@@ -50,9 +51,10 @@ export function createAreaAdvisor(
     const shape = await readArea(computation.ask, areaId)
     // Its boundaries are being replaced.
     if (!shape) throw new ReplacedMeanwhile()
-    const { wkb, version, longitude, latitude } = shape
-    const statistics = await statisticsIn(computation, releaseId, decodeMultiPolygon(wkb))
-    const stored = { ...statistics, longitude, latitude }
+    const { wkb, version } = shape
+    const polygons = decodeMultiPolygon(wkb)
+    const statistics = await statisticsIn(computation, releaseId, polygons)
+    const stored = { ...statistics, ...interiorPointOf(polygons) }
     await persistAreaResult(database.writer, { areaId, releaseId, version }, stored).catch((error) =>
       // The answer is right even where it could not be stored.
       log.warn({ err: error }, 'the result of an area could not be kept'),
@@ -73,7 +75,7 @@ export function createAreaAdvisor(
           const stored = (await findArea(database.reader, reference, release.id))?.statistics
           return (stored as StoredStatistics | null) ?? computeArea(computation, release.id, id)
         }))
-      const position = positionInside(longitude, latitude)
+      const position = roundedPosition({ longitude, latitude })
       const admin = { country_code: countryCode, level, code, name }
       return withValues(reasons, snapshot, series, { admin, release, position, statistics })
     })

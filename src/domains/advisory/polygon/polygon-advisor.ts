@@ -1,11 +1,10 @@
 import type { Database } from '#src/database/client.ts'
 import type { Series } from '#src/products/series.ts'
-import { encodeMultiPolygon } from '#src/raster/geometry-wkb.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import type { Lookup } from '../lookup/lookup.ts'
-import { type PolygonAdvice, positionInside, withValues } from './advice.ts'
+import { type PolygonAdvice, roundedPosition, withValues } from './advice.ts'
 import type { Compute } from './computing.ts'
-import { findPositionInside } from './queries.ts'
+import { interiorPointOf } from './interior-point.ts'
 import { createElsewhereRefusal } from './refusals.ts'
 import type { ReleaseStatistics } from './release-statistics.ts'
 import { refuseInvalid } from './validity.ts'
@@ -32,8 +31,7 @@ export function createPolygonAdvisor(
     await refuseElsewhere(polygons, series.countryCode)
     return compute(async (computation) => {
       await refuseInvalid(polygons, computation.pause)
-      const { longitude, latitude } = await findPositionInside(computation.ask, encodeMultiPolygon(polygons))
-      const position = positionInside(longitude, latitude)
+      const position = roundedPosition(interiorPointOf(polygons))
       return lookup.inRelease(series, async (snapshot, release) => {
         if (!release) throw await reasons.noRelease(snapshot, { ...series, ...position }, 'polygon')
         const statistics = await statisticsIn(computation, release.id, polygons)

@@ -2,25 +2,12 @@ import { type Kysely, sql } from 'kysely'
 import type { Ask } from '#src/database/cancellable.ts'
 import type { Tables } from '#src/database/tables.ts'
 import type { AreaReference } from '#src/domains/areas/queries.ts'
-import type { Position } from '../lookup/queries.ts'
 
 /**
  * The version of the form that results of areas are kept in, and of how they are computed: each change
  * counts it up.
  */
 const STATISTICS_VERSION = 1
-
-/**
- * A position inside of a polygon.
- *
- * @param wkb a MultiPolygon that is valid
- */
-export async function findPositionInside(ask: Ask, wkb: Buffer): Promise<Position> {
-  const [row] = await ask<Position>(sql`
-    select st_x(point) as longitude, st_y(point) as latitude
-    from (select st_pointonsurface(st_geomfromwkb(${wkb}::bytea, 4326)) as point offset 0) as inside`)
-  return row as Position
-}
 
 /** An administrative area, and what is stored of it for a release. */
 export interface AreaInRelease {
@@ -64,24 +51,16 @@ export async function findArea(
   return rows[0]
 }
 
-/** The shape of an area as well-known binary, and a position inside; undefined where it is no more. */
+/** The shape of an area as well-known binary; undefined where it is no more. */
 export async function readArea(
   ask: Ask,
   areaId: number,
-): Promise<({ wkb: Buffer; version: string } & Position) | undefined> {
-  const [row] = await ask<{ wkb: Buffer; version: string } & Position>(sql`
-    select
-      st_asbinary(geom, 'NDR') as wkb,
-      version,
-      st_x(inside) as longitude,
-      st_y(inside) as latitude
-    from (
-      select geom, boundary_set.loaded_at::text as version, st_pointonsurface(geom) as inside
-      from admin_area
-      join boundary_set using (country_code, level)
-      where admin_area.id = ${areaId}
-      offset 0
-    ) as area`)
+): Promise<{ wkb: Buffer; version: string } | undefined> {
+  const [row] = await ask<{ wkb: Buffer; version: string }>(sql`
+    select st_asbinary(geom, 'NDR') as wkb, boundary_set.loaded_at::text as version
+    from admin_area
+    join boundary_set using (country_code, level)
+    where admin_area.id = ${areaId}`)
   return row
 }
 
