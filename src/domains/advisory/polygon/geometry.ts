@@ -22,6 +22,12 @@ export interface SentGeoJson {
   at: string
 }
 
+/** What a polygon comes to: a small part of what its GeoJSON takes of the memory. */
+export interface Outline {
+  type: 'Polygon' | 'MultiPolygon'
+  polygons: Rings[]
+}
+
 /**
  * The Feature of a FeatureCollection that has one; anything else as it is.
  *
@@ -46,7 +52,7 @@ export function soleFeature(sent: SentGeoJson): SentGeoJson {
  *
  * @throws {ApiError} names the place in the body and what is wrong with it
  */
-export function readGeoJson({ value, at }: SentGeoJson): Rings[] {
+export function readGeoJson({ value, at }: SentGeoJson): Outline {
   const feature = asObject(value, at)
   refuseCrs(feature, at)
   if (feature.type !== 'Feature') return readGeometry(feature, at)
@@ -71,16 +77,19 @@ export function invalid(field: string, rule: string): ApiError {
   return new ApiError('INVALID_GEOMETRY', `${message}.`, [{ field, message }])
 }
 
-function readGeometry({ type, coordinates }: Record<string, unknown>, field: string): Rings[] {
+function readGeometry({ type, coordinates }: Record<string, unknown>, field: string): Outline {
   const at = within(field, 'coordinates')
   const budget = { left: MAX_VERTICES }
   switch (type) {
     case 'Polygon':
-      return [readPolygon(coordinates, at, budget)]
+      return { type, polygons: [readPolygon(coordinates, at, budget)] }
     case 'MultiPolygon': {
       const polygons = asArray(coordinates, at, 'a list of polygons')
       if (polygons.length === 0) throw invalid(at, 'is empty: there is no polygon')
-      return polygons.map((polygon, index) => readPolygon(polygon, `${at}[${index}]`, budget))
+      return {
+        type,
+        polygons: polygons.map((polygon, index) => readPolygon(polygon, `${at}[${index}]`, budget)),
+      }
     }
     default:
       throw invalid(
@@ -110,7 +119,7 @@ function readRing(value: unknown, at: string, budget: { left: number }): Float64
   }
   const ring = new Float64Array(2 * positions.length)
   positions.forEach((position, index) => {
-    const [longitude, latitude] = readPosition(position, `${at}[${index}]`)
+    const [longitude, latitude] = readPosition(position, () => `${at}[${index}]`)
     ring[2 * index] = longitude
     ring[2 * index + 1] = latitude
   })
@@ -122,18 +131,19 @@ function readRing(value: unknown, at: string, budget: { left: number }): Float64
   return ring
 }
 
-function readPosition(value: unknown, at: string): [longitude: number, latitude: number] {
+/** @param placeOf says where it is, which only an error needs */
+function readPosition(value: unknown, placeOf: () => string): [longitude: number, latitude: number] {
   if (!Array.isArray(value) || value.length < 2 || value.length > LONGEST_POSITION) {
-    throw invalid(at, `must be [longitude, latitude], not ${shown(value)}`)
+    throw invalid(placeOf(), `must be [longitude, latitude], not ${shown(value)}`)
   }
   if (!value.every((number) => Number.isFinite(number))) {
-    throw invalid(at, `must be [longitude, latitude] in numbers, not ${shown(value)}`)
+    throw invalid(placeOf(), `must be [longitude, latitude] in numbers, not ${shown(value)}`)
   }
   const [longitude, latitude] = value as [number, number]
   if (Math.abs(longitude) > 180 || Math.abs(latitude) > 90) {
     const swapped = Math.abs(latitude) <= 180 && Math.abs(longitude) <= 90
     throw invalid(
-      at,
+      placeOf(),
       swapped
         ? `has the latitude ${latitude}: did you mean lng, lat? GeoJSON has the longitude first`
         : 'must have a longitude from -180 to 180 and a latitude from -90 to 90',

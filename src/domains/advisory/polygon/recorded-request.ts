@@ -1,43 +1,35 @@
 import type { PlainPolygonRequest, PolygonRequest } from '#schemas/polygon.ts'
-
-type Position = number[]
-
-/** A polygon that was answered, so it is as GeoJSON should be. */
-type Shape =
-  | { type: 'Polygon'; coordinates: Position[][] }
-  | { type: 'MultiPolygon'; coordinates: Position[][][] }
-  | { type: 'Feature'; geometry: Shape }
+import type { Rings } from '#src/raster/rings.ts'
+import type { Outline } from './geometry.ts'
 
 /**
  * What the history keeps of a request that was answered: its parameters, and of the polygon or the area what
  * says where it is. Whatever else came along would let a caller store what they like, as much as a body holds.
+ *
+ * @param outline of the polygon; null where an area was asked about
  */
-export function recordedRequest({
-  geometry,
-  admin,
-  ...parameters
-}: PolygonRequest | PlainPolygonRequest): object {
+export function recordedRequest(
+  { geometry: _, admin, ...parameters }: PolygonRequest | PlainPolygonRequest,
+  outline: Outline | null,
+): object {
   return {
-    ...(geometry && { geometry: outlineOf(geometry as Shape) }),
+    ...(outline && { geometry: geoJsonOf(outline) }),
     ...(admin && { admin: selectionOf(admin) }),
     ...parameters,
   }
 }
 
 /** Longitudes and latitudes to the last digit; heights are ignored, as ever. */
-function outlineOf(shape: Shape): object {
-  switch (shape.type) {
-    case 'Feature':
-      return outlineOf(shape.geometry)
-    case 'Polygon':
-      return { type: shape.type, coordinates: flat(shape.coordinates) }
-    case 'MultiPolygon':
-      return { type: shape.type, coordinates: shape.coordinates.map(flat) }
-  }
+function geoJsonOf({ type, polygons }: Outline): object {
+  const coordinates = polygons.map((rings) => rings.map(positionsOf))
+  return { type, coordinates: type === 'Polygon' ? coordinates[0] : coordinates }
 }
 
-function flat(rings: Position[][]): Position[][] {
-  return rings.map((ring) => ring.map(([longitude, latitude]) => [longitude, latitude] as Position))
+function positionsOf(ring: Rings[number]): [longitude: number, latitude: number][] {
+  return Array.from({ length: ring.length / 2 }, (_, index) => [
+    ring[2 * index] as number,
+    ring[2 * index + 1] as number,
+  ])
 }
 
 function selectionOf({ country_code, code, level }: NonNullable<PolygonRequest['admin']>): object {

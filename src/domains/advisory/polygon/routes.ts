@@ -13,7 +13,6 @@ import {
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { untilGone } from '#src/http/deadline.ts'
 import { sayHistoryFull } from '#src/http/history-full.ts'
 import { partyOf } from '#src/http/party.ts'
 import { callerOf, permits } from '#src/http/plugins/authentication.ts'
@@ -31,7 +30,7 @@ import { type AreaAdvice, createAreaAdvisor } from './area-advisor.ts'
 import { GEOJSON, polygonBodyReader } from './body.ts'
 import { createComputing } from './computing.ts'
 import { entriesOf, roundArea } from './entries.ts'
-import { readGeoJson, type SentGeoJson } from './geometry.ts'
+import { type Outline, readGeoJson, type SentGeoJson } from './geometry.ts'
 import { createPolygonAdvisor } from './polygon-advisor.ts'
 import { recordedRequest } from './recorded-request.ts'
 import { createReleaseStatistics } from './release-statistics.ts'
@@ -39,6 +38,8 @@ import { createReleaseStatistics } from './release-statistics.ts'
 type Body = PolygonRequest | PlainPolygonRequest
 
 type Call = FastifyRequest<{ Body: Body }>
+
+type SentArea = NonNullable<PolygonRequest['admin']>
 
 type Advice = PolygonAdvice | AreaAdvice
 
@@ -76,14 +77,15 @@ export async function polygonRoutes(app: App, { lookup, schemas, record }: Polyg
 
   const computing = createComputing(app)
 
-  async function adviceOn(call: Call, reply: FastifyReply, series: Series): Promise<Advice> {
-    const { body, polygon } = call
+  function adviceOn(
+    call: Call,
+    reply: FastifyReply,
+    series: Series,
+    outline: Outline | null,
+  ): Promise<Advice> {
     const compute = computing(call, reply)
-    const { admin } = body
-    // A body that is long has been parsed just now.
-    await app.turns.next(partyOf(call), untilGone(reply))
-    if (!admin) return advisePolygon(series, readGeoJson(polygon as SentGeoJson), compute)
-    const { code, level = null } = admin
+    if (outline) return advisePolygon(series, outline.polygons, compute)
+    const { code, level = null } = call.body.admin as SentArea
     const area = { countryCode: series.countryCode, code: code.trim(), level }
     return adviseArea(series, area, (work) => app.inTurn(call, reply, work), compute)
   }
@@ -95,7 +97,7 @@ export async function polygonRoutes(app: App, { lookup, schemas, record }: Polyg
 
 function polygonRoute(
   { product, request, response }: PolygonSchemas<ProductDefinition>,
-  adviceOn: (call: Call, reply: FastifyReply, series: Series) => Promise<Advice>,
+  adviceOn: (call: Call, reply: FastifyReply, series: Series, outline: Outline | null) => Promise<Advice>,
   record: RecordAdvisory,
 ) {
   const { code, names, descriptions } = product
@@ -145,14 +147,11 @@ function polygonRoute(
       call.server.once(call, reply, async () => {
         const { body } = call
         const series = seriesOf(product, { ...body, country_code: countryOf(body) })
-        const advice = await adviceOn(call, reply, series)
+        const outline = takeOutline(call)
+        const advice = await adviceOn(call, reply, series, outline)
         const { release } = advice
         reply.header('advisory-release', release.code)
-        const answered = {
-          location: locationOf(body, advice),
-          ...releaseMembers(release),
-          [product.entries]: entriesOf(product, release, advice.statistics),
-        }
+        const answered = answerOf(product, body, advice)
         const caller = callerOf(call)
         if (!permits(caller, 'history') || isOffTheRecord(call, reply)) return answered
         await call.server.turns.next(partyOf(call))
@@ -163,7 +162,7 @@ function polygonRoute(
           countryCode: series.countryCode,
           cropCode: series.cropCode,
           releases: [release.code],
-          request: recordedRequest(body),
+          request: recordedRequest(body, outline),
           answer: answered,
         }
         const historyId = await record(entry, partyOf(call))
@@ -172,6 +171,20 @@ function polygonRoute(
         return answered
       }),
   } as const
+}
+
+/**
+ * Reads the polygon of a call, and lets go of what was sent: while it waits for its turn, its outline alone is in
+ * memory. The lists of 10,000 positions that are kept there for long are what the collector stops everybody for.
+ *
+ * @returns null where the call is about an area
+ */
+function takeOutline(call: Call): Outline | null {
+  const { polygon, body } = call
+  if (body.admin) return null
+  call.polygon = null
+  body.geometry = undefined
+  return readGeoJson(polygon as SentGeoJson)
 }
 
 /** A polygon may be the whole body, as JSON as well. */
@@ -199,6 +212,15 @@ function countryOf({ geometry, admin, country_code }: Body): string | undefined 
     throw ApiError.invalid('country_code', 'must be the same as admin.country_code, or left out')
   }
   return admin.country_code
+}
+
+function answerOf(product: ProductDefinition, body: Body, advice: Advice) {
+  const { release, statistics } = advice
+  return {
+    location: locationOf(body, advice),
+    ...releaseMembers(release),
+    [product.entries]: entriesOf(product, release, statistics),
+  }
 }
 
 function locationOf({ name }: Body, advice: Advice) {

@@ -59,7 +59,7 @@ async function saidByPostgis(all: Rings[][]): Promise<{ said: string; at: string
 }
 
 const ringsOf = (coordinates: Polygons): Rings[] =>
-  readGeoJson({ value: { type: 'MultiPolygon', coordinates }, at: 'geometry' })
+  readGeoJson({ value: { type: 'MultiPolygon', coordinates }, at: 'geometry' }).polygons
 
 /** Without those that have no area, which are refused before. */
 function readable(coordinates: Polygons): Rings[][] {

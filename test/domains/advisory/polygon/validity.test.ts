@@ -6,7 +6,7 @@ import type { Polygons, Ring } from './brute-force.ts'
 import { HOSTILE_SHAPES } from './hostile-shapes.ts'
 
 const ringsOf = (coordinates: Polygons) =>
-  readGeoJson({ value: { type: 'MultiPolygon', coordinates }, at: 'geometry' })
+  readGeoJson({ value: { type: 'MultiPolygon', coordinates }, at: 'geometry' }).polygons
 
 /** What it takes to examine polygons, as computing time: the least of some attempts. */
 async function costOf(polygons: Rings[]): Promise<number> {
