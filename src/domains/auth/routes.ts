@@ -45,7 +45,7 @@ function registerRoute(app: App, desk: RegistrationDesk) {
   return {
     method: 'POST',
     url: '/register',
-    config: { public: true, caching: 'never', idempotent: true },
+    config: { public: true, caching: 'never', idempotent: true, ownTurns: true },
     schema: {
       operationId: 'register',
       summary: 'Make an account',
@@ -60,8 +60,6 @@ function registerRoute(app: App, desk: RegistrationDesk) {
     },
     handler: (request: FastifyRequest<{ Body: RegisterRequest }>, reply: FastifyReply) => {
       async function register() {
-        // That it is under way has been noted: the place at the database is not kept while a hash is waited for.
-        request.leaveDatabase?.()
         const user = await desk.register(request.body, visitOf(app, request, reply))
         reply.code(201).header('location', `${request.basePath}/user/profile`)
         return user

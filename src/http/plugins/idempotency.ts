@@ -88,7 +88,8 @@ export const idempotency = fp(
         id: idOf(key, routeOptions.schema?.operationId ?? null, scope, user?.keyId ?? null),
         attempt: randomUUID(),
       }
-      const found = await records.begin(attempt, ownerOf ? null : scope)
+      const { begin, note } = turnsOf(request, reply)
+      const found = await begin(() => records.begin(attempt, ownerOf ? null : scope))
       if (found === 'running') throw inProgress()
       if (found !== 'begun') return replay(reply, fingerprint, unseal(attempt.id, key, found)) as Body
 
@@ -96,13 +97,14 @@ export const idempotency = fp(
       try {
         body = await work()
       } catch (error) {
-        await records.abandon(attempt).catch(notNoted(request))
+        await note(() => records.abandon(attempt)).catch(notNoted(request))
         throw error
       }
       const owner = ownerOf ? ownerOf(body) : (scope as string)
       const answer = storedAnswer(fingerprint, reply, body)
       // The work is done: whether that could be noted or not, this is the answer.
-      await records.store(attempt, owner, seal(attempt.id, key, answer)).catch(notNoted(request))
+      const sealed = seal(attempt.id, key, answer)
+      await note(() => records.store(attempt, owner, sealed)).catch(notNoted(request))
       return body
     }
 
@@ -115,6 +117,21 @@ export const idempotency = fp(
   },
   { name: 'idempotency', dependencies: ['authentication'] },
 )
+
+/** The turns in which a request is noted: where it has a place at the database for all of its work, those are its. */
+function turnsOf(request: FastifyRequest, reply: FastifyReply) {
+  const { server, routeOptions } = request
+  if (!routeOptions.config.ownTurns) {
+    return {
+      begin: <Found>(work: () => Promise<Found>) => work(),
+      note: (work: () => Promise<void>) => work(),
+    }
+  }
+  return {
+    begin: <Found>(work: () => Promise<Found>) => server.inTurn(request, reply, work),
+    note: (work: () => Promise<void>) => server.noteInTurn(request, work),
+  }
+}
 
 /**
  * The Idempotency-Key of a request; undefined where there is none.

@@ -17,6 +17,11 @@ declare module 'fastify' {
      * @throws {ApiError} OVERLOADED where too many wait, or the turn does not come in time
      */
     inTurn<Result>(request: FastifyRequest, reply: FastifyReply, work: () => Promise<Result>): Promise<Result>
+    /**
+     * Notes what has come of a request that has no place at the database any more. It is neither refused nor given
+     * up where nobody waits for the answer: what is to be noted has been done.
+     */
+    noteInTurn(request: FastifyRequest, note: () => Promise<void>): Promise<void>
   }
   interface FastifyRequest {
     /** Gives its place at the database back; null where it has taken none. */
@@ -34,6 +39,9 @@ declare module 'fastify' {
 /** Who has waited for so long is told to come again: clients rarely wait longer. */
 const LONGEST_WAIT_MS = 10_000
 
+/** Notes are short. Their line needs no end: whatever is noted there has been through others. */
+const NOTES: FairQueueLimits = { running: 2, runningEach: 1, waiting: Number.POSITIVE_INFINITY }
+
 /**
  * Lets requests take turns where they need connections to the database: those of one caller, and of one
  * network, wait for one another and not others for them. A place is taken once the request is known to be valid,
@@ -44,6 +52,7 @@ const LONGEST_WAIT_MS = 10_000
 export const overload = fp(
   async (app: App) => {
     const places = createFairQueue(limitsOf(app), overloaded)
+    const notes = createFairQueue(NOTES, overloaded)
     app.decorateRequest('leaveDatabase', null)
 
     async function enter(request: FastifyRequest, reply: FastifyReply): Promise<() => void> {
@@ -55,6 +64,8 @@ export const overload = fp(
       const leave = await enter(request, reply)
       return work().finally(leave)
     })
+
+    app.decorate('noteInTurn', (request, note) => notes.run(partyOf(request), note))
 
     app.addHook('onRoute', (route) => {
       if (route.config?.ownTurns) return

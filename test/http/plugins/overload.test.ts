@@ -3,10 +3,12 @@ import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import type { LightMyRequestResponse } from 'fastify'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
+import { SQUARE } from '#test/setup/square.ts'
 
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
 const POINT = '/advisory/yield/point?lat=9&lng=38.7'
@@ -142,7 +144,59 @@ describe.skipIf(EMBEDDED)('connections of a server', () => {
     expect((await Promise.all(hanging)).map(({ statusCode }) => statusCode)).toEqual(hanging.map(() => 200))
     await service.close()
   })
+
+  test.each([
+    ['begun', 0],
+    ['ended', 30],
+  ])('are left for others, however many polygons of one caller wait to be noted as %s', async (_, begun) => {
+    const service = await createTestApp({ settings: { STATEMENT_TIMEOUT_MS: '60000' } })
+    const { app, testDatabase } = service
+    const operator = () => connectedTo(testDatabase.environment.DATABASE_URL as string)
+    const [tiles, notes, looking] = [await operator(), await operator(), await operator()] as const
+    onTestFinished(async () => {
+      for (const client of [tiles, notes, looking]) await client.end()
+      await service.close()
+    })
+    const attacker = await newPerson(app)
+    const neighbour = await newPerson(app)
+    const profile = () => app.inject({ url: '/user/profile', headers: neighbour.headers })
+    expect((await profile()).statusCode).toBe(200)
+    const countOf = async (rows: string) =>
+      Number((await looking.query(`select count(*) from ${rows}`)).rows[0].count)
+    const blocked = () => countOf("pg_locks where not granted and locktype = 'relation'")
+    const holdNotes = () => notes.query('begin; lock table idempotency_record in access exclusive mode')
+
+    await tiles.query('begin; lock table raster_tile in access exclusive mode')
+    if (begun === 0) await holdNotes()
+    const polygons = Array.from({ length: 30 }, (_, number) =>
+      app.inject({
+        method: 'POST',
+        url: '/advisory/yield',
+        headers: { ...attacker.headers, 'idempotency-key': `polygon ${number}` },
+        payload: { geometry: SQUARE },
+      }),
+    )
+    if (begun > 0) {
+      await vi.waitFor(async () => expect(await countOf('idempotency_record')).toBe(begun), PATIENCE)
+      await holdNotes()
+    }
+    await tiles.query('commit')
+    await vi.waitFor(async () => expect(await blocked()).toBeGreaterThan(0), PATIENCE)
+    expect((await profile()).statusCode).toBe(200)
+    // The three places of a caller, and what deletes old answers now and then.
+    expect(await blocked()).toBeLessThanOrEqual(4)
+    await notes.query('rollback')
+    expect((await Promise.all(polygons)).map(({ statusCode }) => statusCode)).toEqual(polygons.map(() => 200))
+    expect(await countOf('idempotency_record where answer is not null')).toBe(30)
+  })
 })
+
+/** A connection that the service knows nothing of. */
+async function connectedTo(url: string): Promise<pg.Client> {
+  const client = new pg.Client(url)
+  await client.connect()
+  return client
+}
 
 test('whoever needs the database does not wait for the passwords of others to be hashed', async () => {
   const service = await createTestApp({ settings: { DATABASE_POOL_SIZE: '1' } })

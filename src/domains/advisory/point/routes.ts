@@ -94,15 +94,11 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
     sendSoon(await answerTo(endpoint, lookup, call.body, call, reply).catch(asError), reply)
   }
 
-  async function answerAndRecord(call: PostCall, reply: FastifyReply) {
-    const { server } = call
-    const answer = () =>
-      server.once(call, reply, async () => {
-        const found = await answerTo(endpoint, lookup, call.body, call, reply)
-        return recordForCaller(record, call, reply, recordedCall(endpoint, call.body), found)
-      })
-    // Of a request that names itself, notes are made in statements of its own.
-    return idempotencyKeyOf(call) === undefined ? answer() : server.inTurn(call, reply, answer)
+  function answerAndRecord(call: PostCall, reply: FastifyReply) {
+    return call.server.once(call, reply, async () => {
+      const found = await answerTo(endpoint, lookup, call.body, call, reply)
+      return recordForCaller(record, call, reply, recordedCall(endpoint, call.body), found)
+    })
   }
 
   return {
