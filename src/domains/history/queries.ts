@@ -164,23 +164,22 @@ export interface RemovedHistory {
   usage: number
 }
 
-/**
- * Forgets what a user has asked for, whose account is about to go: the counts at once, and items with their
- * feedback as far as anybody can see. Their rows are left to {@link deleteItems}.
- */
-export async function forgetHistory(trx: Transaction<Tables>, userId: string): Promise<RemovedHistory> {
-  const size = await trx
-    .deleteFrom('history_size')
-    .where('user_id', '=', userId)
-    .returning('items')
-    .executeTakeFirst()
-  const { feedback } = await trx
-    .selectFrom('advisory_feedback')
-    .select(({ fn }) => fn.countAll<number>().as('feedback'))
-    .where('user_id', '=', userId)
+/** Counts what goes with an account: its history, of which rows are left to {@link deleteItems}, and counts by day. */
+export async function countHistory(trx: Transaction<Tables>, userId: string): Promise<RemovedHistory> {
+  const counts = await trx
+    .selectNoFrom(({ selectFrom, fn }) => [
+      selectFrom('history_size').select('items').where('user_id', '=', userId).as('history'),
+      selectFrom('advisory_feedback')
+        .select(fn.countAll<number>().as('n'))
+        .where('user_id', '=', userId)
+        .as('feedback'),
+      selectFrom('user_usage')
+        .select(fn.countAll<number>().as('n'))
+        .where('user_id', '=', userId)
+        .as('usage'),
+    ])
     .executeTakeFirstOrThrow()
-  const usage = await trx.deleteFrom('user_usage').where('user_id', '=', userId).executeTakeFirst()
-  return { history: size?.items ?? 0, feedback, usage: Number(usage.numDeletedRows) }
+  return { history: counts.history ?? 0, feedback: counts.feedback ?? 0, usage: counts.usage ?? 0 }
 }
 
 /** Deletes so many items of a user's history at most, with their feedback, and says how many. */

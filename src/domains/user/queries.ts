@@ -2,8 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import type { ProfileChanges, Role, UserProfile } from '#schemas/user.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { isoTime } from '#src/database/time.ts'
-import { endOtherSessions } from '#src/domains/auth/queries.ts'
-import { forgetHistory, type RemovedHistory } from '#src/domains/history/queries.ts'
+import { countHistory, type RemovedHistory } from '#src/domains/history/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { emailKey, storedEmail } from './email.ts'
 
@@ -127,6 +126,11 @@ export async function updateUser(
     .executeTakeFirst()
 }
 
+/** Holds an account until the transaction ends: who changes several things of one does so first. */
+export async function holdAccount(trx: Transaction<Tables>, id: string): Promise<void> {
+  await sql`select from app_user where id = ${id} for no key update`.execute(trx)
+}
+
 export interface RemovedRecords extends RemovedHistory {
   accounts: number
   sessions: number
@@ -135,7 +139,7 @@ export interface RemovedRecords extends RemovedHistory {
 
 /**
  * Deletes an account, and counts what is gone with it. For everybody that is all of it; of what may be a
- * million rows, the history and sessions, the rows are left to be removed piece by piece.
+ * million rows, the history and sessions, a trigger leaves the rows to be removed piece by piece.
  */
 export async function deleteUser(trx: Transaction<Tables>, id: string): Promise<RemovedRecords> {
   // Held first, so that nothing is added to the account between the counting and the deleting.
@@ -146,13 +150,7 @@ export async function deleteUser(trx: Transaction<Tables>, id: string): Promise<
       selectFrom('api_key').select(fn.countAll<number>().as('n')).where('user_id', '=', id).as('keys'),
     ])
     .executeTakeFirstOrThrow()
-  const history = await forgetHistory(trx, id)
-  await endOtherSessions(trx, id, null)
-  await trx
-    .insertInto('account_removal')
-    .values({ user_id: id })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute()
+  const history = await countHistory(trx, id)
   const { numDeletedRows } = await trx.deleteFrom('app_user').where('id', '=', id).executeTakeFirst()
   return { accounts: Number(numDeletedRows), sessions: sessions ?? 0, keys: keys ?? 0, ...history }
 }

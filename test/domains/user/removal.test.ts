@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
+import { migrate } from '#src/database/migrate.ts'
 import { keepAt, recordOf } from '#test/domains/history/advisories.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
@@ -75,8 +76,18 @@ async function leaveItem({ user }: Person): Promise<string> {
   await sql`
     insert into advisory_feedback (history_id, user_id, rating) values (${id}, ${user.id}, 1)`.execute(db)
   await db.deleteFrom('history_size').where('user_id', '=', user.id).execute()
-  await sql`insert into account_removal (user_id) values (${user.id})`.execute(db)
   return id
+}
+
+/** Has a process started that removes what is left. */
+async function removeNow(): Promise<void> {
+  const next = await buildApp(service.testDatabase.config, service.database)
+  try {
+    await next.listen({ port: 0, host: '127.0.0.1' })
+    await removed()
+  } finally {
+    await next.close()
+  }
 }
 
 describe('an account with a long history that is deleted', () => {
@@ -139,6 +150,43 @@ describe('an account with a long history that is deleted', () => {
     } finally {
       await next.close()
     }
+  })
+
+  test('leaves nothing either where an operator deletes it by a statement', async () => {
+    const { app, database } = service
+    const [person, admin] = [await newPerson(app), await newPerson(app)]
+    await sql`update app_user set role = 'admin' where id = ${admin.user.id}`.execute(database.writer)
+    await fill(person)
+    await database.writer.deleteFrom('app_user').where('id', '=', person.user.id).execute()
+    expect(await rowsOf(person)).toEqual({
+      ...NOTHING,
+      history: MANY,
+      feedback: 1,
+      sessions: 1,
+      removals: 1,
+    })
+    const refresh = { refresh_token: person.refresh_token }
+    const continued = await app.inject({ method: 'POST', url: '/auth/refresh', payload: refresh })
+    expect(continued.statusCode).toBe(401)
+    const all = await app.inject({ url: '/stats?scope=all', headers: admin.headers })
+    expect(all.json().feedback).toEqual({ count: 0, average: null })
+    await removeNow()
+    expect(await rowsOf(person)).toEqual(NOTHING)
+  })
+
+  test('leaves nothing where an operator has deleted it before there was a trigger', async () => {
+    const db = service.database.writer
+    const [person, bystander] = [await newPerson(service.app), await newPerson(service.app)]
+    await fill(person)
+    await sql`alter table app_user disable trigger removal_begins`.execute(db)
+    await db.deleteFrom('app_user').where('id', '=', person.user.id).execute()
+    await sql`alter table app_user enable trigger removal_begins`.execute(db)
+    await sql`delete from applied_script where name = '0017_accounts_deleted_by_hand.sql'`.execute(db)
+    expect(await rowsOf(person)).toMatchObject({ history: MANY, size: 1, sessions: 1, removals: 0 })
+    expect(await migrate(db)).toEqual(['0017_accounts_deleted_by_hand.sql'])
+    await removeNow()
+    expect(await rowsOf(person)).toEqual(NOTHING)
+    expect(await rowsOf(bystander)).toMatchObject({ sessions: 1 })
   })
 
   // The embedded database has one session.
