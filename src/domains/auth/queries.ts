@@ -136,7 +136,7 @@ export async function endSession(db: Kysely<Tables>, sessionId: string): Promise
   await endSessions(db).where('id', '=', sessionId).execute()
 }
 
-/** Ends all sessions of a user but one. */
+/** Ends all sessions of a user but one. Who does so holds the account. */
 export async function endOtherSessions(
   db: Kysely<Tables>,
   userId: string,

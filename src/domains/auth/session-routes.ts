@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { Reauthentication } from '#schemas/auth.ts'
 import { ref } from '#schemas/common.ts'
 import { SessionList } from '#schemas/sessions.ts'
+import { holdAccount } from '#src/domains/user/queries.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf, sessionOf } from '#src/http/plugins/authentication.ts'
@@ -160,6 +161,8 @@ function endOthersRoute(app: App) {
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const { id, sessionId } = sessionOf(request)
       await app.database.writer.transaction().execute(async (trx) => {
+        // First, as all do that change several sessions: otherwise two could wait for each other.
+        await holdAccount(trx, id)
         await endOtherSessions(trx, id, sessionId)
         await request.audit(trx, { kind: 'other_sessions_ended' })
       })

@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
+import { holdAccount } from '#src/domains/user/queries.ts'
 
 export interface TwoFactor {
   /** As it is stored: sealed. */
@@ -40,8 +41,8 @@ export async function confirmTwoFactor(
   trx: Transaction<Tables>,
   { userId, secret, step, recoveryHashes }: ConfirmedTwoFactor,
 ): Promise<boolean> {
-  // The account is held first, as by all that change something of one: no session begins meanwhile.
-  await sql`select from app_user where id = ${userId} for no key update`.execute(trx)
+  // No session begins meanwhile.
+  await holdAccount(trx, userId)
   const { numUpdatedRows } = await trx
     .updateTable('two_factor')
     .set({ confirmed_at: sql<Date>`now()`, last_step: step })

@@ -3,6 +3,7 @@ import { type ApiKey, type NewApiKey, type Scope, USAGE_DAYS } from '#schemas/ke
 import type { Role } from '#schemas/user.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { isoTime } from '#src/database/time.ts'
+import { holdAccount } from '#src/domains/user/queries.ts'
 import type { KeyUsage } from '#src/http/key-usage.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 
@@ -44,7 +45,7 @@ export async function insertKey(
 ): Promise<Omit<NewApiKey, 'key'> | 'session ended' | 'too many'> {
   const { userId, sessionId, name, hint, hash, scopes, expiresInDays } = key
   // Held so that keys made at the same time count each other, and that no key is made while all end.
-  await sql`select from app_user where id = ${userId} for no key update`.execute(trx)
+  await holdAccount(trx, userId)
   if (!(await isLiving(trx, sessionId))) return 'session ended'
   await trx
     .deleteFrom('api_key')
