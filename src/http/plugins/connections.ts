@@ -1,8 +1,14 @@
-import type { Server } from 'node:http'
 import fp from 'fastify-plugin'
 import type { App } from '../app.ts'
 import { type Connection, createConnection } from '../connection.ts'
+import { createOpenConnections, type OpenConnections } from '../open-connections.ts'
 import { refuseSlowRequest } from './error-handler.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    openConnections: OpenConnections
+  }
+}
 
 /** What the slowest phone sends and reads in a second. */
 const SLOWEST_BYTES_PER_SECOND = 1000
@@ -18,17 +24,15 @@ const LOOKS_IN_WINDOW = 10
  */
 export const connections = fp(
   async (app: App) => {
-    const { MAX_CONNECTIONS, SLOW_CLIENT_MS } = app.config
-    const limits = { bytesPerSecond: SLOWEST_BYTES_PER_SECOND, windowMs: SLOW_CLIENT_MS }
-    const open = keepConnections(app.server, MAX_CONNECTIONS, (socket) => createConnection(socket, limits))
-
+    const { SLOW_CLIENT_MS } = app.config
+    app.decorate('openConnections', keepConnections(app))
     const timer = setInterval(
       () => {
         const now = performance.now()
-        for (const connection of open()) endIfSlow(connection, now)
+        for (const connection of app.openConnections) endIfSlow(connection, now)
       },
       Math.min(LOOK_MS, SLOW_CLIENT_MS / LOOKS_IN_WINDOW),
-    )
+    ).unref()
     app.addHook('onClose', async () => clearInterval(timer))
   },
   { name: 'connections', dependencies: ['error-handler'] },
@@ -42,54 +46,23 @@ function endIfSlow(connection: Connection, now: number): void {
   } else if (slowWith) socket.destroy()
 }
 
-/**
- * Knows the open connections of a server, and lets there be no more of them than some.
- *
- * @returns what lists them
- */
-function keepConnections(
-  server: Server,
-  most: number,
-  create: (socket: Connection['socket']) => Connection,
-): () => Iterable<Connection> {
-  const connections = new Map<Connection['socket'], Connection>()
-  const networks = new Map<string, Set<Connection>>()
-
-  function forget({ socket, network }: Connection): void {
-    const ofNetwork = networks.get(network)
-    const connection = connections.get(socket)
-    if (!ofNetwork || !connection) return
-    connections.delete(socket)
-    ofNetwork.delete(connection)
-    if (ofNetwork.size === 0) networks.delete(network)
-  }
-
+/** Knows the open connections of a service, and lets there be no more of them than MAX_CONNECTIONS. */
+function keepConnections({ server, config }: App): OpenConnections {
+  const limits = { bytesPerSecond: SLOWEST_BYTES_PER_SECOND, windowMs: config.SLOW_CLIENT_MS }
+  const open = createOpenConnections()
   server.on('connection', (socket) => {
-    const connection = create(socket)
-    const { network } = connection
-    networks.set(network, (networks.get(network) ?? new Set()).add(connection))
-    connections.set(socket, connection)
-    socket.once('close', () => forget(connection))
-    if (connections.size <= most) return
-    const leaving = givingWay(networks.values()) ?? connection
+    const connection = createConnection(socket, limits)
+    open.add(connection)
+    socket.once('close', () => open.forget(connection))
+    if (open.size <= config.MAX_CONNECTIONS) return
+    const leaving = open.givingWay() ?? connection
     // It closes a moment later: until then others may come.
-    forget(leaving)
+    open.forget(leaving)
     leaving.socket.destroy()
   })
   server.on('request', (request, response) => {
-    const connection = connections.get(request.socket)
+    const connection = open.of(request.socket)
     if (connection) connection.response = response
   })
-  return () => connections.values()
-}
-
-/**
- * Who gives way where there are too many: of the network with most connections one that asks nothing, else one whose
- * client we wait for, the oldest first. What has been asked in full is answered.
- */
-function givingWay(networks: Iterable<Set<Connection>>): Connection | undefined {
-  let largest = new Set<Connection>()
-  for (const network of networks) if (network.size > largest.size) largest = network
-  const ofLargest = [...largest]
-  return ofLargest.find((one) => one.isIdle()) ?? ofLargest.find((one) => one.isClientsTurn())
+  return open
 }
