@@ -13,6 +13,7 @@ import { compression } from '#src/http/plugins/compression.ts'
 import { connections } from '#src/http/plugins/connections.ts'
 import { deprecation } from '#src/http/plugins/deprecation.ts'
 import { docsPage } from '#src/http/plugins/docs-page.ts'
+import { draining } from '#src/http/plugins/draining.ts'
 import { encodedBodies } from '#src/http/plugins/encoded-bodies.ts'
 import { clientErrorHandler, errorHandler, frameworkErrors } from '#src/http/plugins/error-handler.ts'
 import { hostHeader } from '#src/http/plugins/host-header.ts'
@@ -76,12 +77,12 @@ export async function buildApp(
   app.decorate('database', database)
   app.decorate('products', products)
   app.decorate('turns', createTurns(SLICE_MS))
-  app.decorate('draining', false)
 
   await app.register(requestId)
   await app.register(basePath)
   await app.register(errorHandler)
   await app.register(connections)
+  await app.register(draining)
   await app.register(requestCounts, { add: (counts) => addRequestCounts(database.writer, counts) })
   await app.register(keyUsage, { add: createUsageKeeper(database.writer) })
   // Before the first route, which is that of preflights.

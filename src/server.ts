@@ -12,7 +12,10 @@ import { OperatorError } from './errors.ts'
 import { seedDemo } from './ingest/demo/seed.ts'
 import { summariseCoverages } from './ingest/summarise.ts'
 
-/** A close that takes longer than this is given up. */
+/** What clients are given time for after SHUTDOWN_DELAY_MS. */
+const PATIENCE = { idleMs: 1000, busyMs: 5000 }
+
+/** All that comes after SHUTDOWN_DELAY_MS: that, mails that wait, counts that the database is given, its own end. */
 const CLOSE_TIMEOUT_MS = 10_000
 
 /** Signals this close together are one: npm passes on a Ctrl-C that the terminal has sent us already. */
@@ -98,8 +101,9 @@ function welcome(app: App, config: Config, synthetic: boolean): void {
 }
 
 /**
- * Stops in order: readiness turns to 503 first, so that a load balancer looks elsewhere; then requests
- * under way are answered; then the database is closed. A second signal ends the process at once.
+ * Stops in order: readiness turns to 503 first, so that a load balancer looks elsewhere, and answers say that they
+ * are the last of their connections; then requests under way are answered; then what is in memory is given to the
+ * database, and that is closed. A second signal ends the process at once.
  */
 function closeInOrder(app: App, config: Config, database: Database, cluster: Cluster): typeof stop {
   let firstSignalAt: number | undefined
@@ -110,13 +114,15 @@ function closeInOrder(app: App, config: Config, database: Database, cluster: Clu
   }
 
   async function close(): Promise<void> {
-    app.draining = true
+    app.startDraining()
     say('stopping')
     await setTimeout(config.SHUTDOWN_DELAY_MS)
     AbortSignal.timeout(CLOSE_TIMEOUT_MS).addEventListener('abort', () => {
-      say('requests under way take too long: giving them up')
+      say('the database takes too long to close: ending without')
       process.exit(1)
     })
+    const givenUp = await app.endConnections(PATIENCE)
+    if (givenUp > 0) say(`requests that took too long were given up: ${givenUp}`)
     await app.close()
     await database.close()
     await cluster.close()

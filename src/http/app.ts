@@ -28,8 +28,6 @@ declare module 'fastify' {
     products: Products
     /** What takes long is done by turns, a slice in each turn of the event loop. */
     turns: Turns
-    /** Turned on when the process begins to stop: it still answers, but wants no more requests. */
-    draining: boolean
   }
   interface FastifySchema {
     operationId?: string

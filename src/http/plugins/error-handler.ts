@@ -7,6 +7,7 @@ import { ApiError, BASE, type ErrorCode } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
 import { createRecurrences } from '#src/lib/recurrences.ts'
 import type { App } from '../app.ts'
+import { hangUp } from '../hang-up.ts'
 import { validationError } from '../validation.ts'
 import { newRequestId, requestIdOf } from './request-id.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
@@ -33,9 +34,6 @@ const CHALLENGE = 'Bearer realm="agro-advisory"'
 
 /** What somebody who looks for intruders wants to read: who was not let in, and where. */
 const REFUSALS = new Set([401, 403, 429])
-
-/** How long a client may read what a connection ends with. */
-const LINGER_MS = 1000
 
 /** What Fastify's own errors are in our catalogue, and the sentence they are explained with. */
 const FASTIFY_ERRORS: Record<string, [ErrorCode, string]> = {
@@ -183,9 +181,7 @@ function refuse({ code: reason }: { code?: string }, socket: Socket): void {
     ([name, value]) => `${name}: ${value}`,
   )
   const statusLine = `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`
-  socket.end([statusLine, ...lines, '', body].join('\r\n'))
-  // Cut at once, what is still under way to us would take the answer from the client; it need not hang up ever.
-  socket.once('finish', () => setTimeout(() => socket.destroy(), LINGER_MS).unref())
+  hangUp(socket, [statusLine, ...lines, '', body].join('\r\n'))
 }
 
 function parserError(code: string | undefined): [ErrorCode, string] {

@@ -1,0 +1,93 @@
+import type { ServerResponse } from 'node:http'
+import { Server } from 'node:net'
+import { setImmediate, setInterval } from 'node:timers/promises'
+import fp from 'fastify-plugin'
+import type { App } from '../app.ts'
+import type { Connection } from '../connection.ts'
+import { hangUp } from '../hang-up.ts'
+import type { OpenConnections } from '../open-connections.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Turned on when the process begins to stop: it still answers, but wants no more requests. */
+    draining: boolean
+    /** From now on, answers say that they are the last of their connections, which end after them. */
+    startDraining(): void
+    /**
+     * Listens no more, answers what is asked over the connections that are open, and ends them.
+     *
+     * @returns how many requests were given up
+     */
+    endConnections(patience: Patience): Promise<number>
+  }
+}
+
+/** What clients are given time for once nobody listens any more, in milliseconds. */
+export interface Patience {
+  /** To ask once more over a connection that they were not told to be at its end. */
+  idleMs: number
+  /** To send what they have begun to, and to read the answer. */
+  busyMs: number
+}
+
+/** So often connections are looked at. */
+const LOOK_MS = 20
+
+/**
+ * Ends connections without losing a request: a client learns from an answer that it is the last, and asks elsewhere.
+ * Nothing here runs before the service begins to stop.
+ */
+export const draining = fp(
+  async (app: App) => {
+    const { server, openConnections } = app
+    app.decorate('draining', false)
+    app.decorate('startDraining', () => {
+      app.draining = true
+      for (const connection of openConnections) {
+        hangUpAfterLast(connection)
+        sayWhetherLast(connection.response, true)
+      }
+      server.on('connection', (socket) => hangUpAfterLast({ socket }))
+      // Before Fastify's, which may answer at once, and that of the connections, which forgets the one before.
+      server.prependListener('request', ({ socket }, response) => {
+        sayWhetherLast(openConnections.of(socket)?.response, false)
+        sayWhetherLast(response, true)
+      })
+    })
+    app.decorate('endConnections', async (patience) => {
+      // Whoever the kernel has let in already is accepted before.
+      await setImmediate()
+      // That of HTTP would cut whoever asks nothing at this moment.
+      Server.prototype.close.call(server)
+      return endAll(openConnections, patience)
+    })
+  },
+  { name: 'draining', dependencies: ['connections'] },
+)
+
+/** Where requests were sent at once, the last of them says it: what comes after that is not answered. */
+function sayWhetherLast(response: ServerResponse | undefined, isLast: boolean): void {
+  if (response && !response.headersSent) response.shouldKeepAlive = !isLast
+}
+
+/** Node ends a connection by this after the last answer, and would cut it. */
+function hangUpAfterLast({ socket }: Pick<Connection, 'socket'>): void {
+  socket.destroySoon = () => hangUp(socket)
+}
+
+async function endAll(connections: OpenConnections, { idleMs, busyMs }: Patience): Promise<number> {
+  const began = performance.now()
+  for await (const _ of setInterval(LOOK_MS)) {
+    if (connections.size === 0) break
+    const passed = performance.now() - began
+    const all = [...connections]
+    if (passed >= busyMs) return giveUp(all)
+    if (passed >= idleMs) for (const connection of all) if (connection.isIdle()) hangUp(connection.socket)
+  }
+  return 0
+}
+
+function giveUp(connections: Connection[]): number {
+  for (const { socket } of connections) socket.destroy()
+  return connections.filter((connection) => !connection.isIdle()).length
+}

@@ -1,0 +1,161 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+
+/** Longer than any test takes. */
+const LONG_MS = 600_000
+const LONG = { idleMs: LONG_MS, busyMs: LONG_MS }
+
+const GET = 'GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n'
+const LIVE = /^HTTP\/1\.1 200 OK\r\n[\s\S]*\{"status":"ok"\}$/
+
+let service: TestApp
+let port: number
+beforeEach(async () => {
+  service = await createTestApp()
+  service.app.get('/held', { config: { public: true } }, () => held)
+  await service.app.listen({ host: '127.0.0.1', port: 0 })
+  port = (service.app.server.address() as AddressInfo).port
+})
+afterEach(() => service.close())
+
+/** What the route `/held` waits for. */
+let letGo: (answer: object) => void
+const held = new Promise<object>((resolve) => {
+  letGo = resolve
+})
+
+interface Client extends Socket {
+  received: string
+  /** Whether the connection was reset. */
+  reset: boolean
+}
+
+/** A client that does not hang up when the service does. */
+function open(): Client {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  const client = Object.assign(socket, { received: '', reset: false })
+  client.on('error', () => {
+    client.reset = true
+  })
+  client.on('data', (data) => {
+    client.received += data
+  })
+  onTestFinished(() => void client.destroy())
+  return client
+}
+
+/** Asks over a connection, and waits until what has come is as expected. */
+async function answered(client: Client, request: string, pattern: RegExp): Promise<string[]> {
+  client.received = ''
+  client.write(request)
+  await vi.waitFor(() => expect(client.received).toMatch(pattern), PATIENCE)
+  return [...client.received.matchAll(/^Connection: .*(?=\r)/gim)].map(([line]) => line.toLowerCase())
+}
+
+/** A connection over which something was answered, and more may be asked. */
+async function openIdle(): Promise<Client> {
+  const client = open()
+  expect(await answered(client, GET, LIVE)).toEqual(['connection: keep-alive'])
+  return client
+}
+
+/** Waits until nobody listens any more. */
+const refused = () =>
+  vi.waitFor(async () => {
+    const client = open()
+    await new Promise((resolve) => client.once('connect', resolve).once('close', resolve))
+    client.destroy()
+    expect(client.reset).toBe(true)
+  }, PATIENCE)
+
+/** Waits until the service has hung up. */
+const hungUp = (client: Client) =>
+  vi.waitFor(() => expect(client.readableEnded || client.reset).toBe(true), PATIENCE)
+
+// Nothing here knows a database.
+describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('a service that is about to stop', () => {
+  test('tells whoever asks that the answer is the last of its connection: on old ones and new ones', async () => {
+    const old = await openIdle()
+    service.app.startDraining()
+    for (const client of [old, open()]) {
+      expect(await answered(client, GET, LIVE)).toEqual(['connection: close'])
+      await hungUp(client)
+    }
+  })
+
+  test('hangs up and lets its client hang up: what is sent meanwhile is neither done nor answered by a reset', async () => {
+    const client = await openIdle()
+    service.app.startDraining()
+    await answered(client, GET, LIVE)
+    await hungUp(client)
+    const requests = vi.fn()
+    service.app.server.on('request', requests)
+    await new Promise((resolve) => client.write(GET.repeat(100), resolve))
+    await answered(open(), GET, LIVE)
+    expect(requests).toHaveBeenCalledTimes(1)
+    client.end()
+    await once(client, 'close')
+    expect(client.reset).toBe(false)
+  })
+
+  test('answers all requests that were sent at once, and says it with the last', async () => {
+    const client = await openIdle()
+    service.app.startDraining()
+    const lines = await answered(client, GET.repeat(3), /(\{"status":"ok"\}[\s\S]*){3}/)
+    expect(lines).toEqual(['connection: keep-alive', 'connection: keep-alive', 'connection: close'])
+    await hungUp(client)
+  })
+
+  test('says it with the answer to a request that was under way before', async () => {
+    const client = open()
+    client.write(GET.replace('/health/live', '/held'))
+    await once(service.app.server, 'request')
+    service.app.startDraining()
+    letGo({ status: 'ok' })
+    expect(await answered(client, '', LIVE)).toEqual(['connection: close'])
+  })
+
+  test('answers a request over a connection that was idle when it stopped to listen', async () => {
+    const [one, another] = [await openIdle(), await openIdle()]
+    service.app.startDraining()
+    const ended = service.app.endConnections(LONG)
+    await refused()
+    for (const client of [one, another]) {
+      expect(await answered(client, GET, LIVE)).toEqual(['connection: close'])
+      client.end()
+    }
+    expect(await ended).toBe(0)
+  })
+
+  test('hangs up on who asks nothing, without a reset, and waits for who has asked', async () => {
+    const [idle, silent, asking] = [await openIdle(), open(), open()]
+    asking.write('POST /advisory/yield/point?lat=9.5 HTTP/1.1\r\nHost: x\r\nContent-Length: 12\r\n\r\n{')
+    await once(service.app.server, 'request')
+    service.app.startDraining()
+    const ended = service.app.endConnections({ ...LONG, idleMs: 0 })
+    for (const client of [idle, silent]) {
+      await hungUp(client)
+      client.end()
+      await once(client, 'close')
+      expect(client.reset).toBe(false)
+    }
+    expect(await Promise.race([ended, setTimeout(100, 'waits')])).toBe('waits')
+    await answered(asking, '"lng":38.5}', /^HTTP\/1\.1 200 OK\r\n[\s\S]*Connection: close/i)
+    asking.end()
+    expect(await ended).toBe(0)
+  })
+
+  test('gives up requests that take too long, and says how many', async () => {
+    const half = open()
+    half.write('POST /advisory/yield/point HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n{')
+    await once(service.app.server, 'request')
+    const idle = await openIdle()
+    service.app.startDraining()
+    expect(await service.app.endConnections({ idleMs: 0, busyMs: 0 })).toBe(1)
+    for (const client of [half, idle]) await hungUp(client)
+  })
+})
