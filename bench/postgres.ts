@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { Cleanup } from './cleanup.ts'
+import { freePort } from './processes.ts'
 
 /** A PostgreSQL server on which the bench makes its databases. */
 export interface DatabaseServer {
@@ -62,16 +62,6 @@ async function startCluster(cleanup: Cleanup, programs: string): Promise<string>
   cleanup.add(() => run('pg_ctl', '-D', data, '-m', 'immediate', '-w', 'stop'))
   run('pg_ctl', '-D', data, '-l', join(folder, 'log'), '-w', 'start', '-o', settings)
   return `postgres://postgres@127.0.0.1:${port}/postgres`
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 }
 
 async function connectTo(cleanup: Cleanup, server: string): Promise<DatabaseServer> {

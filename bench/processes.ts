@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { devNull } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
 import type { Cleanup } from './cleanup.ts'
@@ -13,6 +14,8 @@ export interface Server {
   /** Memory that it holds now and the most it ever held, in MiB; the latter on Linux alone. */
   memory(): { resident: number; peak: number | undefined }
   stop(): Promise<void>
+  /** The code that the process ends with; null where a signal ended it. */
+  ended: Promise<number | null>
 }
 
 const START_TIMEOUT_MS = 180_000
@@ -45,10 +48,11 @@ export async function startServer(
     detached: process.platform !== 'win32',
   })
   const stop = cleanup.add(() => stopProcess(child))
+  const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
   const port = await listeningPort(child, nodeArguments.at(-1) as string)
   const startedIn = (performance.now() - started) / 1000
   const { pid } = child as { pid: number }
-  return { port, startedIn, memory: () => memoryOf(pid), stop }
+  return { port, startedIn, memory: () => memoryOf(pid), stop, ended }
 }
 
 function listeningPort(child: ChildProcess, file: string): Promise<number> {
@@ -64,6 +68,17 @@ function listeningPort(child: ChildProcess, file: string): Promise<number> {
       if (port === undefined) return
       clearTimeout(timer)
       resolve(Number(port))
+    })
+  })
+}
+
+/** A port that nobody listens at now. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
     })
   })
 }

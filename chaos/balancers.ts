@@ -1,0 +1,75 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import type { Cleanup } from '#bench/cleanup.ts'
+import { freePort, stopProcess } from '#bench/processes.ts'
+
+/** The ports that the configurations have, as they are documented: of the balancer, and of two processes of the service. */
+const WRITTEN_PORTS = [8080, 3001, 3002]
+
+const START_TIMEOUT_MS = 10_000
+
+/** What a balancer is started with, in a folder that is its own. */
+const COMMANDS = {
+  haproxy: {
+    file: 'haproxy.cfg',
+    command: ['haproxy', '-q', '-db', '-f', 'haproxy.cfg'],
+    around: (text: string) => text,
+  },
+  nginx: {
+    file: 'nginx.conf',
+    command: ['nginx', '-p', '.', '-c', 'nginx.conf', '-g', 'daemon off;'],
+    around: (text: string) => `
+pid nginx.pid;
+events {}
+http {
+access_log off;
+error_log /dev/null crit;
+client_body_temp_path body;
+proxy_temp_path proxy;
+fastcgi_temp_path fastcgi;
+uwsgi_temp_path uwsgi;
+scgi_temp_path scgi;
+${text}
+}
+`,
+  },
+}
+export type Balancer = keyof typeof COMMANDS
+
+/**
+ * Starts a balancer that is installed here, with the configuration beside this file.
+ *
+ * @param ports of two processes of the service
+ * @returns the port that it listens at
+ */
+export async function startBalancer(cleanup: Cleanup, balancer: Balancer, ports: number[]): Promise<number> {
+  const { file, command, around } = COMMANDS[balancer]
+  const folder = mkdtempSync(join(tmpdir(), `agro-chaos-${balancer}-`))
+  cleanup.add(() => rmSync(folder, { recursive: true, force: true }))
+  const port = await freePort()
+  const used = [port, ...ports]
+  const written = readFileSync(new URL(file, import.meta.url), 'utf8')
+  const text = written.replace(/(?<=127\.0\.0\.1:)\d+/g, (was) =>
+    String(used[WRITTEN_PORTS.indexOf(Number(was))]),
+  )
+  writeFileSync(join(folder, file), around(text))
+  const [program, ...parameters] = command as [string, ...string[]]
+  const child = spawn(program, parameters, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
+  cleanup.add(() => stopProcess(child))
+  await new Promise((resolve, reject) => child.once('spawn', resolve).once('error', reject))
+  await answers(port)
+  return port
+}
+
+async function answers(port: number): Promise<void> {
+  const longest = performance.now() + START_TIMEOUT_MS
+  while (performance.now() < longest) {
+    const answer = await fetch(`http://127.0.0.1:${port}/health/live`).catch(() => undefined)
+    if (answer?.ok) return
+    await setTimeout(100)
+  }
+  throw new Error('the balancer did not start in time')
+}
