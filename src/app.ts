@@ -20,6 +20,7 @@ import { hostHeader } from '#src/http/plugins/host-header.ts'
 import { idempotency } from '#src/http/plugins/idempotency.ts'
 import { keyUsage } from '#src/http/plugins/key-usage.ts'
 import { longBodies } from '#src/http/plugins/long-bodies.ts'
+import { metrics } from '#src/http/plugins/metrics.ts'
 import { openapi } from '#src/http/plugins/openapi.ts'
 import { overload } from '#src/http/plugins/overload.ts'
 import { limitedRate } from '#src/http/plugins/rate-limit.ts'
@@ -78,6 +79,7 @@ export async function buildApp(
   app.decorate('products', products)
   app.decorate('turns', createTurns(SLICE_MS))
 
+  await app.register(metrics)
   await app.register(requestId)
   await app.register(basePath)
   await app.register(errorHandler)

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import type { App } from '#src/http/app.ts'
 import { refuseMissingSecret } from '#src/http/jwt-secret.ts'
+import { listenForScrapes } from '#src/http/metrics/listener.ts'
 import { buildApp } from './app.ts'
 import { type Config, loadConfig, loadEnvironmentFile } from './config.ts'
 import { type Cluster, type Database, openCluster } from './database/client.ts'
@@ -55,6 +56,7 @@ async function run(config: Config): Promise<void> {
   const database = cluster.connect()
   const app = await buildApp(config, database)
   stop = closeInOrder(app, config, database, cluster)
+  await listenForScrapes(app)
   await app.listen({ host: config.HOST, port: config.PORT }).catch(({ message }: Error) => {
     throw new OperatorError(`Cannot listen: ${message}. Set HOST or PORT.`)
   })

@@ -56,6 +56,7 @@ test('the table of variables has every setting with its default', () => {
     JWT_SECRET: 'x'.repeat(32),
     JWT_SECRET_PREVIOUS: 'x'.repeat(32),
     RATE_LIMIT: '600/min',
+    METRICS_PORT: '9464',
     SMTP_URL: 'smtp://x',
     MAIL_FROM: 'x@example.org',
     PASSWORD_RESET_URL: 'https://x/{token}',

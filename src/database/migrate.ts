@@ -44,6 +44,12 @@ export async function migrate(db: Kysely<Tables>, folder = SQL_FOLDER): Promise<
   }
 }
 
+/** The number of the latest migration that this version knows. */
+export async function schemaVersion(folder = SQL_FOLDER): Promise<number> {
+  const names = await readdir(new URL('migrations/', folder))
+  return Math.max(...names.map((name) => Number.parseInt(name, 10) || 0))
+}
+
 async function applyAll(db: Kysely<Tables>, scripts: Script[], folder: URL): Promise<string[]> {
   return db.transaction().execute(async (trx) => {
     await sql`select pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)})`.execute(trx)

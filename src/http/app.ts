@@ -10,6 +10,7 @@ import type { Config } from '#src/config.ts'
 import type { Database } from '#src/database/client.ts'
 import type { Turns } from '#src/lib/turns.ts'
 import type { Products } from '#src/products/define.ts'
+import type { Metrics } from './metrics/metrics.ts'
 
 /** The Fastify instance that plugins and domains are given. */
 export type App = FastifyInstance<
@@ -28,6 +29,7 @@ declare module 'fastify' {
     products: Products
     /** What takes long is done by turns, a slice in each turn of the event loop. */
     turns: Turns
+    metrics: Metrics
   }
   interface FastifySchema {
     operationId?: string

@@ -8,6 +8,7 @@ export interface CallerCache<Caller> {
   set(token: string, caller: Caller, asked: number, lifetimeMs: number): void
   /** Forgets the callers that meet a condition, so that this process refuses them at once. */
   forget(condition: (caller: Caller) => boolean): void
+  size(): number
 }
 
 /** Makes a cache whose entries go when their time is over, or when there are too many: the oldest first. */
@@ -33,5 +34,6 @@ export function createCallerCache<Caller>(): CallerCache<Caller> {
       forgottenAt = performance.now()
       for (const [token, { caller }] of entries) if (condition(caller)) entries.delete(token)
     },
+    size: () => entries.size,
   }
 }

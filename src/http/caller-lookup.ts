@@ -3,6 +3,7 @@ import { createFairQueue } from '#src/lib/fair-queue.ts'
 import type { App } from './app.ts'
 import { createCallerCache } from './caller-cache.ts'
 import { deadlineOf } from './deadline.ts'
+import { observeQueue } from './metrics/observe.ts'
 import { partyOf } from './party.ts'
 import { overloaded } from './plugins/overload.ts'
 
@@ -30,12 +31,18 @@ export interface CallerLookup<Caller> {
  * @param ask whom a token stands for, and for how many milliseconds at most; undefined where for nobody
  */
 export function createCallerLookup<Caller>(
-  { config, database }: App,
+  { config, database, metrics }: App,
   ask: (token: string) => Promise<{ caller: Caller; lifetimeMs: number } | undefined>,
 ): CallerLookup<Caller> {
   const cache = createCallerCache<Caller>()
   const limits = { running: LOOKUPS[database.kind], waiting: config.DATABASE_QUEUE_LIMIT }
   const lookups = createFairQueue(limits, overloaded)
+  let hits = 0
+  let misses = 0
+  observeQueue(metrics, 'callers', lookups.state)
+  metrics.observe('agro_caller_cache_entries', cache.size)
+  metrics.observe('agro_caller_cache_hits_total', () => hits)
+  metrics.observe('agro_caller_cache_misses_total', () => misses)
 
   async function askAndRemember(token: string): Promise<Caller | undefined> {
     const asked = performance.now()
@@ -47,7 +54,11 @@ export function createCallerLookup<Caller>(
   return {
     async find(token, request, reply) {
       const known = cache.get(token)
-      if (known) return known
+      if (known) {
+        hits++
+        return known
+      }
+      misses++
       const { signal, end } = deadlineOf(reply, LONGEST_LOOKUP_MS, overloaded)
       // Another request with the same token may have asked meanwhile.
       const find = async () => cache.get(token) ?? askAndRemember(token)

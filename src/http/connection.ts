@@ -11,11 +11,18 @@ export interface Connection {
   response: ServerResponse | undefined
   /** Whether nothing is asked. */
   isIdle(): boolean
+  /** What is going on, for those who look from outside. */
+  state(): ConnectionState
   /** Whether it is the client who has to go on: to send more of a body, or to read more of an answer. */
   isClientsTurn(): boolean
   /** Which of the two the client has been too slow with, if any; to be asked regularly. */
   slowWith(now: number): 'sending' | 'reading' | undefined
 }
+
+/** Nothing is asked; we read a request; we work on it; the client reads the answer. */
+export const CONNECTION_STATES = ['idle', 'receiving', 'working', 'sending'] as const
+
+export type ConnectionState = (typeof CONNECTION_STATES)[number]
 
 /** What a socket knows of its bytes and does not show: Node's own timeouts look there. */
 interface Handle {
@@ -35,6 +42,11 @@ export function createConnection(socket: Socket, limits: PaceLimits): Connection
     isIdle() {
       const { response } = connection
       return response === undefined || (response.writableFinished && response.req.complete)
+    },
+    state() {
+      if (connection.isIdle()) return 'idle'
+      if (isSending(connection.response)) return 'receiving'
+      return isReading(socket) ? 'sending' : 'working'
     },
     isClientsTurn: () => isSending(connection.response) || isReading(socket),
     slowWith(now) {

@@ -1,5 +1,5 @@
 import { DAY_MS, dayOf } from '#src/lib/days.ts'
-import { bucketOf, type Latencies, noLatencies } from '#src/lib/histogram.ts'
+import { bucketOf, type Latencies, noLatencies, sumOf } from '#src/lib/histogram.ts'
 
 /** How many requests of a day had one outcome, and how long they took. */
 export interface RequestCount {
@@ -16,31 +16,52 @@ export interface RequestCount {
   latencies: Latencies
 }
 
+/** A path as it was registered, and its method. */
+export interface RoutePattern {
+  method: string
+  route: string
+}
+
+/** How the requests for a route have ended in one way since the process began. */
+export interface RouteTotal extends RoutePattern {
+  status: number
+  /** The code of an error; empty for a success. */
+  code: string
+  requests: number
+  totalMs: number
+  latencies: Latencies
+}
+
 /** Adds counts to those that are kept; each day, operation, status and code comes once. */
 export type AddCounts = (counts: RequestCount[]) => Promise<void>
 
 /** Counts in memory how requests ended, until the counts are written. */
 export interface RequestCounter {
   /**
-   * Begins to count what goes by a name.
+   * Begins to count what goes by a name, for one route.
    *
    * @returns what counts a request that was answered, with the code of its error, if it ended with one
    */
-  counterOf(name: string): CountRequest
+  counterOf(name: string, pattern: RoutePattern): CountRequest
   /**
    * Adds what has been counted to what is kept; where that fails, it waits for the next time.
    *
    * @throws what `add` throws
    */
   flush(): Promise<void>
+  /** What has been counted since the process began, whether or not it has been written. */
+  totals(): RouteTotal[]
 }
 
 export type CountRequest = (status: number, code: string, milliseconds: number) => void
 
 interface Operation {
   name: string
-  /** By error code, or by status where there is none. */
+  pattern: RoutePattern
+  /** By error code, or by status where there is none; what has been counted since it was last collected. */
   outcomes: Map<string | number, RequestCount>
+  /** The same, of what was collected before. */
+  totals: Map<string | number, RouteTotal>
 }
 
 export function createRequestCounter(add: AddCounts): RequestCounter {
@@ -51,9 +72,12 @@ export function createRequestCounter(add: AddCounts): RequestCounter {
   let writing: Promise<void> = Promise.resolve()
 
   function collect(): void {
-    for (const { outcomes } of operations) {
-      for (const outcome of outcomes.values()) merge(waiting, outcome)
-      outcomes.clear()
+    for (const operation of operations) {
+      for (const [key, outcome] of operation.outcomes) {
+        addToTotal(operation, key, outcome)
+        merge(waiting, outcome)
+      }
+      operation.outcomes.clear()
     }
   }
 
@@ -72,8 +96,8 @@ export function createRequestCounter(add: AddCounts): RequestCounter {
   }
 
   return {
-    counterOf(name) {
-      const operation: Operation = { name, outcomes: new Map() }
+    counterOf(name, pattern) {
+      const operation: Operation = { name, pattern, outcomes: new Map(), totals: new Map() }
       operations.push(operation)
       return (status, code, milliseconds) => {
         const now = Date.now()
@@ -89,6 +113,11 @@ export function createRequestCounter(add: AddCounts): RequestCounter {
     flush() {
       writing = writing.catch(() => {}).then(write)
       return writing
+    },
+
+    totals() {
+      collect()
+      return operations.flatMap(({ totals }) => [...totals.values()])
     },
   }
 }
@@ -122,6 +151,24 @@ function count(
   outcome.latencies[bucket] = (outcome.latencies[bucket] ?? 0) + 1
 }
 
+function addToTotal({ pattern, totals }: Operation, key: string | number, count: RequestCount): void {
+  const { status, code, requests, totalMs, latencies } = count
+  const before = totals.get(key) ?? {
+    ...pattern,
+    status,
+    code,
+    requests: 0,
+    totalMs: 0,
+    latencies: noLatencies(),
+  }
+  totals.set(key, {
+    ...before,
+    requests: before.requests + requests,
+    totalMs: before.totalMs + totalMs,
+    latencies: sumOf(before.latencies, latencies),
+  })
+}
+
 function merge(into: Map<string, RequestCount>, count: RequestCount): void {
   const key = `${count.day} ${count.operation} ${count.status} ${count.code}`
   const present = into.get(key)
@@ -132,7 +179,7 @@ function merge(into: Map<string, RequestCount>, count: RequestCount): void {
   present.requests += count.requests
   present.totalMs += count.totalMs
   present.maxMs = Math.max(present.maxMs, count.maxMs)
-  present.latencies = present.latencies.map((n, bucket) => n + (count.latencies[bucket] as number))
+  present.latencies = sumOf(present.latencies, count.latencies)
 }
 
 function nextDay(time: number): number {

@@ -29,16 +29,35 @@ export interface BatcherBounds<Item> {
   refusal(): Error
 }
 
-/**
- * Answers an item.
- *
- * @param party whom it is for: they take turns for the places in a run. Without it, all are one
- */
-export type Batcher<Item, Result> = (item: Item, party?: Party) => Promise<Result>
+export interface Batcher<Item, Result> {
+  /**
+   * Answers an item.
+   *
+   * @param party whom it is for: they take turns for the places in a run. Without it, all are one
+   */
+  (item: Item, party?: Party): Promise<Result>
+  state(): BatcherState
+}
+
+/** What waits in a batcher, and what it has done so far. */
+export interface BatcherState {
+  waiting: number
+  /** 0 where items have no sizes. */
+  waitingBytes: number
+  /** Runs under way. */
+  running: number
+  runs: number
+  /** Items that have gone into runs, and how long they had waited for that, all together. */
+  items: number
+  waitedMs: number
+  refused: number
+}
 
 interface Waiting<Item, Result> {
   item: Item
   bytes: number
+  /** When it was asked for, on the clock of `performance.now()`. */
+  since: number
   /** Those who have a place in the line for it. */
   parties: Party[]
   /** Whether it goes out, or has: the others' turns are nothing to it any more. */
@@ -59,6 +78,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
   const { run, concurrency, failsAll } = options
   const waiting = createWaitingRoom(options)
   let running = 0
+  let runs = 0
   let scheduled = false
 
   function schedule(): void {
@@ -70,6 +90,7 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
       const next = waiting.takeBatch()
       if (next.length === 0) return
       running++
+      runs++
       void answer(next).finally(() => {
         running--
         schedule()
@@ -99,11 +120,12 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     })
   }
 
-  return (item, party = EVERYBODY) => {
+  function ask(item: Item, party = EVERYBODY): Promise<Result> {
     const answered = waiting.add(item, party)
     schedule()
     return answered
   }
+  return Object.assign(ask, { state: () => ({ ...waiting.state(), running, runs }) })
 }
 
 /** Where items wait until they are taken for a run. */
@@ -113,6 +135,9 @@ function createWaitingRoom<Item, Result>({ batch, keyOf, bounds }: BatcherOption
   /** By their keys, until they are answered. */
   const asked = new Map<unknown, Entry>()
   let waitingBytes = 0
+  let items = 0
+  let waitedMs = 0
+  let refused = 0
 
   /** What is asked about the same already, or a new one. */
   function entryOf(item: Item): Entry {
@@ -133,12 +158,20 @@ function createWaitingRoom<Item, Result>({ batch, keyOf, bounds }: BatcherOption
     while (line.size() > waitingItems || waitingBytes > mostBytes) {
       const newest = line.takeNewestOfMost() as Entry
       waitingBytes -= newest.bytes
+      refused++
       newest.reject(refusal())
     }
   }
 
   return {
     isEmpty: () => line.size() === 0,
+    state: () => ({
+      waiting: line.size(),
+      waitingBytes: bounds ? waitingBytes : 0,
+      items,
+      waitedMs,
+      refused,
+    }),
     add(item: Item, party: Party): Promise<Result> {
       const entry = entryOf(item)
       if (!entry.taken && !entry.parties.some((other) => isSame(other, party))) {
@@ -162,6 +195,9 @@ function createWaitingRoom<Item, Result>({ batch, keyOf, bounds }: BatcherOption
         waitingBytes -= entry.bytes
         next.push(entry)
       }
+      const now = performance.now()
+      for (const { since } of next) waitedMs += now - since
+      items += next.length
       return next
     },
   }
@@ -174,7 +210,7 @@ function newEntry<Item, Result>(item: Item, bytes: number): Waiting<Item, Result
     resolve = onResult
     reject = onError
   })
-  return { item, bytes, parties: [], taken: false, answer, resolve, reject }
+  return { item, bytes, since: performance.now(), parties: [], taken: false, answer, resolve, reject }
 }
 
 function isSame(one: Party, other: Party): boolean {

@@ -1,4 +1,4 @@
-import { createFairLine, type Party } from './fair-line.ts'
+import { createFairLine, type FairLine, type Party } from './fair-line.ts'
 
 export type { Party } from './fair-line.ts'
 
@@ -11,6 +11,13 @@ export interface FairQueueLimits {
   runningEachNetwork?: number
   /** So many more wait. */
   waiting: number
+}
+
+/** How full a queue is, and how many it has refused so far. */
+export interface QueueState {
+  running: number
+  waiting: number
+  refused: number
 }
 
 /** Runs tasks a few at a time. Those who have many waiting wait for themselves, and not others for them. */
@@ -27,8 +34,7 @@ export interface FairQueue {
    * place back. Called again, that does nothing.
    */
   enter(party: Party, signal?: AbortSignal): Promise<() => void>
-  /** How many tasks wait. */
-  waiting(): number
+  state(): QueueState
 }
 
 interface Entry {
@@ -47,6 +53,7 @@ export function createFairQueue(limits: FairQueueLimits, refusal: () => Error): 
   const runningOf = new Map<string, number>()
   const runningIn = new Map<string, number>()
   let running = 0
+  let refused = 0
 
   const mayRunOneMore = (_: Entry, party: Party) =>
     (runningOf.get(keyOf(party)) ?? 0) < runningEach &&
@@ -74,28 +81,17 @@ export function createFairQueue(limits: FairQueueLimits, refusal: () => Error): 
     startNext()
   }
 
+  function refuseNewest(): void {
+    refused++
+    line.takeNewestOfMost()?.refuse(refusal())
+  }
+
   function turnOf(party: Party, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        line.remove(party, entry)
-        reject(signal?.reason)
-      }
-      const entry: Entry = {
-        start: () => {
-          signal?.removeEventListener('abort', leave)
-          resolve()
-        },
-        refuse: (error) => {
-          signal?.removeEventListener('abort', leave)
-          reject(error)
-        },
-      }
-      signal?.addEventListener('abort', leave, { once: true })
-      line.add(party, entry)
-      startNext()
-      // Whoever has most makes room; that may be the one that has just come.
-      if (line.size() > mostWaiting) line.takeNewestOfMost()?.refuse(refusal())
-    })
+    const turn = standIn(line, party, signal)
+    startNext()
+    // Whoever has most makes room; that may be the one that has just come.
+    if (line.size() > mostWaiting) refuseNewest()
+    return turn
   }
 
   async function enter(party: Party, signal?: AbortSignal): Promise<() => void> {
@@ -118,8 +114,30 @@ export function createFairQueue(limits: FairQueueLimits, refusal: () => Error): 
       }
     },
     enter,
-    waiting: line.size,
+    state: () => ({ running, waiting: line.size(), refused }),
   }
+}
+
+/** Joins the end of a line, until one is started, is refused or leaves. */
+function standIn(line: FairLine<Entry>, party: Party, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = () => {
+      line.remove(party, entry)
+      reject(signal?.reason)
+    }
+    const entry: Entry = {
+      start: () => {
+        signal?.removeEventListener('abort', leave)
+        resolve()
+      },
+      refuse: (error) => {
+        signal?.removeEventListener('abort', leave)
+        reject(error)
+      },
+    }
+    signal?.addEventListener('abort', leave, { once: true })
+    line.add(party, entry)
+  })
 }
 
 function keyOf({ network, caller }: Party): string {

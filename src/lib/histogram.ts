@@ -12,10 +12,32 @@ export function noLatencies(): Latencies {
   return new Array(BUCKETS).fill(0)
 }
 
+export function sumOf(some: Latencies, others: Latencies): Latencies {
+  return some.map((count, bucket) => count + (others[bucket] as number))
+}
+
 /** The bucket of a duration in milliseconds. */
 export function bucketOf(milliseconds: number): number {
   if (milliseconds <= FIRST_MS) return 0
   return Math.min(Math.ceil(BUCKETS_PER_OCTAVE * Math.log2(milliseconds / FIRST_MS)), BUCKETS - 1)
+}
+
+/** How many durations did not exceed a limit, in milliseconds. */
+export interface UpTo {
+  limitMs: number
+  count: number
+}
+
+/** The counts up to limits each of which is twice the one before; what exceeds the last of them is in none. */
+export function countsByOctave(latencies: Latencies): UpTo[] {
+  const counts: UpTo[] = []
+  let count = 0
+  for (let bucket = 0; bucket < BUCKETS - 1; bucket++) {
+    count += latencies[bucket] as number
+    const octave = bucket / BUCKETS_PER_OCTAVE
+    if (Number.isInteger(octave)) counts.push({ limitMs: FIRST_MS * 2 ** octave, count })
+  }
+  return counts
 }
 
 /**

@@ -18,6 +18,8 @@ export interface Mailer {
   send(write: WriteMail): boolean
   /** Tries what waits once more, for a short time, and logs how much is lost. */
   close(): Promise<void>
+  /** How many mails wait, and how attempts at sending one have ended so far. */
+  state(): { waiting: number; sent: number; failed: number }
 }
 
 export interface MailerOptions {
@@ -52,16 +54,13 @@ interface Letter {
 /** Sends mails one by one, a few at a time, so that nobody who asks for one waits for the mail server. */
 export function createMailer({ url, from, log, limits }: MailerOptions): Mailer {
   const { running: places, waiting, retryMs, closeMs } = { ...LIMITS, ...limits }
-  const transport = createTransport(
-    // Whatever a mail is made of, it names no files and no pages to be read.
-    { url, ...TIMEOUTS, disableFileAccess: true, disableUrlAccess: true },
-    // Tells programs that answer mails not to answer this one (RFC 3834).
-    { from, headers: { 'Auto-Submitted': 'auto-generated' } },
-  )
+  const transport = transportOf(url, from)
   const ready: Letter[] = []
   const later = new Map<Letter, NodeJS.Timeout>()
   const underWay = new Set<Promise<void>>()
   let closing = false
+  let delivered = 0
+  let failed = 0
 
   function sendNext(): void {
     while (underWay.size < places && ready.length > 0) {
@@ -79,8 +78,10 @@ export function createMailer({ url, from, log, limits }: MailerOptions): Mailer 
       if (letter.mail === undefined) return
       const { about, ...mail } = letter.mail
       await transport.sendMail(mail)
+      delivered++
       log.info(about, 'a mail was sent')
     } catch (error) {
+      failed++
       const retryAfter = isFinal(error) || closing ? undefined : retryMs[letter.attempts]
       letter.attempts++
       log.warn(
@@ -125,7 +126,18 @@ export function createMailer({ url, from, log, limits }: MailerOptions): Mailer 
       if (lost > 0) log.warn({ mails: lost }, 'mails were not sent: the service has stopped')
       transport.close()
     },
+
+    state: () => ({ waiting: ready.length + later.size + underWay.size, sent: delivered, failed }),
   }
+}
+
+function transportOf(url: string, from: string) {
+  return createTransport(
+    // Whatever a mail is made of, it names no files and no pages to be read.
+    { url, ...TIMEOUTS, disableFileAccess: true, disableUrlAccess: true },
+    // Tells programs that answer mails not to answer this one (RFC 3834).
+    { from, headers: { 'Auto-Submitted': 'auto-generated' } },
+  )
 }
 
 /** What a server refuses for good (5yz) it refuses again. */

@@ -12,6 +12,8 @@ export interface Turns {
    * @param signal ends the waiting, with its reason
    */
   next(party: Party, signal?: AbortSignal): Promise<void>
+  /** How many wait for a slice. */
+  waiting(): number
   /** Calls something at the end of the present turn, before anything long goes on. */
   atEnd(callback: () => void): void
 }
@@ -77,6 +79,7 @@ export function createTurns(milliseconds: number): Turns {
       if (line.size() === 0 && isTimeLeft()) return
       await waitFor(party, signal)
     },
+    waiting: line.size,
     atEnd(callback) {
       callbacks.push(callback)
       endSoon()

@@ -7,6 +7,7 @@ import type { RecordAdvisory } from '#src/domains/history/queries.ts'
 import type { App } from '#src/http/app.ts'
 import { batchRoutes } from './batch/routes.ts'
 import { createLookup } from './lookup/lookup.ts'
+import { observeLookup } from './metrics.ts'
 import { pointEndpointsOf } from './point/endpoints.ts'
 import { pointRoutes } from './point/routes.ts'
 import { polygonRoutes } from './polygon/routes.ts'
@@ -33,6 +34,8 @@ export async function advisory(app: App, { record }: AdvisoryOptions): Promise<v
   for (const schema of components) app.addSchema(schema)
 
   const lookup = createLookup(app.database, app.config, app.products)
+  observeLookup(app.metrics, lookup)
+  app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
   pointRoutes(app, pointEndpointsOf(points, allProducts.response), lookup, record)
   await app.register(batchRoutes, { lookup, schemas: batches, forms })
   await app.register(polygonRoutes, { lookup, schemas: polygons, record })

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { ApiError } from '#src/errors.ts'
-import { createFairQueue } from '#src/lib/fair-queue.ts'
+import { createFairQueue, type QueueState } from '#src/lib/fair-queue.ts'
 import { networkOf, siteOf } from '#src/lib/network.ts'
 
 /** Whose password is hashed, and for whom. */
@@ -23,6 +23,8 @@ export interface Hashing {
    * @throws {ApiError} OVERLOADED, where too many wait, of whoever has most waiting
    */
   run<Result>(whose: HashingFor, prepare: () => Promise<void>, work: () => Promise<Result>): Promise<Result>
+  /** What is hashed, and what waits to be; what is refused of what is asked for one account counts as well. */
+  state(): QueueState
 }
 
 /**
@@ -61,6 +63,14 @@ export function createHashing(): Hashing {
         const left = (asking.get(account) ?? 0) - 1
         if (left > 0) asking.set(account, left)
         else asking.delete(account)
+      }
+    },
+    state() {
+      const [hashed, asked] = [places.state(), accounts.state()]
+      return {
+        running: hashed.running,
+        waiting: hashed.waiting + asked.waiting,
+        refused: hashed.refused + asked.refused,
       }
     },
   }

@@ -3,6 +3,7 @@ import { sessionSchemas } from '#schemas/sessions.ts'
 import { twoFactorSchemas } from '#schemas/two-factor.ts'
 import type { App } from '#src/http/app.ts'
 import { loadSecrets } from '#src/http/jwt-secret.ts'
+import { observeQueue } from '#src/http/metrics/observe.ts'
 import type { Mailer } from '#src/lib/mailer.ts'
 import { createAccountMail } from './account-mail.ts'
 import { startCleanUp } from './clean-up.ts'
@@ -25,7 +26,9 @@ export async function auth(app: App): Promise<void> {
   const { config, database } = app
   const db = database.writer
   const throttle = createThrottle(db)
-  const inTurn = createTurns(throttle, createHashing())
+  const hashing = createHashing()
+  observeQueue(app.metrics, 'passwords', hashing.state)
+  const inTurn = createTurns(throttle, hashing)
   const mail = createAccountMail(db, throttle, config, await mailerOf(app))
   const confirms = config.EMAIL_CONFIRMATION === 'required'
   const desk = createCredentialDesk(db, throttle, inTurn, confirms)
@@ -60,5 +63,9 @@ async function mailerOf(app: App): Promise<Mailer | undefined> {
   }
   const mailer = createMailer({ url: SMTP_URL, from: MAIL_FROM, log })
   app.addHook('onClose', () => mailer.close())
+  const { metrics } = app
+  metrics.observe('agro_mails_waiting', () => mailer.state().waiting)
+  metrics.observe('agro_mails_sent_total', () => mailer.state().sent)
+  metrics.observe('agro_mails_failed_total', () => mailer.state().failed)
   return mailer
 }

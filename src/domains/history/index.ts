@@ -1,5 +1,6 @@
 import { historyQueryOf, historySchemasOf } from '#schemas/history.ts'
 import type { App } from '#src/http/app.ts'
+import { observeBatcher } from '#src/http/metrics/observe.ts'
 import type { RecordAdvisory } from './queries.ts'
 import { quotaOf } from './quota.ts'
 import { createHistoryRecorder } from './recorder.ts'
@@ -20,5 +21,7 @@ export function historyRecorderOf(app: App): RecordAdvisory {
   const quota = quotaOf(app.config)
   const { shorten, end } = createShortener(db, quota, app.log)
   app.addHook('onClose', end)
-  return createHistoryRecorder(db, quota, quota.full === 'oldest' ? shorten : () => {})
+  const { record, state } = createHistoryRecorder(db, quota, quota.full === 'oldest' ? shorten : () => {})
+  observeBatcher(app.metrics, 'history', state)
+  return record
 }

@@ -4,7 +4,7 @@ import { isDatabaseUnavailable } from '#src/database/failures.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { ApiError } from '#src/errors.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
-import { createBatcher } from '#src/lib/batcher.ts'
+import { type BatcherState, createBatcher } from '#src/lib/batcher.ts'
 import type { RecordAdvisory } from './queries.ts'
 import { type HistoryEntry, type HistoryQuota, insertAdvisories, type Written } from './recording-queries.ts'
 
@@ -15,6 +15,11 @@ const BATCH_BYTES = 4_000_000
 /** What may wait for the database: an answer that comes later than its client waits helps nobody. */
 const WAITING_ENTRIES = 5000
 const WAITING_BYTES = 64_000_000
+
+export interface HistoryRecorder {
+  record: RecordAdvisory
+  state(): BatcherState
+}
 
 /**
  * Makes what keeps advisories in their callers' histories. One statement is under way at a time; what
@@ -27,7 +32,7 @@ export function createHistoryRecorder(
   db: Kysely<Tables>,
   quota: HistoryQuota,
   shorten: (userId: string) => void,
-): RecordAdvisory {
+): HistoryRecorder {
   const insert = createBatcher<HistoryEntry, string | null>({
     async run(entries) {
       const written = new Map((await insertAdvisories(db, entries, quota)).map((one) => [one.id, one]))
@@ -55,12 +60,13 @@ export function createHistoryRecorder(
     },
   })
 
-  return async (record, party) => {
+  const record: RecordAdvisory = (record, party) => {
     const request = JSON.stringify(record.request)
     const answer = JSON.stringify(record.answer)
     const bytes = Buffer.byteLength(request) + Buffer.byteLength(answer)
     return insert({ ...record, id: randomUUID(), request, answer, bytes }, party)
   }
+  return { record, state: insert.state }
 }
 
 function accountDeleted(): ApiError {

@@ -1,6 +1,7 @@
 import fp from 'fastify-plugin'
 import type { App } from '../app.ts'
 import { type Connection, createConnection } from '../connection.ts'
+import { type Ended, observeConnections, observeEnds } from '../metrics/connections.ts'
 import { createOpenConnections, type OpenConnections } from '../open-connections.ts'
 import { refuseSlowRequest } from './error-handler.ts'
 
@@ -25,29 +26,32 @@ const LOOKS_IN_WINDOW = 10
 export const connections = fp(
   async (app: App) => {
     const { SLOW_CLIENT_MS } = app.config
-    app.decorate('openConnections', keepConnections(app))
+    const ended = observeEnds(app)
+    app.decorate('openConnections', keepConnections(app, ended))
+    observeConnections(app, app.openConnections)
     const timer = setInterval(
       () => {
         const now = performance.now()
-        for (const connection of app.openConnections) endIfSlow(connection, now)
+        for (const connection of app.openConnections) endIfSlow(connection, now, ended)
       },
       Math.min(LOOK_MS, SLOW_CLIENT_MS / LOOKS_IN_WINDOW),
     ).unref()
     app.addHook('onClose', async () => clearInterval(timer))
   },
-  { name: 'connections', dependencies: ['error-handler'] },
+  { name: 'connections', dependencies: ['error-handler', 'metrics'] },
 )
 
-function endIfSlow(connection: Connection, now: number): void {
+function endIfSlow(connection: Connection, now: number, ended: Ended): void {
   const { socket, response } = connection
   const slowWith = connection.slowWith(now)
+  if (slowWith) ended(`slow_${slowWith}`)
   if (slowWith === 'sending' && response && response.socket === socket && !response.headersSent) {
     refuseSlowRequest(response.req)
   } else if (slowWith) socket.destroy()
 }
 
 /** Knows the open connections of a service, and lets there be no more of them than MAX_CONNECTIONS. */
-function keepConnections({ server, config }: App): OpenConnections {
+function keepConnections({ server, config }: App, ended: Ended): OpenConnections {
   const limits = { bytesPerSecond: SLOWEST_BYTES_PER_SECOND, windowMs: config.SLOW_CLIENT_MS }
   const open = createOpenConnections()
   server.on('connection', (socket) => {
@@ -58,6 +62,7 @@ function keepConnections({ server, config }: App): OpenConnections {
     const leaving = open.givingWay() ?? connection
     // It closes a moment later: until then others may come.
     open.forget(leaving)
+    ended('too_many')
     leaving.socket.destroy()
   })
   server.on('request', (request, response) => {

@@ -6,6 +6,7 @@ import { ApiError } from '#src/errors.ts'
 import { createFairQueue, type FairQueueLimits } from '#src/lib/fair-queue.ts'
 import type { App } from '../app.ts'
 import { deadlineOf } from '../deadline.ts'
+import { observeQueue } from '../metrics/observe.ts'
 import { partyOf } from '../party.ts'
 
 declare module 'fastify' {
@@ -53,6 +54,8 @@ export const overload = fp(
   async (app: App) => {
     const places = createFairQueue(limitsOf(app), overloaded)
     const notes = createFairQueue(NOTES, overloaded)
+    observeQueue(app.metrics, 'requests', places.state)
+    observeQueue(app.metrics, 'idempotency_notes', notes.state)
     app.decorateRequest('leaveDatabase', null)
 
     async function enter(request: FastifyRequest, reply: FastifyReply): Promise<() => void> {

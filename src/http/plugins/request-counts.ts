@@ -1,8 +1,9 @@
 import type { FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import fp from 'fastify-plugin'
 import type { App } from '../app.ts'
+import { observeRequests } from '../metrics/requests.ts'
 import { flushRegularly } from '../regular-flush.ts'
-import { type AddCounts, createRequestCounter } from '../request-counter.ts'
+import { type AddCounts, createRequestCounter, type RoutePattern } from '../request-counter.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -18,10 +19,11 @@ declare module 'fastify' {
  */
 export const requestCounts = fp(
   async (app: App, { add }: { add: AddCounts }) => {
-    const { counterOf, flush } = createRequestCounter(add)
+    const { counterOf, flush, totals } = createRequestCounter(add)
+    observeRequests(app.metrics, totals)
 
-    function hookOf(name: string) {
-      const count = counterOf(name)
+    function hookOf(name: string, pattern: RoutePattern) {
+      const count = counterOf(name, pattern)
       return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
         count(reply.statusCode, request.errorCode ?? '', reply.elapsedTime)
         done()
@@ -30,9 +32,12 @@ export const requestCounts = fp(
 
     app.decorate('flushRequestCounts', flush)
     app.addHook('onRoute', (route) => {
-      route.onResponse = [hookOf(nameOf(route)), ...[route.onResponse ?? []].flat()]
+      route.onResponse = [
+        hookOf(nameOf(route), patternOf(route, app.config.BASE_PATH)),
+        ...[route.onResponse ?? []].flat(),
+      ]
     })
-    const countUnknownPath = hookOf('unknownPath')
+    const countUnknownPath = hookOf('unknownPath', UNKNOWN_PATH)
     app.addHook('onResponse', (request, reply, done) => {
       if (request.is404) countUnknownPath(request, reply, done)
       else done()
@@ -40,8 +45,17 @@ export const requestCounts = fp(
 
     flushRegularly(app, flush, 'requests could not be counted yet')
   },
-  { name: 'request-counts', dependencies: ['error-handler'] },
+  { name: 'request-counts', dependencies: ['error-handler', 'metrics'] },
 )
+
+/** Anybody can make up paths and methods: they are one. */
+const UNKNOWN_PATH: RoutePattern = { method: 'any', route: 'unknown' }
+
+/** Without what all paths begin with here: dashboards are to know the route elsewhere. */
+function patternOf({ method, url }: RouteOptions, base: string): RoutePattern {
+  const route = url.startsWith(`${base}/`) ? url.slice(base.length) : url
+  return { method: [method].flat().join(), route }
+}
 
 /** What a route is counted as. Those that are no operation of the API are pages about it. */
 function nameOf({ schema, method }: RouteOptions): string {

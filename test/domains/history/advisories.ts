@@ -29,7 +29,7 @@ export function recordOf(person: Person, changes: Partial<AdvisoryRecord> = {}):
 
 /** What keeps advisories, and shortens no history. */
 export function recorderOn(db: Kysely<Tables>): (record: AdvisoryRecord) => Promise<string> {
-  const record = createHistoryRecorder(db, quotaOf(loadConfig({})), () => {})
+  const { record } = createHistoryRecorder(db, quotaOf(loadConfig({})), () => {})
   return async (advisory) => (await record(advisory)) as string
 }
 

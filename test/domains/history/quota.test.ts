@@ -79,7 +79,7 @@ describe('a history that is full', () => {
     const db = service.database.writer
     const quota = { items: 1000, bytes: 10_000, full: 'oldest' } as const
     const { shorten, end } = createShortener(db, quota, service.app.log)
-    const record = createHistoryRecorder(db, quota, shorten)
+    const { record } = createHistoryRecorder(db, quota, shorten)
     // One statement each: what is kept together is as old.
     const keep = (bytes: number) =>
       record(recordOf(person, { request: {}, answer: { text: 'x'.repeat(bytes - '{}{"text":""}'.length) } }))

@@ -67,6 +67,8 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
 
   for (const { product, parameters, request, response } of schemas) {
     const { code, names } = product
+    let answered = 0
+    app.metrics.observe('agro_batch_points_total', () => answered, { product: code })
     const merge = queryMerger(parameters)
     app.route({
       method: 'POST',
@@ -118,6 +120,7 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
         const advice = await adviseBatch(lookup, series, turns, points.count, (index) =>
           readPoint(points, index, validate, passage),
         )
+        answered += points.count
         const { release } = advice
         refuseOwnNames(pass, headerOf(product, release))
         reply.header('advisory-release', release.code).type(mediaTypeOf(answerForm))

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
-import { createBatcher } from '#src/lib/batcher.ts'
+import { type BatcherState, createBatcher } from '#src/lib/batcher.ts'
 import type { Party } from '#src/lib/fair-line.ts'
 import { type CellToFind, findCountries, type PlaceToFind, type Position } from './queries.ts'
 
@@ -18,6 +18,8 @@ export interface CountryFinder {
    * @param party who waits for it: where one query is not enough, those who wait take turns
    */
   find(position: Position, boundaries: string, party?: Party): Promise<readonly string[]>
+  /** What is asked of the database. */
+  state(): BatcherState
 }
 
 /**
@@ -62,13 +64,7 @@ export function createCountryFinder(
   let current: string | undefined
   let replaced: string | undefined
 
-  const ask = createBatcher({
-    run: (places: PlaceToFind[]) => findCountries(db, places),
-    concurrency,
-    batch: PLACES_PER_QUERY,
-    // No place makes a query fail: asking again for fewer would not help.
-    failsAll: () => true,
-  })
+  const ask = createAsking(db, concurrency)
 
   /** Whether what is recorded is of these boundaries. Those that others have replaced do not come back. */
   function isCurrent(boundaries: string): boolean {
@@ -125,7 +121,18 @@ export function createCountryFinder(
       }
       return found.containing
     },
+    state: ask.state,
   }
+}
+
+function createAsking(db: Kysely<Tables>, concurrency: number) {
+  return createBatcher({
+    run: (places: PlaceToFind[]) => findCountries(db, places),
+    concurrency,
+    batch: PLACES_PER_QUERY,
+    // No place makes a query fail: asking again for fewer would not help.
+    failsAll: () => true,
+  })
 }
 
 function cellOf(position: Position, grid: number): Cell {

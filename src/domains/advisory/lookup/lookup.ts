@@ -2,16 +2,18 @@ import type { Config } from '#src/config.ts'
 import type { Database } from '#src/database/client.ts'
 import type { ApiError } from '#src/errors.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
+import type { BatcherState } from '#src/lib/batcher.ts'
 import { EVERYBODY, type Party } from '#src/lib/fair-line.ts'
+import type { QueueState } from '#src/lib/fair-queue.ts'
 import { createFairRoom } from '#src/lib/fair-room.ts'
 import type { Products } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
-import { createPixelReader } from './pixels.ts'
+import { createPixelReader, type PixelReader, type PixelReaderState } from './pixels.ts'
 import type { PublishedRelease } from './published-release.ts'
 import type { Position } from './queries.ts'
 import { createReasons, type Reasons } from './reasons.ts'
 import { ReplacedMeanwhile } from './replaced.ts'
-import { createSnapshots, type Snapshot } from './snapshot.ts'
+import { createSnapshots, type Snapshot, type SnapshotState } from './snapshot.ts'
 import { type LayerValues, type StoredPixels, valuesOf } from './values.ts'
 
 /** What a release says of a point. */
@@ -66,6 +68,15 @@ export interface Lookup {
    * @throws {ApiError} OVERLOADED where more than DATABASE_QUEUE_LIMIT wait, and the party has most of them
    */
   inReleaseQueued<Result>(series: Series, party: Party, work: WorkInRelease<Result>): Promise<Result>
+  state(): LookupState
+}
+
+/** What a look-up has in memory, and what it does at the database. */
+export interface LookupState extends PixelReaderState {
+  snapshot: SnapshotState | undefined
+  countries: BatcherState
+  /** Points and batches in the lane through the database. */
+  queue: QueueState
 }
 
 /** That a release is deleted while it is read happens; so often in a row, only while much is being replaced. */
@@ -83,16 +94,6 @@ export function createLookup({ kind, reader }: Database, config: Config, product
   const pixels = createPixelReader(reader, { cacheBytes: config.TILE_CACHE_MB * MEGABYTE, concurrency })
   const reasons = createReasons(reader, products, concurrency)
   const room = createFairRoom(config.DATABASE_QUEUE_LIMIT, overloaded)
-
-  function valuesFromMemory(release: PublishedRelease, position: Position): LayerValues | null | undefined {
-    const found: StoredPixels[] = []
-    for (const coverage of release.coverages) {
-      const stored = pixels.fromMemory(coverage, position)
-      if (stored === undefined) return undefined
-      found.push(stored)
-    }
-    return valuesOf(release.layers, found)
-  }
 
   async function valuesOfPoint(
     release: PublishedRelease,
@@ -136,7 +137,7 @@ export function createLookup({ kind, reader }: Database, config: Config, product
       const snapshot = snapshots.known()
       const release = snapshot?.releaseOf(series)
       if (!snapshot || !release) return undefined
-      const values = valuesFromMemory(release, position)
+      const values = valuesFromMemory(pixels, release, position)
       if (values === undefined) return undefined
       return values ? { release, values } : reasons.noValueFromMemory(snapshot, series, position)
     },
@@ -148,10 +149,31 @@ export function createLookup({ kind, reader }: Database, config: Config, product
       }),
     valuesAt(release, positions, party = EVERYBODY) {
       const values = positions.map((position) => {
-        const found = valuesFromMemory(release, position)
+        const found = valuesFromMemory(pixels, release, position)
         return found === undefined ? valuesOfPoint(release, position, party) : found
       })
       return Promise.all(values)
     },
+    state: () => ({
+      ...pixels.state(),
+      snapshot: snapshots.state(),
+      countries: reasons.state(),
+      queue: room.state(),
+    }),
   }
+}
+
+/** Undefined where the database has to be asked. */
+function valuesFromMemory(
+  pixels: PixelReader,
+  release: PublishedRelease,
+  position: Position,
+): LayerValues | null | undefined {
+  const found: StoredPixels[] = []
+  for (const coverage of release.coverages) {
+    const stored = pixels.fromMemory(coverage, position)
+    if (stored === undefined) return undefined
+    found.push(stored)
+  }
+  return valuesOf(release.layers, found)
 }

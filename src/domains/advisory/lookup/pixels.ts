@@ -1,13 +1,13 @@
 import type { Kysely } from 'kysely'
 import { isDatabaseUnavailable } from '#src/database/failures.ts'
 import type { Tables } from '#src/database/tables.ts'
-import { createBatcher } from '#src/lib/batcher.ts'
+import { type BatcherState, createBatcher } from '#src/lib/batcher.ts'
 import type { Party } from '#src/lib/fair-line.ts'
 import { createInterleaver, type InterleavedTile } from '#src/raster/interleave.ts'
 import type { NumberedCoverage } from './published-release.ts'
 import { findPixels, findTiles, type Position, type TileAddress } from './queries.ts'
 import { ReplacedMeanwhile } from './replaced.ts'
-import { createTileCache } from './tile-cache.ts'
+import { createTileCache, type TileCacheState } from './tile-cache.ts'
 import type { StoredPixels } from './values.ts'
 
 export interface PixelReaderOptions {
@@ -28,6 +28,14 @@ export interface PixelReader {
    * @throws {ReplacedMeanwhile} where the coverage has been deleted
    */
   read(coverage: NumberedCoverage, position: Position, party?: Party): Promise<StoredPixels>
+  state(): PixelReaderState
+}
+
+export interface PixelReaderState {
+  cache: TileCacheState
+  /** What is asked of the database. */
+  pixels: BatcherState
+  tiles: BatcherState
 }
 
 /** Who waits for a tile, and for which of its pixels. */
@@ -132,6 +140,7 @@ export function createPixelReader(
       const tile = cache.get(place.key)
       return tile === undefined ? readWhenLoaded(coverage, place, party) : pixelIn(tile, place)
     },
+    state: () => ({ cache: cache.state(), pixels: askPixels.state(), tiles: askTile.state() }),
   }
 }
 

@@ -52,6 +52,8 @@ export interface Layer extends LayerLabel {
 
 export interface Release extends ReleaseLabels, Series {
   id: number
+  /** When it was loaded. */
+  createdAt: Date
   layers: Layer[]
   coverages: Coverage[]
 }
@@ -87,6 +89,7 @@ export async function findReleases(db: Kysely<Tables>, ids: number[]): Promise<R
       crop_code as "cropCode",
       forecast_period as "forecastPeriod",
       synthetic,
+      created_at as "createdAt",
       layers,
       coverages
     from release

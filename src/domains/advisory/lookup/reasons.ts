@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { ofSeasonless } from '#schemas/product.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { ApiError, unknownCountry } from '#src/errors.ts'
+import type { BatcherState } from '#src/lib/batcher.ts'
 import type { Party } from '#src/lib/fair-line.ts'
 import { swapped } from '#src/lib/swapped.ts'
 import type { Products } from '#src/products/define.ts'
@@ -35,6 +36,8 @@ export interface Reasons {
     what?: Place,
     party?: Party,
   ): Promise<ApiError>
+  /** What is asked of the database about countries. */
+  state(): BatcherState
 }
 
 /** @param concurrency queries for the countries of positions that may be under way at the same time */
@@ -83,6 +86,8 @@ export function createReasons(db: Kysely<Tables>, products: Products, concurrenc
       const codesMeant = meant ? await countries.find(meant, snapshot.boundaries, party) : []
       return noValueIn(snapshot, { codes, codesMeant }, series, valuesOf(series), position, what)
     },
+
+    state: countries.state,
   }
 }
 

@@ -38,6 +38,13 @@ export interface Snapshots {
   current(): Promise<Snapshot>
   /** The same, asked of the database after this call. */
   renewed(): Promise<Snapshot>
+  /** Undefined before the database was first asked. */
+  state(): SnapshotState | undefined
+}
+
+export interface SnapshotState {
+  ageMs: number
+  published: PublishedRelease[]
 }
 
 interface DatedSnapshot extends Snapshot {
@@ -59,7 +66,7 @@ interface DatedSnapshot extends Snapshot {
 export function createSnapshots(db: Kysely<Tables>, products: Products, maxAgeMs: number): Snapshots {
   let snapshot: DatedSnapshot | undefined
   let pending: Promise<void> | undefined
-  const numbered = createNumbering()
+  const prepare = createPreparation(products)
 
   async function load(): Promise<void> {
     const takenAt = performance.now()
@@ -97,12 +104,6 @@ export function createSnapshots(db: Kysely<Tables>, products: Products, maxAgeMs
     }
   }
 
-  /** Null where the service does not know the product: another version of it may know more. */
-  function prepare(release: Release): PublishedRelease | null {
-    const product = products.list.find(({ code }) => code === release.product)
-    return product ? numbered(release, product) : null
-  }
-
   function refresh(): Promise<void> {
     pending ??= load().finally(() => {
       pending = undefined
@@ -133,6 +134,20 @@ export function createSnapshots(db: Kysely<Tables>, products: Products, maxAgeMs
     known,
     current: async () => known() ?? takenSince(performance.now() - maxAgeMs),
     renewed: () => takenSince(performance.now()),
+    state: () =>
+      snapshot && {
+        ageMs: performance.now() - snapshot.takenAt,
+        published: [...snapshot.releases.values()].filter((release) => release !== null),
+      },
+  }
+}
+
+/** Null where the service does not know the product: another version of it may know more. */
+function createPreparation(products: Products): (release: Release) => PublishedRelease | null {
+  const numbered = createNumbering()
+  return (release) => {
+    const product = products.list.find(({ code }) => code === release.product)
+    return product ? numbered(release, product) : null
   }
 }
 

@@ -38,6 +38,18 @@ interface Segment {
   end: number
 }
 
+/** What a tile cache holds, and how it has served so far. */
+export interface TileCacheState {
+  tiles: number
+  /** Memory that it has taken, in whole segments, and the most that it takes. */
+  bytes: number
+  limitBytes: number
+  hits: number
+  misses: number
+  /** Tiles that made room for others. */
+  evicted: number
+}
+
 /** Tiles by their number, bounded in bytes. */
 export interface TileCache {
   /**
@@ -47,6 +59,7 @@ export interface TileCache {
   get(key: number): InterleavedTile | null | undefined
   /** Keeps a copy. */
   set(key: number, tile: InterleavedTile | null): void
+  state(): TileCacheState
 }
 
 /**
@@ -59,6 +72,9 @@ export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES): Ti
   const segments: Segment[] = []
   const most = Math.floor(limit / segmentBytes)
   let current = -1
+  let hits = 0
+  let misses = 0
+  let evicted = 0
 
   function segmentWith(room: number): Segment {
     for (;;) {
@@ -81,6 +97,7 @@ export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES): Ti
     for (const entry of before) {
       if (!entry.used) {
         entries.delete(entry.key)
+        evicted++
         continue
       }
       const { room, start, pixels } = entry
@@ -96,7 +113,11 @@ export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES): Ti
   return {
     get(key) {
       const entry = entries.get(key)
-      if (entry === undefined) return undefined
+      if (entry === undefined) {
+        misses++
+        return undefined
+      }
+      hits++
       entry.used = true
       return entry.missing ? null : entry
     },
@@ -113,6 +134,14 @@ export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES): Ti
       segment.entries.push(entry)
       entries.set(key, entry)
     },
+    state: () => ({
+      tiles: entries.size,
+      bytes: segments.length * segmentBytes,
+      limitBytes: most * segmentBytes,
+      hits,
+      misses,
+      evicted,
+    }),
   }
 }
 

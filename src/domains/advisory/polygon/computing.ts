@@ -4,6 +4,7 @@ import type { Database } from '#src/database/client.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { deadlineOf } from '#src/http/deadline.ts'
+import { observeQueue } from '#src/http/metrics/observe.ts'
 import { partyOf } from '#src/http/party.ts'
 import { createFairQueue } from '#src/lib/fair-queue.ts'
 import type { Pause } from '#src/lib/turns.ts'
@@ -38,12 +39,14 @@ export function createComputing({
   config,
   database,
   turns,
+  metrics,
 }: App): (request: FastifyRequest, reply: FastifyReply) => Compute {
   const { STATEMENT_TIMEOUT_MS: timeoutMs, DATABASE_POOL_SIZE: connections } = config
   const queue = createFairQueue(
     { running: mostRunning(database.kind, connections), runningEach: RUNNING_EACH, waiting: WAITING },
     tooMany,
   )
+  observeQueue(metrics, 'polygons', queue.state)
 
   return (request, reply) => async (task) => {
     const party = partyOf(request)

@@ -1,0 +1,38 @@
+import fp from 'fastify-plugin'
+import type pg from 'pg'
+import { schemaVersion } from '#src/database/migrate.ts'
+import { VERSION } from '#src/lib/version.ts'
+import type { App } from '../app.ts'
+import { createMetrics, type Metrics } from '../metrics/metrics.ts'
+
+/** Has the parts of the service say what they are doing, and says it of the process and its connections. */
+export const metrics = fp(
+  async (app: App) => {
+    const metrics = createMetrics()
+    app.decorate('metrics', metrics)
+
+    const { kind, pool, readPool } = app.database
+    const build = { version: VERSION, node: process.version, database: kind }
+    metrics.observe('agro_build_info', () => 1, build)
+    metrics.observe(
+      'agro_event_loop_active_seconds_total',
+      () => performance.eventLoopUtilization().active / 1000,
+    )
+    metrics.observe('agro_draining', () => Number(app.draining))
+    const version = await schemaVersion()
+    metrics.observe('agro_schema_version', () => version)
+    observePool(metrics, 'writer', pool)
+    if (readPool !== pool) observePool(metrics, 'reader', readPool)
+  },
+  { name: 'metrics' },
+)
+
+function observePool(metrics: Metrics, name: string, pool: pg.Pool): void {
+  metrics.observe('agro_database_pool_connections', () => pool.idleCount, { pool: name, state: 'idle' })
+  metrics.observe('agro_database_pool_connections', () => pool.totalCount - pool.idleCount, {
+    pool: name,
+    state: 'busy',
+  })
+  metrics.observe('agro_database_pool_limit', () => pool.options.max, { pool: name })
+  metrics.observe('agro_database_pool_waiting', () => pool.waitingCount, { pool: name })
+}
