@@ -68,6 +68,10 @@ export const ERRORS = {
     meaning: 'The answer would have taken too long to compute, and was given up; ask for less.',
   },
   DATABASE_UNAVAILABLE: { status: 503, meaning: 'The database does not answer; try again later.' },
+  DATABASE_READ_ONLY: {
+    status: 503,
+    meaning: 'The database stores nothing at present; what only reads is answered.',
+  },
 } as const satisfies Record<string, { status: number; meaning: string }>
 
 export type ErrorCode = keyof typeof ERRORS
@@ -125,4 +129,5 @@ export const EXAMPLE_SENTENCES: Record<ErrorCode, string> = {
   OVERLOADED: 'The service is busy; try again in a second.',
   QUERY_TIMEOUT: 'The answer was not there within 5 seconds: ask for less, or try again.',
   DATABASE_UNAVAILABLE: 'The database does not answer; try again later.',
+  DATABASE_READ_ONLY: 'The database stores nothing at present; try again later.',
 }

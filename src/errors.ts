@@ -93,7 +93,7 @@ export class OperatorError extends Error {
 
 /** Requests of any kind can be no HTTP, too slow or too long; and the service can fail or be busy. */
 const OF_ALL_REQUESTS: ErrorCode[] = ['MALFORMED_REQUEST', 'REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE']
-const OF_SERVICE: ErrorCode[] = ['INTERNAL', 'OVERLOADED', 'DATABASE_UNAVAILABLE']
+const OF_SERVICE: ErrorCode[] = ['INTERNAL', 'OVERLOADED', 'DATABASE_UNAVAILABLE', 'DATABASE_READ_ONLY']
 
 /** An error that a route can answer with, and an example of what it says there. */
 export type DocumentedError = ErrorCode | readonly [code: ErrorCode, example: string]

@@ -194,6 +194,16 @@ describe('the source', () => {
     expect(breaches).toEqual([])
   })
 
+  test('transactions are begun in one place, which tries those again that a deadlock has undone', () => {
+    const inSource = files.filter((file) => textOf(file).includes('.transaction()'))
+    expect(inSource).toEqual([
+      'src/database/migrate.ts',
+      'src/database/transaction.ts',
+      // Reads from a stream, which cannot be read twice.
+      'src/ingest/boundaries/replace.ts',
+    ])
+  })
+
   test('no condition names a product: what it does follows from the definition', () => {
     const codes = PRODUCTS.list.map(({ code }) => code).join('|')
     const condition = new RegExp(`(?:[=<>]|\\b(?:in|case|values)\\b)\\s*\\(?\\s*'(?:${codes})'`)

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { Kysely, Transaction } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
+import { inTransaction } from '#src/database/transaction.ts'
 import { recordOperation } from '#src/domains/audit/queries.ts'
 import {
   addAliases,
@@ -127,7 +128,7 @@ function change<Result>(
   textOf: (result: Result) => string,
 ): Promise<void> {
   return withDatabase(async ({ writer }) => {
-    const result = await writer.transaction().execute(async (trx) => {
+    const result = await inTransaction(writer, async (trx) => {
       const done = await work(trx)
       await recordOperation(trx, { kind: 'reference_changed', detail: { change: textOf(done) } })
       return done

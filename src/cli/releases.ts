@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { inTransaction } from '#src/database/transaction.ts'
 import {
   deleteRelease,
   listReleases,
@@ -34,7 +35,7 @@ releasesCommand
   .description('Make a complete release the one that answers.')
   .action((code: string) =>
     withDatabase(async ({ writer }) => {
-      const replaced = await writer.transaction().execute((trx) => publishRelease(trx, code))
+      const replaced = await inTransaction(writer, (trx) => publishRelease(trx, code))
       console.log(`${code} is published${replaced ? ` in the place of ${replaced}` : ''}.`)
     }),
   )
@@ -44,7 +45,7 @@ releasesCommand
   .description('Publish again what a published release took the place of.')
   .action((code: string) =>
     withDatabase(async ({ writer }) => {
-      const published = await writer.transaction().execute((trx) => rollbackRelease(trx, code))
+      const published = await inTransaction(writer, (trx) => rollbackRelease(trx, code))
       console.log(`${published} is published again in the place of ${code}.`)
     }),
   )
@@ -55,7 +56,7 @@ releasesCommand
   .option('--force', 'delete it even though it is published')
   .action((code: string, { force = false }: { force?: boolean }) =>
     withDatabase(async ({ writer }) => {
-      await writer.transaction().execute((trx) => deleteRelease(trx, code, force))
+      await inTransaction(writer, (trx) => deleteRelease(trx, code, force))
       console.log(`${code} is deleted.`)
     }),
   )

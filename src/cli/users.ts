@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { Role } from '#schemas/user.ts'
 import { loadConfig } from '#src/config.ts'
+import { inTransaction } from '#src/database/transaction.ts'
 import { recordOperation } from '#src/domains/audit/queries.ts'
 import { issueToken, usageOf } from '#src/domains/auth/account-tokens.ts'
 import { deleteTwoFactor } from '#src/domains/auth/two-factor-queries.ts'
@@ -44,7 +45,7 @@ usersCommand
 
 function changeRole(email: string, role: Role): Promise<void> {
   return withDatabase(async ({ writer }) => {
-    await writer.transaction().execute(async (trx) => {
+    await inTransaction(writer, async (trx) => {
       const userId = await setRole(trx, email, role)
       await recordOperation(trx, { kind: 'role_changed', userId, detail: { role } })
     })
@@ -63,7 +64,7 @@ usersCommand
   .action((email: string) =>
     withDatabase(async ({ writer }) => {
       const { BASE_PATH, PASSWORD_RESET_URL } = loadConfig()
-      const issued = await writer.transaction().execute(async (trx) => {
+      const issued = await inTransaction(writer, async (trx) => {
         const token = await issueToken(trx, email, 'password_reset', RESET_HOURS)
         if (!token) throw noAccount(email)
         await recordOperation(trx, { kind: 'password_reset_issued', userId: token.userId })
@@ -90,7 +91,7 @@ usersCommand
       const account = await findCredentials(writer, email)
       if (!account) throw noAccount(email)
       const userId = account.id
-      const found = await writer.transaction().execute(async (trx) => {
+      const found = await inTransaction(writer, async (trx) => {
         const deleted = await deleteTwoFactor(trx, userId)
         if (deleted) await recordOperation(trx, { kind: 'two_factor_reset', userId })
         return deleted

@@ -5,13 +5,18 @@ const CONNECTION_CODES =
   /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN)$/
 
 /**
- * SQLSTATEs: connection exceptions, refused credentials, no such database, too many connections,
- * shutdown and start-up of the server, a transaction that was idle for too long, a replica that had to
- * cancel the query to keep up.
+ * SQLSTATEs: connection exceptions, refused credentials, no such database, a replica that had to cancel the query
+ * to keep up, insufficient resources (no disk space, memory or connection is left), locks that are not to be had in
+ * time, statements that take too long or are cancelled, shutdown and start-up of the server, a transaction that was
+ * idle for too long, and files that cannot be read or written.
  */
-const UNAVAILABLE_STATES = /^(08...|28...|3D000|53300|57P0[1-5]|25P03|40001)$/
+const UNAVAILABLE_STATES = /^(08...|28...|3D000|53...|55P03|57014|57P0[1-5]|25P0[34]|58...)$/
 
-const STATEMENT_TIMEOUT = '57014'
+/** A deadlock, and what a transaction cannot be put in order with others for: nothing is left of either. */
+const UNDONE_STATES = /^(40P01|40001)$/
+
+/** The server is read-only (a replica, or one set so), or its disk is full. */
+const READ_ONLY_STATES = /^(25006|53100)$/
 
 /** What pg, its pool and our own deadline say, which have no code. */
 const CONNECTION_MESSAGES =
@@ -21,6 +26,22 @@ const CONNECTION_MESSAGES =
 export function isDatabaseUnavailable(error: unknown): error is Error {
   if (!(error instanceof Error)) return false
   const code = codeOf(error)
-  if (code !== undefined && (CONNECTION_CODES.test(code) || UNAVAILABLE_STATES.test(code))) return true
-  return code === STATEMENT_TIMEOUT || CONNECTION_MESSAGES.test(error.message)
+  if (code === undefined) return CONNECTION_MESSAGES.test(error.message)
+  return (
+    CONNECTION_CODES.test(code) ||
+    UNAVAILABLE_STATES.test(code) ||
+    isUndone(error) ||
+    isDatabaseReadOnly(error) ||
+    CONNECTION_MESSAGES.test(error.message)
+  )
+}
+
+/** Whether a statement or a transaction has been undone for the sake of others: it may be tried again at once. */
+export function isUndone(error: unknown): boolean {
+  return UNDONE_STATES.test(codeOf(error) ?? '')
+}
+
+/** Whether an error means that the database can store nothing; it may still be read. */
+export function isDatabaseReadOnly(error: unknown): boolean {
+  return READ_ONLY_STATES.test(codeOf(error) ?? '')
 }

@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
+import { connectionWith } from './connection.ts'
 
 export interface PoolOptions {
   /** Where to connect: a URL, or a function that makes the stream to speak the protocol over. */
@@ -9,18 +10,22 @@ export interface PoolOptions {
   statementTimeout: number
 }
 
-/** How long a request waits for a connection before the database counts as unavailable. */
+/** How long whoever is not in a hurry waits for a connection before the database counts as unavailable. */
 export const CONNECTION_TIMEOUT_MS = 5000
 
 /** The same for the embedded database, which takes some seconds to come back after it has failed. */
 const EMBEDDED_CONNECTION_TIMEOUT_MS = 20_000
 
+/** What a request waits for a connection to be made at most, as a part of what it waits in all, and at least. */
+const CONNECTING_PART = 0.4
+const SHORTEST_CONNECTING_MS = 1000
+
 /**
- * PostgreSQL ends a statement at its timeout by itself. A connection that is still silent this much
- * later is broken, or its server hangs (the embedded one cannot interrupt itself): it is destroyed.
- * Handing it back to the pool, as pg's own query_timeout does, would give a busy client to the next.
+ * PostgreSQL ends a statement at its timeout by itself. A connection that is still silent this much later is
+ * broken, or its server hangs. The embedded one cannot interrupt itself, and takes longer to come back when its
+ * connection is cut than most statements: it is given more time, which no request waits for.
  */
-const DEADLINE_GRACE_MS = 2000
+const GRACE_MS = { server: 500, embedded: 4500 }
 
 const { builtins } = pg.types
 const PARSERS = new Map<number, (text: string) => unknown>([
@@ -32,17 +37,21 @@ const PARSERS = new Map<number, (text: string) => unknown>([
 
 /** Opens a pool of connections; nothing is connected before the first query. */
 export function createPool({ target, size, statementTimeout }: PoolOptions): pg.Pool {
+  const idle = new Set<pg.PoolClient>()
+  const kind = typeof target === 'string' ? 'server' : 'embedded'
+  const { waitMs, connectTimeoutMs } = waitsOf(kind, statementTimeout)
+  const cutAfterMs = statementTimeout > 0 ? statementTimeout + GRACE_MS[kind] : undefined
   const pool = new pg.Pool({
     ...(typeof target === 'string'
       ? { connectionString: target, keepAlive: true }
       : // `ssl` is given because pg would otherwise look at PGSSLMODE, which is meant for servers.
         { stream: target, user: 'postgres', database: 'postgres', ssl: false, idleTimeoutMillis: 0 }),
-    Client: clientWithDeadline(statementTimeout > 0 ? statementTimeout + DEADLINE_GRACE_MS : undefined),
+    // What leads to a server that hangs hangs as well: each would cost a request its time to find out.
+    Client: connectionWith({ connectTimeoutMs, cutAfterMs, onCut: () => idle.forEach(cut) }),
     max: size,
-    connectionTimeoutMillis:
-      typeof target === 'string' ? CONNECTION_TIMEOUT_MS : EMBEDDED_CONNECTION_TIMEOUT_MS,
+    connectionTimeoutMillis: waitMs,
     statement_timeout: statementTimeout,
-    idle_in_transaction_session_timeout: statementTimeout > 0 ? statementTimeout + DEADLINE_GRACE_MS : 0,
+    idle_in_transaction_session_timeout: cutAfterMs ?? 0,
     application_name: 'agro-advisory',
     types: { getTypeParser: parserOf },
   } as pg.PoolConfig)
@@ -51,42 +60,29 @@ export function createPool({ target, size, statementTimeout }: PoolOptions): pg.
   // dead connection fails by itself, and the pool replaces it.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
+  pool.on('release', (_, client) => idle.add(client))
+  pool.on('acquire', (client) => idle.delete(client))
+  pool.on('remove', (client) => idle.delete(client))
   return pool
+}
+
+/** How long somebody waits for a connection of the pool, and in that for a new one to be made. */
+function waitsOf(kind: 'server' | 'embedded', statementTimeout: number) {
+  if (kind === 'embedded') {
+    return { waitMs: EMBEDDED_CONNECTION_TIMEOUT_MS, connectTimeoutMs: EMBEDDED_CONNECTION_TIMEOUT_MS }
+  }
+  if (statementTimeout === 0)
+    return { waitMs: CONNECTION_TIMEOUT_MS, connectTimeoutMs: CONNECTION_TIMEOUT_MS }
+  const connectTimeoutMs = Math.max(SHORTEST_CONNECTING_MS, statementTimeout * CONNECTING_PART)
+  return { waitMs: Math.max(connectTimeoutMs, statementTimeout), connectTimeoutMs }
+}
+
+/** Cuts a connection that is idle in the pool, which forgets it at this moment and not when the socket is closed. */
+function cut(client: pg.PoolClient): void {
+  client.emit('error', new Error('another connection to the same place has been cut'))
+  client.connection.stream.destroy()
 }
 
 function parserOf(oid: number, format?: 'text' | 'binary') {
   return PARSERS.get(oid) ?? pg.types.getTypeParser(oid, format as 'text')
-}
-
-/** pg's client; a statement without an answer by the deadline destroys its connection. */
-function clientWithDeadline(milliseconds: number | undefined): typeof pg.Client {
-  const query = pg.Client.prototype.query as (...args: unknown[]) => unknown
-  return class extends pg.Client {
-    override query(...args: unknown[]): never {
-      const deadline =
-        milliseconds &&
-        setTimeout(() => {
-          this.connection.stream.destroy(new Error(`no answer within ${milliseconds} ms`))
-        }, milliseconds)
-      const answered = (error?: unknown) => {
-        clearTimeout(deadline)
-        // The server is about to hang up. Until it has, the pool would give the connection to the next.
-        if ((error as pg.DatabaseError | undefined)?.severity === 'FATAL') void this.end()
-      }
-
-      const callback = args.at(-1)
-      // pool.query passes a callback, everyone else waits for a promise.
-      if (typeof callback === 'function') {
-        args[args.length - 1] = (error: unknown, result: unknown) => {
-          answered(error)
-          callback(error, result)
-        }
-      }
-      const answer = query.apply(this, args)
-      if (answer instanceof Promise) answer.then(() => answered(), answered)
-      // A stream (COPY) has its own pace.
-      else if (typeof callback !== 'function') clearTimeout(deadline)
-      return answer as never
-    }
-  }
 }

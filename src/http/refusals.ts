@@ -33,3 +33,8 @@ export function insufficientScope(scope: Scope): ApiError {
     `Bearer realm="agro-advisory", error="insufficient_scope", scope="${scope}"`,
   )
 }
+
+/** What a request is told that has waited for the database as long as it may. */
+export function databaseUnavailable(): ApiError {
+  return new ApiError('DATABASE_UNAVAILABLE', 'The database does not answer; try again later.')
+}

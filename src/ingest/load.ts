@@ -1,4 +1,5 @@
 import type { Database } from '#src/database/client.ts'
+import { inTransaction } from '#src/database/transaction.ts'
 import { deleteRelease, insertRelease, markReady, publishRelease } from '#src/domains/releases/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import type { Extent } from '#src/raster/grid.ts'
@@ -57,13 +58,13 @@ export async function loadRelease(
         if (suspicion) warnings.push(suspicion)
       }
     }
-    const replaced = await writer.transaction().execute(async (trx) => {
+    const replaced = await inTransaction(writer, async (trx) => {
       await markReady(trx, release.id)
       return publish ? await publishRelease(trx, release.code) : undefined
     })
     return { code: release.code, tiles, replaced, warnings }
   } catch (error) {
-    await writer.transaction().execute((trx) => deleteRelease(trx, release.code, true))
+    await inTransaction(writer, (trx) => deleteRelease(trx, release.code, true))
     throw error
   }
 }

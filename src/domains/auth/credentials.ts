@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { PasswordChange } from '#schemas/auth.ts'
 import type { Tables } from '#src/database/tables.ts'
+import { inTransaction } from '#src/database/transaction.ts'
 import { deleteKeys } from '#src/domains/keys/queries.ts'
 import {
   type Credentials,
@@ -82,7 +83,7 @@ export function createCredentialDesk(
         const replacement = await hashPassword(new_password)
         const credentials = { id, passwordHash: known.passwordHash }
         return atDatabase(() =>
-          db.transaction().execute(async (trx) => {
+          inTransaction(db, async (trx) => {
             if (!(await replacePasswordHash(trx, credentials, replacement))) return false
             await endOtherSessions(trx, id, sessionId)
             // Where there is a second factor, a password alone makes no session fresh.

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { RegisterRequest } from '#schemas/auth.ts'
 import type { UserProfile } from '#schemas/user.ts'
 import type { Tables } from '#src/database/tables.ts'
+import { inTransaction } from '#src/database/transaction.ts'
 import { emailKey, insertUser, type NewUser } from '#src/domains/user/queries.ts'
 import { ApiError } from '#src/errors.ts'
 import { type AccountMail, CONFIRMATION_HOURS } from './account-mail.ts'
@@ -35,7 +36,7 @@ export function createRegistrationDesk(
   async function keepUntilConfirmed(user: NewUser, { audit, atDatabase }: Visit): Promise<UserProfile> {
     const token = newToken()
     const profile = await atDatabase(() =>
-      db.transaction().execute(async (trx) => {
+      inTransaction(db, async (trx) => {
         const kept = await insertRegistration(trx, user, {
           hash: tokenHash(token),
           hours: CONFIRMATION_HOURS,
@@ -51,7 +52,7 @@ export function createRegistrationDesk(
 
   async function makeAccount(user: NewUser, { address, audit, atDatabase }: Visit): Promise<UserProfile> {
     const profile = await atDatabase(() =>
-      db.transaction().execute(async (trx) => {
+      inTransaction(db, async (trx) => {
         const made = await insertUser(trx, user)
         if (made) await audit(trx, { kind: 'account_made', userId: made.id })
         return made

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { FastifyBaseLogger } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
+import { inTransaction } from '#src/database/transaction.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
 import { base32, stepOfCode } from '#src/lib/totp.ts'
 import { addressSubjects, codeSubject } from './subjects.ts'
@@ -64,7 +65,7 @@ export function createSecondFactor(
 
   /** Nobody guesses one, so whoever else tries codes of the app keeps its owner from none of these. */
   function isRightRecoveryCode(userId: string, code: string, audit: Audit): Promise<boolean> {
-    return db.transaction().execute(async (trx) => {
+    return inTransaction(db, async (trx) => {
       const spent = await spendRecoveryCode(trx, userId, recoveryHash(code))
       if (spent) await audit(trx, { kind: 'recovery_code_used', userId })
       return spent

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { Reauthentication } from '#schemas/auth.ts'
 import { ref } from '#schemas/common.ts'
 import { SessionList } from '#schemas/sessions.ts'
+import { inTransaction } from '#src/database/transaction.ts'
 import { holdAccount } from '#src/domains/user/queries.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -54,7 +55,7 @@ function reauthenticateRoute(app: App, desk: CredentialDesk, secondFactor: Secon
       if (verdict === 'missing') throw new ApiError('FORBIDDEN', CODE_NEEDED)
       if (verdict === 'wrong') throw new ApiError('FORBIDDEN', WRONG_CODE)
       await visit.atDatabase(() =>
-        app.database.writer.transaction().execute(async (trx) => {
+        inTransaction(app.database.writer, async (trx) => {
           await freshenSession(trx, sessionId)
           await visit.audit(trx, { kind: 'reauthenticated' })
         }),
@@ -81,7 +82,7 @@ function logoutRoute(app: App) {
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const { id, sessionId } = sessionOf(request)
-      await app.database.writer.transaction().execute(async (trx) => {
+      await inTransaction(app.database.writer, async (trx) => {
         if (await endSessionOf(trx, id, sessionId)) await request.audit(trx, { kind: 'logout' })
       })
       app.forgetCallers((caller) => caller.sessionId === sessionId)
@@ -131,7 +132,7 @@ function endRoute(app: App) {
     handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
       const { id: userId } = callerOf(request)
       const { id } = request.params
-      const ended = await app.database.writer.transaction().execute(async (trx) => {
+      const ended = await inTransaction(app.database.writer, async (trx) => {
         const found = await endSessionOf(trx, userId, id)
         if (found) await request.audit(trx, { kind: 'session_ended', detail: { ended: id } })
         return found
@@ -160,7 +161,7 @@ function endOthersRoute(app: App) {
     },
     handler: async (request: FastifyRequest, reply: FastifyReply) => {
       const { id, sessionId } = sessionOf(request)
-      await app.database.writer.transaction().execute(async (trx) => {
+      await inTransaction(app.database.writer, async (trx) => {
         // First, as all do that change several sessions: otherwise two could wait for each other.
         await holdAccount(trx, id)
         await endOtherSessions(trx, id, sessionId)

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
+import { inTransaction } from '#src/database/transaction.ts'
 import type { Credentials } from '#src/domains/user/queries.ts'
 import { ApiError } from '#src/errors.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
@@ -35,7 +36,7 @@ export async function startSession(
   factorShown: boolean,
   audit: Audit,
 ): Promise<Session | undefined> {
-  return db.transaction().execute(async (trx) => {
+  return inTransaction(db, async (trx) => {
     const id = await insertSession(trx, credentials, use)
     if (id === undefined) return undefined
     // The account is held from here on: nobody turns it on before this ends.
@@ -71,7 +72,7 @@ export async function continueSession(
   audit: Audit,
 ): Promise<Continuation> {
   if (!isRefreshToken(token)) return undefined
-  return db.transaction().execute(async (trx) => {
+  return inTransaction(db, async (trx) => {
     const hash = tokenHash(token)
     const family = familyHash(token)
     const state = await holdRefreshToken(trx, hash, family)

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { EmailConfirmation, PasswordReset } from '#schemas/auth.ts'
 import type { Tables } from '#src/database/tables.ts'
+import { inTransaction } from '#src/database/transaction.ts'
 import { deleteKeys } from '#src/domains/keys/queries.ts'
 import { confirmEmail, emailKey, resetPasswordHash } from '#src/domains/user/queries.ts'
 import { ApiError } from '#src/errors.ts'
@@ -78,7 +79,7 @@ export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, inTurn: 
       await refuseGuessable('password', password, [email, name, organisation])
       const passwordHash = await inTurn([], { account, visit }, () => hashPassword(password))
       await atDatabase(async () => {
-        await db.transaction().execute(async (trx) => {
+        await inTransaction(db, async (trx) => {
           // It holds the account, as all do first that change something of one.
           await resetPasswordHash(trx, id, passwordHash)
           if (!(await spendAccountToken(trx, 'password_reset', hash))) throw invalidToken()
@@ -105,7 +106,7 @@ export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, inTurn: 
       const account = await atDatabase(() => findTokenAccount(db, 'email_confirmation', hash))
       if (!account) return refuseToken(visit)
       await atDatabase(() =>
-        db.transaction().execute(async (trx) => {
+        inTransaction(db, async (trx) => {
           await confirmEmail(trx, account.id)
           if (!(await spendAccountToken(trx, 'email_confirmation', hash))) throw invalidToken()
           await audit(trx, { kind: 'email_confirmed', userId: account.id })
@@ -117,7 +118,7 @@ export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, inTurn: 
 
 /** Makes an account of a registration; false where there is one, or another request was faster. */
 function admit(db: Kysely<Tables>, registration: WaitingRegistration, audit: Audit): Promise<boolean> {
-  return db.transaction().execute(async (trx) => {
+  return inTransaction(db, async (trx) => {
     const userId = await admitRegistration(trx, registration)
     if (userId !== undefined) await audit(trx, { kind: 'account_made', userId })
     return userId !== undefined

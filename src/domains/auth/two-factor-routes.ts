@@ -10,6 +10,7 @@ import {
   TwoFactorSecret,
   TwoFactorStatus,
 } from '#schemas/two-factor.ts'
+import { inTransaction } from '#src/database/transaction.ts'
 import { findUser } from '#src/domains/user/queries.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -153,7 +154,7 @@ function confirmRoute(app: App, secondFactor: SecondFactor) {
       }
       const codes = newRecoveryCodes()
       const recoveryHashes = codes.map(recoveryHash)
-      await db.transaction().execute(async (trx) => {
+      await inTransaction(db, async (trx) => {
         const confirmed = await confirmTwoFactor(trx, { userId, secret, step, recoveryHashes })
         if (!confirmed) throw new ApiError('NOT_FOUND', NOT_BEGUN)
         // They have shown the password alone.
@@ -200,7 +201,7 @@ function disableRoute(app: App, desk: CredentialDesk, secondFactor: SecondFactor
       if (verdict === 'missing' || verdict === 'wrong') throw new ApiError('FORBIDDEN', WRONG_CODE)
       if (verdict === 'not needed') throw new ApiError('NOT_FOUND', NONE)
       await visit.atDatabase(() =>
-        db.transaction().execute(async (trx) => {
+        inTransaction(db, async (trx) => {
           if (await deleteTwoFactor(trx, userId)) await visit.audit(trx, { kind: 'two_factor_off' })
         }),
       )

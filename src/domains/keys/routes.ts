@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import { ApiKeyList, ApiKeyRequest, DEFAULT_SCOPES, NewApiKey, SCOPES, type Scope } from '#schemas/keys.ts'
+import { inTransaction } from '#src/database/transaction.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { type Caller, callerOf, KEY_PREFIX } from '#src/http/plugins/authentication.ts'
@@ -68,7 +69,7 @@ function createRoute({ database, once }: App) {
           scopes,
           expiresInDays,
         }
-        const row = await database.writer.transaction().execute(async (trx) => {
+        const row = await inTransaction(database.writer, async (trx) => {
           const inserted = await insertKey(trx, made, KEYS_PER_USER)
           if (typeof inserted === 'object') {
             await request.audit(trx, { kind: 'key_made', detail: { key: inserted.id, scopes } })
@@ -127,7 +128,7 @@ function deleteRoute(app: App) {
     handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
       const { id } = request.params
       const { id: userId } = callerOf(request)
-      const deleted = await app.database.writer.transaction().execute(async (trx) => {
+      const deleted = await inTransaction(app.database.writer, async (trx) => {
         const found = await deleteKey(trx, userId, id)
         if (found) await request.audit(trx, { kind: 'key_deleted', detail: { key: id } })
         return found

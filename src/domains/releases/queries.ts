@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
+import { inTransaction } from '#src/database/transaction.ts'
 import { recordOperation } from '#src/domains/audit/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import type { Series } from '#src/products/series.ts'
@@ -78,7 +79,7 @@ export async function insertRelease(
   db: Kysely<Tables>,
   release: Series & Pick<ReleaseRow, 'synthetic' | 'source' | 'licence' | 'checksum'>,
 ): Promise<{ id: number; code: string }> {
-  return db.transaction().execute(async (trx) => {
+  return inTransaction(db, async (trx) => {
     await lockReleases(trx)
     const { last } = await trx
       .selectFrom('release')

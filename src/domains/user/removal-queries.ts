@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
+import { inTransaction } from '#src/database/transaction.ts'
 import { deleteItems } from '#src/domains/history/queries.ts'
 
 /** Any constant will do, as long as every process that removes accounts uses the same. */
@@ -17,7 +18,7 @@ const LEFTOVERS = [deleteItems, deleteRefreshTokens, deleteSessions]
  * @returns whether there may be more
  */
 export async function removePiece(db: Kysely<Tables>): Promise<boolean> {
-  return db.transaction().execute(async (trx) => {
+  return inTransaction(db, async (trx) => {
     const { rows } = await sql`select where pg_try_advisory_xact_lock(${sql.lit(REMOVAL_LOCK)})`.execute(trx)
     if (rows.length === 0) return false
     const userId = await firstRemoval(trx)

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { ref } from '#schemas/common.ts'
 import { DeletionReport, ProfileChanges, UserProfile } from '#schemas/user.ts'
+import { inTransaction } from '#src/database/transaction.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
@@ -67,7 +68,7 @@ export function userRoutes(app: App): void {
     },
     async (request) => {
       const { id } = callerOf(request)
-      const removed = await db.transaction().execute(async (trx) => {
+      const removed = await inTransaction(db, async (trx) => {
         const counts = await deleteUser(trx, id)
         await request.audit(trx, { kind: 'account_deleted' })
         return counts

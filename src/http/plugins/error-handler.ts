@@ -2,12 +2,13 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { isDatabaseUnavailable } from '#src/database/failures.ts'
+import { isDatabaseReadOnly, isDatabaseUnavailable } from '#src/database/failures.ts'
 import { ApiError, BASE, type ErrorCode } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
 import { createRecurrences } from '#src/lib/recurrences.ts'
 import type { App } from '../app.ts'
 import { hangUp } from '../hang-up.ts'
+import { databaseUnavailable } from '../refusals.ts'
 import { validationError } from '../validation.ts'
 import { newRequestId, requestIdOf } from './request-id.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
@@ -149,9 +150,10 @@ function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
   }
   // The JSON parser throws syntax errors and refuses __proto__ with a bare 400.
   if (error.statusCode === 400) return new ApiError('MALFORMED_JSON', 'The body is not valid JSON.')
-  if (isDatabaseUnavailable(error)) {
-    return new ApiError('DATABASE_UNAVAILABLE', 'The database does not answer; try again later.')
+  if (isDatabaseReadOnly(error)) {
+    return new ApiError('DATABASE_READ_ONLY', 'The database stores nothing at present; try again later.')
   }
+  if (isDatabaseUnavailable(error)) return databaseUnavailable()
   return new ApiError('INTERNAL', 'The service failed to answer; the request may well be right.')
 }
 

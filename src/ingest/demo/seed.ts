@@ -1,4 +1,5 @@
 import type { Database } from '#src/database/client.ts'
+import { inTransaction } from '#src/database/transaction.ts'
 import { lockWork } from '#src/database/work-lock.ts'
 import { listCountryEntries } from '#src/domains/reference/queries.ts'
 import { deleteRelease, listReleases } from '#src/domains/releases/queries.ts'
@@ -26,7 +27,7 @@ export async function seedDemo(
     if (releases.some(({ publishedAt, synthetic }) => publishedAt && !synthetic)) return 0
     for (const { code, synthetic, status } of releases) {
       if (synthetic && status === 'loading') {
-        await database.writer.transaction().execute((trx) => deleteRelease(trx, code, false))
+        await inTransaction(database.writer, (trx) => deleteRelease(trx, code, false))
       }
     }
     const countries = await listCountryEntries(database.writer)
