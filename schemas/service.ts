@@ -21,4 +21,27 @@ export const Health = Type.Object(
   { $id: 'Health' },
 )
 
-export const serviceSchemas = [ServiceLinks, Health]
+export const Readiness = Type.Object(
+  {
+    ...Health.properties,
+    replica: Type.Optional(
+      Type.Object(
+        {
+          state: Type.Enum(['used', 'behind', 'unavailable'], {
+            description:
+              '`used`: requests that only read are answered from it. `behind`: its data are too old. `unavailable`: it does not answer. Unless it is used, the database answers in its place.',
+          }),
+          lag_ms: Type.Union([Type.Number(), Type.Null()], {
+            description:
+              'How many milliseconds old at most what it answers is; null where that is not known.',
+            examples: [412],
+          }),
+        },
+        { description: 'The replica of the database, where the service has one.' },
+      ),
+    ),
+  },
+  { $id: 'Readiness' },
+)
+
+export const serviceSchemas = [ServiceLinks, Health, Readiness]

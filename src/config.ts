@@ -11,6 +11,7 @@ export const BASE_PATH_PATTERN = '^(/(?!\\.{1,2}(/|$))[A-Za-z0-9._~-]+)*$'
 const Environment = Type.Object({
   DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
   DATABASE_READ_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
+  READ_MAX_LAG_MS: Type.Integer({ minimum: 1000, maximum: 600_000, default: 5000 }),
   DATABASE_POOL_SIZE: Type.Integer({ minimum: 1, maximum: 500, default: 10 }),
   DATABASE_QUEUE_LIMIT: Type.Integer({ minimum: 1, default: 2000 }),
   RATE_LIMIT: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,8}/(s|min|h)$' })),

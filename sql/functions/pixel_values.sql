@@ -1,5 +1,6 @@
 -- The pixels of coverages at points, one row a point in their order: the values of all bands as they
--- are stored, null for none; no bands where there is no tile; null where there is no such coverage.
+-- are stored, null for none; no bands where there is no tile; null where there is no such coverage, which
+-- one of a release that is not complete counts as (see tiles_of).
 --
 -- In PL/pgSQL because a session keeps its plan from call to call, behind a connection pooler as well.
 -- Each tile is fetched by its key (offset 0 keeps it so: without statistics a planner may begin with
@@ -29,6 +30,7 @@ begin
     from unnest(coverage_ids, longitudes, latitudes) with ordinality
       as wanted (coverage_id, longitude, latitude, ordinal)
     left join coverage on coverage.id = wanted.coverage_id
+      and exists (select from release where release.id = coverage.release_id and release.status = 'ready')
     left join lateral coverage_cell(coverage, wanted.longitude, wanted.latitude) as cell on true
     left join lateral (
       select rast

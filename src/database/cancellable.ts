@@ -16,10 +16,11 @@ export type Ask = <Row>(query: RawBuilder<Row>) => Promise<Row[]>
  * @returns a function that rejects with the signal's reason once that is aborted
  */
 export function askUntil(database: Database, signal: AbortSignal): Ask {
-  return async <Row>(query: RawBuilder<Row>): Promise<Row[]> => {
-    signal.throwIfAborted()
+  const reading = database.beginReading()
+
+  async function askOn<Row>(pool: pg.Pool, query: RawBuilder<Row>): Promise<Row[]> {
     const { sql, parameters } = query.compile(database.reader)
-    const client = await database.readPool.connect()
+    const client = await pool.connect()
     let cancelled: Promise<void> | undefined
     const stop = () => {
       cancelled = cancel(client)
@@ -38,6 +39,11 @@ export function askUntil(database: Database, signal: AbortSignal): Ask {
       if (cancelled) void cancelled.then(() => client.release(true))
       else client.release()
     }
+  }
+
+  return async (query) => {
+    signal.throwIfAborted()
+    return reading.run((pool) => askOn(pool, query))
   }
 }
 

@@ -5,6 +5,8 @@ import { OperatorError } from '#src/errors.ts'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
 import { type EmbeddedCluster, openEmbedded } from './embedded/cluster.ts'
 import { CONNECTION_TIMEOUT_MS, createPool } from './pool.ts'
+import { type Reading, readingDialect } from './reading.ts'
+import { createReplica, type Replica } from './replica.ts'
 import type { Tables } from './tables.ts'
 
 /**
@@ -24,12 +26,16 @@ export interface Database {
   kind: 'server' | 'embedded'
   /** For everything that writes, and for reading back what was just written. */
   writer: Kysely<Tables>
-  /** For requests that only read: a replica where there is one. */
+  /** For requests that only read: a replica where there is one that is well, and else the writer. */
   reader: Kysely<Tables>
   /** The writer's connections, for what Kysely does not speak: COPY, locks of a session. */
   pool: pg.Pool
-  /** The reader's, for statements that can be cancelled. */
+  /** The replica's, or those of the writer where there is none. What reads goes through `beginReading`. */
   readPool: pg.Pool
+  /** Reads as `reader` does, with connections, for statements that can be cancelled. */
+  beginReading(): Reading
+  /** Null where there is none. */
+  replica: Replica | null
   close(): Promise<void>
 }
 
@@ -73,12 +79,17 @@ export function serverCluster(url: string, config: Config): Cluster {
     kind: 'server',
     connectForMaintenance: () =>
       databaseOf('server', createPool({ target: url, size: 4, statementTimeout: 0 })),
-    connect: () =>
-      databaseOf(
-        'server',
-        createPool({ ...options, target: url }),
-        config.DATABASE_READ_URL && createPool({ ...options, target: config.DATABASE_READ_URL }),
-      ),
+    connect() {
+      const pool = createPool({ ...options, target: url })
+      const { DATABASE_READ_URL: readUrl, READ_MAX_LAG_MS: maxLagMs } = config
+      if (!readUrl) return databaseOf('server', pool)
+      const readPool = createPool({ ...options, target: readUrl })
+      return withReplica(
+        databaseOf('server', pool),
+        readPool,
+        createReplica({ url: readUrl, pool: readPool, writerUrl: url, writerPool: pool, maxLagMs }),
+      )
+    },
     close: async () => {},
   }
 }
@@ -96,25 +107,32 @@ async function tryConnection(url: string): Promise<void> {
   }
 }
 
-function databaseOf(
-  kind: Database['kind'],
-  pool: pg.Pool,
-  readPool: pg.Pool | '' | undefined = pool,
-): Database {
-  const readerPool = readPool || pool
+function databaseOf(kind: Database['kind'], pool: pg.Pool): Database {
   const writer = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   return {
     kind,
     writer,
-    reader:
-      readerPool === pool
-        ? writer
-        : new Kysely<Tables>({ dialect: new PostgresDialect({ pool: readerPool }) }),
+    reader: writer,
     pool,
-    readPool: readerPool,
-    close: async () => {
-      await pool.end()
-      if (readerPool !== pool) await readerPool.end()
+    readPool: pool,
+    beginReading: () => ({ run: (part) => part(pool) }),
+    replica: null,
+    close: () => pool.end(),
+  }
+}
+
+/** A database whose requests read from a replica. */
+function withReplica(database: Database, readPool: pg.Pool, replica: Replica): Database {
+  return {
+    ...database,
+    reader: new Kysely<Tables>({ dialect: readingDialect(() => replica.beginReading()) }),
+    readPool,
+    beginReading: () => replica.beginReading(),
+    replica,
+    async close() {
+      replica.close()
+      await readPool.end()
+      await database.close()
     },
   }
 }

@@ -1,5 +1,6 @@
 import type { Reporter, TestModule, TestSpecification, Vitest } from 'vitest/node'
 import { CHROMIUM } from './chromium.ts'
+import { POSTGRES_PROGRAMS } from './replicated-server.ts'
 import { hasSharedBoundaries, hasSharedRasters, SHARED_BOUNDARIES, SHARED_RASTERS } from './shared-data.ts'
 
 /** Time for a file of a project, in seconds, with two files at once on two idle cores; see CONTRIBUTING.md. */
@@ -51,6 +52,9 @@ export default class RunReporter implements Reporter {
       CHROMIUM || !counts.has('server')
         ? []
         : `the page in a browser. Install Chromium, or set CHROME_PATH to one.`,
+      POSTGRES_PROGRAMS || !counts.has('server')
+        ? []
+        : `a replica. Install Debian's PostgreSQL with PostGIS.`,
       hasSharedRasters ? [] : `real rasters. There is no ${SHARED_RASTERS}.`,
       hasSharedBoundaries ? [] : `real boundaries. There is no ${SHARED_BOUNDARIES}.`,
     ].flat()

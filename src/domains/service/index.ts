@@ -6,4 +6,8 @@ import { serviceRoutes } from './routes.ts'
 export async function service(app: App): Promise<void> {
   for (const schema of serviceSchemas) app.addSchema(schema)
   serviceRoutes(app)
+  app.database.replica?.onChange(({ name, lagMs, reason }) => {
+    const message = name === 'used' ? 'the replica is used again' : 'the replica is not used'
+    app.log.warn({ replica: name, lagMs, reason }, message)
+  })
 }

@@ -1,5 +1,6 @@
+import type { Static } from 'typebox'
 import { ref } from '#schemas/common.ts'
-import { Health, SERVICE_NAME, ServiceLinks } from '#schemas/service.ts'
+import { Health, Readiness, SERVICE_NAME, ServiceLinks } from '#schemas/service.ts'
 import { ApiError, unlimitedErrorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { ping } from './queries.ts'
@@ -57,7 +58,7 @@ export function serviceRoutes(app: App): void {
           'For a load balancer: 503 while the database does not answer, and from the moment the process begins to stop.',
         tags: ['service'],
         response: {
-          200: { ...ref(Health), description: 'Requests can be answered.' },
+          200: { ...ref(Readiness), description: 'Requests can be answered.' },
           ...unlimitedErrorResponses(),
         },
       },
@@ -65,7 +66,14 @@ export function serviceRoutes(app: App): void {
     async () => {
       if (app.draining) throw new ApiError('OVERLOADED', 'The service is stopping.')
       await ping(app.database.reader)
-      return { status: 'ok' as const }
+      return { status: 'ok' as const, ...replicaOf(app) }
     },
   )
+}
+
+/** Why a replica is not used is for operators: the log says it. */
+function replicaOf({ database: { replica } }: App): Pick<Static<typeof Readiness>, 'replica'> {
+  if (!replica) return {}
+  const { name, lagMs } = replica.state()
+  return { replica: { state: name, lag_ms: lagMs } }
 }

@@ -68,21 +68,19 @@ export function createSnapshots(db: Kysely<Tables>, products: Products, maxAgeMs
   let pending: Promise<void> | undefined
   const prepare = createPreparation(products)
 
-  async function load(): Promise<void> {
+  async function load(source: Kysely<Tables>): Promise<void> {
     const takenAt = performance.now()
-    const { ids, boundaries, reference } = await findPublishedState(db)
+    const { ids, boundaries, reference } = await findPublishedState(source)
     if (snapshot && snapshot.state === stateOf({ ids, boundaries, reference })) {
       snapshot.takenAt = takenAt
       return
     }
     const known = snapshot?.releases
     const missing = ids.filter((id) => !known?.has(id))
-    const [added, countries, bounded, aliases] = await Promise.all([
-      findReleases(db, missing),
-      listCountries(db),
-      listBoundedCountries(db),
-      listCropAliases(db),
-    ])
+    const added = await findReleases(source, missing)
+    const countries = await listCountries(source)
+    const bounded = await listBoundedCountries(source)
+    const aliases = await listCropAliases(source)
     const prepared = new Map(added.map((release) => [release.id, prepare(release)]))
     const releases = new Map<number, PublishedRelease | null>()
     for (const id of ids) {
@@ -105,20 +103,20 @@ export function createSnapshots(db: Kysely<Tables>, products: Products, maxAgeMs
   }
 
   function refresh(): Promise<void> {
-    pending ??= load().finally(() => {
-      pending = undefined
-    })
+    // Of one source: a replica may not have what the writer says is published.
+    pending ??= db
+      .connection()
+      .execute(load)
+      .finally(() => {
+        pending = undefined
+      })
     return pending
   }
 
   async function takenSince(time: number): Promise<Snapshot> {
     // One that is under way may have begun too early; then the one after it has not.
-    for (let turn = 0; turn < 2 && !isSince(time); turn++) await refresh()
+    for (let turn = 0; turn < 2 && !(snapshot && snapshot.takenAt >= time); turn++) await refresh()
     return snapshot as Snapshot
-  }
-
-  function isSince(time: number): boolean {
-    return snapshot !== undefined && snapshot.takenAt >= time
   }
 
   function known(): Snapshot | undefined {

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { Ask } from '#src/database/cancellable.ts'
 import type { Tables } from '#src/database/tables.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import { ReplacedMeanwhile } from '../lookup/replaced.ts'
@@ -23,9 +24,15 @@ export function createReleaseStatistics(db: Kysely<Tables>): ReleaseStatistics {
 
   return async (computation, releaseId, polygons) => {
     const forget = () => coverages.forget(releaseId)
-    const statistics = await zonalStatistics(computation, await coverages.find(releaseId), polygons, forget)
-    // Tiles of a deleted release look like tiles without a value.
-    if (!(await isRelease(computation.ask, releaseId))) throw new ReplacedMeanwhile()
+    const grids = await coverages.find(releaseId)
+    // Tiles that a replica has not got yet look like tiles without a value, and so do those of a deleted release.
+    await refuseUnlessThere(computation.ask, releaseId)
+    const statistics = await zonalStatistics(computation, grids, polygons, forget)
+    await refuseUnlessThere(computation.ask, releaseId)
     return statistics
   }
+}
+
+async function refuseUnlessThere(ask: Ask, releaseId: number): Promise<void> {
+  if (!(await isRelease(ask, releaseId))) throw new ReplacedMeanwhile()
 }

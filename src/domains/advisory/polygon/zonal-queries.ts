@@ -24,7 +24,7 @@ export interface ZonalBand {
   offset: number
 }
 
-/** The grids of a release, each with its bands. */
+/** The grids of a release, each with its bands; none of one that is deleted, or that a replica has not got whole yet. */
 export async function listCoverages(db: Kysely<Tables>, releaseId: number): Promise<ZonalCoverage[]> {
   const { rows } = await sql<ZonalCoverage>`
     select
@@ -47,9 +47,10 @@ export async function listCoverages(db: Kysely<Tables>, releaseId: number): Prom
         jsonb_build_object('band', band, 'index', ordinal - 1, 'scale', scale, 'offset', "offset")
         order by ordinal
       ) as bands
-    from coverage
+    from release
+    join coverage on coverage.release_id = release.id
     join layer on layer.coverage_id = coverage.id
-    where coverage.release_id = ${releaseId}
+    where release.id = ${releaseId} and release.status = 'ready'
     group by coverage.id
     order by coverage.id`.execute(db)
   return rows
