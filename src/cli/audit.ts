@@ -6,6 +6,7 @@ import { type AuditRecord, listRecords } from '#src/domains/audit/queries.ts'
 import { findCredentials, noAccount } from '#src/domains/user/queries.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 import { withDatabase } from './database.ts'
+import { withExamples } from './output.ts'
 import { printable } from './table.ts'
 
 interface AuditOptions {
@@ -32,6 +33,12 @@ export const auditCommand = new Command('audit')
       }
     }),
   )
+
+withExamples(
+  auditCommand,
+  'agro audit --user amina@example.org',
+  'agro audit --kind login_failed --since 2026-11-01 --json',
+)
 
 /** A time of ISO 8601; a date is its beginning in UTC. */
 function readTime(text: string): Date {

@@ -5,9 +5,11 @@ import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import type { LoadReport } from '#src/ingest/boundaries/replace.ts'
 import type { Finding } from '#src/ingest/boundaries/staging-queries.ts'
 import { withDatabase } from './database.ts'
+import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
+import { whileShown } from './progress.ts'
 import { table } from './table.ts'
 
-interface BoundariesOptions {
+interface BoundariesOptions extends Output {
   country: string
   level: number
   codeProperty?: string
@@ -34,11 +36,12 @@ export const boundariesCommand = new Command('boundaries')
   .option('--licence <text>', 'their licence, for the catalog')
   .option('--strict', 'refuse files in which anything must be repaired, dropped or linked anew')
   .option('--dry-run', 'report what would be done, and write nothing')
+  .option(...JSON_OPTION)
   .action(async (paths: string[], options: BoundariesOptions) => {
     // A file can be missing without a database: say so before one is opened.
     const files = await Promise.all(paths.map((path) => openBoundaryFile(path, options.level)))
     await withDatabase(async (database) => {
-      const { country, report } = await loadBoundaries(database, {
+      const loading = loadBoundaries(database, {
         files,
         country: options.country,
         level: options.level,
@@ -52,11 +55,23 @@ export const boundariesCommand = new Command('boundaries')
         strict: options.strict ?? false,
         dryRun: options.dryRun ?? false,
       })
-      const subject = `level ${options.level} of ${country}`
-      if (report) console.log(reportText(subject, report, options.dryRun ?? false))
-      else console.log(`The same files are loaded as ${subject}: nothing to do.`)
+      const { country, report } = await whileShown('loading boundaries', loading)
+      const { level, dryRun = false } = options
+      const subject = `level ${level} of ${country}`
+      print(
+        options,
+        { country, level, dryRun, report: report ?? null },
+        report
+          ? reportText(subject, report, dryRun)
+          : `The same files are loaded as ${subject}: nothing to do.`,
+      )
     })
   })
+withExamples(
+  boundariesCommand,
+  'agro boundaries regions.geojson --country eth --level 1 --dry-run',
+  'agro boundaries regions.zip --country eth --level 1 --source OCHA --licence "CC BY-IGO"',
+)
 
 function readLevel(text: string): number {
   const level = /^\d$/.test(text) ? Number(text) : Number.NaN

@@ -3,17 +3,22 @@ import { ofSeasonless } from '#schemas/product.ts'
 import { COUNTRIES } from '#src/domains/reference/lists.ts'
 import { type CountryEntry, listCountryEntries } from '#src/domains/reference/queries.ts'
 import { PRODUCTS } from '#src/products/index.ts'
-import { changeCommands, listCommand, offerCommands } from './reference.ts'
+import { changeCommands, listCommand, offerCommands, type ReferenceGroup } from './reference.ts'
 import { table } from './table.ts'
 
 export const countriesCommand = new Command('countries').description(
   'List, add, rename and remove countries, and say which crops they offer.',
 )
 
+const group: ReferenceGroup = {
+  list: COUNTRIES,
+  command: 'countries',
+  example: { code: 'tza', name: 'Tanzania', otherName: 'Tanganyika' },
+}
 const commands = [
-  listCommand('List all countries, and what there is of them.', listCountryEntries, countriesText),
-  ...changeCommands(COUNTRIES, 'agro countries add tza Tanzania'),
-  ...offerCommands(),
+  listCommand(group, 'List all countries, and what there is of them.', listCountryEntries, countriesText),
+  ...changeCommands(group),
+  ...offerCommands(group),
 ]
 for (const command of commands) countriesCommand.addCommand(command)
 

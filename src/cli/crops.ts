@@ -1,17 +1,22 @@
 import { Command } from 'commander'
 import { CROPS } from '#src/domains/reference/lists.ts'
 import { type CropEntry, listCropEntries } from '#src/domains/reference/queries.ts'
-import { changeCommands, listCommand, offerCommands } from './reference.ts'
+import { changeCommands, listCommand, offerCommands, type ReferenceGroup } from './reference.ts'
 import { table } from './table.ts'
 
 export const cropsCommand = new Command('crops').description(
   'List, add, rename and remove crops, and say which countries offer them.',
 )
 
+const group: ReferenceGroup = {
+  list: CROPS,
+  command: 'crops',
+  example: { code: 'maize', name: 'Maize', otherName: 'Corn' },
+}
 const commands = [
-  listCommand('List all crops, and which countries offer them.', listCropEntries, cropsText),
-  ...changeCommands(CROPS, 'agro crops add maize Maize'),
-  ...offerCommands(),
+  listCommand(group, 'List all crops, and which countries offer them.', listCropEntries, cropsText),
+  ...changeCommands(group),
+  ...offerCommands(group),
 ]
 for (const command of commands) cropsCommand.addCommand(command)
 

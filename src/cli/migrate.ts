@@ -1,16 +1,22 @@
 import { Command } from 'commander'
 import { summariseCoverages } from '#src/ingest/summarise.ts'
 import { withDatabase } from './database.ts'
+import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
 import { progressLine } from './progress.ts'
 
 export const migrateCommand = new Command('migrate')
   .description('Bring the database schema up to date. The service does this by itself when it starts.')
-  .action(() =>
+  .option(...JSON_OPTION)
+  .action((output: Output) =>
     withDatabase(async (database, applied) => {
-      for (const name of applied) console.log(`applied ${name}`)
-      if (applied.length === 0) console.log('The schema is up to date.')
       const progress = progressLine('summarising rasters')
-      const count = await summariseCoverages(database, (done, of) => progress(done / of))
-      if (count > 0) console.log(`Summarised ${count} rasters that were loaded before there were summaries.`)
+      const summarised = await summariseCoverages(database, (done, of) => progress(done / of))
+      const lines = applied.map((name) => `applied ${name}`)
+      if (applied.length === 0) lines.push('The schema is up to date.')
+      if (summarised > 0) {
+        lines.push(`Summarised ${summarised} rasters that were loaded before there were summaries.`)
+      }
+      print(output, { applied, summarised }, lines.join('\n'))
     }),
   )
+withExamples(migrateCommand, 'agro migrate')

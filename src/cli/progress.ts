@@ -24,3 +24,29 @@ export function progressLine(
     )
   }
 }
+
+/** What takes no longer needs no sign of life. */
+const SILENT_MS = 2000
+
+/** Shows on a terminal for how long something has been going on whose end cannot be foreseen. */
+export async function whileShown<Result>(
+  label: string,
+  work: Promise<Result>,
+  output: NodeJS.WriteStream = process.stderr,
+): Promise<Result> {
+  if (!output.isTTY) return work
+  const started = Date.now()
+  let shown = false
+  const timer = setInterval(() => {
+    const passed = Date.now() - started
+    if (passed < SILENT_MS) return
+    shown = true
+    output.write(`\r${label}: ${Math.floor(passed / 1000)} s`)
+  }, 1000)
+  try {
+    return await work
+  } finally {
+    clearInterval(timer)
+    if (shown) output.write('\n')
+  }
+}

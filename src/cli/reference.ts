@@ -14,25 +14,26 @@ import {
 } from '#src/domains/reference/changes.ts'
 import type { ReferenceList } from '#src/domains/reference/lists.ts'
 import { withDatabase } from './database.ts'
+import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
+import { type Consent, confirm, YES_OPTION } from './terminal.ts'
 
-interface Output {
-  json?: boolean
-}
-
-const JSON_OPTION = ['--json', 'answer in JSON, for programs'] as const
-
-/** Prints what a program or else what a person is told. */
-function print({ json }: Output, value: unknown, text: string): void {
-  console.log(json ? JSON.stringify(value, null, 2) : text)
+/** A list as the command line has it. */
+export interface ReferenceGroup {
+  list: ReferenceList
+  /** The command that the ones below stand under. */
+  command: 'countries' | 'crops'
+  /** An entry that there may be, for the help. */
+  example: { code: string; name: string; otherName: string }
 }
 
 /** The command that lists the entries. */
 export function listCommand<Row>(
+  { command }: ReferenceGroup,
   description: string,
   list: (db: Kysely<Tables>) => Promise<Row[]>,
   textOf: (rows: Row[]) => string,
 ): Command {
-  return new Command('list')
+  const listing = new Command('list')
     .description(description)
     .option(...JSON_OPTION)
     .action((output: Output) =>
@@ -41,16 +42,18 @@ export function listCommand<Row>(
         print(output, rows, textOf(rows))
       }),
     )
+  return withExamples(listing, `agro ${command} list`, `agro ${command} list --json`)
 }
 
 /** The commands that change the entries of a list: the same for countries and crops. */
-export function changeCommands(list: ReferenceList, example: string): Command[] {
+export function changeCommands({ list, command, example }: ReferenceGroup): Command[] {
   const what = list.table
-  const add = changing(`add <code> <name>`, `Add a ${what}, for example: ${example}.`)
-  add.action((code: string, name: string, output: Output) =>
+  const { code, name, otherName } = example
+  const add = changing(`add <code> <name>`, `Add a ${what}.`, `agro ${command} add ${code} ${name}`)
+  add.action((newCode: string, newName: string, output: Output) =>
     change(
       output,
-      (trx) => addEntry(trx, list, code, name),
+      (trx) => addEntry(trx, list, newCode, newName),
       (entry) => `${entry.code} is added as ${entry.name}.`,
     ),
   )
@@ -58,11 +61,12 @@ export function changeCommands(list: ReferenceList, example: string): Command[] 
   const rename = changing(
     `rename <${what}> <name>`,
     `Give a ${what} another name. It is still found by the one before.`,
+    `agro ${command} rename ${code} ${otherName}`,
   )
-  rename.action((named: string, name: string, output: Output) =>
+  rename.action((named: string, newName: string, output: Output) =>
     change(
       output,
-      (trx) => renameEntry(trx, list, named, name),
+      (trx) => renameEntry(trx, list, named, newName),
       ({ before, after }) => `${after.code} is called ${after.name} now, and no more ${before.name}.`,
     ),
   )
@@ -70,29 +74,41 @@ export function changeCommands(list: ReferenceList, example: string): Command[] 
   const alias = changing(
     `alias <${what}> <alias...>`,
     `Add names by which a ${what} is found as well.`,
+    `agro ${command} alias ${code} ${otherName}`,
+    `agro ${command} alias --remove ${code} ${otherName}`,
   ).option('--remove', 'remove them instead')
   alias.action((named: string, aliases: string[], output: Output & { remove?: boolean }) =>
     change(
       output,
       (trx) => (output.remove ? removeAliases : addAliases)(trx, list, named, aliases),
-      ({ code }) => `${code} is ${output.remove ? 'no longer' : 'now also'} found by ${aliases.join(', ')}.`,
+      (entry) =>
+        `${entry.code} is ${output.remove ? 'no longer' : 'now also'} found by ${aliases.join(', ')}.`,
     ),
   )
 
-  const remove = changing(`remove <${what}>`, `Remove a ${what} that nothing refers to.`)
-  remove.action((named: string, output: Output) =>
-    change(
+  const remove = changing(
+    `remove <${what}>`,
+    `Remove a ${what} that nothing refers to.`,
+    `agro ${command} remove ${code}`,
+  ).option(...YES_OPTION)
+  remove.action(async (named: string, output: Output & Consent) => {
+    await confirm(`This removes the ${what} ${named} with its names`, output)
+    await change(
       output,
       (trx) => removeEntry(trx, list, named),
-      ({ code }) => `${code} is removed.`,
-    ),
-  )
+      (entry) => `${entry.code} is removed.`,
+    )
+  })
   return [add, rename, alias, remove]
 }
 
 /** The commands that say which country offers which crop. */
-export function offerCommands(): Command[] {
-  const offer = changing('offer <country> <crop>', 'Offer a crop in a country: releases of it can be loaded.')
+export function offerCommands({ command }: ReferenceGroup): Command[] {
+  const offer = changing(
+    'offer <country> <crop>',
+    'Offer a crop in a country: releases of it can be loaded.',
+    `agro ${command} offer ken maize`,
+  )
   offer.action((country: string, crop: string, output: Output) =>
     change(
       output,
@@ -103,6 +119,7 @@ export function offerCommands(): Command[] {
   const withdraw = changing(
     'withdraw <country> <crop>',
     'Offer a crop in a country no more; it must have no releases.',
+    `agro ${command} withdraw ken maize`,
   )
   withdraw.action((country: string, crop: string, output: Output) =>
     change(
@@ -114,11 +131,12 @@ export function offerCommands(): Command[] {
   return [offer, withdraw]
 }
 
-function changing(usage: string, description: string): Command {
-  return new Command(usage.slice(0, usage.indexOf(' ')))
+function changing(usage: string, description: string, ...examples: string[]): Command {
+  const command = new Command(usage.slice(0, usage.indexOf(' ')))
     .arguments(usage.slice(usage.indexOf(' ') + 1))
     .description(description)
     .option(...JSON_OPTION)
+  return withExamples(command, ...examples)
 }
 
 /** Does one change in a transaction of its own, and says what has been done. */

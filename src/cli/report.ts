@@ -8,11 +8,27 @@ import {
   type LayerSource,
   type ReleaseSource,
 } from '#src/ingest/source.ts'
-import { type Statistics, suspicionOf } from '#src/ingest/statistics.ts'
+import type { Statistics } from '#src/ingest/statistics.ts'
 import type { Extent } from '#src/raster/grid.ts'
 import { table } from './table.ts'
 
-/** What a dry run has found: grids, statistics, what looks wrong, and what would change. */
+/** What a dry run has found, for programs: a coverage each, with its grid, extent, and layers. */
+export function factsOf(
+  release: ReleaseSource,
+  extents: Extent[],
+  statistics: Map<LayerSource, Statistics>,
+): object[] {
+  return release.coverages.map(({ grid, layers }, index) => ({
+    grid,
+    extent: extents[index],
+    layers: layers.map((layer) => {
+      const { input, scenario, unit, pixelType, origin } = layer
+      return { input, scenario, unit, pixelType, ...statistics.get(layer), origin }
+    }),
+  }))
+}
+
+/** The same for people: grids, statistics, and what would change. */
 export async function reportOf(
   db: Kysely<Tables>,
   release: ReleaseSource,
@@ -20,12 +36,10 @@ export async function reportOf(
   statistics: Map<LayerSource, Statistics>,
   published: ReleaseRow | undefined,
 ): Promise<string> {
-  const suspicions = [...statistics].flatMap(([layer, found]) => suspicionOf(layer.origin, found) ?? [])
   return [
     ...release.coverages.flatMap((coverage, index) =>
       coverageReport(coverage, extents[index] as Extent, statistics),
     ),
-    ...suspicions.map((suspicion) => `warning: ${suspicion}`),
     ...(await differences(db, release, statistics, published)),
     'Nothing was written.',
   ].join('\n')

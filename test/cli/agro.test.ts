@@ -154,12 +154,12 @@ describe.sequential('agro, from an empty database on', () => {
       stdout: `${first} is published again in the place of ${second}.\n`,
       stderr: '',
     })
-    expect(await agro('releases', 'delete', first)).toEqual({
+    expect(await agro('releases', 'delete', first, '--yes')).toEqual({
       code: 1,
       stdout: '',
       stderr: `${first} is published: roll it back or publish another first, or use --force.\n`,
     })
-    expect(await agro('releases', 'delete', second)).toEqual({
+    expect(await agro('releases', 'delete', second, '--yes')).toEqual({
       code: 0,
       stdout: `${second} is deleted.\n`,
       stderr: '',
@@ -185,9 +185,9 @@ describe.sequential('agro, from an empty database on', () => {
     })
   })
 
-  test('commands and options that there are not exit with 1 and show the help', async () => {
+  test('commands and options that there are not exit with 2 and show the help', async () => {
     const { code, stderr } = await agro('ingets')
-    expect(code).toBe(1)
+    expect(code).toBe(2)
     expect(stderr).toMatch(/^error: unknown command 'ingets'\n\(Did you mean ingest\?\)\n\nUsage: agro/)
     expect((await agro('ingest', '--dryrun', 'x.yaml')).stderr).toMatch(/^error: unknown option '--dryrun'/)
     expect((await agro('ingest')).stderr).toMatch(/^error: missing required argument 'manifest'/)
@@ -237,7 +237,7 @@ describe.sequential('an ingest that is killed half-way', () => {
   })
 
   test('can be deleted without force, with everything that it wrote', async () => {
-    expect(await agro('releases', 'delete', incomplete)).toEqual({
+    expect(await agro('releases', 'delete', incomplete, '--yes')).toEqual({
       code: 0,
       stdout: `${incomplete} is deleted.\n`,
       stderr: '',

@@ -93,7 +93,7 @@ test.each([
   [['--since', '2026-13-01'], 'It must be a time such as 2026-11-01 or 2026-11-01T08:30:00Z.'],
 ])('what cannot be filtered by is refused: %j', async (options, sentence) => {
   const { code, stderr } = await runAgroProcess(testDatabase, 'audit', ...options)
-  expect([code, stderr]).toEqual([1, expect.stringContaining(sentence)])
+  expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)])
 })
 
 test('a token for a new password and a country leave their records, with who made them', async () => {

@@ -49,11 +49,11 @@ testOfCommands(
 )
 
 testOfCommands('what cannot be done is said in a sentence, and fails', async () => {
-  expect(await agro('countries', 'remove', 'tza')).toEqual({
+  expect(await agro('countries', 'remove', 'tza', '--yes')).toEqual({
     code: 1,
     stdout: '',
     stderr: 'tza cannot be removed while these refer to it: offers of crops (maize).\n',
   })
   expect(await agro('countries', 'withdraw', 'tza', 'maize')).toEqual(says('Tanzania offers maize no more.'))
-  expect(await agro('countries', 'remove', 'tza')).toEqual(says('tza is removed.'))
+  expect(await agro('countries', 'remove', 'tza', '--yes')).toEqual(says('tza is removed.'))
 })

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { openCluster } from '#src/database/client.ts'
@@ -94,4 +96,112 @@ testOfCommands('an operator turns off the second factor of whoever has lost it',
   })
   const { stdout } = await runAgro(testDatabase, 'audit', '--user', email, '--kind', 'two_factor_reset')
   expect(stdout.trimEnd().split('\n')).toHaveLength(1)
+})
+
+/** Runs a command to which something is piped. */
+async function piped(
+  input: string,
+  ...parameters: string[]
+): Promise<{ code: number; stdout: string; stderr: string }> {
+  const run = promisify(execFile)(process.execPath, ['bin/run.mjs', 'src/cli/agro.ts', ...parameters], {
+    env: { ...process.env, ...testDatabase.environment },
+  })
+  run.child.stdin?.end(input)
+  return run.then(
+    (ended) => ({ code: 0, ...ended }),
+    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+  )
+}
+
+testOfCommands('an operator makes an account, whose owner chooses the password with a token', async () => {
+  const created = await runAgro(
+    testDatabase,
+    ...['users', 'create', ' Abebe@example.org', '--name', 'Abebe', '--role', 'admin', '--json'],
+  )
+  const { user, token, hours } = JSON.parse(created.stdout)
+  expect(user).toMatchObject({
+    email: 'Abebe@example.org',
+    name: 'Abebe',
+    role: 'admin',
+    email_confirmed: true,
+  })
+  expect(hours).toBe(24)
+  await withService(async (app) => {
+    const payload = { token, password: 'and is cut before the rain' }
+    expect((await app.inject({ method: 'POST', url: '/auth/password/reset', payload })).statusCode).toBe(204)
+    const login = await tryLogIn(app, 'abebe@example.org', payload.password)
+    expect(login.json().user).toMatchObject({ id: user.id, role: 'admin' })
+  })
+  const { stdout } = await runAgro(testDatabase, 'audit', '--user', 'abebe@example.org')
+  const kinds = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split(' ')[1])
+  expect(kinds).toEqual(['login', 'password_reset', 'password_reset_issued', 'account_made'])
+  const again = await runAgro(testDatabase, 'users', 'create', 'ABEBE@example.org', '--name', 'Abebe')
+  expect(again).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'There is an account ABEBE@example.org already; `agro users list` shows it.\n',
+  })
+})
+
+testOfCommands('a password that is piped is kept as it is, without the end of its line', async () => {
+  const password = ' teff grows at dusk '
+  const created = await piped(
+    `${password}\n`,
+    'users',
+    'create',
+    'piped@example.org',
+    '--name',
+    'P',
+    '--password',
+  )
+  expect(created).toEqual({
+    code: 0,
+    stdout: 'piped@example.org has an account with the role user.\n',
+    stderr: '',
+  })
+  await withService(async (app) => {
+    expect((await tryLogIn(app, 'piped@example.org', password)).statusCode).toBe(200)
+  })
+})
+
+testOfCommands('no account is made with a password or an e-mail that a registration refuses', async () => {
+  const create = (input: string, email: string) =>
+    piped(input, 'users', 'create', email, '--name', 'P', '--password')
+  expect(await create('short\n', 'short@example.org')).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'password must be at least 10 characters long.\n',
+  })
+  expect(await create('x'.repeat(5000), 'long@example.org')).toMatchObject({
+    code: 1,
+    stderr: 'What comes on stdin is too long to be a password.\n',
+  })
+  expect(await runAgro(testDatabase, 'users', 'create', 'nobody', '--name', 'P')).toMatchObject({
+    code: 1,
+    stderr: 'email must be an e-mail address.\n',
+  })
+})
+
+testOfCommands('an operator deletes an account as its owner would', async () => {
+  let deleted: Person | undefined
+  await withService(async (app) => {
+    deleted = await logIn(app, await register(app))
+  })
+  const { email, user, headers } = deleted as Person
+  const { stdout } = await runAgro(testDatabase, 'users', 'delete', email.toUpperCase(), '--yes', '--json')
+  expect(JSON.parse(stdout)).toEqual({
+    id: user.id,
+    email,
+    removed: { accounts: 1, sessions: 1, keys: 0, history: 0, feedback: 0, usage: 0 },
+  })
+  await withService(async (app) => {
+    expect((await app.inject({ url: '/user/profile', headers })).statusCode).toBe(401)
+    expect((await tryLogIn(app, email, PASSWORD)).statusCode).toBe(401)
+    expect(await register(app, email)).toBe(email)
+  })
+  const audited = await runAgro(testDatabase, 'audit', '--user', user.id, '--kind', 'account_deleted')
+  expect(audited.stdout).toMatch(/account_deleted user=\S+ operator=\S+\n$/)
 })

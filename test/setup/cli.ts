@@ -54,14 +54,6 @@ function runNode(testDatabase: TestDatabase, parameters: string[]): Promise<CliR
   })
 }
 
-class Exit extends Error {
-  readonly code: number
-  constructor(code: number) {
-    super(`exit with code ${code}`)
-    this.code = code
-  }
-}
-
 /**
  * Does the same within this process, one command after the other: it opens and closes the database all the
  * same, and is done in half the time.
@@ -79,17 +71,11 @@ export async function runAgro(testDatabase: TestDatabase, ...parameters: string[
     vi
       .spyOn(console, 'error')
       .mockImplementation((...what) => void collect('stderr')(`${format(...what)}\n`)),
-    vi.spyOn(process, 'exit').mockImplementation((code) => {
-      throw new Exit(Number(code ?? 0))
-    }),
   ]
   const before = { ...process.env }
   Object.assign(process.env, testDatabase.environment)
   try {
     return { code: await operate(parameters), ...result }
-  } catch (error) {
-    if (!(error instanceof Exit)) throw error
-    return { code: error.code, ...result }
   } finally {
     for (const name of Object.keys(testDatabase.environment)) delete process.env[name]
     Object.assign(process.env, before)

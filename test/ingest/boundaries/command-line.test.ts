@@ -19,7 +19,7 @@ testOfCommands('the command line prints the sentence alone, and fails', async ()
   )
   expect([missing.code, missing.stderr]).toEqual([1, `${path}.geojson does not exist.\n`])
   expect([wrongLevel.code, wrongLevel.stderr]).toEqual([
-    1,
+    2,
     expect.stringContaining('It must be 0, 1, 2 or 3.'),
   ])
 })

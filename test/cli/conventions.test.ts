@@ -1,0 +1,167 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { fixture, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
+import { writeTiff } from '#test/ingest/tiff.ts'
+import { runAgro } from '#test/setup/cli.ts'
+import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { newFolder } from '#test/setup/folders.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+import { startProcess } from '#test/setup/service-process.ts'
+
+/** Commands are the same on both databases; locks and faults of other sessions need a server. */
+describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('commands', () => {
+  let testDatabase: TestDatabase
+  let client: pg.Client
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase('empty')
+    client = new pg.Client(testDatabase.config.DATABASE_URL)
+    await client.connect()
+  })
+  afterAll(async () => {
+    await client.end()
+    await testDatabase.drop()
+  })
+
+  const agro = (...parameters: string[]) => runAgro(testDatabase, ...parameters)
+
+  test.each([
+    [['releases', 'delete', 'x'], 'This deletes the release x with its data, for good'],
+    [['countries', 'remove', 'gha'], 'This removes the country gha with its names'],
+    [['crops', 'remove', 'wheat'], 'This removes the crop wheat with its names'],
+    [
+      ['users', 'delete', 'a@example.org'],
+      'This deletes the account a@example.org with its history, sessions and keys, for good',
+    ],
+  ])('destroy nothing where nobody can be asked: %j', async (parameters, deed) => {
+    expect(await agro(...parameters)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `${deed}, and nobody can be asked here: add --yes.\n`,
+    })
+  })
+
+  test.skipIf(spawnSync('script', ['--version']).error)(
+    'ask at a terminal, and take no for one',
+    async () => {
+      const { stdout } = await atTerminal('users delete a@example.org', 'n\n')
+      expect(stdout).toMatch(/for good\. Go on\? \[y\/N\] [\s\S]*Nothing was done\.\r\n$/)
+      expect((await atTerminal('users delete a@example.org', 'y\n')).stdout).toContain(
+        'There is no account a@example.org',
+      )
+    },
+  )
+
+  test.skipIf(spawnSync('script', ['--version']).error)(
+    'take a password at a terminal without showing it',
+    async () => {
+      const password = 'and is cut before the rain'
+      const { stdout } = await atTerminal(
+        'users create typed@example.org --name Typed --password',
+        `${password}\n`,
+        `${password}\n`,
+      )
+      expect(stdout).toMatch(/Password: [\s\S]*The same again: [\s\S]*has an account with the role user\./)
+      expect(stdout).not.toContain(password)
+    },
+  )
+
+  /** Runs a command at a terminal of its own, where a line is typed at each question. */
+  async function atTerminal(command: string, ...lines: string[]): Promise<{ stdout: string }> {
+    const run = promisify(execFile)(
+      'script',
+      ['-qec', `${process.execPath} bin/run.mjs src/cli/agro.ts ${command}`, '/dev/null'],
+      { env: { ...process.env, ...testDatabase.environment } },
+    )
+    let asked = 0
+    run.child.stdout?.on('data', (text: string) => {
+      if (/(\? \[y\/N\]|Password:|The same again:) $/.test(text)) run.child.stdin?.write(lines[asked++])
+    })
+    // What fails is seen in what is shown.
+    return run.catch((error) => error)
+  }
+
+  test('write JSON alone to stdout, and warnings and progress to stderr', async () => {
+    const folder = await newFolder()
+    await writeTiff(`${folder}/negative.tif`, {
+      width: 16,
+      height: 16,
+      row: () => new Float32Array(16).fill(-5),
+    })
+    const path = await writeManifest(folder, manifestText([{ file: 'negative.tif' }]))
+    const warning =
+      'warning: negative.tif band 1 has values down to -5, which count as real: is its nodata value missing?\n'
+    const dry = await agro('ingest', path, '--dry-run', '--json')
+    expect(JSON.parse(dry.stdout)).toMatchObject({
+      dryRun: true,
+      published: null,
+      coverages: [{ layers: [{ scenario: 'Normal', minimum: -5, maximum: -5, validCount: 256 }] }],
+    })
+    expect(dry.stderr).toBe(`reading: 100 %\n${warning}`)
+    const loaded = await agro('ingest', path, '--json')
+    expect(JSON.parse(loaded.stdout)).toEqual({
+      release: 'yield-eth-wheat-2025-01-v1',
+      loaded: true,
+      published: true,
+      replaced: null,
+      tiles: 1,
+      seconds: expect.any(Number),
+    })
+    expect(loaded.stderr).toBe(`loading: 100 %\n${warning}`)
+    const again = await agro('ingest', path, '--json')
+    expect(JSON.parse(again.stdout)).toEqual({
+      release: 'yield-eth-wheat-2025-01-v1',
+      loaded: false,
+      published: true,
+    })
+    const listed = await agro('releases', 'list', '--json')
+    expect(JSON.parse(listed.stdout)).toMatchObject([
+      { code: 'yield-eth-wheat-2025-01-v1', state: 'published' },
+    ])
+    expect(JSON.parse((await agro('migrate', '--json')).stdout)).toEqual({ applied: [], summarised: 0 })
+  })
+
+  test('end quietly when nobody reads on', async () => {
+    const path = await writeManifest(await newFolder(), manifestText([{ file: fixture('zeros.tif') }]))
+    const ended = await promisify(execFile)(
+      'bash',
+      [
+        '-c',
+        'set -o pipefail; "$@" 2>&1 | true; echo $?',
+        ...['bash', process.execPath, 'bin/run.mjs', 'src/cli/agro.ts', 'ingest', '--dry-run', path],
+      ],
+      { env: { ...process.env, ...testDatabase.environment } },
+    )
+    expect(ended).toMatchObject({ stdout: '0\n', stderr: '' })
+  })
+
+  test('end with 130 by Ctrl-C, and say nothing', async () => {
+    await client.query('begin; lock table publication')
+    const waiting = startProcess(
+      'src/cli/agro.ts',
+      testDatabase.environment,
+      ...['releases', 'publish', 'yield-eth-wheat-2025-01-v1'],
+    )
+    await vi.waitUntil(async () => {
+      const { rowCount } = await client.query('select from pg_locks where not granted')
+      return rowCount === 1
+    }, PATIENCE)
+    waiting.signal('SIGINT')
+    expect([await waiting.ended, waiting.stdout(), waiting.stderr()]).toEqual([130, '', ''])
+    await client.query('rollback')
+  })
+
+  test('say what is unexpected in one line, and where it comes from to those who ask', async () => {
+    await client.query('alter table publication rename to elsewhere')
+    const sentence = 'relation "publication" does not exist'
+    expect(await agro('releases', 'list')).toEqual({
+      code: 70,
+      stdout: '',
+      stderr: `Unexpected error: ${sentence} (--verbose shows where it comes from).\n`,
+    })
+    const verbose = await agro('releases', 'list', '--verbose')
+    expect([verbose.code, verbose.stderr]).toEqual([70, expect.stringMatching(`^error: ${sentence}\n +at `)])
+    await client.query('alter table elsewhere rename to publication')
+  })
+})
