@@ -84,7 +84,9 @@ describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('a service that i
     expect(answers.length).toBeGreaterThan(50)
     expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
     const ids = answers.flatMap(({ body }) => body.history_id ?? [])
-    const [kept] = await query<{ items: string[] }>('select array_agg(id::text) as items from advisory_history')
+    const [kept] = await query<{ items: string[] }>(
+      'select array_agg(id::text) as items from advisory_history',
+    )
     expect(kept?.items).toEqual(expect.arrayContaining(ids))
     const [counts] = await query(
       `select
