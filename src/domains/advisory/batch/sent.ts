@@ -150,7 +150,10 @@ function pointOfFeature(feature: unknown): unknown {
   if (!isObject(geometry) || geometry.type !== 'Point' || !Array.isArray(geometry.coordinates)) {
     return ApiError.invalid('geometry', 'must be a Point')
   }
-  const [lng, lat] = geometry.coordinates
+  const [lng, lat, ...heights] = geometry.coordinates
+  if (heights.some((height) => typeof height !== 'number')) {
+    return ApiError.invalid('geometry', 'must be a Point with numbers as coordinates')
+  }
   return {
     ...(id !== undefined && { id }),
     ...(name !== undefined && { name }),

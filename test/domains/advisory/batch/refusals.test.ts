@@ -196,6 +196,10 @@ describe('what is wrong with one point is its own error', () => {
       '{"type":"Feature","id":4,"geometry":{"type":"Point","coordinates":["38.5",null]}}',
       'lat must be a number from -90 to 90; lng must be a number from -180 to 180.',
     ],
+    [
+      '{"type":"Feature","id":4,"geometry":{"type":"Point","coordinates":[38.5,9.5,2100,true]}}',
+      'geometry must be a Point with numbers as coordinates.',
+    ],
   ])('%s', async (feature, error) => {
     const item = await itemOf(GEOJSON, `{"type":"FeatureCollection","features":[${feature}]}`)
     expect(item).toMatchObject({
