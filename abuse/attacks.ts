@@ -52,7 +52,7 @@ export interface Held {
 export async function hold(
   client: Client,
   { connections, bytes, reads }: Held,
-  figuresOf: () => Figure[] = () => [],
+  figuresOf: () => Promise<Figure[]> = async () => [],
 ): Promise<Attack> {
   let stopped = false
   const sockets = new Set<Socket>()
@@ -68,7 +68,7 @@ export async function hold(
   await Promise.all(Array.from({ length: connections }, openOne))
   return {
     async stop() {
-      const figures = figuresOf()
+      const figures = await figuresOf()
       stopped = true
       for (const socket of sockets) socket.destroy()
       return figures

@@ -1,11 +1,19 @@
 import type { Client } from './client.ts'
 import type { Victim } from './victims/plan.ts'
 
+/** The memory of a process, in MiB. */
+export interface Memory {
+  /** What something is held in: JavaScript's, without garbage. */
+  held: number
+  /** What the system has given it, with garbage and what is kept for later. */
+  resident: number
+}
+
 /** The service that is attacked. */
 export interface Target {
   port: number
-  /** Memory of its process in MiB; undefined where the process is not known. */
-  memory: (() => number) | undefined
+  /** Undefined where the process is not known. */
+  memory: (() => Promise<Memory>) | undefined
   /** What its database takes on the disk, in MiB; undefined where it is not known. */
   stored: (() => Promise<number>) | undefined
   /** Somebody with an account, at an address that nobody else has. */

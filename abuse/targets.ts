@@ -1,15 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import type { Cleanup } from '#bench/cleanup.ts'
 import { openDatabaseServer } from '#bench/postgres.ts'
+import type { Server } from '#bench/processes.ts'
 import { startService, type Where } from '#bench/service.ts'
 import { ask, type Client } from './client.ts'
 import type { Kind } from './options.ts'
-import type { Target } from './scenario.ts'
+import type { Memory, Target } from './scenario.ts'
 
 const MIB = 2 ** 20
+const POLL_MS = 20
+const HELD_MEMORY = fileURLToPath(new URL('held-memory.mjs', import.meta.url))
 let newcomers = 0
 
 /** Registers somebody at an address of their own, who has logged in. */
@@ -39,13 +44,28 @@ export async function startTarget(cleanup: Cleanup, kind: Kind): Promise<Target 
   const place = kind === 'server' ? await onServer(cleanup) : onFolder(cleanup)
   if (!place) return undefined
   const { where, stored } = place
-  const service = await startService(cleanup, where, { DEMO_DATA: 'true', LOG_LEVEL: 'fatal' })
+  const folder = newFolder(cleanup)
+  const service = await startService(cleanup, where, {
+    DEMO_DATA: 'true',
+    LOG_LEVEL: 'fatal',
+    NODE_OPTIONS: `--import=${HELD_MEMORY}`,
+    HELD_MEMORY_FILE: join(folder, 'held'),
+  })
   return {
     port: service.port,
-    memory: () => service.memory().resident,
+    memory: () => memoryOf(service, join(folder, 'held')),
     stored,
     newcomer: () => newcomerAt(service.port),
   }
+}
+
+/** Asks the process, which has loaded `held-memory.mjs`. */
+async function memoryOf({ pid, memory }: Server, file: string): Promise<Memory> {
+  rmSync(file, { force: true })
+  const { resident } = memory()
+  process.kill(pid, 'SIGUSR2')
+  while (!statSync(file, { throwIfNoEntry: false })) await setTimeout(POLL_MS)
+  return { held: Number(readFileSync(file, 'utf8')) / MIB, resident }
 }
 
 interface Place {
@@ -67,11 +87,15 @@ async function onServer(cleanup: Cleanup): Promise<Place | undefined> {
 }
 
 function onFolder(cleanup: Cleanup): Place {
-  const folder = mkdtempSync(join(tmpdir(), 'agro-abuse-'))
-  cleanup.add(() => rmSync(folder, { recursive: true, force: true }))
-  const data = join(folder, 'data')
+  const data = join(newFolder(cleanup), 'data')
   mkdirSync(data)
   return { where: { DATA_DIR: data }, stored: async () => bytesIn(data) / MIB }
+}
+
+function newFolder(cleanup: Cleanup): string {
+  const folder = mkdtempSync(join(tmpdir(), 'agro-abuse-'))
+  cleanup.add(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
 }
 
 /** What the files of a folder take; those that are gone meanwhile take nothing. */

@@ -9,6 +9,7 @@ import type { Cleanup } from './cleanup.ts'
 /** A process that answers HTTP on a port of this machine. */
 export interface Server {
   port: number
+  pid: number
   /** Seconds from the start of the process until it said that it listens. */
   startedIn: number
   /** Memory that it holds now and the most it ever held, in MiB; the latter on Linux alone. */
@@ -52,7 +53,7 @@ export async function startServer(
   const port = await listeningPort(child, nodeArguments.at(-1) as string)
   const startedIn = (performance.now() - started) / 1000
   const { pid } = child as { pid: number }
-  return { port, startedIn, memory: () => memoryOf(pid), stop, ended }
+  return { port, pid, startedIn, memory: () => memoryOf(pid), stop, ended }
 }
 
 function listeningPort(child: ChildProcess, file: string): Promise<number> {

@@ -1,17 +1,23 @@
 import { flood, hold } from '../attacks.ts'
 import { written } from '../client.ts'
-import type { Figure, Scenario, Target } from '../scenario.ts'
+import type { Figure, Memory, Scenario, Target } from '../scenario.ts'
 
 const POLYGON_PATH = '/advisory/yield'
 const MIB = 2 ** 20
 
-/** Measures what the memory of a service has grown by. */
-function growthOf({ memory }: Target, limit: number) {
-  const before = memory?.()
-  return (): Figure[] => {
-    const after = memory?.()
-    if (before === undefined || after === undefined) return []
-    return [{ what: 'growth of the memory', value: Math.max(0, after - before), unit: ' MiB', limit }]
+/** Measures what the memory of a service has grown by; it may have done so by so many MiB. */
+async function growthOf({ memory }: Target, limits: Memory) {
+  const before = await memory?.()
+  return async (): Promise<Figure[]> => {
+    const after = await memory?.()
+    if (!before || !after) return []
+    const grown = (sort: keyof Memory, what: string): Figure => ({
+      what,
+      value: Math.max(0, after[sort] - before[sort]),
+      unit: ' MiB',
+      limit: limits[sort],
+    })
+    return [grown('held', 'memory that is held'), grown('resident', 'growth of the process')]
   }
 }
 
@@ -33,7 +39,7 @@ export const unfinishedBodies: Scenario = {
   async begin(target) {
     const attacker = await target.newcomer()
     const bytes = written(attacker, { path: POLYGON_PATH, body: ' '.repeat(MIB - 1000) }, MIB)
-    const growth = growthOf(target, 20)
+    const growth = await growthOf(target, { held: 20, resident: 64 })
     return hold(attacker, { connections: 200, bytes, reads: true }, growth)
   },
 }
@@ -44,7 +50,7 @@ export const halfOpen: Scenario = {
   victims: ['kept point', 'history'],
   async begin(target) {
     const attacker = await target.newcomer()
-    const growth = growthOf(target, 50)
+    const growth = await growthOf(target, { held: 50, resident: 64 })
     const bytes = Buffer.from('POST /advisory/yield/point HTTP/1.1\r\nHost: 127')
     return hold(attacker, { connections: 2000, bytes, reads: true }, growth)
   },
