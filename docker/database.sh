@@ -1,12 +1,14 @@
 #!/bin/sh
 # Makes what the service needs of a database: the extensions, which only a superuser may create, and a role that owns
 # the schema and may do nothing else on the server. The image of the database runs it once, in a new volume; by hand it
-# is run as a superuser, with the variables below and those of psql (PGHOST, PGPORT ...).
+# is run as a superuser, with the variables below and those of psql (PGHOST, PGPORT ...). DATABASE_PASSWORD_FILE names a
+# file with the password in it, in the place of DATABASE_PASSWORD.
 set -eu
 
 : "${POSTGRES_USER:=postgres}"
 : "${POSTGRES_DB:=agro}"
 : "${DATABASE_USER:=agro}"
+[ -z "${DATABASE_PASSWORD_FILE:-}" ] || DATABASE_PASSWORD=$(cat "$DATABASE_PASSWORD_FILE")
 : "${DATABASE_PASSWORD:?the password that the role is to have}"
 export DATABASE_USER DATABASE_PASSWORD
 

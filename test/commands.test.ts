@@ -129,7 +129,7 @@ let reader: Reader
 beforeAll(async () => {
   const folder = await newFolder()
   for (const name of readdirSync(ROOT)) {
-    if (!['.git', '.env', 'data'].includes(name)) symlinkSync(join(ROOT, name), join(folder, name))
+    if (!['.git', '.env', 'data', 'secrets'].includes(name)) symlinkSync(join(ROOT, name), join(folder, name))
   }
   testDatabase = await createTestDatabase('demo', {
     JWT_SECRET: 'for whoever reads the documents '.repeat(2),

@@ -1,5 +1,7 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
@@ -29,6 +31,8 @@ describe.skipIf(CANNOT)('the role that docker/database.sh makes', () => {
   beforeAll(async () => {
     server = new URL((inject('templates').split('#') as [string])[0])
     await executeOnServer(server.href, `create database ${name}`)
+    const passwordFile = join(await newFolder(), 'database_password')
+    await writeFile(passwordFile, `${password}\n`)
     await promisify(execFile)('sh', ['docker/database.sh'], {
       env: {
         ...process.env,
@@ -38,7 +42,7 @@ describe.skipIf(CANNOT)('the role that docker/database.sh makes', () => {
         POSTGRES_USER: server.username,
         POSTGRES_DB: name,
         DATABASE_USER: name,
-        DATABASE_PASSWORD: password,
+        DATABASE_PASSWORD_FILE: passwordFile,
       },
     })
     const url = new URL(databaseUrl(server.href, name))

@@ -1,0 +1,16 @@
+#!/bin/sh
+# Makes the secrets that docker-compose.yml gives to the containers, in the folder `secrets` of where it is run: those
+# that are not there yet. Run again, it changes nothing.
+set -eu
+
+# The users of the containers read the files, whose they are not; the folder keeps all others of this machine out.
+mkdir -p secrets
+chmod 700 secrets
+umask 022
+
+for name in jwt_secret postgres_password database_password; do
+  [ -s "secrets/$name" ] || openssl rand -hex 32 >"secrets/$name"
+done
+# A password of your own with @, / or % in it has to be percent-encoded here.
+[ -s secrets/database_url ] ||
+  echo "postgres://agro:$(cat secrets/database_password)@database:5432/agro" >secrets/database_url
