@@ -14,7 +14,7 @@ const CEILING_PAUSE_MS = 1000
 /**
  * Compares a password when its turn comes, and counts where it is wrong. Where guesses at the account come from
  * everywhere, each takes a second, and they wait for one another: that slows them down, and keeps nobody out.
- * Where somebody is logged in to the account from, they neither pause nor wait for those elsewhere.
+ * Where the owner has come from lately, they neither pause nor wait for those elsewhere.
  */
 export type CompareInTurn = <Result>(
   account: string,

@@ -8,7 +8,7 @@ export interface HashingFor {
   /** The key of the e-mail, whether or not it has an account. */
   account: string
   address: string
-  /** Whether somebody is logged in to the account from that network. Only asked while others want the account, too. */
+  /** Whether it is known to be the owner's, such as by its network. Only asked while others want the account, too. */
   isKnown?: () => Promise<boolean>
 }
 

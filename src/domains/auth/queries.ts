@@ -55,23 +55,29 @@ export async function freshenSession(db: Kysely<Tables>, sessionId: string): Pro
     .execute()
 }
 
-/** Whether an account has a session that was used from a network lately. */
+/**
+ * Whether the owner of an account has come from a network lately: has a session that was used there, has begun one
+ * there that may have ended since, or has chosen a new password there with a token that was sent to the owner.
+ */
 export async function isNetworkOf(
   db: Kysely<Tables>,
   emailKeyOfAccount: string,
   network: string,
 ): Promise<boolean> {
-  const row = await db
-    .selectFrom('session')
-    .innerJoin('app_user', 'app_user.id', 'session.user_id')
-    .select('session.id')
-    .where('app_user.email_key', '=', emailKeyOfAccount)
-    .where('session.network', '=', network)
-    .where('session.ended_at', 'is', null)
-    .where('session.expires_at', '>', sql<Date>`now()`)
-    .limit(1)
-    .executeTakeFirst()
-  return row !== undefined
+  const { rows } = await sql`
+    select from app_user
+    where email_key = ${emailKeyOfAccount} and (
+      exists (
+        select from session
+        where user_id = app_user.id and network = ${network} and ended_at is null and expires_at > now()
+      )
+      or exists (
+        select from audit_record
+        where user_id = app_user.id and network = ${network} and kind in ('login', 'password_reset')
+          and at > now() - make_interval(days => ${SESSION_DAYS})
+      )
+    )`.execute(db)
+  return rows.length > 0
 }
 
 /**

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { newToken, tokenHash } from '#src/domains/auth/tokens.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PASSWORD, register, tryLogIn } from '#test/setup/people.ts'
 
@@ -229,18 +230,65 @@ describe('an account that is guessed at from everywhere', () => {
     expect(performance.now() - began).toBeGreaterThanOrEqual(1000)
   })
 
-  test('does not keep its owner waiting where there is a session from', async () => {
-    expect(await outcome('192.0.2.1')).toBe(200)
-    await guessedAt()
+  /** What guesses from elsewhere and something of the owner's end with, in the order in which they end. */
+  async function besideGuesses(own: () => Promise<{ statusCode: number }>): Promise<string[]> {
     const finished: string[] = []
-    await Promise.all([
-      ...['198.51.100.3', '198.51.100.4'].map(async (address) => {
-        await fail(1, email, address)
-        finished.push(address)
+    const guesses = ['198.51.100.3', '198.51.100.4', '198.51.100.5', '198.51.100.6'].map(async (address) => {
+      await fail(1, email, address)
+      finished.push(address)
+    })
+    const owner = own().then(({ statusCode }) => finished.push(`owner ${statusCode}`))
+    await Promise.all([...guesses, owner])
+    return finished
+  }
+
+  test.each([
+    ['where there is a session from', false],
+    ['where there was one from, which has ended', true],
+  ])('does not keep its owner waiting %s', async (_, ended) => {
+    const { access_token } = (await tryLogIn(service.app, email, PASSWORD, '192.0.2.1')).json()
+    if (ended) {
+      const headers = { authorization: `Bearer ${access_token}` }
+      expect((await service.app.inject({ method: 'POST', url: '/auth/logout', headers })).statusCode).toBe(
+        204,
+      )
+    }
+    await guessedAt()
+    const [first] = await besideGuesses(() => tryLogIn(service.app, email, PASSWORD, '192.0.2.1'))
+    expect(first).toBe('owner 200')
+  })
+
+  test('does not keep its owner waiting who chooses a new password with a token, and then logs in', async () => {
+    const { id } = await service.database.writer
+      .selectFrom('app_user')
+      .select('id')
+      .where('email_key', '=', email)
+      .executeTakeFirstOrThrow()
+    const token = newToken()
+    await service.database.writer
+      .insertInto('account_token')
+      .values({
+        hash: tokenHash(token),
+        user_id: id,
+        purpose: 'password_reset',
+        expires_at: new Date('9999-01-01'),
+      })
+      .execute()
+    await guessedAt()
+    const password = 'teff grows at dusk'
+    const [reset] = await besideGuesses(() =>
+      service.app.inject({
+        method: 'POST',
+        url: '/auth/password/reset',
+        remoteAddress: '192.0.2.1',
+        payload: { token, password },
       }),
-      outcome('192.0.2.1').then((status) => finished.push(`owner ${status}`)),
-    ])
-    expect(finished[0]).toBe('owner 200')
+    )
+    expect(reset).toBe('owner 204')
+    await service.database.writer.deleteFrom('auth_throttle').execute()
+    await guessedAt()
+    const [login] = await besideGuesses(() => tryLogIn(service.app, email, password, '192.0.2.1'))
+    expect(login).toBe('owner 200')
   })
 
   test('is as slow where there is no such account', async () => {
