@@ -127,7 +127,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'embedded')('the folder of th
     const service = startService(testDatabase.environment)
     expect(await service.ended).toBe(1)
     expect(service.stderr()).toMatch(
-      /^agro: In .* the embedded database could not be started: .+\. If its files are damaged, .*\n$/,
+      /^agro: In .* the embedded database could not be started: could not read file "global\/pg_control": read 8 of 296\. Its files are damaged: put back a backup, or move them away to begin anew\.\n$/,
     )
     // It may be the operator's only copy: nothing is removed.
     expect(await readFile(join(folder, 'postgres/global/pg_control'), 'utf8')).toBe('not this')

@@ -5,22 +5,26 @@ import { postgis } from '@electric-sql/pglite-postgis'
  * PostGIS for PGlite, with the one symbol that postgis_raster's WASM module asks for and the host
  * does not give. Without it `create extension postgis_raster` fails, and fails silently. It registers
  * destructors of thread-local objects; there are no threads in there that could end.
+ *
+ * @param hear is told each line that the server writes on its standard error: PGlite throws it away
  */
-export const postgisWithRaster: Extension = {
-  ...postgis,
-  async setup(pg, emscriptenOpts) {
-    const result = await postgis.setup(pg, emscriptenOpts)
-    const options = { ...emscriptenOpts, ...result.emscriptenOpts }
-    const { instantiateWasm } = options
-    return {
-      ...result,
-      emscriptenOpts: {
-        ...options,
-        instantiateWasm(imports: { env: object }, done: unknown) {
-          Object.assign(imports.env, { __cxa_thread_atexit: () => 0 })
-          return instantiateWasm(imports, done)
+export function postgisWithRaster(hear: (line: string) => void): Extension {
+  return {
+    ...postgis,
+    async setup(pg, emscriptenOpts) {
+      const result = await postgis.setup(pg, emscriptenOpts)
+      const options = { ...emscriptenOpts, ...result.emscriptenOpts, printErr: hear }
+      const { instantiateWasm } = options
+      return {
+        ...result,
+        emscriptenOpts: {
+          ...options,
+          instantiateWasm(imports: { env: object }, done: unknown) {
+            Object.assign(imports.env, { __cxa_thread_atexit: () => 0 })
+            return instantiateWasm(imports, done)
+          },
         },
-      },
-    }
-  },
+      }
+    },
+  }
 }

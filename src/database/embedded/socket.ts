@@ -1,15 +1,13 @@
 import { Duplex } from 'node:stream'
+import { endsReadyForQuery } from './messages.ts'
 
 /** Types of messages that a client sends and then waits for the answer: Query, Sync and Flush. */
 const ASKS_FOR_ANSWER = new Set([0x51, 0x53, 0x48])
 const TERMINATE = 0x58
-/** The last message of an answer: type, length 5, and the state of the transaction. */
-const READY_FOR_QUERY = Buffer.from([0x5a, 0, 0, 0, 5])
-const OUTSIDE_TRANSACTION = 0x49
 
 export interface ProtocolServer {
-  /** Resolves when the server is no more. */
-  ended: Promise<void>
+  /** Resolves when the server is no more, to what its clients are told. */
+  ended: Promise<Error>
   /** Hands over whole protocol messages; resolves to the answer's bytes. */
   exchange(messages: Uint8Array): Promise<Uint8Array>
   /** Told when the client is gone, and whether it was still owed an answer. */
@@ -38,7 +36,7 @@ export class EmbeddedSocket extends Duplex {
       (server) => {
         if (this.destroyed) return server.disconnected(false)
         this.#server = server
-        server.ended.then(() => this.destroy(new Error('the embedded database ended')))
+        server.ended.then((error) => this.destroy(error))
         this.emit('connect')
       },
       (error) => this.destroy(error),
@@ -121,23 +119,4 @@ export class EmbeddedSocket extends Duplex {
     }
     return { end, terminated: false }
   }
-}
-
-/** A Query message: a statement without parameters. */
-export function queryMessage(statement: string): Uint8Array {
-  const message = Buffer.alloc(1 + 4 + Buffer.byteLength(statement) + 1)
-  message.write('Q')
-  message.writeUInt32BE(message.length - 1, 1)
-  message.write(statement, 5)
-  return message
-}
-
-/** Whether an answer ends with the server ready for the next query, and outside of any transaction. */
-export function isIdle(answer: Uint8Array): boolean {
-  return endsReadyForQuery(answer) && answer.at(-1) === OUTSIDE_TRANSACTION
-}
-
-function endsReadyForQuery(answer: Uint8Array): boolean {
-  const at = answer.length - 6
-  return at >= 0 && READY_FOR_QUERY.every((byte, index) => answer[at + index] === byte)
 }
