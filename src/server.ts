@@ -6,6 +6,7 @@ import { listenForScrapes } from '#src/http/metrics/listener.ts'
 import { buildApp } from './app.ts'
 import { type Config, loadConfig, loadEnvironmentFile } from './config.ts'
 import { type Cluster, type Database, openCluster } from './database/client.ts'
+import { damageOf } from './database/damage.ts'
 import { isDatabaseUnavailable } from './database/failures.ts'
 import { migrate } from './database/migrate.ts'
 import { publishesSynthetic } from './domains/releases/queries.ts'
@@ -42,7 +43,9 @@ try {
   loadEnvironmentFile()
   await run(loadConfig())
 } catch (error) {
+  const damage = damageOf(error)
   if (error instanceof OperatorError) console.error(`agro: ${error.message}`)
+  else if (damage) console.error(`agro: ${damage}`)
   else if (isDatabaseUnavailable(error)) console.error(`agro: The database went away: ${error.message}.`)
   else console.error(error)
   process.exit(1)

@@ -2,6 +2,7 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import { damageOf } from '#src/database/damage.ts'
 import { isDatabaseReadOnly, isDatabaseUnavailable } from '#src/database/failures.ts'
 import { ApiError, BASE, type ErrorCode } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
@@ -77,7 +78,7 @@ export const errorHandler = fp(
       if (brokeOff(error, request)) request.log.info(known.message)
       else if (known.code === 'QUERY_TIMEOUT' && reply.raw.destroyed) request.log.info(known.message)
       else if (known.status === 503) logRecurring(known.code, request, error, known.message)
-      else if (known.status >= 500) request.log.error({ err: error }, known.message)
+      else if (known.status >= 500) request.log.error({ err: error }, damageOf(error) ?? known.message)
       else if (REFUSALS.has(known.status)) {
         request.log.info({ code: known.code, path: request.routeOptions.url, ip: request.ip }, 'refused')
       }
