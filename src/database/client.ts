@@ -36,6 +36,11 @@ export interface Database {
   beginReading(): Reading
   /** Null where there is none. */
   replica: Replica | null
+  /**
+   * Whether it is away and nothing in it can change before it is back: the embedded one while its thread is
+   * replaced, since nobody else has its folder. Of a server that is away nobody can say so.
+   */
+  standsStill(): boolean
   close(): Promise<void>
 }
 
@@ -62,8 +67,10 @@ export async function openCluster(
 
 /** An embedded database that is open; closing the cluster closes it. */
 export function embeddedCluster(embedded: EmbeddedCluster, config: Config): Cluster {
-  const connect = (statementTimeout: number) =>
-    databaseOf('embedded', createPool({ target: embedded.connect, size: 1, statementTimeout }))
+  const connect = (statementTimeout: number) => ({
+    ...databaseOf('embedded', createPool({ target: embedded.connect, size: 1, statementTimeout })),
+    standsStill: embedded.isAway,
+  })
   return {
     kind: 'embedded',
     connectForMaintenance: () => connect(0),
@@ -117,6 +124,7 @@ function databaseOf(kind: Database['kind'], pool: pg.Pool): Database {
     readPool: pool,
     beginReading: () => ({ run: (part) => part(pool) }),
     replica: null,
+    standsStill: () => false,
     close: () => pool.end(),
   }
 }

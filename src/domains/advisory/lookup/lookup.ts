@@ -88,9 +88,10 @@ const CONCURRENT_QUERIES = { embedded: 1, server: 2 }
 const MEGABYTE = 1_000_000
 
 /** Makes the look-up of a database, with caches of its own: one is enough for all who ask. */
-export function createLookup({ kind, reader }: Database, config: Config, products: Products): Lookup {
+export function createLookup(database: Database, config: Config, products: Products): Lookup {
+  const { kind, reader } = database
   const concurrency = CONCURRENT_QUERIES[kind]
-  const snapshots = createSnapshots(reader, products, config.RELEASE_MAX_AGE_MS)
+  const snapshots = createSnapshots(database, products, config.RELEASE_MAX_AGE_MS)
   const pixels = createPixelReader(reader, { cacheBytes: config.TILE_CACHE_MB * MEGABYTE, concurrency })
   const reasons = createReasons(reader, products, concurrency)
   const room = createFairRoom(config.DATABASE_QUEUE_LIMIT, overloaded)

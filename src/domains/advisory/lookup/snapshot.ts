@@ -1,5 +1,4 @@
-import type { Kysely } from 'kysely'
-import type { Tables } from '#src/database/tables.ts'
+import type { Database } from '#src/database/client.ts'
 import type { Products } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
 import { createNumbering, type PublishedRelease } from './published-release.ts'
@@ -47,6 +46,8 @@ export interface SnapshotState {
   published: PublishedRelease[]
 }
 
+export type SnapshotSource = Pick<Database, 'reader' | 'standsStill'>
+
 interface DatedSnapshot extends Snapshot {
   /** When the database was asked, on the clock of `performance.now()`. */
   takenAt: number
@@ -62,8 +63,12 @@ interface DatedSnapshot extends Snapshot {
  * Nothing older than `maxAgeMs` is ever used; the database is asked again by the first request that
  * finds the snapshot at half that age, and requests meanwhile are answered from the old one. While there
  * are no requests, nothing is asked. With an age of 0 every request waits for an answer of its own.
+ *
+ * While the database stands still a snapshot does not grow too old: what is published cannot change meanwhile,
+ * and this process changes none of it.
  */
-export function createSnapshots(db: Kysely<Tables>, products: Products, maxAgeMs: number): Snapshots {
+export function createSnapshots(source: SnapshotSource, products: Products, maxAgeMs: number): Snapshots {
+  const { reader: db, standsStill } = source
   let snapshot: DatedSnapshot | undefined
   let pending: Promise<void> | undefined
   const prepare = createPreparation(products)
@@ -122,6 +127,7 @@ export function createSnapshots(db: Kysely<Tables>, products: Products, maxAgeMs
   function known(): Snapshot | undefined {
     if (!snapshot) return undefined
     const age = performance.now() - snapshot.takenAt
+    if (age >= maxAgeMs / 2 && maxAgeMs > 0 && standsStill()) return snapshot
     if (age >= maxAgeMs) return undefined
     // A failure shows when the snapshot is too old, to the requests that then wait.
     if (age >= maxAgeMs / 2) refresh().catch(() => {})

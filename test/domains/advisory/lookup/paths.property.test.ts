@@ -231,7 +231,7 @@ test('memory, coalesced queries and ST_Value give the same doubles, whatever the
       PRODUCTS,
     ),
   })) satisfies { inMemory: boolean; pixels: PixelReader; lookup: Lookup }[]
-  const snapshots = createSnapshots(reader, PRODUCTS, 0)
+  const snapshots = createSnapshots(service.database, PRODUCTS, 0)
 
   await fc.assert(
     fc.asyncProperty(

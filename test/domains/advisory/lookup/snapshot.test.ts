@@ -154,7 +154,7 @@ describe('what is kept in memory', () => {
         ),
       ),
     )
-    const snapshots = createSnapshots(service.database.reader, PRODUCTS, 0)
+    const snapshots = createSnapshots(service.database, PRODUCTS, 0)
     let version = 0
     await fc.assert(
       fc.asyncProperty(
