@@ -4,8 +4,8 @@ import { queryMessage } from './messages.ts'
 const LOOK_EVERY_MS = 2000
 
 /**
- * How much of the write-ahead log may come since the last checkpoint: all of it is read again after a crash, a
- * second for 100 MB, and none of it can be removed before.
+ * How much of the write-ahead log may come since the last checkpoint: all of it is read again after a crash,
+ * up to a second for 100 MB, and none of it can be removed before.
  */
 const LOG_BYTES = 64 * 1024 * 1024
 

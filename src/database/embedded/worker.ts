@@ -8,8 +8,8 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
-import { messageOf } from '#src/lib/caught.ts'
 import { keepLogShort } from './checkpoints.ts'
+import { fileErrorOf } from './file-errors.ts'
 import { listenForLastWords } from './last-words.ts'
 import { isIdle } from './messages.ts'
 import { postgisWithRaster } from './postgis.ts'
@@ -27,7 +27,7 @@ const lastWords = listenForLastWords()
 const server = await PGlite.create(folder, {
   extensions: { postgis: postgisWithRaster(lastWords.hear) },
 }).catch((error) => {
-  throw new Error(lastWords.spoken() ?? messageOf(error))
+  throw new Error(lastWords.spoken() ?? fileErrorOf(error))
 })
 // postgis_raster's module cannot be linked before postgis's: it calls helpers that came with that one.
 await server.exec("load '$libdir/postgis-3'")
