@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { Server } from 'node:net'
+import { Server, type Socket } from 'node:net'
 import { setImmediate, setInterval } from 'node:timers/promises'
 import fp from 'fastify-plugin'
 import type { App } from '../app.ts'
@@ -11,7 +11,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** Turned on when the process begins to stop: it still answers, but wants no more requests. */
     draining: boolean
-    /** From now on, answers say that they are the last of their connections, which end after them. */
+    /** From now on, answers over the connections that are open say that they are the last, and end them. */
     startDraining(): void
     /**
      * Listens no more, answers what is asked over the connections that are open, and ends them.
@@ -36,20 +36,31 @@ const LOOK_MS = 20
 /**
  * Ends connections without losing a request: a client learns from an answer that it is the last, and asks elsewhere.
  * Nothing here runs before the service begins to stop.
+ *
+ * Connections that are made after that are told when nobody listens any more. Whoever makes one has not noticed, and
+ * would make one for each request: what the kernel has let in at the moment when nobody listens any more is reset.
  */
 export const draining = fp(
   async (app: App) => {
     const { server, openConnections } = app
+    const leaving = new WeakSet<Socket>()
+
+    function bidFarewell(): void {
+      for (const { socket, response } of openConnections) {
+        leaving.add(socket)
+        // Node ends a connection by this after the last answer, and would cut it.
+        socket.destroySoon = () => hangUp(socket)
+        sayWhetherLast(response, true)
+      }
+    }
+
     app.decorate('draining', false)
     app.decorate('startDraining', () => {
       app.draining = true
-      for (const connection of openConnections) {
-        hangUpAfterLast(connection)
-        sayWhetherLast(connection.response, true)
-      }
-      server.on('connection', (socket) => hangUpAfterLast({ socket }))
+      bidFarewell()
       // Before Fastify's, which may answer at once, and that of the connections, which forgets the one before.
       server.prependListener('request', ({ socket }, response) => {
+        if (!leaving.has(socket)) return
         sayWhetherLast(openConnections.of(socket)?.response, false)
         sayWhetherLast(response, true)
       })
@@ -59,6 +70,7 @@ export const draining = fp(
       await setImmediate()
       // That of HTTP would cut whoever asks nothing at this moment.
       Server.prototype.close.call(server)
+      bidFarewell()
       return endAll(openConnections, patience)
     })
   },
@@ -68,11 +80,6 @@ export const draining = fp(
 /** Where requests were sent at once, the last of them says it: what comes after that is not answered. */
 function sayWhetherLast(response: ServerResponse | undefined, isLast: boolean): void {
   if (response && !response.headersSent) response.shouldKeepAlive = !isLast
-}
-
-/** Node ends a connection by this after the last answer, and would cut it. */
-function hangUpAfterLast({ socket }: Pick<Connection, 'socket'>): void {
-  socket.destroySoon = () => hangUp(socket)
 }
 
 async function endAll(connections: OpenConnections, { idleMs, busyMs }: Patience): Promise<number> {

@@ -78,13 +78,22 @@ const hungUp = (client: Client) =>
 
 // Nothing here knows a database.
 describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('a service that is about to stop', () => {
-  test('tells whoever asks that the answer is the last of its connection: on old ones and new ones', async () => {
-    const old = await openIdle()
+  test('tells whoever asks over a connection that was there before that the answer is its last', async () => {
+    const client = await openIdle()
     service.app.startDraining()
-    for (const client of [old, open()]) {
-      expect(await answered(client, GET, LIVE)).toEqual(['connection: close'])
-      await hungUp(client)
-    }
+    expect(await answered(client, GET, LIVE)).toEqual(['connection: close'])
+    await hungUp(client)
+  })
+
+  test('keeps a connection that is made then, until nobody listens any more', async () => {
+    service.app.startDraining()
+    const client = await openIdle()
+    expect(await answered(client, GET, LIVE)).toEqual(['connection: keep-alive'])
+    const ended = service.app.endConnections(LONG)
+    await refused()
+    expect(await answered(client, GET, LIVE)).toEqual(['connection: close'])
+    client.end()
+    expect(await ended).toBe(0)
   })
 
   test('hangs up and lets its client hang up: what is sent meanwhile is neither done nor answered by a reset', async () => {
