@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import { keptOf, questionsOn } from '#chaos/questions.ts'
+import { type Replica, restartByTurns } from '#chaos/rolling.ts'
+import { type Question, startTraffic } from '#chaos/traffic.ts'
+import { createTestDatabase } from '#test/setup/database.ts'
+import { addressOf, startService } from '#test/setup/service-process.ts'
+
+/** No balancer has to find out anything. */
+const SETTLE_MS = 300
+
+// Two processes cannot share the embedded database.
+test.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')(
+  'restarts of two processes by turns fail no request of clients that keep connections as they are told',
+  async () => {
+    const testDatabase = await createTestDatabase('demo')
+    const replicas = [
+      await startReplica(testDatabase.environment),
+      await startReplica(testDatabase.environment),
+    ]
+    const ports = replicas.map(({ port }) => port)
+    const questions = await questionsOn(ports[0] as number)
+
+    const traffic = startTraffic(ports, questions, 8)
+    const stops = await restartByTurns(replicas, 2, SETTLE_MS)
+    const { right, failures } = await traffic.stop()
+
+    expect(failures).toEqual([])
+    expect(stops.map(({ code }) => code)).toEqual([0, 0])
+    expect([...right.keys()].sort()).toEqual(['areas', 'batch', 'kept point', 'point'])
+    // Of what clients were told to be kept, all is.
+    const kept = await keptOf(ports[1] as number, questions.at(-1) as Question)
+    for (const replica of replicas) await replica.stop()
+    expect(kept).toBeGreaterThanOrEqual(right.get('kept point') as number)
+    await testDatabase.drop()
+  },
+)
+
+async function startReplica(environment: Record<string, string>): Promise<Replica> {
+  const start = (port: string) => startService({ ...environment, PORT: port })
+  let service = start('0')
+  const { port } = new URL(await addressOf(service))
+  return {
+    port: Number(port),
+    stop() {
+      service.signal('SIGTERM')
+      return service.ended
+    },
+    async start() {
+      service = start(port)
+      await addressOf(service)
+    },
+  }
+}
