@@ -3,6 +3,8 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController } from 'fastify'
 import { admin } from '#src/domains/areas/index.ts'
 import type { App } from '#src/http/app.ts'
+import { levelsOf, logOf, logsAnyRequests } from '#src/http/module-log.ts'
+import { accessLog } from '#src/http/plugins/access-log.ts'
 import { audit } from '#src/http/plugins/audit.ts'
 import { authentication } from '#src/http/plugins/authentication.ts'
 import { basePath } from '#src/http/plugins/base-path.ts'
@@ -28,11 +30,12 @@ import { requestCounts } from '#src/http/plugins/request-counts.ts'
 import { requestId, requestIdOf } from '#src/http/plugins/request-id.ts'
 import { robots } from '#src/http/plugins/robots.ts'
 import { securityHeaders } from '#src/http/plugins/security-headers.ts'
+import { statementLog } from '#src/http/plugins/statement-log.ts'
 import { unknownPaths } from '#src/http/plugins/unknown-paths.ts'
 import { AJV_OPTIONS } from '#src/http/validation.ts'
 import { isWithin } from '#src/lib/network.ts'
 import { createTurns } from '#src/lib/turns.ts'
-import type { Config } from './config.ts'
+import { type Config, isDebugged } from './config.ts'
 import type { Database } from './database/client.ts'
 import { advisory } from './domains/advisory/index.ts'
 import { createAuditRecords } from './domains/audit/records.ts'
@@ -83,6 +86,8 @@ export async function buildApp(
   await app.register(requestId)
   await app.register(basePath)
   await app.register(errorHandler)
+  await app.register(accessLog)
+  await app.register(statementLog)
   await app.register(connections)
   await app.register(draining)
   await app.register(requestCounts, { add: (counts) => addRequestCounts(database.writer, counts) })
@@ -91,7 +96,9 @@ export async function buildApp(
   await app.register(bodyLimits)
   await app.register(securityHeaders)
   await app.register(hostHeader)
-  await app.register(authentication, { accounts: createAccounts(database.writer, config.ADMIN_2FA, app.log) })
+  await app.register(authentication, {
+    accounts: createAccounts(database.writer, config.ADMIN_2FA, logOf(app, 'auth')),
+  })
   await app.register(audit, { records: createAuditRecords(database.writer, config.AUDIT_MONTHS) })
   await app.register(idempotency, {
     records: createIdempotencyRecords(database.writer, config.STATEMENT_TIMEOUT_MS, app.log),
@@ -110,6 +117,7 @@ export async function buildApp(
   await app.register(docsPage, {
     synthetic: createSyntheticNotice(database.reader, config.RELEASE_MAX_AGE_MS, app.log),
   })
+  const logged = levelsOf(config)
   await app.register(
     async (guarded) => {
       await guarded.register(limitedRate)
@@ -117,21 +125,22 @@ export async function buildApp(
       // Operations stand in the document in this order.
       await guarded.register(advisory, {
         prefix: '/advisory',
+        ...logged('advisory'),
         record: historyRecorderOf(guarded),
       })
-      await guarded.register(location)
-      await guarded.register(admin)
-      await guarded.register(catalog)
-      await guarded.register(history, { prefix: '/history' })
-      await guarded.register(feedback, { prefix: '/history' })
-      await guarded.register(stats)
-      await guarded.register(user, { prefix: '/user' })
-      await guarded.register(auth, { prefix: '/auth' })
-      await guarded.register(keys, { prefix: '/auth' })
+      await guarded.register(location, logged('location'))
+      await guarded.register(admin, logged('areas'))
+      await guarded.register(catalog, logged('catalog'))
+      await guarded.register(history, { prefix: '/history', ...logged('history') })
+      await guarded.register(feedback, { prefix: '/history', ...logged('feedback') })
+      await guarded.register(stats, logged('stats'))
+      await guarded.register(user, { prefix: '/user', ...logged('user') })
+      await guarded.register(auth, { prefix: '/auth', ...logged('auth') })
+      await guarded.register(keys, { prefix: '/auth', ...logged('keys') })
     },
     { prefix: config.BASE_PATH },
   )
-  await app.register(service, { prefix: config.BASE_PATH })
+  await app.register(service, { prefix: config.BASE_PATH, ...logged('service') })
   return app
 }
 
@@ -139,7 +148,7 @@ function createServer(config: Config): App {
   return Fastify({
     logger: { level: config.LOG_LEVEL },
     logController: new LogController({
-      disableRequestLogging: !['debug', 'trace'].includes(config.LOG_LEVEL),
+      disableRequestLogging: !logsAnyRequests(config) || (({ log }) => !isDebugged(log.level)),
     }),
     // Only these may say on whose behalf they ask: anybody can write X-Forwarded-For.
     // Some write the port behind an address, which Fastify's own comparison takes for no address.

@@ -8,6 +8,33 @@ import { isAddressOrRange } from '#src/lib/network.ts'
 /** A prefix of paths: nothing, or segments without anything to be escaped, which are no steps up (`..`). */
 export const BASE_PATH_PATTERN = '^(/(?!\\.{1,2}(/|$))[A-Za-z0-9._~-]+)*$'
 
+const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
+
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+/** Whether a level has what is for those who look for a mistake. */
+export function isDebugged(level: string | undefined): boolean {
+  return level === 'debug' || level === 'trace'
+}
+
+/** What may be logged at a level of its own: the domains, and the statements that the database is asked. */
+export const LOG_MODULES = [
+  'advisory',
+  'areas',
+  'auth',
+  'catalog',
+  'database',
+  'feedback',
+  'history',
+  'keys',
+  'location',
+  'service',
+  'stats',
+  'user',
+] as const
+
+export type LogModule = (typeof LOG_MODULES)[number]
+
 const Environment = Type.Object({
   DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
   DATABASE_READ_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
@@ -21,7 +48,10 @@ const Environment = Type.Object({
   METRICS_PORT: Type.Optional(Type.Integer({ minimum: 0, maximum: 65535 })),
   METRICS_HOST: Type.String({ minLength: 1, default: '127.0.0.1' }),
   BASE_PATH: Type.String({ pattern: BASE_PATH_PATTERN, default: '' }),
-  LOG_LEVEL: Type.Enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'], { default: 'warn' }),
+  LOG_LEVEL: Type.Enum(LOG_LEVELS, { default: 'warn' }),
+  LOG_MODULES: Type.String({ default: '' }),
+  LOG_FORMAT: Type.Enum(['text', 'json'], { default: 'text' }),
+  ACCESS_LOG: Type.Boolean({ default: false }),
   DEMO_DATA: Type.Optional(Type.Boolean()),
   JWT_SECRET: Type.Optional(Type.String()),
   JWT_SECRET_PREVIOUS: Type.Optional(Type.String()),
@@ -51,8 +81,10 @@ const Environment = Type.Object({
 type Settings = Static<typeof Environment>
 
 /** The settings of a process; the table in docs/operations.md says what each one does. */
-export type Config = Omit<Settings, 'DEMO_DATA' | 'TRUSTED_PROXIES' | 'CORS_ORIGINS'> & {
+export type Config = Omit<Settings, 'DEMO_DATA' | 'LOG_MODULES' | 'TRUSTED_PROXIES' | 'CORS_ORIGINS'> & {
   DEMO_DATA: boolean
+  /** The levels of modules that differ from LOG_LEVEL. */
+  LOG_MODULES: Partial<Record<LogModule, LogLevel>>
   /** Addresses and CIDR ranges; none is trusted when empty. */
   TRUSTED_PROXIES: string[]
   /** Origins such as `https://app.example.org`, or `*` alone. */
@@ -100,6 +132,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     return {
       ...settings,
       DEMO_DATA: settings.DEMO_DATA ?? settings.DATABASE_URL === undefined,
+      LOG_MODULES: Object.fromEntries(listOf(settings.LOG_MODULES).map(moduleAndLevel)),
       TRUSTED_PROXIES: listOf(settings.TRUSTED_PROXIES).map(addressOrRange),
       CORS_ORIGINS: listOf(settings.CORS_ORIGINS).map(originOrAll),
     }
@@ -170,6 +203,21 @@ function refuseUrlWithoutToken(name: string, url: string | undefined): void {
 
 function listOf(text: string): string[] {
   return text.split(',').flatMap((item) => item.trim() || [])
+}
+
+function moduleAndLevel(item: string): [string, string] {
+  const [module, level] = item.split('=').map((word) => word.trim()) as [string, string?]
+  if (!isOneOf(LOG_MODULES, module) || !isOneOf(LOG_LEVELS, level)) {
+    throw new Error(
+      `LOG_MODULES must list modules with levels such as auth=info,database=debug, and "${item}" is not one of ` +
+        `${LOG_MODULES.join(', ')} with one of ${LOG_LEVELS.join(', ')}`,
+    )
+  }
+  return [module, level]
+}
+
+function isOneOf<Word extends string>(words: readonly Word[], word: string | undefined): word is Word {
+  return words.some((one) => one === word)
 }
 
 /** Whoever is trusted can claim any address, so a range of everybody is a mistake. */

@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8'
 import type { App } from '#src/http/app.ts'
 import { refuseMissingSecret } from '#src/http/jwt-secret.ts'
 import { listenForScrapes } from '#src/http/metrics/listener.ts'
+import { type Announcer, JSON_ANNOUNCER, TEXT_ANNOUNCER } from '#src/lib/announcer.ts'
 import { buildApp } from './app.ts'
 import { type Config, loadConfig, loadEnvironmentFile } from './config.ts'
 import { type Cluster, type Database, openCluster } from './database/client.ts'
@@ -25,6 +26,8 @@ const SAME_SIGNAL_MS = 300
 
 const started = Date.now()
 
+let announcer: Announcer = TEXT_ANNOUNCER
+
 // While requests wait for the database, V8 would learn that what they are made of lives long, and from then
 // on put it where it is collected once a second instead of a hundred times: each dead request there keeps
 // others alive, and a sixth of the time went into copying them.
@@ -41,13 +44,15 @@ for (const signal of ['SIGTERM', 'SIGINT']) {
 
 try {
   loadEnvironmentFile()
+  // Also what is wrong with the settings is said as they ask for.
+  if (process.env.LOG_FORMAT === 'json') announcer = JSON_ANNOUNCER
   await run(loadConfig())
 } catch (error) {
   const damage = damageOf(error)
-  if (error instanceof OperatorError) console.error(`agro: ${error.message}`)
-  else if (damage) console.error(`agro: ${damage}`)
-  else if (isDatabaseUnavailable(error)) console.error(`agro: The database went away: ${error.message}.`)
-  else console.error(error)
+  if (error instanceof OperatorError) announcer.fail(error.message)
+  else if (damage) announcer.fail(damage)
+  else if (isDatabaseUnavailable(error)) announcer.fail(`The database went away: ${error.message}.`)
+  else announcer.crash(error)
   process.exit(1)
 }
 
@@ -59,11 +64,12 @@ async function run(config: Config): Promise<void> {
   const database = cluster.connect()
   const app = await buildApp(config, database)
   stop = closeInOrder(app, config, database, cluster)
-  await listenForScrapes(app)
+  const scraped = await listenForScrapes(app)
   await app.listen({ host: config.HOST, port: config.PORT }).catch(({ message }: Error) => {
     throw new OperatorError(`Cannot listen: ${message}. Set HOST or PORT.`)
   })
   welcome(app, config, synthetic)
+  if (scraped) say(`metrics at ${originOf(config.METRICS_HOST, scraped.port)}/metrics`)
 }
 
 /**
@@ -89,20 +95,23 @@ async function prepare(config: Config, cluster: Cluster): Promise<boolean> {
 function welcome(app: App, config: Config, synthetic: boolean): void {
   const address = app.server.address()
   const port = typeof address === 'object' && address ? address.port : config.PORT
-  const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST
-  const url = `http://${host}:${port}${config.BASE_PATH}`
-  say(`ready in ${((Date.now() - started) / 1000).toFixed(1)} s`)
-  console.log(`
+  const url = `${originOf(config.HOST, port)}${config.BASE_PATH}`
+  announcer.say(`ready in ${((Date.now() - started) / 1000).toFixed(1)} s`, { url })
+  announcer.show(`
   API   ${url}
   Docs  ${url}/docs
   Try   curl -X POST '${url}/advisory/fertilizer/point?lat=9.5&lng=38.5&crop=wheat&country_code=eth'
 `)
   if (synthetic) {
-    console.log(
+    announcer.show(
       '  Synthetic demo data are published: made by a formula, not advice. Answers computed from them',
     )
-    console.log('  say "synthetic": true.\n')
+    announcer.show('  say "synthetic": true.\n')
   }
+}
+
+function originOf(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
 /**
@@ -136,5 +145,5 @@ function closeInOrder(app: App, config: Config, database: Database, cluster: Clu
 }
 
 function say(message: string): void {
-  console.log(`agro: ${message}`)
+  announcer.say(message)
 }

@@ -1,6 +1,7 @@
-import { Kysely, PostgresDialect } from 'kysely'
+import { EventEmitter } from 'node:events'
+import { Kysely, type LogEvent, PostgresDialect } from 'kysely'
 import pg from 'pg'
-import type { Config } from '#src/config.ts'
+import { type Config, isDebugged } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
 import { type EmbeddedCluster, openEmbedded } from './embedded/cluster.ts'
@@ -41,6 +42,8 @@ export interface Database {
    * replaced, since nobody else has its folder. Of a server that is away nobody can say so.
    */
   standsStill(): boolean
+  /** Tells of statements, where LOG_MODULES asks for that: otherwise they are not even timed. */
+  statements: EventEmitter<{ asked: [LogEvent] }>
   close(): Promise<void>
 }
 
@@ -68,7 +71,7 @@ export async function openCluster(
 /** An embedded database that is open; closing the cluster closes it. */
 export function embeddedCluster(embedded: EmbeddedCluster, config: Config): Cluster {
   const connect = (statementTimeout: number) => ({
-    ...databaseOf('embedded', createPool({ target: embedded.connect, size: 1, statementTimeout })),
+    ...databaseOf('embedded', config, createPool({ target: embedded.connect, size: 1, statementTimeout })),
     standsStill: embedded.isAway,
   })
   return {
@@ -85,14 +88,15 @@ export function serverCluster(url: string, config: Config): Cluster {
   return {
     kind: 'server',
     connectForMaintenance: () =>
-      databaseOf('server', createPool({ target: url, size: 4, statementTimeout: 0 })),
+      databaseOf('server', config, createPool({ target: url, size: 4, statementTimeout: 0 })),
     connect() {
       const pool = createPool({ ...options, target: url })
       const { DATABASE_READ_URL: readUrl, READ_MAX_LAG_MS: maxLagMs } = config
-      if (!readUrl) return databaseOf('server', pool)
+      if (!readUrl) return databaseOf('server', config, pool)
       const readPool = createPool({ ...options, target: readUrl })
       return withReplica(
-        databaseOf('server', pool),
+        databaseOf('server', config, pool),
+        config,
         readPool,
         createReplica({ url: readUrl, pool: readPool, writerUrl: url, writerPool: pool, maxLagMs }),
       )
@@ -114,8 +118,14 @@ async function tryConnection(url: string): Promise<void> {
   }
 }
 
-function databaseOf(kind: Database['kind'], pool: pg.Pool): Database {
-  const writer = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
+type Statements = Database['statements']
+
+function databaseOf(kind: Database['kind'], config: Config, pool: pg.Pool): Database {
+  const statements: Statements = new EventEmitter()
+  const writer = new Kysely<Tables>({
+    dialect: new PostgresDialect({ pool }),
+    log: logTo(statements, config),
+  })
   return {
     kind,
     writer,
@@ -125,15 +135,24 @@ function databaseOf(kind: Database['kind'], pool: pg.Pool): Database {
     beginReading: () => ({ run: (part) => part(pool) }),
     replica: null,
     standsStill: () => false,
+    statements,
     close: () => pool.end(),
   }
 }
 
+/** What Kysely tells of statements; nothing where nobody is to be told. */
+function logTo(statements: Statements, { LOG_MODULES }: Config) {
+  return isDebugged(LOG_MODULES.database) ? (event: LogEvent) => void statements.emit('asked', event) : []
+}
+
 /** A database whose requests read from a replica. */
-function withReplica(database: Database, readPool: pg.Pool, replica: Replica): Database {
+function withReplica(database: Database, config: Config, readPool: pg.Pool, replica: Replica): Database {
   return {
     ...database,
-    reader: new Kysely<Tables>({ dialect: readingDialect(() => replica.beginReading()) }),
+    reader: new Kysely<Tables>({
+      dialect: readingDialect(() => replica.beginReading()),
+      log: logTo(database.statements, config),
+    }),
     readPool,
     beginReading: () => replica.beginReading(),
     replica,

@@ -1,5 +1,6 @@
 import { DAY_MS, dayOf } from '#src/lib/days.ts'
 import { bucketOf, type Latencies, noLatencies, sumOf } from '#src/lib/histogram.ts'
+import type { RoutePattern } from './route-pattern.ts'
 
 /** How many requests of a day had one outcome, and how long they took. */
 export interface RequestCount {
@@ -14,12 +15,6 @@ export interface RequestCount {
   totalMs: number
   maxMs: number
   latencies: Latencies
-}
-
-/** A path as it was registered, and its method. */
-export interface RoutePattern {
-  method: string
-  route: string
 }
 
 /** How the requests for a route have ended in one way since the process began. */

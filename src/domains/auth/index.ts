@@ -1,9 +1,11 @@
+import type { FastifyBaseLogger } from 'fastify'
 import { authSchemas } from '#schemas/auth.ts'
 import { sessionSchemas } from '#schemas/sessions.ts'
 import { twoFactorSchemas } from '#schemas/two-factor.ts'
 import type { App } from '#src/http/app.ts'
 import { loadSecrets } from '#src/http/jwt-secret.ts'
 import { observeQueue } from '#src/http/metrics/observe.ts'
+import { logOf } from '#src/http/module-log.ts'
 import type { Mailer } from '#src/lib/mailer.ts'
 import { createAccountMail } from './account-mail.ts'
 import { startCleanUp } from './clean-up.ts'
@@ -25,16 +27,17 @@ export async function auth(app: App): Promise<void> {
   for (const schema of [...authSchemas, ...sessionSchemas, ...twoFactorSchemas]) app.addSchema(schema)
   const { config, database } = app
   const db = database.writer
+  const log = logOf(app, 'auth')
   const throttle = createThrottle(db)
   const hashing = createHashing()
   observeQueue(app.metrics, 'passwords', hashing.state)
   const inTurn = createTurns(throttle, hashing)
-  const mail = createAccountMail(db, throttle, config, await mailerOf(app))
+  const mail = createAccountMail(db, throttle, config, await mailerOf(app, log))
   const confirms = config.EMAIL_CONFIRMATION === 'required'
   const desk = createCredentialDesk(db, throttle, inTurn, confirms)
   const secrets = await loadSecrets(config)
   const seal = createSecretSeal(secrets)
-  const secondFactor = createSecondFactor(db, throttle, seal, app.log)
+  const secondFactor = createSecondFactor(db, throttle, seal, log)
   authRoutes(app, throttle, desk, secondFactor, createRegistrationDesk(db, throttle, inTurn, mail, confirms))
   sessionRoutes(app, desk, secondFactor)
   twoFactorRoutes(app, desk, secondFactor, seal)
@@ -42,25 +45,21 @@ export async function auth(app: App): Promise<void> {
   if (secrets.length > 1) {
     app.addHook('onReady', () => {
       // A login reads what is sealed with either: that it is renewed is for the day when the previous one goes.
-      renewSecrets(db, seal, app.log).catch((error) => {
-        app.log.warn({ err: error }, 'secrets of second factors could not be sealed with the new JWT_SECRET')
+      renewSecrets(db, seal, log).catch((error) => {
+        log.warn({ err: error }, 'secrets of second factors could not be sealed with the new JWT_SECRET')
       })
     })
   }
-  const stopCleanUp = startCleanUp(db, app.log)
+  const stopCleanUp = startCleanUp(db, log)
   app.addHook('onClose', async () => stopCleanUp())
 }
 
 /** What sends mail until the service closes; undefined where it is not to send any. */
-async function mailerOf(app: App): Promise<Mailer | undefined> {
+async function mailerOf(app: App, log: FastifyBaseLogger): Promise<Mailer | undefined> {
   const { SMTP_URL, MAIL_FROM } = app.config
   if (SMTP_URL === undefined || MAIL_FROM === undefined) return undefined
   // It takes a tenth of a second and 15 MB to load, and most services send nothing.
   const { createMailer } = await import('#src/lib/mailer.ts')
-  const log = {
-    info: (about: object, message: string) => app.log.info(about, message),
-    warn: (about: object, message: string) => app.log.warn(about, message),
-  }
   const mailer = createMailer({ url: SMTP_URL, from: MAIL_FROM, log })
   app.addHook('onClose', () => mailer.close())
   const { metrics } = app

@@ -1,5 +1,6 @@
 import { countsByOctave, type Latencies, noLatencies, sumOf } from '#src/lib/histogram.ts'
-import type { RoutePattern, RouteTotal } from '../request-counter.ts'
+import type { RouteTotal } from '../request-counter.ts'
+import type { RoutePattern } from '../route-pattern.ts'
 import type { Metrics, Sample } from './metrics.ts'
 
 /** Shows how requests have ended and how long they took, from what is counted of them anyway. */

@@ -3,7 +3,8 @@ import fp from 'fastify-plugin'
 import type { App } from '../app.ts'
 import { observeRequests } from '../metrics/requests.ts'
 import { flushRegularly } from '../regular-flush.ts'
-import { type AddCounts, createRequestCounter, type RoutePattern } from '../request-counter.ts'
+import { type AddCounts, createRequestCounter } from '../request-counter.ts'
+import { patternOf, type RoutePattern, UNKNOWN_PATH } from '../route-pattern.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -47,15 +48,6 @@ export const requestCounts = fp(
   },
   { name: 'request-counts', dependencies: ['error-handler', 'metrics'] },
 )
-
-/** Anybody can make up paths and methods: they are one. */
-const UNKNOWN_PATH: RoutePattern = { method: 'any', route: 'unknown' }
-
-/** Without what all paths begin with here: dashboards are to know the route elsewhere. */
-function patternOf({ method, url }: RouteOptions, base: string): RoutePattern {
-  const route = url.startsWith(`${base}/`) ? url.slice(base.length) : url
-  return { method: [method].flat().join(), route }
-}
 
 /** What a route is counted as. Those that are no operation of the API are pages about it. */
 function nameOf({ schema, method }: RouteOptions): string {

@@ -1,4 +1,6 @@
+import type { Kysely } from 'kysely'
 import type { Database } from '#src/database/client.ts'
+import type { Tables } from '#src/database/tables.ts'
 import type { Products } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
 import { createNumbering, type PublishedRelease } from './published-release.ts'

@@ -1,0 +1,40 @@
+import fp from 'fastify-plugin'
+import { networkOf } from '#src/lib/network.ts'
+import type { App } from '../app.ts'
+import { patternOf, UNKNOWN_PATH } from '../route-pattern.ts'
+
+/**
+ * Logs a line for each answer, where ACCESS_LOG asks for that. Paths and queries may have coordinates, names and tokens
+ * in them: of what was asked for, the line has the route. Of who asked, it has the network.
+ */
+export const accessLog = fp(
+  async (app: App) => {
+    const { ACCESS_LOG, BASE_PATH } = app.config
+    if (!ACCESS_LOG) return
+    // The setting is what asks for it, whatever else is to be logged.
+    const log = app.log.child({}, { level: 'info' })
+
+    app.addHook('onResponse', (request, reply, done) => {
+      const { id: reqId, is404, method, routeOptions, ip, errorCode: code, raw } = request
+      const { route } = is404 ? UNKNOWN_PATH : patternOf(routeOptions, BASE_PATH)
+      const length = reply.getHeader('content-length')
+      log.info(
+        {
+          reqId,
+          method,
+          route,
+          status: reply.statusCode,
+          ...(code && { code }),
+          // Nothing is said of what was streamed: its length is known to nobody.
+          ...(length !== undefined && { bytes: Number(length) }),
+          ms: Math.round(reply.elapsedTime * 1000) / 1000,
+          network: networkOf(ip),
+          ...(raw.destroyed && !reply.raw.writableFinished && { aborted: true }),
+        },
+        'answered',
+      )
+      done()
+    })
+  },
+  { name: 'access-log', dependencies: ['error-handler'] },
+)

@@ -1,0 +1,124 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { loadConfig } from '#src/config.ts'
+import type { App } from '#src/http/app.ts'
+import { createTestApp } from '#test/setup/app.ts'
+import { captureLog } from '#test/setup/log.ts'
+
+const POINT = '/advisory/fertilizer/point'
+const AT = { lat: 9.5, lng: 38.5, crop: 'wheat', country_code: 'eth' }
+
+/** What is logged is the same on both databases. */
+describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('logs', () => {
+  async function logged(
+    settings: Record<string, string>,
+    ask: (app: App) => Promise<unknown>,
+  ): Promise<Record<string, unknown>[]> {
+    const service = await createTestApp({ settings })
+    onTestFinished(() => service.close())
+    const lines = captureLog(service.app)
+    await ask(service.app)
+    return lines.map((line) => JSON.parse(line))
+  }
+
+  test('ACCESS_LOG has a line for each answer, without what may be secret', async () => {
+    const lines = await logged(
+      { ACCESS_LOG: 'true', LOG_LEVEL: 'silent', BASE_PATH: '/agro' },
+      async (app) => {
+        await app.inject({
+          method: 'POST',
+          url: `/agro${POINT}?lat=9.5`,
+          payload: { ...AT, lat: undefined },
+          headers: { 'x-request-id': 'from-the-proxy' },
+          remoteAddress: '2001:db8:1:2:3:4:5:6',
+        })
+        await app.inject({ method: 'POST', url: `/agro${POINT}`, payload: { lat: 'north' } })
+        await app.inject('/agro/auth/reset/token-of-a-mail?email=amina@example.org')
+      },
+    )
+    const common = { level: 30, pid: process.pid, msg: 'answered' }
+    expect(lines.map(({ time: _, hostname: __, ms: ___, ...line }) => line)).toEqual([
+      {
+        ...common,
+        reqId: 'from-the-proxy',
+        method: 'POST',
+        route: POINT,
+        status: 200,
+        bytes: expect.any(Number),
+        network: '2001:db8:1:2::/64',
+      },
+      {
+        ...common,
+        reqId: expect.any(String),
+        method: 'POST',
+        route: POINT,
+        status: 400,
+        code: 'INVALID_PARAMETERS',
+        bytes: expect.any(Number),
+        network: '127.0.0.1',
+      },
+      {
+        ...common,
+        reqId: expect.any(String),
+        method: 'GET',
+        route: 'unknown',
+        status: 404,
+        code: 'NOT_FOUND',
+        bytes: expect.any(Number),
+        network: '127.0.0.1',
+      },
+    ])
+    for (const { ms } of lines) expect(ms).toBeGreaterThan(0)
+    expect(JSON.stringify(lines)).not.toMatch(/9\.5|token|amina/)
+  })
+
+  test('each line of a request has the id that its answer has', async () => {
+    let id: unknown
+    const lines = await logged({ LOG_LEVEL: 'debug' }, async (app) => {
+      id = (await app.inject({ url: '/user/profile' })).headers['x-request-id']
+    })
+    expect(lines.map(({ reqId, msg }) => [reqId, msg])).toEqual([
+      [id, 'incoming request'],
+      [id, 'refused'],
+      [id, 'request completed'],
+    ])
+  })
+
+  test('a module may log more than others, or less', async () => {
+    const ask = async (app: App) => {
+      await app.inject('/health/live')
+      await app.inject('/catalog')
+      await app.inject('/user/profile')
+    }
+    const urlsOf = (lines: Record<string, unknown>[]) =>
+      lines.flatMap(({ req }) => (req ? [(req as { url: string }).url] : []))
+    expect(urlsOf(await logged({ LOG_LEVEL: 'warn', LOG_MODULES: 'service=debug' }, ask))).toEqual([
+      '/health/live',
+    ])
+    expect(urlsOf(await logged({ LOG_LEVEL: 'debug', LOG_MODULES: 'service=warn' }, ask))).toEqual([
+      '/catalog',
+      '/user/profile',
+    ])
+    const refused = await logged({ LOG_LEVEL: 'warn', LOG_MODULES: 'user=info' }, ask)
+    expect(refused.map(({ msg }) => msg)).toEqual(['refused'])
+  })
+
+  test('database=debug logs statements, without the values that they are asked with', async () => {
+    const lines = await logged({ LOG_LEVEL: 'warn', LOG_MODULES: 'database=debug' }, (app) =>
+      app.inject({ method: 'POST', url: POINT, payload: AT }),
+    )
+    const statement = lines.find(({ sql }) => String(sql).includes('from publication'))
+    expect(statement).toMatchObject({ level: 20, module: 'database', failed: false, msg: 'asked' })
+    expect(statement?.ms).toBeGreaterThan(0)
+    expect(JSON.stringify(lines)).not.toContain('38.5')
+    expect(await logged({ LOG_LEVEL: 'warn' }, (app) => app.inject('/catalog'))).toEqual([])
+  })
+})
+
+test.each(['database', 'database=loud', 'kitchen=info', 'auth=info,=debug'])(
+  'LOG_MODULES=%s is refused',
+  (list) => {
+    expect(() => loadConfig({ LOG_MODULES: list })).toThrow(
+      'LOG_MODULES must list modules with levels such as auth=info,database=debug, and "',
+    )
+  },
+)
