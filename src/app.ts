@@ -25,6 +25,7 @@ import { longBodies } from '#src/http/plugins/long-bodies.ts'
 import { metrics } from '#src/http/plugins/metrics.ts'
 import { openapi } from '#src/http/plugins/openapi.ts'
 import { overload } from '#src/http/plugins/overload.ts'
+import { patience } from '#src/http/plugins/patience.ts'
 import { limitedRate } from '#src/http/plugins/rate-limit.ts'
 import { requestCounts } from '#src/http/plugins/request-counts.ts'
 import { requestId, requestIdOf } from '#src/http/plugins/request-id.ts'
@@ -88,6 +89,7 @@ export async function buildApp(
   await app.register(errorHandler)
   await app.register(accessLog)
   await app.register(statementLog)
+  await app.register(patience)
   await app.register(connections)
   await app.register(draining)
   await app.register(requestCounts, { add: (counts) => addRequestCounts(database.writer, counts) })

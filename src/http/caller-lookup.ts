@@ -6,6 +6,7 @@ import { deadlineOf } from './deadline.ts'
 import { observeQueue } from './metrics/observe.ts'
 import { partyOf } from './party.ts'
 import { overloaded } from './plugins/overload.ts'
+import { inTime, patienceOf, SHARE_OF_EXTRAS } from './plugins/patience.ts'
 
 /** For so long an ended session may still be taken for a living one, by another process. */
 const CACHE_MS = 5000
@@ -13,12 +14,14 @@ const CACHE_MS = 5000
 /** So many callers are looked up at a time: each takes a fraction of a millisecond. */
 const LOOKUPS = { embedded: 1, server: 2 }
 
-/** A look-up that takes longer, with the wait for it, is given up: what is public is then answered as to anybody. */
-const LONGEST_LOOKUP_MS = 5000
-
 /** What tokens stand for. */
 export interface CallerLookup<Caller> {
-  /** @throws {ApiError} OVERLOADED, where too many wait or that takes too long; else what `ask` throws */
+  /**
+   * What is public is answered as to anybody where this fails, for which it leaves some time.
+   *
+   * @throws {ApiError} OVERLOADED where too many wait, DATABASE_UNAVAILABLE where it takes too long; else what `ask`
+   * throws
+   */
   find(token: string, request: FastifyRequest, reply: FastifyReply): Promise<Caller | undefined>
   /** Forgets the callers that meet a condition, so that this process asks anew. */
   forget(condition: (caller: Caller) => boolean): void
@@ -59,10 +62,11 @@ export function createCallerLookup<Caller>(
         return known
       }
       misses++
-      const { signal, end } = deadlineOf(reply, LONGEST_LOOKUP_MS, overloaded)
+      const { signal, end } = deadlineOf(reply, patienceOf(request, reply).left(), overloaded)
       // Another request with the same token may have asked meanwhile.
       const find = async () => cache.get(token) ?? askAndRemember(token)
-      return lookups.run(partyOf(request), find, signal).finally(end)
+      const found = () => lookups.run(partyOf(request), find, signal)
+      return inTime(request, reply, found, SHARE_OF_EXTRAS).finally(end)
     },
     forget: cache.forget,
   }

@@ -221,12 +221,14 @@ describe('more requests than the database can take', () => {
   })
 
   test.skipIf(EMBEDDED)('do not wait for a connection for ever', async () => {
-    const { app, database } = testApp
+    const settings = { DATABASE_POOL_SIZE: '1', RELEASE_MAX_AGE_MS: '0', STATEMENT_TIMEOUT_MS: '2000' }
+    const { app, database, close } = await createTestApp({ settings })
     const [url, payload] = POINTS[0]
     const held = await database.pool.connect()
     expectUnavailable(await app.inject({ method: 'POST', url, payload }))
     held.release()
     expect((await app.inject({ method: 'POST', url, payload })).statusCode).toBe(200)
+    await close()
   })
 })
 

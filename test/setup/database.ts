@@ -36,6 +36,7 @@ function testDatabaseOf({ variable, drop }: Copy, settings: Record<string, strin
     LOG_LEVEL: 'silent',
     // On a busy machine a statement may wait for longer than a client should; only what hangs takes as long.
     STATEMENT_TIMEOUT_MS: '120000',
+    POLYGON_TIMEOUT_MS: '120000',
     ...settings,
   }
   return { kind, environment, config: loadConfig(environment), drop }

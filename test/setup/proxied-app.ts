@@ -1,12 +1,15 @@
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
-import { openCluster } from '#src/database/client.ts'
+import { type Database, openCluster } from '#src/database/client.ts'
 import type { App } from '#src/http/app.ts'
 import { startTcpProxy, type TcpProxy } from '#test/database/tcp-proxy.ts'
 import { createTestDatabase } from './database.ts'
 
 export interface ProxiedApp {
   app: App
+  database: Database
+  /** The database without the proxy. */
+  databaseUrl: string
   /** The way to the database server. */
   proxy: TcpProxy
   close(): Promise<void>
@@ -22,6 +25,8 @@ export async function createProxiedApp(settings: Record<string, string> = {}): P
   const app = await buildApp(config, database)
   return {
     app,
+    database,
+    databaseUrl: testDatabase.config.DATABASE_URL as string,
     proxy,
     async close() {
       await app.close()

@@ -24,7 +24,7 @@ export type CompareInTurn = <Result>(
 
 export function createComparison(db: Kysely<Tables>, throttle: Throttle, inTurn: InTurn): CompareInTurn {
   return (account, visit, compare) => {
-    const { address, atDatabase } = visit
+    const { address, atDatabase, inTime } = visit
     const ofAccount = accountSubjects(account, address)
     const everywhere = everywhereSubject(account)
     const subjects = [...ofAccount, ...addressSubjects(address)]
@@ -37,8 +37,8 @@ export function createComparison(db: Kysely<Tables>, throttle: Throttle, inTurn:
       const found = await compare()
       // Without a turn at the database, which a client that has gone away is not given: a guess counts all the
       // same. Few come so far at a time.
-      if (found === undefined) await throttle.count([...subjects, everywhere])
-      else await throttle.forget(ofAccount)
+      if (found === undefined) await inTime(() => throttle.count([...subjects, everywhere]))
+      else await inTime(() => throttle.forget(ofAccount))
       return found
     }
     return inTurn(subjects, { account, visit, isKnown }, compareAndCount, slowDown)

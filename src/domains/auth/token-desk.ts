@@ -62,7 +62,7 @@ export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, inTurn: 
       for (const registration of waiting) {
         if (await verifyPassword(registration.passwordHash, password)) return registration
       }
-      await throttle.count(subjects)
+      await visit.inTime(() => throttle.count(subjects))
       throw ApiError.invalid('password', 'is none that the e-mail was registered with')
     })
   }

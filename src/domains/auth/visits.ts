@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '#src/http/app.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
+import { inTime } from '#src/http/plugins/patience.ts'
 
 /** A request as the desks see it: where it comes from, and how what comes of it is recorded. */
 export interface Visit {
@@ -11,13 +12,16 @@ export interface Visit {
    * at the database would be held by whoever waits for one to be hashed.
    */
   atDatabase<Result>(work: () => Promise<Result>): Promise<Result>
+  /** Waits for work at the database that takes no turn as long as the request may. */
+  inTime<Result>(work: () => Promise<Result>): Promise<Result>
 }
 
 /** For routes that see to turns at the database by themselves. */
 export function visitOf({ inTurn }: App, request: FastifyRequest, reply: FastifyReply): Visit {
   return {
     address: request.ip,
-    audit: request.audit.bind(request),
+    audit: (db, event) => inTime(request, reply, () => request.audit(db, event)),
     atDatabase: (work) => inTurn(request, reply, work),
+    inTime: (work) => inTime(request, reply, work),
   }
 }

@@ -3,6 +3,7 @@ import { ref } from '#schemas/common.ts'
 import { Health, Readiness, SERVICE_NAME, ServiceLinks } from '#schemas/service.ts'
 import { ApiError, unlimitedErrorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
+import { inTime } from '#src/http/plugins/patience.ts'
 import { ping } from './queries.ts'
 
 export function serviceRoutes(app: App): void {
@@ -63,9 +64,9 @@ export function serviceRoutes(app: App): void {
         },
       },
     },
-    async () => {
+    async (request, reply) => {
       if (app.draining) throw new ApiError('OVERLOADED', 'The service is stopping.')
-      await ping(app.database.reader)
+      await inTime(request, reply, () => ping(app.database.reader))
       return { status: 'ok' as const, ...replicaOf(app) }
     },
   )

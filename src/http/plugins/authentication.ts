@@ -8,6 +8,7 @@ import type { App } from '../app.ts'
 import { createCallerLookup } from '../caller-lookup.ts'
 import { loadSecrets } from '../jwt-secret.ts'
 import { insufficientScope, loginRequired, notAllowed, reauthenticationRequired } from '../refusals.ts'
+import { inTime } from './patience.ts'
 
 /** Who a request comes from. */
 export interface Caller {
@@ -136,7 +137,7 @@ export const authentication = fp(
       if (config.public) return identifyOrGoOn(request, reply, config)
       request.user = await identify(request, reply, config)
       const { role, login } = config
-      if (login) await refuseOtherThanLogin(accounts, request, login)
+      if (login) await refuseOtherThanLogin(accounts, request, reply, login)
       if (role && request.user.role !== role) {
         throw notAllowed(request.user, `This is for callers with the role ${role}.`)
       }
@@ -160,13 +161,14 @@ export const authentication = fp(
 async function refuseOtherThanLogin(
   accounts: Accounts,
   request: FastifyRequest,
+  reply: FastifyReply,
   login: 'any' | 'fresh',
 ): Promise<void> {
   const { sessionId } = callerOf(request)
   if (sessionId === null) throw loginRequired()
   if (login === 'any') return
   // Asked anew: the password may just have been given to another process.
-  const fresh = await accounts.isFresh(sessionId)
+  const fresh = await inTime(request, reply, () => accounts.isFresh(sessionId))
   if (fresh === undefined) throw unauthorized(request)
   if (!fresh) throw reauthenticationRequired()
 }

@@ -5,6 +5,7 @@ import { ApiError, type ErrorCode } from '#src/errors.ts'
 import type { App } from '../app.ts'
 import { loadSecrets } from '../jwt-secret.ts'
 import { createSeal, fingerprintOf, type StoredAnswer } from '../sealed-answers.ts'
+import { inTime, SHARE_OF_EXTRAS } from './patience.ts'
 
 /** One of the attempts at a request: see `createIdempotencyRecords`, which keeps them. */
 export interface Attempt {
@@ -89,7 +90,9 @@ export const idempotency = fp(
         attempt: randomUUID(),
       }
       const { begin, note } = turnsOf(request, reply)
-      const found = await begin(() => records.begin(attempt, ownerOf ? null : scope))
+      const found = await inTime(request, reply, () =>
+        begin(() => records.begin(attempt, ownerOf ? null : scope)),
+      )
       if (found === 'running') throw inProgress()
       if (found !== 'begun') return replay(reply, fingerprint, unseal(attempt.id, key, found)) as Body
 
@@ -97,14 +100,16 @@ export const idempotency = fp(
       try {
         body = await work()
       } catch (error) {
-        await note(() => records.abandon(attempt)).catch(notNoted(request))
+        const abandon = () => note(() => records.abandon(attempt))
+        await inTime(request, reply, abandon).catch(notNoted(request))
         throw error
       }
       const owner = ownerOf ? ownerOf(body) : (scope as string)
       const answer = storedAnswer(fingerprint, reply, body)
       // The work is done: whether that could be noted or not, this is the answer.
       const sealed = seal(attempt.id, key, answer)
-      await note(() => records.store(attempt, owner, sealed)).catch(notNoted(request))
+      const store = () => note(() => records.store(attempt, owner, sealed))
+      await inTime(request, reply, store, SHARE_OF_EXTRAS).catch(notNoted(request))
       return body
     }
 

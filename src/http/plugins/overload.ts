@@ -8,6 +8,7 @@ import type { App } from '../app.ts'
 import { deadlineOf } from '../deadline.ts'
 import { observeQueue } from '../metrics/observe.ts'
 import { partyOf } from '../party.ts'
+import { inTime, patienceOf } from './patience.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -15,7 +16,8 @@ declare module 'fastify' {
      * Does work that takes a connection of the database when the turn of the request has come. What is done
      * within must not wait for another turn.
      *
-     * @throws {ApiError} OVERLOADED where too many wait, or the turn does not come in time
+     * @throws {ApiError} OVERLOADED where too many wait, or the turn does not come in time; DATABASE_UNAVAILABLE
+     * where the work is not done in time: the place is given back when it is
      */
     inTurn<Result>(request: FastifyRequest, reply: FastifyReply, work: () => Promise<Result>): Promise<Result>
     /**
@@ -37,9 +39,6 @@ declare module 'fastify' {
   }
 }
 
-/** Who has waited for so long is told to come again: clients rarely wait longer. */
-const LONGEST_WAIT_MS = 10_000
-
 /** Notes are short. Their line needs no end: whatever is noted there has been through others. */
 const NOTES: FairQueueLimits = { running: 2, runningEach: 1, waiting: Number.POSITIVE_INFINITY }
 
@@ -59,13 +58,14 @@ export const overload = fp(
     app.decorateRequest('leaveDatabase', null)
 
     async function enter(request: FastifyRequest, reply: FastifyReply): Promise<() => void> {
-      const { signal, end } = deadlineOf(reply, LONGEST_WAIT_MS, overloaded)
-      return places.enter(partyOf(request), signal).finally(end)
+      const patience = patienceOf(request, reply)
+      const { signal, end } = deadlineOf(reply, patience.left(), overloaded)
+      return patience.during(() => places.enter(partyOf(request), signal)).finally(end)
     }
 
     app.decorate('inTurn', async (request, reply, work) => {
       const leave = await enter(request, reply)
-      return work().finally(leave)
+      return inTime(request, reply, () => work().finally(leave))
     })
 
     app.decorate('noteInTurn', (request, note) => notes.run(partyOf(request), note))
@@ -76,18 +76,39 @@ export const overload = fp(
       route.handler = async function inTurn(request, reply) {
         // Fastify makes the route of HEAD from that of GET, which has this around it already.
         if (request.leaveDatabase) return handler.call(this, request, reply)
-        request.leaveDatabase = await enter(request, reply)
+        const leave = await enter(request, reply)
+        const sending = new Promise<void>((resolve) => {
+          request.leaveDatabase = () => {
+            leave()
+            resolve()
+          }
+        })
+        let isWorking = true
+        const work = async () => handler.call(this, request, reply)
+        const worked = work().finally(() => {
+          isWorking = false
+          leave()
+        })
         try {
-          return await handler.call(this, request, reply)
-        } finally {
-          request.leaveDatabase()
+          await inTime(request, reply, () => Promise.race([worked, sending]))
+        } catch (error) {
+          if (isWorking) giveUp(request, reply)
+          throw error
         }
+        return worked
       }
       route.onSend = [...[route.onSend ?? []].flat(), leaveOnSend]
     })
   },
   { name: 'overload', dependencies: ['authentication'] },
 )
+
+/** What a handler that goes on answers is for nobody, and its place is given back when it ends. */
+function giveUp(request: FastifyRequest, reply: FastifyReply): void {
+  request.leaveDatabase = null
+  // Fastify would warn of an answer that comes second.
+  reply.log = reply.log.child({}, { level: 'silent' })
+}
 
 /** However long a client takes to read its answer. */
 function leaveOnSend(

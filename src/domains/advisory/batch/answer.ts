@@ -34,6 +34,7 @@ export interface BatchAdvice {
  *
  * @param turns lets other calls have their turn
  * @param pointAt reads and judges a point
+ * @param gotOn is called when a slice has been looked up, or has its turn
  * @throws {ApiError} where nothing is published
  */
 export function adviseBatch(
@@ -42,17 +43,20 @@ export function adviseBatch(
   { party, slice }: SliceTurns,
   count: number,
   pointAt: (index: number) => BatchPoint | RefusedPoint,
+  gotOn: () => void,
 ): Promise<BatchAdvice> {
   return lookup.inReleaseQueued(series, party, async (snapshot, release) => {
     if (!release) throw await lookup.reasons.noRelease(snapshot, series)
     const slices: Slice[] = []
     for (let from = 0; from < count; from += SLICE) {
       const { points, values } = await slice(() => {
+        gotOn()
         const length = Math.min(SLICE, count - from)
         const points = Array.from({ length }, (_, index) => pointAt(from + index))
         return { points, values: lookup.valuesAt(release, points.filter(isAsked).map(positionOf), party) }
       })
       slices.push({ points, values: await values })
+      gotOn()
     }
     return { snapshot, release, slices }
   })

@@ -22,6 +22,9 @@ import { queryMerger } from '#src/http/parameters.ts'
 import { TOKEN_OF_NO_USE } from '#src/http/plugins/authentication.ts'
 import { NOT_UTF8 } from '#src/http/plugins/body-parser.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
+import { inTime } from '#src/http/plugins/patience.ts'
+import { databaseUnavailable } from '#src/http/refusals.ts'
+import { whileGettingOn } from '#src/lib/patience.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { exampleNoRelease } from '../lookup/example-reasons.ts'
 import type { Lookup } from '../lookup/lookup.ts'
@@ -117,8 +120,11 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
         const { pass = [] } = call.body
         const passage = pass.length > 0 ? createPassage(points, pass) : null
         const turns = turnsOf(call, reply)
-        const advice = await adviseBatch(lookup, series, turns, points.count, (index) =>
-          readPoint(points, index, validate, passage),
+        const pointAt = (index: number) => readPoint(points, index, validate, passage)
+        const advice = await whileGettingOn(
+          app.config.STATEMENT_TIMEOUT_MS,
+          (gotOn) => adviseBatch(lookup, series, turns, points.count, pointAt, gotOn),
+          databaseUnavailable,
         )
         answered += points.count
         const { release } = advice
@@ -131,7 +137,9 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
         Object.assign(call, { batch: null, body: undefined })
         const written = writeAnswer(lookup.reasons, series, advice, writer, turns, passage)
         const pieces = givingBack(call.place, advice.slices, written)
-        return reply.send(long ? Readable.from(pieces) : (await pieces.next()).value)
+        return reply.send(
+          long ? Readable.from(pieces) : (await inTime(call, reply, () => pieces.next())).value,
+        )
       },
     })
   }

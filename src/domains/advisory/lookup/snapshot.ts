@@ -120,9 +120,12 @@ export function createSnapshots(source: SnapshotSource, products: Products, maxA
     return pending
   }
 
+  const isSince = (time: number) => snapshot !== undefined && snapshot.takenAt >= time
+
   async function takenSince(time: number): Promise<Snapshot> {
-    // One that is under way may have begun too early; then the one after it has not.
-    for (let turn = 0; turn < 2 && !(snapshot && snapshot.takenAt >= time); turn++) await refresh()
+    // One that is under way may have begun too early, or have met a fault that is over: the next one has not.
+    if (!isSince(time) && pending) await pending.catch(() => {})
+    if (!isSince(time)) await refresh()
     return snapshot as Snapshot
   }
 

@@ -3,6 +3,7 @@ import type { AdvisoryRecord, RecordAdvisory } from '#src/domains/history/querie
 import { sayHistoryFull } from '#src/http/history-full.ts'
 import { partyOf } from '#src/http/party.ts'
 import { permits } from '#src/http/plugins/authentication.ts'
+import { inTime, SHARE_OF_EXTRAS } from '#src/http/plugins/patience.ts'
 import { isOffTheRecord } from '#src/http/preferences.ts'
 import type { PointAnswer } from './answer.ts'
 
@@ -26,7 +27,8 @@ export async function recordForCaller(
   if (!permits(user, 'history') || isOffTheRecord(request, reply)) return body
   try {
     const entry = { ...call, userId: user.id, kind: 'point' as const, releases, answer: body }
-    const historyId = await record(entry, partyOf(request))
+    const kept = () => record(entry, partyOf(request))
+    const historyId = await inTime(request, reply, kept, SHARE_OF_EXTRAS)
     if (historyId !== null) return { ...body, history_id: historyId }
     sayHistoryFull(reply)
     return body

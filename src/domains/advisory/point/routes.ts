@@ -11,6 +11,7 @@ import { partyOf } from '#src/http/party.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { IDEMPOTENCY_ERRORS, idempotencyKeyOf } from '#src/http/plugins/idempotency.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
+import { inTime } from '#src/http/plugins/patience.ts'
 import { prefers } from '#src/http/preferences.ts'
 import { createReplyBatcher } from '#src/http/reply-batcher.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
@@ -178,13 +179,13 @@ async function answerTo(
   reply: FastifyReply,
 ): Promise<PointAnswer> {
   async function answer(): Promise<PointAnswer> {
-    const found =
-      endpoint.fromMemory(lookup, request) ?? (await endpoint.answer(lookup, request, partyOf(call)))
+    const fromDatabase = () => endpoint.answer(lookup, request, partyOf(call))
+    const found = endpoint.fromMemory(lookup, request) ?? (await inTime(call, reply, fromDatabase))
     if (found instanceof Error) throw found
     return found
   }
   const found = prefers(call, 'server-timing')
-    ? await withTiming(reply, () => releasesOf(endpoint, lookup, request), answer)
+    ? await withTiming(reply, () => inTime(call, reply, () => releasesOf(endpoint, lookup, request)), answer)
     : await answer()
   return namingReleases(found, reply)
 }
@@ -209,7 +210,8 @@ async function isUnchanged(
   reply: FastifyReply,
 ): Promise<boolean> {
   const tags = namedTags(call)
-  const releases = tags === undefined ? undefined : await releasesOf(endpoint, lookup, request)
+  const find = () => releasesOf(endpoint, lookup, request)
+  const releases = tags === undefined ? undefined : await inTime(call, reply, find)
   if (!releases) return false
   const tag = tagOfReleases(endpoint.path, request, releases)
   return isCurrent(tags, tag) && allowCaching(call, reply, tag)

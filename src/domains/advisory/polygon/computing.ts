@@ -34,6 +34,9 @@ const MOST_RUNNING = 4
 /** Computations that wait, of all callers. Each holds its body, of a megabyte at most. */
 const WAITING = 100
 
+/** What of the time for a polygon may go by until its turn comes. */
+const SHARE_OF_WAITING = 0.5
+
 /** Makes what computations about polygons and areas go through: callers take turns there. */
 export function createComputing({
   config,
@@ -41,7 +44,7 @@ export function createComputing({
   turns,
   metrics,
 }: App): (request: FastifyRequest, reply: FastifyReply) => Compute {
-  const { STATEMENT_TIMEOUT_MS: timeoutMs, DATABASE_POOL_SIZE: connections } = config
+  const { POLYGON_TIMEOUT_MS: timeoutMs, DATABASE_POOL_SIZE: connections } = config
   const queue = createFairQueue(
     { running: mostRunning(database.kind, connections), runningEach: RUNNING_EACH, waiting: WAITING },
     tooMany,
@@ -50,10 +53,10 @@ export function createComputing({
 
   return (request, reply) => async (task) => {
     const party = partyOf(request)
-    const patience = deadlineOf(reply, timeoutMs, tooMany)
+    const patience = deadlineOf(reply, timeoutMs * SHARE_OF_WAITING, tooMany)
+    const { signal, end } = deadlineOf(reply, timeoutMs)
     const compute = async () => {
       patience.end()
-      const { signal, end } = deadlineOf(reply, timeoutMs)
       const read = askUntil(database, signal)
       const pause = () => turns.next(party, signal)
       const ask: Ask = async (query) => {
@@ -61,14 +64,15 @@ export function createComputing({
         await pause()
         return rows
       }
-      try {
-        await pause()
-        return await task({ ask, pause })
-      } finally {
-        end()
-      }
+      await pause()
+      return task({ ask, pause })
     }
-    return queue.run(party, compute, patience.signal).finally(() => patience.end())
+    // A statement that cannot be interrupted goes on, and its place is taken for as long.
+    const computed = queue.run(party, compute, patience.signal)
+    return Promise.race([computed, reasonOf(signal)]).finally(() => {
+      patience.end()
+      end()
+    })
   }
 }
 
@@ -78,6 +82,14 @@ export function createComputing({
  */
 function mostRunning(kind: Database['kind'], connections: number): number {
   return kind === 'embedded' ? 1 : Math.max(1, Math.min(MOST_RUNNING, Math.floor(connections / 2)))
+}
+
+/** Rejects with the reason of a signal once that is aborted. */
+function reasonOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
 }
 
 function tooMany(): ApiError {

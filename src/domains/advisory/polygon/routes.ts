@@ -19,6 +19,7 @@ import { partyOf } from '#src/http/party.ts'
 import { callerOf, permits } from '#src/http/plugins/authentication.ts'
 import { jsonReader } from '#src/http/plugins/body-parser.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
+import { inTime } from '#src/http/plugins/patience.ts'
 import { isOffTheRecord } from '#src/http/preferences.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
@@ -57,7 +58,7 @@ Send \`geometry\`, a GeoJSON Polygon, MultiPolygon, Feature of one or FeatureCol
 
 **How it is computed.** Each pixel counts by the part of its area that lies inside: on the WGS 84 ellipsoid for rasters in degrees, in the plane of their CRS for projected ones. So fields smaller than a pixel, holes and slivers are right. The value is the mean with these weights, \`stddev\` the standard deviation of the population with the same ones; \`min\` and \`max\` are over the pixels that the polygon overlaps. \`covered_percent\` is the part of its area that has values, and totals are for that part. Layers without a value in the polygon are left out.
 
-**What is refused.** 400 \`INVALID_GEOMETRY\` says what is wrong and where: rings that are not closed or have fewer than four positions, no area, crossings, holes outside, more than 10,000 vertices, a \`crs\`, other types, coordinates that are not numbers or swapped. Nothing is repaired. Bodies over the limit are 413. What takes longer than the service's limit (5 seconds unless it is set otherwise) is given up with 503 \`QUERY_TIMEOUT\`. Two polygons of a caller are computed at a time: others wait for their turn, and are answered 503 \`OVERLOADED\` after as long.
+**What is refused.** 400 \`INVALID_GEOMETRY\` says what is wrong and where: rings that are not closed or have fewer than four positions, no area, crossings, holes outside, more than 10,000 vertices, a \`crs\`, other types, coordinates that are not numbers or swapped. Nothing is repaired. Bodies over the limit are 413. What takes longer than the service's limit (5 seconds unless it is set otherwise) is given up with 503 \`QUERY_TIMEOUT\`. Two polygons of a caller are computed at a time: others wait for their turn, and are answered 503 \`OVERLOADED\` after half of that.
 
 The answer is kept in the caller's history, under \`history_id\`; with \`Prefer: history=none\`, or a key without the scope \`history\`, it is not.`
 
@@ -166,7 +167,7 @@ function polygonRoute(
           request: recordedRequest(body, outline),
           answer: answered,
         }
-        const historyId = await record(entry, partyOf(call))
+        const historyId = await inTime(call, reply, () => record(entry, partyOf(call)))
         if (historyId !== null) return { ...answered, history_id: historyId }
         sayHistoryFull(reply)
         return answered

@@ -30,7 +30,7 @@ const INFO = 30
 
 let service: TestAppWithPerson
 beforeAll(async () => {
-  service = await createTestAppWithPerson({ settings: { STATEMENT_TIMEOUT_MS: '3000' } })
+  service = await createTestAppWithPerson({ settings: { POLYGON_TIMEOUT_MS: '3000' } })
 })
 afterAll(() => service.close())
 

@@ -18,7 +18,7 @@ const FIELD = { geometry: rectangle(38.5, 9.5, 38.6, 9.6) }
 let service: TestAppWithPerson
 let other: Person
 beforeAll(async () => {
-  service = await createTestAppWithPerson({ settings: { STATEMENT_TIMEOUT_MS: '60000' } })
+  service = await createTestAppWithPerson({ settings: { POLYGON_TIMEOUT_MS: '60000' } })
   other = await newPerson(service.app)
 })
 afterAll(() => service.close())
@@ -94,7 +94,7 @@ test.skipIf(EMBEDDED)(
 test.skipIf(EMBEDDED)(
   'a polygon that waits too long for its turn is refused, and not one that is computed for as long',
   async () => {
-    const impatient = await createTestAppWithPerson({ settings: { STATEMENT_TIMEOUT_MS: '2000' } })
+    const impatient = await createTestAppWithPerson({ settings: { POLYGON_TIMEOUT_MS: '2000' } })
     onTestFinished(() => impatient.close())
     const ask = () => askWithin(impatient.app, impatient.person, 'yield', FIELD)
     await whileHeld(async () => {

@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createPatience, whileGettingOn } from '#src/lib/patience.ts'
+
+beforeEach(() => {
+  vi.useFakeTimers()
+})
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+const late = () => new Error('late')
+const never = () => new Promise<never>(() => {})
+const taking = (milliseconds: number) => () =>
+  new Promise<string>((resolve) => setTimeout(resolve, milliseconds, `after ${milliseconds}`))
+
+/** What becomes of something, and when. */
+function outcomeOf(promise: Promise<unknown>): Promise<[unknown, number]> {
+  const began = performance.now()
+  return promise.then(
+    (value) => [value, performance.now() - began],
+    ({ message }) => [message, performance.now() - began],
+  )
+}
+
+describe('patience', () => {
+  test('is one for all that is waited for, one after the other', async () => {
+    const patience = createPatience(1000)
+    const first = outcomeOf(patience.wait(taking(300), late))
+    await vi.advanceTimersByTimeAsync(300)
+    expect(await first).toEqual(['after 300', 300])
+    const counted = outcomeOf(patience.during(taking(200)))
+    await vi.advanceTimersByTimeAsync(200)
+    expect(await counted).toEqual(['after 200', 200])
+    // Whatever is done in between is not waited for.
+    await vi.advanceTimersByTimeAsync(5000)
+    expect(patience.left()).toBe(500)
+    const last = outcomeOf(patience.wait(never, late))
+    await vi.advanceTimersByTimeAsync(500)
+    expect(await last).toEqual(['late', 500])
+    const none = outcomeOf(patience.wait(taking(10), late))
+    await vi.advanceTimersByTimeAsync(1)
+    expect((await none)[0]).toBe('late')
+  })
+
+  test('is counted once where waits are within each other, and a share of it may be kept for what follows', async () => {
+    const patience = createPatience(1000)
+    const both = outcomeOf(
+      patience.wait(async () => {
+        await taking(500)()
+        const extra = await patience.wait(never, late, 0.8).catch(({ message }) => message)
+        return [extra, Math.round(patience.left())]
+      }, late),
+    )
+    await vi.advanceTimersByTimeAsync(1000)
+    expect(await both).toEqual([['late', 100], 900])
+    expect(patience.left()).toBe(100)
+  })
+
+  test('leaves no timer behind, and passes on why work fails', async () => {
+    const failed = createPatience(1000).wait(() => Promise.reject(new Error('no')), late)
+    await expect(failed).rejects.toThrow('no')
+    expect(vi.getTimerCount()).toBe(0)
+  })
+})
+
+test('what gets on is waited for, however long it takes, and what has stopped is not', async () => {
+  const goesOn = outcomeOf(
+    whileGettingOn(
+      1000,
+      async (gotOn) => {
+        for (let step = 0; step < 5; step++) {
+          await taking(900)()
+          gotOn()
+        }
+        return 'done'
+      },
+      late,
+    ),
+  )
+  const stops = outcomeOf(
+    whileGettingOn(
+      1000,
+      async (gotOn) => {
+        await taking(900)()
+        gotOn()
+        return never()
+      },
+      late,
+    ),
+  )
+  await vi.advanceTimersByTimeAsync(4500)
+  expect(await stops).toEqual(['late', 1900])
+  expect(await goesOn).toEqual(['done', 4500])
+  expect(vi.getTimerCount()).toBe(0)
+})
