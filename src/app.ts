@@ -3,7 +3,7 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController } from 'fastify'
 import { admin } from '#src/domains/areas/index.ts'
 import type { App } from '#src/http/app.ts'
-import { levelsOf, logOf, logsAnyRequests } from '#src/http/module-log.ts'
+import { levelsOf, logsAnyRequests } from '#src/http/module-log.ts'
 import { accessLog } from '#src/http/plugins/access-log.ts'
 import { audit } from '#src/http/plugins/audit.ts'
 import { authentication } from '#src/http/plugins/authentication.ts'
@@ -18,6 +18,7 @@ import { docsPage } from '#src/http/plugins/docs-page.ts'
 import { draining } from '#src/http/plugins/draining.ts'
 import { encodedBodies } from '#src/http/plugins/encoded-bodies.ts'
 import { clientErrorHandler, errorHandler, frameworkErrors } from '#src/http/plugins/error-handler.ts'
+import { failureLog } from '#src/http/plugins/failure-log.ts'
 import { hostHeader } from '#src/http/plugins/host-header.ts'
 import { idempotency } from '#src/http/plugins/idempotency.ts'
 import { keyUsage } from '#src/http/plugins/key-usage.ts'
@@ -86,6 +87,7 @@ export async function buildApp(
   await app.register(metrics)
   await app.register(requestId)
   await app.register(basePath)
+  await app.register(failureLog)
   await app.register(errorHandler)
   await app.register(accessLog)
   await app.register(statementLog)
@@ -99,11 +101,11 @@ export async function buildApp(
   await app.register(securityHeaders)
   await app.register(hostHeader)
   await app.register(authentication, {
-    accounts: createAccounts(database.writer, config.ADMIN_2FA, logOf(app, 'auth')),
+    accounts: createAccounts(database.writer, config.ADMIN_2FA, app.logFailure),
   })
   await app.register(audit, { records: createAuditRecords(database.writer, config.AUDIT_MONTHS) })
   await app.register(idempotency, {
-    records: createIdempotencyRecords(database.writer, config.STATEMENT_TIMEOUT_MS, app.log),
+    records: createIdempotencyRecords(database.writer, config.STATEMENT_TIMEOUT_MS, app.logFailure),
   })
   await app.register(caching)
   await app.register(compression)
@@ -114,10 +116,10 @@ export async function buildApp(
   await app.register(unknownPaths)
   await app.register(robots)
   await app.register(openapi, {
-    countries: createDocumentCountries(database.reader, config.RELEASE_MAX_AGE_MS, app.log),
+    countries: createDocumentCountries(database.reader, config.RELEASE_MAX_AGE_MS, app.logFailure),
   })
   await app.register(docsPage, {
-    synthetic: createSyntheticNotice(database.reader, config.RELEASE_MAX_AGE_MS, app.log),
+    synthetic: createSyntheticNotice(database.reader, config.RELEASE_MAX_AGE_MS, app.logFailure),
   })
   const logged = levelsOf(config)
   await app.register(

@@ -1,4 +1,5 @@
 import type { Scope } from '#schemas/keys.ts'
+import { isDatabaseReadOnly, isDatabaseUnavailable } from '#src/database/failures.ts'
 import { ApiError, BASE } from '#src/errors.ts'
 
 /** What a caller is told who has not the role for something. */
@@ -37,4 +38,12 @@ export function insufficientScope(scope: Scope): ApiError {
 /** What a request is told that has waited for the database as long as it may. */
 export function databaseUnavailable(): ApiError {
   return new ApiError('DATABASE_UNAVAILABLE', 'The database does not answer; try again later.')
+}
+
+/** What a request is told where the database cannot do it now; undefined where something else is wrong. */
+export function databaseError(error: unknown): ApiError | undefined {
+  if (isDatabaseReadOnly(error)) {
+    return new ApiError('DATABASE_READ_ONLY', 'The database stores nothing at present; try again later.')
+  }
+  return isDatabaseUnavailable(error) ? databaseUnavailable() : undefined
 }

@@ -10,7 +10,7 @@ const FLUSH_MS = 10_000
  * @param sorry what is logged then
  */
 export function flushRegularly(app: App, flush: () => Promise<void>, sorry: string): void {
-  const tryFlush = () => flush().catch((error) => app.log.warn({ err: error }, sorry))
+  const tryFlush = () => flush().catch((error) => app.logFailure(error, sorry))
   const timer = setInterval(tryFlush, FLUSH_MS).unref()
   app.addHook('onClose', async () => {
     clearInterval(timer)

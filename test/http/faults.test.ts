@@ -233,7 +233,7 @@ describe('more requests than the database can take', () => {
 })
 
 test.skipIf(EMBEDDED)(
-  'an outage is one line of the log and no stack, however many requests meet it',
+  'an outage is one line of the log when it begins and one when it is over, however many requests meet it',
   async () => {
     const service = await createProxiedApp({ LOG_LEVEL: 'warn', RELEASE_MAX_AGE_MS: '0' })
     const lines = captureLog(service.app)
@@ -248,14 +248,42 @@ test.skipIf(EMBEDDED)(
     expect(lines.join('')).not.toContain('    at ')
     service.proxy.mend()
     await service.close()
-    const logged = lines.map((line) => JSON.parse(line)).filter(({ recurring }) => recurring)
-    expect(logged.map(({ recurring, times }) => [recurring, times])).toEqual([
-      ['DATABASE_UNAVAILABLE', undefined],
-      ['a caller could not be looked up', undefined],
-      ['DATABASE_UNAVAILABLE', 39],
-      ['a caller could not be looked up', 19],
+    const logged = lines.map((line) => JSON.parse(line)).filter(({ incident }) => incident)
+    expect(logged).toEqual([
+      expect.objectContaining({ level: 50, reqId: expect.any(String), reason: expect.any(String) }),
+      expect.objectContaining({
+        level: 40,
+        msg: 'this is over',
+        incident: 'DATABASE_UNAVAILABLE',
+        seconds: expect.any(Number),
+        failures: { 'yieldAtPoint 503': 40, 'a caller could not be looked up': 20 },
+      }),
     ])
-    expect(logged[0]).toMatchObject({ reason: expect.any(String), reqId: expect.any(String), level: 50 })
+  },
+)
+
+test.skipIf(EMBEDDED)(
+  'a mistake of the service is logged with its stack, once for all who meet it',
+  async () => {
+    const service = await createTestApp({
+      settings: { LOG_LEVEL: 'warn' },
+      prepare: publicationsThat('1 / (select count(*) - count(*) from country) = 0'),
+    })
+    const lines = captureLog(service.app)
+    for (let time = 0; time < 20; time++) expect((await service.app.inject('/catalog')).statusCode).toBe(500)
+    await service.close()
+    const logged = lines.map((line) => JSON.parse(line))
+    expect(logged).toEqual([
+      expect.objectContaining({
+        level: 50,
+        reqId: expect.any(String),
+        err: expect.objectContaining({
+          message: 'division by zero',
+          stack: expect.stringContaining('    at '),
+        }),
+      }),
+      expect.objectContaining({ level: 40, msg: 'this is over', failures: { 'getCatalog 500': 20 } }),
+    ])
   },
 )
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
-import type { FastifyBaseLogger } from 'fastify'
 import type { Kysely } from 'kysely'
 import { SCOPES } from '#schemas/keys.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { findKeyUser, touchKey } from '#src/domains/keys/queries.ts'
 import type { Accounts, Caller } from '#src/http/plugins/authentication.ts'
+import type { LogFailure } from '#src/http/plugins/failure-log.ts'
 import { findSessionUser, isFreshSession } from './queries.ts'
 import { hasTwoFactor } from './two-factor-queries.ts'
 
@@ -17,7 +17,7 @@ import { hasTwoFactor } from './two-factor-queries.ts'
 export function createAccounts(
   db: Kysely<Tables>,
   adminsNeedTwoFactor: boolean,
-  log: FastifyBaseLogger,
+  logFailure: LogFailure,
 ): Accounts {
   async function withPresentRole(caller: Caller): Promise<Caller> {
     if (!adminsNeedTwoFactor || caller.role !== 'admin') return caller
@@ -34,7 +34,7 @@ export function createAccounts(
       const found = await findKeyUser(db, createHash('sha256').update(key).digest())
       if (!found) return undefined
       // The request goes on meanwhile; that the time could not be written is no reason to refuse it.
-      touchKey(db, found.keyId).catch((error) => log.warn({ err: error }, 'the use of a key was not noted'))
+      touchKey(db, found.keyId).catch((error) => logFailure(error, 'the use of a key was not noted'))
       // A key is not its owner: what an admin may do it may where it was made for that.
       const role = found.scopes.includes('admin') ? found.role : 'user'
       return withPresentRole({ ...found, role, sessionId: null })

@@ -1,6 +1,6 @@
-import type { FastifyBaseLogger } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
+import type { LogFailure } from '#src/http/plugins/failure-log.ts'
 import { deleteEndedSessions, endExpiredSessions } from './queries.ts'
 import { deleteExpiredRegistrations } from './registration-queries.ts'
 
@@ -18,14 +18,14 @@ export async function cleanUp(db: Kysely<Tables>, stop?: AbortSignal): Promise<v
  *
  * @returns ends it
  */
-export function startCleanUp(db: Kysely<Tables>, log: FastifyBaseLogger): () => void {
+export function startCleanUp(db: Kysely<Tables>, logFailure: LogFailure): () => void {
   const stop = new AbortController()
   let underWay = false
 
   async function cleanUpOnce(): Promise<void> {
     if (underWay) return
     underWay = true
-    await cleanUp(db, stop.signal).catch((error) => log.warn({ err: error }, 'what is over was not deleted'))
+    await cleanUp(db, stop.signal).catch((error) => logFailure(error, 'what is over was not deleted'))
     underWay = false
   }
 

@@ -46,11 +46,11 @@ export async function auth(app: App): Promise<void> {
     app.addHook('onReady', () => {
       // A login reads what is sealed with either: that it is renewed is for the day when the previous one goes.
       renewSecrets(db, seal, log).catch((error) => {
-        log.warn({ err: error }, 'secrets of second factors could not be sealed with the new JWT_SECRET')
+        app.logFailure(error, 'secrets of second factors could not be sealed with the new JWT_SECRET')
       })
     })
   }
-  const stopCleanUp = startCleanUp(db, log)
+  const stopCleanUp = startCleanUp(db, app.logFailure)
   app.addHook('onClose', async () => stopCleanUp())
 }
 

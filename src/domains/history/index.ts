@@ -1,7 +1,6 @@
 import { historyQueryOf, historySchemasOf } from '#schemas/history.ts'
 import type { App } from '#src/http/app.ts'
 import { observeBatcher } from '#src/http/metrics/observe.ts'
-import { logOf } from '#src/http/module-log.ts'
 import type { RecordAdvisory } from './queries.ts'
 import { quotaOf } from './quota.ts'
 import { createHistoryRecorder } from './recorder.ts'
@@ -20,7 +19,7 @@ export async function history(app: App): Promise<void> {
 export function historyRecorderOf(app: App): RecordAdvisory {
   const db = app.database.writer
   const quota = quotaOf(app.config)
-  const { shorten, end } = createShortener(db, quota, logOf(app, 'history'))
+  const { shorten, end } = createShortener(db, quota, app.logFailure)
   app.addHook('onClose', end)
   const { record, state } = createHistoryRecorder(db, quota, quota.full === 'oldest' ? shorten : () => {})
   observeBatcher(app.metrics, 'history', state)

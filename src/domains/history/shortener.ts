@@ -1,6 +1,6 @@
-import type { FastifyBaseLogger } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
+import type { LogFailure } from '#src/http/plugins/failure-log.ts'
 import { createPiecework } from '#src/lib/piecework.ts'
 import { deleteOldest, type HistoryQuota } from './recording-queries.ts'
 
@@ -16,7 +16,7 @@ export interface Shortener {
 }
 
 /** Makes what shortens histories, piece by piece: users take turns. */
-export function createShortener(db: Kysely<Tables>, quota: HistoryQuota, log: FastifyBaseLogger): Shortener {
+export function createShortener(db: Kysely<Tables>, quota: HistoryQuota, logFailure: LogFailure): Shortener {
   const waiting = new Set<string>()
 
   async function shortenNext(): Promise<boolean> {
@@ -29,7 +29,7 @@ export function createShortener(db: Kysely<Tables>, quota: HistoryQuota, log: Fa
   }
 
   const { begin, end } = createPiecework(shortenNext, (error) =>
-    log.warn({ err: error }, 'a history could not be shortened yet'),
+    logFailure(error, 'a history could not be shortened yet'),
   )
   return {
     shorten(userId) {

@@ -1,6 +1,6 @@
-import type { FastifyBaseLogger } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
+import type { LogFailure } from '#src/http/plugins/failure-log.ts'
 import type { IdempotencyRecords } from '#src/http/plugins/idempotency.ts'
 import {
   beginAttempt,
@@ -24,7 +24,7 @@ const GRACE_SECONDS = 60
 export function createIdempotencyRecords(
   db: Kysely<Tables>,
   statementTimeoutMs: number,
-  log: FastifyBaseLogger,
+  logFailure: LogFailure,
 ): IdempotencyRecords {
   const leaseSeconds = statementTimeoutMs / 1000 + GRACE_SECONDS
   let begun = 0
@@ -33,7 +33,7 @@ export function createIdempotencyRecords(
     async begin(attempt, userId) {
       if (userId !== null && begun++ % COUNTED_EVERY === 0) {
         // The request goes on meanwhile: there may be some more for a moment.
-        deleteExcess(db, userId).catch((error) => log.warn({ err: error }, 'old answers were not deleted'))
+        deleteExcess(db, userId).catch((error) => logFailure(error, 'old answers were not deleted'))
       }
       if (await beginAttempt(db, attempt, userId, leaseSeconds)) return 'begun'
       return (await findAnswer(db, attempt.id)) ?? 'running'

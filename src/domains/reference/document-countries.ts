@@ -1,7 +1,7 @@
-import type { FastifyBaseLogger } from 'fastify'
 import type { Kysely } from 'kysely'
 import { readReference } from '#src/database/reference.ts'
 import type { Tables } from '#src/database/tables.ts'
+import type { LogFailure } from '#src/http/plugins/failure-log.ts'
 import { createLastKnown } from '#src/lib/last-known.ts'
 import type { Entry } from './lists.ts'
 import { listCountryNames } from './queries.ts'
@@ -13,12 +13,12 @@ import { listCountryNames } from './queries.ts'
 export function createDocumentCountries(
   db: Kysely<Tables>,
   maxAgeMs: number,
-  log: FastifyBaseLogger,
+  logFailure: LogFailure,
 ): () => Promise<Entry[]> {
   return createLastKnown<Entry[]>({
     load: () => listCountryNames(db),
     otherwise: async () => (await readReference()).countries,
     maxAgeMs,
-    warn: (error) => log.warn({ err: error }, 'the document is served with countries that may be old'),
+    warn: (error) => logFailure(error, 'the document is served with countries that may be old'),
   })
 }

@@ -1,6 +1,6 @@
-import type { FastifyBaseLogger } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
+import type { LogFailure } from '#src/http/plugins/failure-log.ts'
 import { createLastKnown } from '#src/lib/last-known.ts'
 import { publishesSynthetic } from './queries.ts'
 
@@ -11,12 +11,12 @@ import { publishesSynthetic } from './queries.ts'
 export function createSyntheticNotice(
   db: Kysely<Tables>,
   maxAgeMs: number,
-  log: FastifyBaseLogger,
+  logFailure: LogFailure,
 ): () => Promise<boolean> {
   return createLastKnown<boolean>({
     load: () => publishesSynthetic(db),
     otherwise: () => false,
     maxAgeMs,
-    warn: (error) => log.warn({ err: error }, 'whether synthetic values are published may be old'),
+    warn: (error) => logFailure(error, 'whether synthetic values are published may be old'),
   })
 }

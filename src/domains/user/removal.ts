@@ -1,5 +1,4 @@
 import type { App } from '#src/http/app.ts'
-import { logOf } from '#src/http/module-log.ts'
 import { createPiecework } from '#src/lib/piecework.ts'
 import { removePiece } from './removal-queries.ts'
 
@@ -13,10 +12,9 @@ const LOOK_EVERY_MS = 60_000
  * @returns has work begun at once, where an account has just gone
  */
 export function removeAccounts(app: App): () => void {
-  const log = logOf(app, 'user')
   const { begin, end } = createPiecework(
     () => removePiece(app.database.writer),
-    (error) => log.warn({ err: error }, 'what is left of deleted accounts could not be removed yet'),
+    (error) => app.logFailure(error, 'what is left of deleted accounts could not be removed yet'),
   )
   let timer: NodeJS.Timeout | undefined
   app.addHook('onListen', async () => {

@@ -80,7 +80,7 @@ export const audit = fp(
     )
 
     const cleanUp = () =>
-      records.deleteOld().catch((error) => app.log.warn({ err: error }, 'old audit records were not deleted'))
+      records.deleteOld().catch((error) => app.logFailure(error, 'old audit records were not deleted'))
     const timer = setInterval(cleanUp, CLEAN_UP_EVERY_MS).unref()
     app.addHook('onClose', async () => clearInterval(timer))
   },

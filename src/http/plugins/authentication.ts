@@ -128,8 +128,8 @@ export const authentication = fp(
       } catch (error) {
         // Whatever public routes can say without the database they say to everybody.
         request.callerError = error as Error
-        if (error instanceof ApiError) reply.headers(error.headers)
-        else app.logFailure(request, error, 'a caller could not be looked up')
+        if (error instanceof ApiError && error.status < 500) reply.headers(error.headers)
+        else app.logFailure(error, 'a caller could not be looked up', request.log)
       }
     }
 

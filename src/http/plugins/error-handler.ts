@@ -2,26 +2,15 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import { damageOf } from '#src/database/damage.ts'
-import { isDatabaseReadOnly, isDatabaseUnavailable } from '#src/database/failures.ts'
 import { ApiError, BASE, type ErrorCode } from '#src/errors.ts'
-import { messageOf } from '#src/lib/caught.ts'
-import { createRecurrences } from '#src/lib/recurrences.ts'
 import type { App } from '../app.ts'
 import { hangUp } from '../hang-up.ts'
-import { databaseUnavailable } from '../refusals.ts'
+import { databaseError } from '../refusals.ts'
 import { validationError } from '../validation.ts'
 import { newRequestId, requestIdOf } from './request-id.ts'
 import { SECURITY_HEADERS } from './security-headers.ts'
 
 declare module 'fastify' {
-  interface FastifyInstance {
-    /**
-     * Logs why something that the answer does without could not be done. While the database is away that is
-     * so of every request: one line says it, and then one a minute.
-     */
-    logFailure(request: FastifyRequest, error: unknown, message: string): void
-  }
   interface FastifyRequest {
     /** The error that the request is answered with; null for a success. */
     errorCode: ErrorCode | null
@@ -56,29 +45,13 @@ const FASTIFY_ERRORS: Record<string, [ErrorCode, string]> = {
 /** Every error, from wherever it comes, leaves as JSON with the status of the catalogue. */
 export const errorHandler = fp(
   async (app: App) => {
-    const recurrences = createRecurrences((recurring, times) => {
-      app.log.error({ recurring, times }, 'this goes on')
-    })
-    app.addHook('onClose', async () => recurrences.close())
-
-    /** No stack: it would say where the service noticed, and the reason lies elsewhere. */
-    function logRecurring(recurring: string, { log }: FastifyRequest, error: unknown, message: string): void {
-      if (recurrences.isFirst(recurring)) log.error({ recurring, reason: messageOf(error) }, message)
-    }
-
-    app.decorate('logFailure', (request, error, message) => {
-      const isOutage = isDatabaseUnavailable(error) || (error instanceof ApiError && error.status === 503)
-      if (isOutage) logRecurring(message, request, error, message)
-      else request.log.warn({ err: error }, message)
-    })
     app.decorateRequest('errorCode', null)
     app.setErrorHandler((error: FastifyError, request, reply) => {
       const known = toApiError(error, request)
       // Work is given up when its client has gone away: nothing is wrong with the service then.
       if (brokeOff(error, request)) request.log.info(known.message)
       else if (known.code === 'QUERY_TIMEOUT' && reply.raw.destroyed) request.log.info(known.message)
-      else if (known.status === 503) logRecurring(known.code, request, error, known.message)
-      else if (known.status >= 500) request.log.error({ err: error }, damageOf(error) ?? known.message)
+      else if (known.status >= 500) app.logErrorAnswer(request, error, known)
       else if (REFUSALS.has(known.status)) {
         request.log.info({ code: known.code, path: request.routeOptions.url, ip: request.ip }, 'refused')
       }
@@ -90,7 +63,7 @@ export const errorHandler = fp(
       response.writeHead(error.status, headers).end(body)
     })
   },
-  { name: 'error-handler' },
+  { name: 'error-handler', dependencies: ['failure-log'] },
 )
 
 function send(error: ApiError, reply: FastifyReply): FastifyReply {
@@ -151,10 +124,8 @@ function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
   }
   // The JSON parser throws syntax errors and refuses __proto__ with a bare 400.
   if (error.statusCode === 400) return new ApiError('MALFORMED_JSON', 'The body is not valid JSON.')
-  if (isDatabaseReadOnly(error)) {
-    return new ApiError('DATABASE_READ_ONLY', 'The database stores nothing at present; try again later.')
-  }
-  if (isDatabaseUnavailable(error)) return databaseUnavailable()
+  const ofDatabase = databaseError(error)
+  if (ofDatabase) return ofDatabase
   return new ApiError('INTERNAL', 'The service failed to answer; the request may well be right.')
 }
 

@@ -116,7 +116,7 @@ export const idempotency = fp(
     app.decorate('once', once)
 
     const cleanUp = () =>
-      records.deleteExpired().catch((error) => app.log.warn({ err: error }, 'old answers were not deleted'))
+      records.deleteExpired().catch((error) => app.logFailure(error, 'old answers were not deleted'))
     const timer = setInterval(cleanUp, CLEAN_UP_EVERY_MS).unref()
     app.addHook('onClose', async () => clearInterval(timer))
   },
@@ -180,6 +180,6 @@ function inProgress(): ApiError {
 }
 
 /** Those who send the request again are told for a while that it is being worked on. */
-function notNoted({ log }: FastifyRequest) {
-  return (error: unknown) => log.warn({ err: error }, 'an attempt at a request could not be noted')
+function notNoted({ server, log }: FastifyRequest) {
+  return (error: unknown) => server.logFailure(error, 'an attempt at a request could not be noted', log)
 }

@@ -78,7 +78,7 @@ describe('a history that is full', () => {
     const person = await newPerson(service.app)
     const db = service.database.writer
     const quota = { items: 1000, bytes: 10_000, full: 'oldest' } as const
-    const { shorten, end } = createShortener(db, quota, service.app.log)
+    const { shorten, end } = createShortener(db, quota, service.app.logFailure)
     const { record } = createHistoryRecorder(db, quota, shorten)
     // One statement each: what is kept together is as old.
     const keep = (bytes: number) =>

@@ -33,7 +33,7 @@ export async function recordForCaller(
     sayHistoryFull(reply)
     return body
   } catch (error) {
-    request.server.logFailure(request, error, 'an advisory could not be kept')
+    request.server.logFailure(error, 'an advisory could not be kept', request.log)
     return body
   }
 }

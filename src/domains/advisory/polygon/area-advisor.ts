@@ -1,8 +1,8 @@
-import type { FastifyBaseLogger } from 'fastify'
 import type { AdvisedArea } from '#schemas/areas.ts'
 import type { Database } from '#src/database/client.ts'
 import type { AreaReference } from '#src/domains/areas/queries.ts'
 import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
+import type { LogFailure } from '#src/http/plugins/failure-log.ts'
 import type { Series } from '#src/products/series.ts'
 import { decodeMultiPolygon } from '#src/raster/geometry-wkb.ts'
 import type { Lookup } from '../lookup/lookup.ts'
@@ -38,7 +38,7 @@ export function createAreaAdvisor(
   database: Database,
   lookup: Lookup,
   statisticsIn: ReleaseStatistics,
-  log: FastifyBaseLogger,
+  logFailure: LogFailure,
 ): AdviseArea {
   const { reasons } = lookup
 
@@ -57,7 +57,7 @@ export function createAreaAdvisor(
     const stored = { ...statistics, ...interiorPointOf(polygons) }
     await persistAreaResult(database.writer, { areaId, releaseId, version }, stored).catch((error) =>
       // The answer is right even where it could not be stored.
-      log.warn({ err: error }, 'the result of an area could not be kept'),
+      logFailure(error, 'the result of an area could not be kept'),
     )
     return stored
   }

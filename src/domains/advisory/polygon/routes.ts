@@ -14,7 +14,6 @@ import type { RecordAdvisory } from '#src/domains/history/queries.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { sayHistoryFull } from '#src/http/history-full.ts'
-import { logOf } from '#src/http/module-log.ts'
 import { partyOf } from '#src/http/party.ts'
 import { callerOf, permits } from '#src/http/plugins/authentication.ts'
 import { jsonReader } from '#src/http/plugins/body-parser.ts'
@@ -70,12 +69,12 @@ export interface PolygonOptions {
 
 /** The advisory endpoints for polygons and administrative areas. They also read GeoJSON, which the app does not. */
 export async function polygonRoutes(app: App, { lookup, schemas, record }: PolygonOptions): Promise<void> {
-  const { database, config } = app
+  const { database, config, logFailure } = app
   app.decorateRequest('polygon', null)
   app.addContentTypeParser<Buffer>(GEOJSON, { parseAs: 'buffer' }, jsonReader(app))
   const statisticsIn = createReleaseStatistics(database.reader)
   const advisePolygon = createPolygonAdvisor(database, lookup, statisticsIn, config.RELEASE_MAX_AGE_MS)
-  const adviseArea = createAreaAdvisor(database, lookup, statisticsIn, logOf(app, 'advisory'))
+  const adviseArea = createAreaAdvisor(database, lookup, statisticsIn, logFailure)
 
   const computing = createComputing(app)
 
