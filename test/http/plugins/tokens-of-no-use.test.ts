@@ -113,9 +113,11 @@ describe('what only a caller may ask', () => {
     expect((await batch(1, headers)).statusCode).toBe(200)
     service.app.forgetCallers(() => true)
     await withoutDatabase(async () => {
-      const refused = await batch(1001, headers)
-      expect([refused.statusCode, refused.json().code]).toEqual([503, 'DATABASE_UNAVAILABLE'])
-      expect(refused.headers).not.toHaveProperty('www-authenticate')
+      // Too many points without a token, and too many bytes.
+      for (const refused of [await batch(1001, headers), await batch(1000, headers, 'x'.repeat(80))]) {
+        expect([refused.statusCode, refused.json().code]).toEqual([503, 'DATABASE_UNAVAILABLE'])
+        expect(refused.headers).not.toHaveProperty('www-authenticate')
+      }
     })
   })
 })
