@@ -7,8 +7,8 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-async function send(url: string, payload: string | Buffer) {
-  const headers = { ...service.person.headers, 'content-type': 'application/json' }
+async function send(url: string, payload: string | Buffer, person: { headers: object } = service.person) {
+  const headers = { ...person.headers, 'content-type': 'application/json' }
   const response = await service.app.inject({ method: 'POST', url, headers, payload })
   return { status: response.statusCode, body: response.json() }
 }
@@ -204,11 +204,12 @@ test('long bodies that come together are parsed by turns, and a point that came 
   const long = `{"geometry":{"type":"Point","coordinates":[${Array(200_000).fill('1.5').join(',')}]}}`
   const order: string[] = []
   const note = (name: string) => (answer: { status: number }) => order.push(`${name} ${answer.status}`)
-  // What has been asked once is in memory.
-  await send('/advisory/yield/point', POINT)
+  // What has been asked once is in memory, and what nobody keeps waits for no database.
+  const askPoint = () => send('/advisory/yield/point', POINT, { headers: {} })
+  await askPoint()
   await Promise.all([
     ...Array.from({ length: 10 }, () => send('/advisory/yield', long).then(note('polygon'))),
-    send('/advisory/yield/point', POINT).then(note('point')),
+    askPoint().then(note('point')),
   ])
   expect(order).toHaveLength(11)
   expect(order.indexOf('point 200')).toBeLessThan(3)
