@@ -32,6 +32,11 @@ export interface ByteRoom {
    * @throws what the room refuses with, where too many wait: the network with most waiting loses the newest
    */
   enter(party: Party, bytes: number, signal: AbortSignal): Promise<Place>
+  /**
+   * Whether what another holds keeps somebody from so many bytes: where a share is full, that of the same caller or
+   * network, and else that of the network that holds most.
+   */
+  isInTheWay(other: Party, party: Party, bytes: number): boolean
 }
 
 interface Waiting {
@@ -91,6 +96,7 @@ export function createByteRoom(limits: ByteRoomLimits, refusal: () => Error): By
         refused.refuse(refusal())
       })
     },
+    isInTheWay: held.isInTheWay,
   }
 }
 
@@ -139,6 +145,8 @@ function createHoldings({ bytes: most, bytesEachNetwork, bytesEach }: ByteRoomLi
   let total = 0
   const inNetwork = ({ network }: Party) => ofNetworks.get(network) ?? 0
   const ofCaller = ({ caller }: Party) => ofCallers.get(caller) ?? 0
+  const fitsCaller = (party: Party, bytes: number) => ofCaller(party) + bytes <= bytesEach
+  const fitsNetwork = (party: Party, bytes: number) => inNetwork(party) + bytes <= bytesEachNetwork
   return {
     add(party: Party, bytes: number): void {
       total += bytes
@@ -146,8 +154,12 @@ function createHoldings({ bytes: most, bytesEachNetwork, bytesEach }: ByteRoomLi
       addTo(ofCallers, party.caller, bytes)
     },
     isRoomFor: (bytes: number) => total + bytes <= most,
-    isWithinShare: (party: Party, bytes: number) =>
-      inNetwork(party) + bytes <= bytesEachNetwork && ofCaller(party) + bytes <= bytesEach,
+    isWithinShare: (party: Party, bytes: number) => fitsCaller(party, bytes) && fitsNetwork(party, bytes),
+    isInTheWay(other: Party, party: Party, bytes: number): boolean {
+      if (!fitsCaller(party, bytes)) return other.caller === party.caller
+      if (!fitsNetwork(party, bytes)) return other.network === party.network
+      return inNetwork(other) === Math.max(...ofNetworks.values())
+    },
     /** Whose network holds least, and within it who does; the first of several. */
     leastOf(all: readonly Waiting[]): Waiting | undefined {
       const before = (a: Party, b: Party) => inNetwork(a) - inNetwork(b) || ofCaller(a) - ofCaller(b)

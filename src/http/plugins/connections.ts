@@ -45,9 +45,8 @@ function endIfSlow(connection: Connection, now: number, ended: Ended): void {
   const { socket, response } = connection
   const slowWith = connection.slowWith(now)
   if (slowWith) ended(`slow_${slowWith}`)
-  if (slowWith === 'sending' && response && response.socket === socket && !response.headersSent) {
-    refuseSlowRequest(response.req)
-  } else if (slowWith) socket.destroy()
+  if (slowWith === 'sending' && response) refuseSlowRequest(response)
+  else if (slowWith) socket.destroy()
 }
 
 /** Knows the open connections of a service, and lets there be no more of them than MAX_CONNECTIONS. */

@@ -1,4 +1,4 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import { type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
@@ -135,8 +135,15 @@ export function clientErrorHandler(error: NodeJS.ErrnoException, socket: Socket)
   setImmediate(() => refuse(error, socket))
 }
 
-/** Answers a request whose body does not go on. What may still come of it is not read. */
-export function refuseSlowRequest(request: IncomingMessage): void {
+/**
+ * Answers a request whose body does not go on. What may still come of it is not read. Behind another one that is not
+ * answered yet, or where its answer has begun, the connection is cut.
+ */
+export function refuseSlowRequest({ req: request, socket, headersSent }: ServerResponse): void {
+  if (socket !== request.socket || headersSent) {
+    request.socket.destroy()
+    return
+  }
   request.unpipe()
   request.pause()
   refuse({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, request.socket)

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
 import fp from 'fastify-plugin'
+import { damageOf } from '#src/database/damage.ts'
 import { ApiError } from '#src/errors.ts'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
 import { createIncidents } from '#src/lib/incidents.ts'
@@ -47,7 +48,7 @@ export const failureLog = fp(
       const incident = isOurs ? mistakeOf(error) : code
       if (!incidents.begins(incident, `${operation} ${status}`)) return
       // Of what is not our mistake a stack would say where the service noticed, and the reason lies elsewhere.
-      if (isOurs) log.error({ incident, err: error }, message)
+      if (isOurs) log.error({ incident, err: error }, damageOf(error) ?? message)
       else log.error({ incident, reason: messageOf(error) }, message)
     })
   },

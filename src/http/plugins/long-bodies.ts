@@ -2,8 +2,10 @@ import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { createByteRoom, type Place } from '#src/lib/byte-room.ts'
+import type { Party } from '#src/lib/fair-line.ts'
 import type { App } from '../app.ts'
 import { partyOf } from '../party.ts'
+import { refuseSlowRequest } from './error-handler.ts'
 import { overloaded } from './overload.ts'
 
 declare module 'fastify' {
@@ -30,9 +32,21 @@ const LONGEST_BODIES_EACH_NETWORK = 2
 /** So many bodies wait. Each has a few thousand bytes here, and the rest with its client. */
 const MOST_WAITING = 100
 
+/** So often in the time for which it may wait a body has the slowest one ended that is in its way. */
+const ROOM_IS_MADE = 4
+
+/** A long body that is being received. */
+interface Arrival {
+  response: FastifyReply['raw']
+  party: Party
+  /** When there was room for it, in milliseconds. */
+  since: number
+}
+
 /**
  * Bounds how much of long bodies is in memory at a time, from before they arrive until their answers have been
  * made. Those for which there is no room are not read, which makes their clients wait: they have no pace to keep.
+ * Those that are received may be as slow as any, but where others wait for their room, each has SLOW_CLIENT_MS.
  */
 export const longBodies = fp(
   async (app: App) => {
@@ -45,6 +59,8 @@ export const longBodies = fp(
       waiting: MOST_WAITING,
     }
     const room = createByteRoom(limits, overloaded)
+    // The oldest first: a set keeps the order in which its members came.
+    const arriving = new Set<Arrival>()
 
     app.decorateRequest('place', null)
     app.addHook('onRoute', (route) => {
@@ -63,13 +79,20 @@ export const longBodies = fp(
       const controller = new AbortController()
       const refuse = () => controller.abort(overloaded())
       const timer = setTimeout(refuse, SLOW_CLIENT_MS)
+      const party = partyOf(request)
+      const makingRoom = setInterval(() => endSlowest(party, bytes), SLOW_CLIENT_MS / ROOM_IS_MADE)
       // An answer behind another one on its connection has no socket yet, and is not told when that closes.
       const ends = [reply.raw, request.raw.socket]
       for (const end of ends) end.once('close', refuse)
       try {
-        const place = await room.enter(partyOf(request), bytes, controller.signal)
+        const place = await room.enter(party, bytes, controller.signal)
         request.place = place
+        const arrival = { response: reply.raw, party, since: performance.now() }
+        arriving.add(arrival)
+        const arrived = () => arriving.delete(arrival)
+        request.raw.once('end', arrived)
         const leave = () => {
+          arrived()
           place.leave()
           for (const end of ends) end.off('close', leave)
         }
@@ -82,7 +105,20 @@ export const longBodies = fp(
         throw error
       } finally {
         clearTimeout(timer)
+        clearInterval(makingRoom)
         for (const end of ends) end.off('close', refuse)
+      }
+    }
+
+    /** Ends the upload that has been in the way of somebody for longest, where that is too long. */
+    function endSlowest(party: Party, bytes: number): void {
+      const before = performance.now() - SLOW_CLIENT_MS
+      for (const one of arriving) {
+        if (one.since > before) return
+        if (!room.isInTheWay(one.party, party, bytes)) continue
+        arriving.delete(one)
+        refuseSlowRequest(one.response)
+        return
       }
     }
   },
