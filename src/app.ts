@@ -33,6 +33,7 @@ import { requestId, requestIdOf } from '#src/http/plugins/request-id.ts'
 import { robots } from '#src/http/plugins/robots.ts'
 import { securityHeaders } from '#src/http/plugins/security-headers.ts'
 import { statementLog } from '#src/http/plugins/statement-log.ts'
+import { tracing } from '#src/http/plugins/tracing.ts'
 import { unknownPaths } from '#src/http/plugins/unknown-paths.ts'
 import { AJV_OPTIONS } from '#src/http/validation.ts'
 import { isWithin } from '#src/lib/network.ts'
@@ -89,6 +90,7 @@ export async function buildApp(
   await app.register(basePath)
   await app.register(failureLog)
   await app.register(errorHandler)
+  await app.register(tracing)
   await app.register(accessLog)
   await app.register(statementLog)
   await app.register(patience)

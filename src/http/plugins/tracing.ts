@@ -1,0 +1,89 @@
+import {
+  type Context,
+  context,
+  ProxyTracerProvider,
+  propagation,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import { VERSION } from '#src/lib/version.ts'
+import type { App } from '../app.ts'
+import { patternOf, UNKNOWN_PATH } from '../route-pattern.ts'
+
+const NAME = 'agro-advisory'
+
+/**
+ * Makes a span of each request, named after its route, where the operator has preloaded an SDK of OpenTelemetry
+ * (`node --import`): it goes on with the trace of an incoming `traceparent`, and the lines of the log about the
+ * request have its `trace_id`. Without an SDK nothing is added to any request.
+ *
+ * Spans go to other machines: like lines of the access log, they have no paths, no queries, and nothing of what an
+ * error said.
+ */
+export const tracing = fp(
+  async (app: App) => {
+    if (!hasSdk()) return
+    const tracer = trace.getTracer(NAME, VERSION)
+    const traced = new WeakMap<FastifyRequest, Context>()
+
+    app.addHook('onRequest', (request, reply, done) => {
+      const parent = parentOf(request)
+      const span = beginSpan(tracer, request, parent, app.config.BASE_PATH)
+      const { traceId, spanId } = span.spanContext()
+      request.log = request.log.child({ trace_id: traceId, span_id: spanId })
+      reply.log = request.log
+      const inside = trace.setSpan(parent, span)
+      traced.set(request, inside)
+      context.with(inside, done)
+    })
+    app.addHook('preValidation', (request, _reply, done) => {
+      // Bodies arrive by events of the socket, which know nothing of the request.
+      context.with(traced.get(request) ?? context.active(), done)
+    })
+    app.addHook('onResponse', (request, reply, done) => {
+      const span = trace.getSpan(traced.get(request) ?? context.active())
+      if (span) endSpan(span, request, reply)
+      done()
+    })
+  },
+  { name: 'tracing', dependencies: ['error-handler'] },
+)
+
+/** Whether there is anybody who makes spans: the API alone makes none. */
+function hasSdk(): boolean {
+  const provider = trace.getTracerProvider()
+  return !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(NAME) !== undefined
+}
+
+/** What a request is part of: a span of an instrumentation of Node's HTTP, or what its headers say. */
+function parentOf({ headers }: FastifyRequest): Context {
+  const active = context.active()
+  return trace.getSpan(active) ? active : propagation.extract(active, headers)
+}
+
+function beginSpan(tracer: Tracer, request: FastifyRequest, parent: Context, base: string): Span {
+  const { is404, method, routeOptions, id } = request
+  const { route } = is404 ? UNKNOWN_PATH : patternOf(routeOptions, base)
+  const isInside = trace.getSpan(parent)?.isRecording() === true
+  return tracer.startSpan(
+    `${method} ${route}`,
+    {
+      kind: isInside ? SpanKind.INTERNAL : SpanKind.SERVER,
+      attributes: { 'http.request.method': method, 'http.route': route, 'agro.request_id': id },
+    },
+    parent,
+  )
+}
+
+function endSpan(span: Span, { errorCode }: FastifyRequest, { statusCode }: FastifyReply): void {
+  span.setAttribute('http.response.status_code', statusCode)
+  if (errorCode) span.setAttribute('error.type', errorCode)
+  // What a client did wrong is no error of ours.
+  if (statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
+  span.end()
+}

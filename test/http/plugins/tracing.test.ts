@@ -1,0 +1,122 @@
+import { context, propagation, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
+import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { captureLog } from '#test/setup/log.ts'
+import { createProxiedApp } from '#test/setup/proxied-app.ts'
+
+const POINT = '/advisory/fertilizer/point'
+const AT = { lat: 9.5, lng: 38.5, crop: 'wheat', country_code: 'eth' }
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+const CALLER = '00f067aa0ba902b7'
+const traceparent = `00-${TRACE}-${CALLER}-01`
+
+/** Spans are the same on both databases. */
+describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('with an SDK of OpenTelemetry', () => {
+  const exporter = new InMemorySpanExporter()
+  let service: TestApp
+  let log: string[]
+
+  beforeAll(async () => {
+    new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register()
+    service = await createTestApp({ settings: { LOG_LEVEL: 'info', BASE_PATH: '/agro' } })
+    log = captureLog(service.app)
+    service.app.post('/probe', { config: { public: true } }, async () => {
+      await service.database.writer.selectFrom('country').select('code').limit(1).execute()
+      return trace.getActiveSpan()?.spanContext() ?? {}
+    })
+  })
+  beforeEach(() => exporter.reset())
+  afterAll(async () => {
+    await service.close()
+    trace.disable()
+    context.disable()
+    propagation.disable()
+  })
+
+  test('a request goes on with the trace of its traceparent, by its route', async () => {
+    await service.app.inject({
+      method: 'POST',
+      url: `/agro${POINT}?lng=38.5`,
+      payload: AT,
+      headers: { traceparent, 'x-request-id': 'from-the-proxy' },
+    })
+    const [span, ...others] = exporter.getFinishedSpans()
+    expect(others).toEqual([])
+    expect(span?.name).toBe(`POST ${POINT}`)
+    expect(span?.kind).toBe(SpanKind.SERVER)
+    expect(span?.spanContext().traceId).toBe(TRACE)
+    expect(span?.parentSpanContext?.spanId).toBe(CALLER)
+    expect(span?.attributes).toEqual({
+      'http.request.method': 'POST',
+      'http.route': POINT,
+      'http.response.status_code': 200,
+      'agro.request_id': 'from-the-proxy',
+    })
+  })
+
+  test('without a traceparent there is a trace of its own, and made-up paths are one', async () => {
+    await service.app.inject('/agro/token-of-a-mail?lat=9.5')
+    const [span] = exporter.getFinishedSpans()
+    expect(span?.name).toBe('GET unknown')
+    expect(span?.parentSpanContext).toBeUndefined()
+    expect(JSON.stringify([span?.attributes, span?.events, span?.status])).not.toMatch(/token|9\.5/)
+  })
+
+  test('what a client did wrong is no error of ours, and its sentence is not told', async () => {
+    await service.app.inject({ method: 'POST', url: `/agro${POINT}`, payload: { ...AT, lat: 91.25 } })
+    const [span] = exporter.getFinishedSpans()
+    expect(span?.attributes).toMatchObject({
+      'http.response.status_code': 400,
+      'error.type': 'INVALID_PARAMETERS',
+    })
+    expect(span?.status).toEqual({ code: SpanStatusCode.UNSET })
+    expect(JSON.stringify([span?.attributes, span?.events])).not.toContain('91.25')
+  })
+
+  test('the lines of the log about a request have the id of its trace', async () => {
+    log.length = 0
+    await service.app.inject({ url: '/agro/user/profile', headers: { traceparent } })
+    const [span] = exporter.getFinishedSpans()
+    expect(log.map((line) => JSON.parse(line))).toMatchObject([
+      { msg: 'refused', trace_id: TRACE, span_id: span?.spanContext().spanId },
+    ])
+  })
+
+  test('what a handler does after its body has come, and after a query, is within the span', async () => {
+    const url = await service.app.listen({ port: 0 })
+    const body = JSON.stringify({ long: 'x'.repeat(5000) })
+    const response = await fetch(`${url}/probe`, {
+      method: 'POST',
+      headers: { traceparent, 'content-type': 'application/json' },
+      body,
+    })
+    const inside = await response.json()
+    await expect.poll(() => exporter.getFinishedSpans().length).toBe(1)
+    const [span] = exporter.getFinishedSpans()
+    expect(inside).toMatchObject({ traceId: TRACE, spanId: span?.spanContext().spanId })
+  })
+
+  test('inside the span of an instrumentation of HTTP there is no second one for the server', async () => {
+    const outer = trace.getTracer('http').startSpan('outer', { kind: SpanKind.SERVER })
+    await context.with(trace.setSpan(context.active(), outer), async () => {
+      await service.app.inject('/agro/health/live')
+    })
+    outer.end()
+    const [inner] = exporter.getFinishedSpans()
+    expect([inner?.kind, inner?.parentSpanContext?.spanId]).toEqual([
+      SpanKind.INTERNAL,
+      outer.spanContext().spanId,
+    ])
+  })
+
+  test('an error of ours is one', async () => {
+    const { app, proxy, close } = await createProxiedApp()
+    onTestFinished(close)
+    await proxy.cut()
+    expect((await app.inject('/health/ready')).statusCode).toBe(503)
+    const [span] = exporter.getFinishedSpans()
+    expect(span?.status).toEqual({ code: SpanStatusCode.ERROR })
+    expect(span?.attributes['error.type']).toBe('DATABASE_UNAVAILABLE')
+  })
+})
