@@ -60,6 +60,12 @@ import { user } from './domains/user/index.ts'
 import type { Products } from './products/define.ts'
 import { PRODUCTS } from './products/index.ts'
 
+/**
+ * How long idle connections are kept: longer than balancers keep them, which is a minute as a rule. Who sends requests
+ * over a connection has to be who ends it.
+ */
+const KEEP_ALIVE_MS = 72_000
+
 /** How often Node looks for requests whose headers do not come. */
 const HEADERS_CHECK_MS = 5000
 
@@ -168,6 +174,7 @@ function createServer(config: Config): App {
     frameworkErrors,
     // What is under way while the service closes is answered; readiness says that it is closing.
     return503OnClosing: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     http: serverOptions(config),
   }).withTypeProvider<TypeBoxTypeProvider>()
 }

@@ -97,6 +97,12 @@ describe('a client that does not send on', () => {
   })
 })
 
+test('a client is told that its connection is kept for longer than the minute of balancers', async () => {
+  const socket = listen(open())
+  socket.write('GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n')
+  await vi.waitFor(() => expect(socket.received).toContain('\r\nKeep-Alive: timeout=72\r\n'), PATIENCE)
+})
+
 test('a client that sends slowly is read to its end', async () => {
   const socket = listen(open())
   const body = '{"lat":9.5,"lng":38.5}'.padEnd(4000)
