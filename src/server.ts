@@ -128,9 +128,12 @@ function closeInOrder(app: App, config: Config, database: Database, cluster: Clu
   }
 
   async function close(): Promise<void> {
-    app.startDraining()
     say('stopping')
-    await setTimeout(config.SHUTDOWN_DELAY_MS)
+    // Without a delay, who is told to leave would come back at the moment when nobody listens any more.
+    if (config.SHUTDOWN_DELAY_MS > 0) {
+      app.startDraining()
+      await setTimeout(config.SHUTDOWN_DELAY_MS)
+    }
     AbortSignal.timeout(CLOSE_TIMEOUT_MS).addEventListener('abort', () => {
       say('the database takes too long to close: ending without')
       process.exit(1)

@@ -54,18 +54,24 @@ export const draining = fp(
       }
     }
 
-    app.decorate('draining', false)
-    app.decorate('startDraining', () => {
+    function drain(): void {
+      if (app.draining) return
       app.draining = true
-      bidFarewell()
       // Before Fastify's, which may answer at once, and that of the connections, which forgets the one before.
       server.prependListener('request', ({ socket }, response) => {
         if (!leaving.has(socket)) return
         sayWhetherLast(openConnections.of(socket)?.response, false)
         sayWhetherLast(response, true)
       })
+    }
+
+    app.decorate('draining', false)
+    app.decorate('startDraining', () => {
+      drain()
+      bidFarewell()
     })
     app.decorate('endConnections', async (patience) => {
+      drain()
       // Whoever the kernel has let in already is accepted before.
       await setImmediate()
       // That of HTTP would cut whoever asks nothing at this moment.
