@@ -9,6 +9,7 @@ import { boundariesCommand } from './boundaries.ts'
 import { countriesCommand } from './countries.ts'
 import { cropsCommand } from './crops.ts'
 import { demoCommand } from './demo.ts'
+import { doctorCommand } from './doctor/index.ts'
 import { EXIT, ExitWith } from './exit.ts'
 import { ingestCommand } from './ingest.ts'
 import { migrateCommand } from './migrate.ts'
@@ -18,7 +19,7 @@ import { usersCommand } from './users.ts'
 /** The operator's command line, as it is described and parsed. */
 export const program = new Command('agro')
   .description(
-    'Operates the agricultural advisory service: its database, releases, boundaries, countries, crops and accounts, and the record of what happened to them.',
+    'Operates the agricultural advisory service: its health, database, releases, boundaries, countries, crops and accounts, and the record of what happened to them.',
   )
   .version(VERSION, '-V, --version', 'print the version of the service')
   .option('--verbose', 'show where an unexpected error comes from')
@@ -35,8 +36,10 @@ Exit codes:
   ${EXIT.refused}    not done: a sentence says what to mend
   ${EXIT.usage}    the command was called wrongly
   ${EXIT.unexpected}   an unexpected error, a mistake of ours
-  ${EXIT.interrupted}  ended by Ctrl-C`,
+  ${EXIT.interrupted}  ended by Ctrl-C
+Those of \`agro doctor\` are its own.`,
   )
+  .addCommand(doctorCommand)
   .addCommand(migrateCommand)
   .addCommand(ingestCommand)
   .addCommand(releasesCommand)
@@ -46,7 +49,10 @@ Exit codes:
   .addCommand(demoCommand)
   .addCommand(usersCommand)
   .addCommand(auditCommand)
-  .hook('preAction', () => loadEnvironmentFile())
+  .hook('preAction', (_program, command) => {
+    // The doctor says itself what is wrong with the settings, beside the rest.
+    if (command !== doctorCommand) loadEnvironmentFile()
+  })
 
 for (const command of commandsBelow(program)) command.exitOverride().showHelpAfterError()
 

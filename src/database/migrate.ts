@@ -16,7 +16,7 @@ const MIGRATION_LOCK = 7_239_441
 const ATTEMPTS = 20
 const DEADLOCK = '40P01'
 
-interface Script {
+export interface Script {
   kind: 'migration' | 'function'
   name: string
   text: string
@@ -80,7 +80,8 @@ function key({ kind, name }: Pick<Script, 'kind' | 'name'>): string {
   return `${kind} ${name}`
 }
 
-async function scriptsOf(kind: Script['kind'], sqlFolder: URL): Promise<Script[]> {
+/** The scripts of a kind, in the order in which they are applied. */
+export async function scriptsOf(kind: Script['kind'], sqlFolder: URL): Promise<Script[]> {
   const folder = new URL(`${kind}s/`, sqlFolder)
   const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
   return Promise.all(

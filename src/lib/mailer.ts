@@ -51,6 +51,16 @@ interface Letter {
   attempts: number
 }
 
+/**
+ * Connects to a mail server and logs in, as for a mail, and sends none.
+ *
+ * @throws what keeps mails from being sent
+ */
+export async function tryMailServer(url: string): Promise<void> {
+  const transport = createTransport({ url, ...TIMEOUTS })
+  await transport.verify().finally(() => transport.close())
+}
+
 /** Sends mails one by one, a few at a time, so that nobody who asks for one waits for the mail server. */
 export function createMailer({ url, from, log, limits }: MailerOptions): Mailer {
   const { running: places, waiting, retryMs, closeMs } = { ...LIMITS, ...limits }

@@ -144,7 +144,9 @@ describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('commands', () =>
       ...['releases', 'publish', 'yield-eth-wheat-2025-01-v1'],
     )
     await vi.waitUntil(async () => {
-      const { rowCount } = await client.query('select from pg_locks where not granted')
+      const { rowCount } = await client.query(
+        'select from pg_locks join pg_database on oid = database where not granted and datname = current_database()',
+      )
       return rowCount === 1
     }, PATIENCE)
     waiting.signal('SIGINT')

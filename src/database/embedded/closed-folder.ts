@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { chmod, lstat, readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 
@@ -36,6 +37,14 @@ export async function closeToOthers(folder: string): Promise<Closing> {
     else closing.closed++
   }
   return closing
+}
+
+/** What of ours in a folder is open to other users of the machine; nothing where there is no such folder. */
+export async function openToOthers(folder: string): Promise<string[]> {
+  if (process.platform === 'win32' || !existsSync(folder)) return []
+  const paths = await pathsOf(await realpath(folder))
+  const open = await Promise.all(paths.map(isOpen))
+  return paths.filter((_, index) => open[index])
 }
 
 /** What is ours, the outermost first: then what is inside is out of reach at once. */

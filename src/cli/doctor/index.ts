@@ -1,0 +1,113 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { type Config, loadConfig, loadEnvironmentFile } from '#src/config.ts'
+import { type Cluster, openCluster } from '#src/database/client.ts'
+import { FolderInUse } from '#src/database/embedded/lock.ts'
+import { OperatorError } from '#src/errors.ts'
+import { messageOf } from '#src/lib/caught.ts'
+import { ExitWith } from '../exit.ts'
+import { JSON_OPTION, type Output, print, withExamples } from '../output.ts'
+import { whileShown } from '../progress.ts'
+import { areas } from './areas.ts'
+import { clock } from './clock.ts'
+import { connections } from './connections.ts'
+import { disk } from './disk.ts'
+import { examine, type NamedFinding, type Patient, readingFrom } from './examination.ts'
+import { type DoctorReport, EXIT_OF_LEVEL, error, unknown, worstOf } from './finding.ts'
+import { mail } from './mail.ts'
+import { releases } from './releases.ts'
+import { replica } from './replica.ts'
+import { schema } from './schema.ts'
+import { secrets } from './secrets.ts'
+import { settings } from './settings.ts'
+import { tables } from './tables.ts'
+import { reportText } from './text.ts'
+import { databaseVersions, programVersions } from './versions.ts'
+
+/** How long the database may think about one question. */
+const QUESTION_MS = 10_000
+
+export const doctorCommand = new Command('doctor')
+  .description('Look at the settings, the database and the releases, change nothing, and say what to do.')
+  .option(...JSON_OPTION)
+  .addHelpText(
+    'after',
+    `
+Each finding is ok, a note, a warning, an error, or unknown where it could not be looked at. Exit codes, as
+monitoring takes them: 2 there is an error, 1 a warning, 3 something is unknown, 0 none of these.`,
+  )
+  .action(async (output: Output) => {
+    const findings = await whileShown('looking', examination())
+    const report: DoctorReport = {
+      status: worstOf(findings.map(({ level }) => level)),
+      checked_at: new Date().toISOString(),
+      findings,
+    }
+    print(output, report, reportText(report, Boolean(process.stdout.isTTY && !process.env.NO_COLOR)))
+    throw new ExitWith(EXIT_OF_LEVEL[report.status])
+  })
+withExamples(doctorCommand, 'agro doctor', 'agro doctor --json')
+
+async function examination(): Promise<NamedFinding[]> {
+  const program = await examine([programVersions], undefined)
+  let config: Config
+  try {
+    loadEnvironmentFile()
+    config = loadConfig()
+  } catch (caught) {
+    const finding = error(messageOf(caught), 'The service does not start before it is mended.')
+    return [...program, { group: 'settings', check: 'configuration', ...finding }]
+  }
+  const outside = await examine([settings, secrets, mail, disk], config)
+  return [...program, ...outside, ...(await databaseFindings(config))]
+}
+
+async function databaseFindings(config: Config): Promise<NamedFinding[]> {
+  const named = { group: 'database', check: 'open' }
+  // Opening it would make one.
+  if (config.DATABASE_URL === undefined && !existsSync(join(config.DATA_DIR, 'postgres'))) {
+    return [
+      {
+        ...named,
+        ...unknown(
+          `There is no embedded database in ${config.DATA_DIR}.`,
+          'Start the service, or set DATA_DIR.',
+        ),
+      },
+    ]
+  }
+  let cluster: Cluster
+  try {
+    // One connection: where there are too few, the doctor takes no more of them than it must.
+    cluster = await openCluster({ ...config, DATABASE_POOL_SIZE: 1, STATEMENT_TIMEOUT_MS: QUESTION_MS })
+  } catch (caught) {
+    if (!(caught instanceof OperatorError)) throw caught
+    const finding =
+      caught instanceof FolderInUse
+        ? unknown(caught.message, 'What is in the database can be looked at while it is stopped.')
+        : error(caught.message, 'Without its database the service answers almost nothing.')
+    return [{ ...named, ...finding }]
+  }
+  return examineCluster(config, cluster)
+}
+
+async function examineCluster(config: Config, cluster: Cluster): Promise<NamedFinding[]> {
+  const database = cluster.connect()
+  const patient: Patient = {
+    config,
+    kind: database.kind,
+    ask: readingFrom(database.writer),
+    askReplica: readingFrom(database.reader),
+  }
+  const onServer = [connections, ...(config.DATABASE_READ_URL === undefined ? [] : [replica]), clock]
+  try {
+    return await examine(
+      [databaseVersions, schema, ...(database.kind === 'server' ? onServer : []), tables, releases, areas],
+      patient,
+    )
+  } finally {
+    await database.close()
+    await cluster.close()
+  }
+}

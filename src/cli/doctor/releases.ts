@@ -1,0 +1,100 @@
+import { listReleases, type ReleaseRow } from '#src/domains/releases/queries.ts'
+import { listUnsummarised } from '#src/ingest/queries.ts'
+import type { Group, Patient } from './examination.ts'
+import { type Finding, note, ok, sizeText, someNames, spanText, warning } from './finding.ts'
+import { listRasterWriters, listReleaseSizes } from './table-queries.ts'
+
+/** Between two of its coverages a load writes nothing for a while: so young, it may be running. */
+const YOUNG_SECONDS = 600
+
+/** A season is over after a year, whatever grows. */
+const MONTHS_A_YEAR = 12
+
+export const releases: Group<Patient> = {
+  group: 'releases',
+  questions: {
+    sizes: async ({ ask }) => {
+      const [rows, sizes] = await ask(
+        async (trx) => [await listReleases(trx), await listReleaseSizes(trx)] as const,
+      )
+      const published = rows.filter(({ publishedAt }) => publishedAt).length
+      const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0)
+      const largest = rows
+        .toSorted((a, b) => (sizes.get(b.id) ?? 0) - (sizes.get(a.id) ?? 0))
+        .map(({ id, code }) => `${code} ${sizeText(sizes.get(id) ?? 0)}`)
+      if (published === 0) {
+        return [
+          warning(
+            'Nothing is published: every request for advice is answered NO_RELEASE.',
+            'Load rasters with `agro ingest`.',
+          ),
+        ]
+      }
+      return [
+        ok(
+          `${published} of ${rows.length} releases are published; rasters take ${sizeText(bytes)}: ${someNames(largest)}.`,
+        ),
+      ]
+    },
+    incomplete: async ({ ask, kind }) => {
+      const loading = (await ask(listReleases)).filter(({ status }) => status === 'loading')
+      if (loading.length === 0) return [ok('No load was cut off.')]
+      const writers = kind === 'embedded' ? [] : await ask(listRasterWriters)
+      return loading.map((release) => incompleteFinding(release, kind, writers))
+    },
+    seasons: async ({ ask }) => seasonFindings(await ask(listReleases), new Date()),
+    summaries: async ({ ask }) => {
+      const coverages = await ask(listUnsummarised)
+      if (coverages.length === 0) return [ok('All rasters have their summaries.')]
+      return [
+        warning(
+          `${coverages.length} rasters have no summaries of this version: polygons on them take longer.`,
+          'Run `agro migrate`, or start the service anew.',
+        ),
+      ]
+    },
+  },
+}
+
+function incompleteFinding(
+  { code, createdAt }: ReleaseRow,
+  kind: Patient['kind'],
+  writers: Awaited<ReturnType<typeof listRasterWriters>>,
+): Finding {
+  const seconds = (Date.now() - createdAt.getTime()) / 1000
+  const begun = `${code} is incomplete since ${createdAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  const writer = writers.find(({ since }) => since >= createdAt)
+  if (writer) return note(`${begun}, and seems to be loading: process ${writer.pid} writes rasters.`)
+  if (kind === 'server' && seconds < YOUNG_SECONDS) {
+    return note(`${begun}, ${spanText(seconds)} ago, and nobody writes rasters right now: it may be loading.`)
+  }
+  return warning(
+    `${begun}, and nobody writes rasters: its load was cut off.`,
+    `Delete it with \`agro releases delete ${code}\`, and ingest it again.`,
+  )
+}
+
+/** Of each series, the newest month is the one that answers whoever names none. */
+function seasonFindings(rows: ReleaseRow[], now: Date): Finding[] {
+  const newest = new Map<string, { month: string; synthetic: boolean }>()
+  for (const { product, countryCode, cropCode, forecastPeriod, publishedAt, synthetic } of rows) {
+    if (!publishedAt || !forecastPeriod) continue
+    const series = [product, countryCode, cropCode].join(' ')
+    const month = forecastPeriod.slice(0, 7)
+    if (month > (newest.get(series)?.month ?? '')) newest.set(series, { month, synthetic })
+  }
+  const past = (months: number) => {
+    const limit = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months))
+      .toISOString()
+      .slice(0, 7)
+    return [...newest].filter(([, { month }]) => month < limit)
+  }
+  const names = (series: typeof newest extends Map<infer K, infer V> ? [K, V][] : never) =>
+    someNames(series.map(([name, { month }]) => `${name} (${month})`))
+  const advice = 'Load the newest with `agro ingest`.'
+  const old = past(MONTHS_A_YEAR).filter(([, { synthetic }]) => !synthetic)
+  if (old.length > 0) return [warning(`The newest release is older than a year for ${names(old)}.`, advice)]
+  const over = past(0)
+  if (over.length > 0) return [note(`The month of the newest release is over for ${names(over)}.`, advice)]
+  return newest.size === 0 ? [] : [ok('The newest release of each series is for this month or a later one.')]
+}

@@ -1,0 +1,88 @@
+import { roleRights, schemaDefects, schemaState } from '#src/database/schema-state.ts'
+import type { Group, Patient } from './examination.ts'
+import { error, note, ok, someNames, warning } from './finding.ts'
+
+/** Whether the schema is what this version works with, and whether its role may work with it. */
+export const schema: Group<Patient> = {
+  group: 'schema',
+  questions: {
+    migrations: async ({ ask }) => {
+      const { applied, last, pending, newer, changed } = await ask(schemaState)
+      if (applied === 0) {
+        return [error('The database has no schema of the service.', 'Start the service, or `agro migrate`.')]
+      }
+      if (newer.length > 0) {
+        return [
+          error(
+            `The schema is newer than this version: it has ${someNames(newer)}.`,
+            'Upgrade the service and agro.',
+          ),
+        ]
+      }
+      if (changed.length > 0) {
+        return [
+          error(
+            `Migrations were changed after they were applied: ${someNames(changed)}.`,
+            'Put the files back as they are in the release of the service.',
+          ),
+        ]
+      }
+      if (pending.length > 0) {
+        return [
+          warning(
+            `The schema is older than this version: ${someNames(pending)} ${pending.length === 1 ? 'is' : 'are'} not applied.`,
+            'Start the service of this version, or `agro migrate`.',
+          ),
+        ]
+      }
+      return [ok(`The schema is up to date: ${last} is the last of ${applied} migrations.`)]
+    },
+    objects: async ({ ask }) => {
+      const { missing, disabled } = await ask(schemaDefects)
+      if (missing.length + disabled.length === 0) return [ok('All tables and functions are there.')]
+      return [
+        ...(missing.length > 0
+          ? [
+              error(
+                `These are missing: ${someNames(missing)}.`,
+                'Put back a backup, or apply the pending migrations.',
+              ),
+            ]
+          : []),
+        ...disabled.map((defect) =>
+          warning(
+            `The ${defect}.`,
+            'Somebody has done that by hand, or it was cut off: undo it, or make it anew.',
+          ),
+        ),
+      ]
+    },
+    rights: async ({ ask, kind }) => {
+      const { role, superuser, owner, unreadable, unwritable } = await ask(roleRights)
+      if (kind === 'embedded') return [ok('The embedded database has one role, which may do everything.')]
+      if (unreadable.length > 0) {
+        return [
+          error(`The role ${role} may not read ${someNames(unreadable)}.`, 'Grant select on them to it.'),
+        ]
+      }
+      if (unwritable.length > 0) {
+        return [
+          warning(
+            `The role ${role} may not write to ${someNames(unwritable)}.`,
+            'Grant insert on them to it.',
+          ),
+        ]
+      }
+      if (superuser) {
+        return [
+          warning(
+            `The role ${role} is a superuser, and may do everything on the server.`,
+            'Take a role of its own; docker/database.sh makes one.',
+          ),
+        ]
+      }
+      if (!owner) return [note(`The role ${role} does not own all tables: it cannot migrate the schema.`)]
+      return [ok(`The role ${role} has the rights that it needs, and is no superuser.`)]
+    },
+  },
+}

@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { closeToOthers } from '#src/database/embedded/closed-folder.ts'
+import { lockFolder } from '#src/database/embedded/lock.ts'
+import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { startMailServer } from '#test/setup/mail-server.ts'
+import { executeOnServer } from '#test/setup/server.ts'
+import { examine } from './examination.ts'
+
+const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
+
+let testDatabase: TestDatabase
+beforeAll(async () => {
+  testDatabase = await createTestDatabase('empty')
+})
+afterAll(() => testDatabase.drop())
+
+const examined = (settings?: Record<string, string>) => examine(testDatabase, settings)
+
+describe.runIf(EMBEDDED)('the doctor of an embedded database', () => {
+  test('says who has it, and looks at the rest; when it is free, it looks into it', async () => {
+    const { DATA_DIR } = testDatabase.config
+    await closeToOthers(DATA_DIR)
+    const lock = await lockFolder(DATA_DIR)
+    const locked = await examined()
+    expect(locked.code).toBe(3)
+    expect(locked.of('database open')).toEqual([
+      ['unknown', expect.stringContaining(`is in use by process ${process.pid} on `)],
+    ])
+    expect(locked.of('disk free')).toEqual([['ok', expect.stringMatching(/ are free for DATA_DIR\.$/)]])
+    await lock.close()
+    const free = await examined()
+    expect(free.of('database open')).toEqual([])
+    expect(free.of('versions postgresql')).toEqual([
+      ['ok', expect.stringMatching(/^The database is PostgreSQL 1\d\.\d+ \(PGlite [\d.]+\)\.$/)],
+    ])
+    expect(free.of('schema migrations')).toEqual([['ok', expect.stringMatching(/up to date/)]])
+    expect(free.findings.filter(({ level }) => ['unknown', 'error'].includes(level))).toEqual([])
+  })
+
+  test('makes no database where there is none', async () => {
+    const { code, of } = await examined({ DATA_DIR: `${testDatabase.config.DATA_DIR}/none` })
+    expect(code).toBe(3)
+    expect(of('database open')).toEqual([
+      ['unknown', expect.stringMatching(/^There is no embedded database in /)],
+    ])
+  })
+})
+
+describe.skipIf(EMBEDDED)('the doctor', () => {
+  test('says what is wrong with settings, secrets and mail', async () => {
+    const mail = await startMailServer()
+    const { of } = await examined({
+      JWT_SECRET: 'change me change me change me change me',
+      JWT_SECRET_PREVIOUS: 'change me change me change me change me',
+      BODY_LIMIT_BYTES: '9000000',
+      SMTP_URL: mail.url,
+      MAIL_FROM: 'noreply@example.org',
+    })
+    await mail.close()
+    expect(of('settings configuration').map(([level]) => level)).toEqual(['warning'])
+    expect(of('secrets jwt_secret')).toEqual([
+      ['warning', 'JWT_SECRET has 39 bytes, and looks as if somebody had typed it.'],
+      ['warning', 'JWT_SECRET_PREVIOUS is the same as JWT_SECRET: tokens of before the change are refused.'],
+    ])
+    expect(of('mail server')).toEqual([['ok', 'The mail server lets the service in.']])
+    const gone = await examined({ SMTP_URL: mail.url, MAIL_FROM: 'noreply@example.org' })
+    expect(gone.of('mail server')).toEqual([
+      ['warning', expect.stringMatching(/^The mail server cannot be used: .*ECONNREFUSED/)],
+    ])
+  })
+
+  test('asks the replica, and says when it is none or cannot be asked', async () => {
+    const { DATABASE_URL = '' } = testDatabase.environment
+    const same = await examined({ DATABASE_READ_URL: `${DATABASE_URL}?application_name=reads` })
+    expect(same.of('replica lag')).toEqual([
+      ['note', 'DATABASE_READ_URL names no replica, but a server that writes.'],
+    ])
+    const gone = await examined({ DATABASE_READ_URL: 'postgres://nobody@127.0.0.1:1/none' })
+    expect([gone.code, gone.of('replica lag')]).toEqual([
+      2,
+      [['error', expect.stringMatching(/^The replica of DATABASE_READ_URL cannot be asked: .*ECONNREFUSED/)]],
+    ])
+  })
+
+  test('ends with 2 where the settings are wrong or the database cannot be reached', async () => {
+    const invalid = await examined({ PORT: 'x' })
+    expect([invalid.code, invalid.of('settings configuration')]).toEqual([
+      2,
+      [['error', expect.stringMatching(/^The configuration is not valid: PORT /)]],
+    ])
+    const away = await examined({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' })
+    expect([away.code, away.of('database open')]).toEqual([
+      2,
+      [
+        [
+          'error',
+          expect.stringMatching(/^The database none on 127\.0\.0\.1:1 cannot be reached: .*ECONNREFUSED/),
+        ],
+      ],
+    ])
+  })
+
+  test('says that there is no schema yet, and makes none', async () => {
+    const { DATABASE_URL = '' } = testDatabase.environment
+    await executeOnServer(DATABASE_URL, 'create schema bare')
+    const bare = () => examined({ DATABASE_URL: `${DATABASE_URL}?options=-csearch_path%3Dbare` })
+    for (const { code, of } of [await bare(), await bare()]) {
+      expect([code, of('schema migrations')]).toEqual([
+        2,
+        [['error', 'The database has no schema of the service.']],
+      ])
+      expect(of('schema rights')).toEqual([['warning', expect.stringMatching(/is a superuser/)]])
+    }
+  })
+})

@@ -1,0 +1,227 @@
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { readingFrom } from '#src/cli/doctor/examination.ts'
+import { openCluster } from '#src/database/client.ts'
+import { VERSION } from '#src/lib/version.ts'
+import { runAgro } from '#test/setup/cli.ts'
+import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+import { examine } from './examination.ts'
+
+/** What other sessions do to a server; the embedded database has one session. */
+const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
+/** Who waits for a lock on a table of this database. */
+const WAITING =
+  'select from pg_locks join pg_database on oid = database where not granted and datname = current_database()'
+
+let testDatabase: TestDatabase
+beforeAll(async () => {
+  if (EMBEDDED) return
+  testDatabase = await createTestDatabase('demo', { JWT_SECRET: 'q8Zr1xVwKc5tYb0NfLhS3uPdJgA7mEoT' })
+})
+afterAll(() => testDatabase?.drop())
+
+const examined = (settings?: Record<string, string>) => examine(testDatabase, settings)
+
+describe.skipIf(EMBEDDED)('the doctor', () => {
+  let client: pg.Client
+  let other: pg.Client
+  beforeAll(async () => {
+    const connect = async (name: string) => {
+      const made = new pg.Client({
+        connectionString: testDatabase.config.DATABASE_URL,
+        application_name: name,
+      })
+      await made.connect()
+      return made
+    }
+    client = await connect('holder')
+    other = await connect('waiter')
+  })
+  afterEach(() => client.query('rollback'))
+  afterAll(async () => {
+    await client.end()
+    await other.end()
+  })
+  const pidOf = async (of: pg.Client) => (await of.query('select pg_backend_pid() as pid')).rows[0].pid
+
+  test('asks about all that there is, and says what it finds in the demo', async () => {
+    const { code, status, findings, of } = await examined()
+    // The tests' role is a superuser.
+    expect([code, status]).toEqual([1, 'warning'])
+    const checks = findings.map(({ group, check }) => `${group} ${check}`)
+    expect([...new Set(checks)]).toEqual([
+      'versions service',
+      'settings configuration',
+      'secrets jwt_secret',
+      'secrets database_password',
+      'secrets files',
+      'mail server',
+      'disk free',
+      'versions postgresql',
+      'versions extensions',
+      'schema migrations',
+      'schema objects',
+      'schema rights',
+      'connections used',
+      'connections transactions',
+      'connections locks',
+      'connections encryption',
+      'clock difference',
+      'tables sizes',
+      'tables bloat',
+      'tables transaction_age',
+      'releases sizes',
+      'releases incomplete',
+      'releases seasons',
+      'releases summaries',
+      'areas boundaries',
+    ])
+    expect(of('versions service')).toEqual([
+      ['ok', `The service is ${VERSION}, on Node ${process.versions.node}.`],
+    ])
+    expect(of('secrets files')).toEqual([
+      ['ok', 'No file with secrets or data is open to other users of this machine.'],
+    ])
+    expect(of('schema objects')).toEqual([['ok', 'All tables and functions are there.']])
+    expect(of('schema rights')).toEqual([['warning', expect.stringMatching(/^The role \S+ is a superuser/)]])
+    expect(of('releases incomplete')).toEqual([['ok', 'No load was cut off.']])
+    expect(of('areas boundaries')).toEqual([['ok', 'All 4 countries have boundaries of all levels.']])
+    expect(of('clock difference').map(([level]) => level)).toEqual(['ok'])
+  })
+
+  test('tells it to people group by group, without colours where nobody sees them', async () => {
+    const { stdout } = await runAgro(testDatabase, 'doctor')
+    expect(stdout).toMatch(/^versions\n {2}ok {7}The service is /)
+    expect(stdout).toMatch(/\n {2}note {5}There is no mail server: .*\n {11}> Set SMTP_URL and MAIL_FROM/)
+    expect(stdout).toMatch(/\n\nwarning: \d+ ok, \d+ note, \d+ warning\n$/)
+    expect(stdout).not.toContain('\u001b')
+  })
+
+  test('tells a load that was cut off from one that may be running', async () => {
+    const code = 'yield-eth-wheat-2031-01-v1'
+    await client.query(
+      `insert into release (code, product, country_code, crop_code, forecast_period, version, source, licence, checksum)
+       values ($1, 'yield', 'eth', 'wheat', '2031-01-01', 1, '-', '-', '-')`,
+      [code],
+    )
+    const found = async () => (await examined()).of('releases incomplete')
+    const since = `${code} is incomplete since \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC`
+    expect(await found()).toEqual([
+      ['note', expect.stringMatching(`^${since}, \\d+ s ago, .* may be loading\\.$`)],
+    ])
+    await client.query('begin; lock table raster_tile in row exclusive mode')
+    const pid = await pidOf(client)
+    expect(await found()).toEqual([
+      [
+        'note',
+        expect.stringMatching(`^${since}, and seems to be loading: process ${pid} writes rasters\\.$`),
+      ],
+    ])
+    await client.query('rollback')
+    await client.query(`update release set created_at = now() - interval '1 hour' where code = $1`, [code])
+    expect(await found()).toEqual([
+      ['warning', expect.stringMatching(`^${since}, and nobody writes rasters: its load was cut off\\.$`)],
+    ])
+    await client.query('delete from release where code = $1', [code])
+  })
+
+  test('names countries without boundaries', async () => {
+    await client.query(`insert into country (code, name) values ('tza', 'Tanzania')`)
+    expect((await examined()).of('areas boundaries')).toEqual([
+      [
+        'warning',
+        'These countries have no outline, so that nothing is known to lie outside of them: Tanzania.',
+      ],
+      ...[1, 2, 3].map((level) => ['note', `These countries have no areas of level ${level}: Tanzania.`]),
+    ])
+    await client.query(`delete from country where code = 'tza'`)
+  })
+
+  test('says who waits for whom', async () => {
+    await client.query('begin; lock table api_key in share row exclusive mode')
+    const waiting = other.query('begin; lock table api_key in share row exclusive mode; rollback')
+    await vi.waitUntil(async () => {
+      const { rowCount } = await client.query(WAITING)
+      return rowCount === 1
+    }, PATIENCE)
+    const { of } = await examined()
+    // A note at first, and a warning on a machine that has kept it waiting for longer.
+    expect(of('connections locks')).toEqual([
+      [
+        expect.stringMatching(/^(note|warning)$/),
+        expect.stringMatching(
+          `^waiter \\(process \\d+\\) has waited for \\d+ s for a lock of holder \\(process ${await pidOf(client)}, idle in transaction\\)\\.$`,
+        ),
+      ],
+    ])
+    await client.query('rollback')
+    await waiting
+  })
+
+  test('tells an older schema from a newer one, and migrates neither', async () => {
+    const { rows } = await client.query(
+      `delete from applied_script where name = (select max(name) from applied_script where kind = 'migration')
+       returning kind, name, checksum`,
+    )
+    const { name, checksum } = rows[0]
+    const older = await examined()
+    expect(older.of('schema migrations')).toEqual([
+      ['warning', `The schema is older than this version: ${name} is not applied.`],
+    ])
+    await client.query(
+      `insert into applied_script values ('migration', $1, $2), ('migration', '9999_x.sql', '')`,
+      [name, checksum],
+    )
+    const newer = await examined()
+    expect([newer.code, newer.of('schema migrations')]).toEqual([
+      2,
+      [['error', 'The schema is newer than this version: it has 9999_x.sql.']],
+    ])
+    await client.query(`delete from applied_script where name = '9999_x.sql'`)
+  })
+
+  test('misses what was dropped, and goes on where a question fails', async () => {
+    await client.query('alter table raster_tile rename to elsewhere')
+    await client.query('alter table audit_record disable trigger all')
+    const { code, of } = await examined()
+    expect(code).toBe(2)
+    expect(of('schema objects')[0]).toEqual(['error', 'These are missing: raster_tile.'])
+    expect(of('schema objects').slice(1)).toContainEqual([
+      'warning',
+      expect.stringMatching(/^The trigger \S+ of audit_record is disabled\.$/),
+    ])
+    expect(of('releases sizes')).toEqual([
+      ['unknown', 'This could not be looked at: relation "raster_tile" does not exist.'],
+    ])
+    expect(of('areas boundaries')).toEqual([['ok', 'All 4 countries have boundaries of all levels.']])
+    await client.query('alter table elsewhere rename to raster_tile')
+    await client.query('alter table audit_record enable trigger all')
+  })
+
+  test('ends soon when the database goes while it asks', async () => {
+    await client.query('begin; lock table release')
+    const examination = examined()
+    await vi.waitUntil(async () => {
+      const { rows } = await other.query(
+        `select pg_terminate_backend(pid) as ended from pg_stat_activity
+         where datname = current_database() and wait_event_type = 'Lock' and application_name = 'agro-advisory'`,
+      )
+      return rows.length > 0
+    }, PATIENCE)
+    const { code, of } = await examination
+    expect(code).toBe(2)
+    // Sizes are the first that it has to open the tables for.
+    expect(of('tables sizes')).toEqual([['error', 'The database answers no more.']])
+    expect(of('areas boundaries')).toEqual([['unknown', 'This could not be looked at either.']])
+  })
+
+  test('can change nothing', async () => {
+    const cluster = await openCluster(testDatabase.config)
+    const database = cluster.connect()
+    await expect(readingFrom(database.writer)((trx) => trx.deleteFrom('release').execute())).rejects.toThrow(
+      'cannot execute DELETE in a read-only transaction',
+    )
+    await database.close()
+  })
+})
