@@ -1,8 +1,10 @@
 #!/bin/sh
 # Makes what the service needs of a database: the extensions, which only a superuser may create, and a role that owns
-# the schema and may do nothing else on the server. The image of the database runs it once, in a new volume; by hand it
-# is run as a superuser, with the variables below and those of psql (PGHOST, PGPORT ...). DATABASE_PASSWORD_FILE names a
-# file with the password in it, in the place of DATABASE_PASSWORD.
+# the schema and may do nothing else on the server. With SERVICE_PASSWORD also a role for the service that owns nothing:
+# then the owner runs `agro migrate` and `agro grants`, and the service has MIGRATE_ON_START=false. The image of the
+# database runs it once, in a new volume; by hand it is run as a superuser, with the variables below and those of psql
+# (PGHOST, PGPORT ...). DATABASE_PASSWORD_FILE names a file with the password in it, in the
+# place of DATABASE_PASSWORD.
 set -eu
 
 : "${POSTGRES_USER:=postgres}"
@@ -10,9 +12,11 @@ set -eu
 : "${DATABASE_USER:=agro}"
 [ -z "${DATABASE_PASSWORD_FILE:-}" ] || DATABASE_PASSWORD=$(cat "$DATABASE_PASSWORD_FILE")
 : "${DATABASE_PASSWORD:?the password that the role is to have}"
-export DATABASE_USER DATABASE_PASSWORD
+: "${SERVICE_USER:=agro_service}"
+[ -n "${SERVICE_PASSWORD:-}" ] || unset SERVICE_PASSWORD
+export DATABASE_USER DATABASE_PASSWORD SERVICE_USER
 
-# The password is read from the environment: on a command line, others on the machine could see it.
+# Passwords are read from the environment: on a command line, others on the machine could see it.
 psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --username "$POSTGRES_USER" --dbname "$POSTGRES_DB" <<'SQL'
 \getenv user DATABASE_USER
 \getenv password DATABASE_PASSWORD
@@ -26,5 +30,12 @@ alter schema public owner to :"user";
 revoke all on schema public from public;
 select format('revoke all on database %I from public', current_database()) \gexec
 select format('grant connect, temporary on database %I to %I', current_database(), :'user') \gexec
+\getenv service_user SERVICE_USER
+\getenv service_password SERVICE_PASSWORD
+\if :{?service_password}
+create role :"service_user"
+  login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password :'service_password';
+select format('grant connect, temporary on database %I to %I', current_database(), :'service_user') \gexec
+\endif
 commit;
 SQL

@@ -42,6 +42,7 @@ const Environment = Type.Object({
   DATABASE_POOL_SIZE: Type.Integer({ minimum: 1, maximum: 500, default: 10 }),
   DATABASE_QUEUE_LIMIT: Type.Integer({ minimum: 1, default: 2000 }),
   RATE_LIMIT: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,8}/(s|min|h)$' })),
+  MIGRATE_ON_START: Type.Boolean({ default: true }),
   DATA_DIR: Type.String({ minLength: 1, default: './data' }),
   HOST: Type.String({ minLength: 1, default: '127.0.0.1' }),
   PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 3000 }),

@@ -10,6 +10,8 @@ import { type Cluster, type Database, openCluster } from './database/client.ts'
 import { damageOf } from './database/damage.ts'
 import { isDatabaseUnavailable } from './database/failures.ts'
 import { migrate } from './database/migrate.ts'
+import { refuseMissingRights } from './database/rights.ts'
+import { refuseOlderSchema } from './database/scripts.ts'
 import { publishesSynthetic } from './domains/releases/queries.ts'
 import { OperatorError } from './errors.ts'
 import { seedDemo } from './ingest/demo/seed.ts'
@@ -73,15 +75,20 @@ async function run(config: Config): Promise<void> {
 }
 
 /**
- * Brings the schema up to date and seeds the demo, which may take longer than a request's query.
+ * Brings the schema up to date, or sees that it is, and seeds the demo, which may take longer than a request's query.
  *
  * @returns whether synthetic values are published
  */
 async function prepare(config: Config, cluster: Cluster): Promise<boolean> {
   const database = cluster.connectForMaintenance()
   try {
-    const applied = await migrate(database.writer)
-    if (applied.length > 0) say(`brought the schema up to date: ${applied.join(', ')}`)
+    if (config.MIGRATE_ON_START) {
+      const applied = await migrate(database.writer, undefined, { progress: say })
+      if (applied.length > 0) say(`brought the schema up to date: ${applied.join(', ')}`)
+    } else {
+      await refuseOlderSchema(database.writer)
+    }
+    await refuseMissingRights(database.writer)
     await summariseCoverages(database, (done, of) => say(`summarising rasters: ${done} of ${of}`))
     if (config.DEMO_DATA) {
       await seedDemo(database, (done, of) => say(`seeding synthetic demo data: release ${done} of ${of}`))

@@ -1,6 +1,7 @@
--- The one way by which audit records go. It is called again until it removes nothing: each call is short.
+-- The one way by which audit records go. It is called again until it removes nothing: each call is short. With its
+-- owner's rights, so that the role of the service needs none to delete them.
 create or replace function delete_old_audit_records(kept_months integer, most integer) returns integer
-language plpgsql
+language plpgsql security definer set search_path = public, pg_temp
 as $$
 declare
   deleted integer;
@@ -22,3 +23,5 @@ $$;
 
 comment on function delete_old_audit_records(integer, integer) is
   'Removes some of the audit records that are older than so many months; returns how many.';
+
+revoke execute on function delete_old_audit_records(integer, integer) from public;

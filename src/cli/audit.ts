@@ -5,7 +5,7 @@ import type { Tables } from '#src/database/tables.ts'
 import { type AuditRecord, listRecords } from '#src/domains/audit/queries.ts'
 import { findCredentials, noAccount } from '#src/domains/user/queries.ts'
 import { isUuid } from '#src/lib/uuid.ts'
-import { withDatabase } from './database.ts'
+import { lookInDatabase } from './database.ts'
 import { withExamples } from './output.ts'
 import { printable } from './table.ts'
 
@@ -23,7 +23,7 @@ export const auditCommand = new Command('audit')
   .option('--since <time>', 'from this time on, for example 2026-11-01 or 2026-11-01T08:30:00Z', readTime)
   .option('--json', 'answer with a JSON object in each line, for programs')
   .action((options: AuditOptions) =>
-    withDatabase(async ({ writer }) => {
+    lookInDatabase(async ({ writer }) => {
       const reader = readerOfOutput()
       const { user, kind, since, json } = options
       const userId = user === undefined ? undefined : await idOf(writer, user)

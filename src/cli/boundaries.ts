@@ -4,7 +4,7 @@ import { loadBoundaries } from '#src/ingest/boundaries/load.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import type { LoadReport } from '#src/ingest/boundaries/replace.ts'
 import type { Finding } from '#src/ingest/boundaries/staging-queries.ts'
-import { withDatabase } from './database.ts'
+import { lookInDatabase, withDatabase } from './database.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
 import { whileShown } from './progress.ts'
 import { table } from './table.ts'
@@ -40,7 +40,8 @@ export const boundariesCommand = new Command('boundaries')
   .action(async (paths: string[], options: BoundariesOptions) => {
     // A file can be missing without a database: say so before one is opened.
     const files = await Promise.all(paths.map((path) => openBoundaryFile(path, options.level)))
-    await withDatabase(async (database) => {
+    const open = options.dryRun ? lookInDatabase : withDatabase
+    await open(async (database) => {
       const loading = loadBoundaries(database, {
         files,
         country: options.country,

@@ -1,28 +1,57 @@
-import { loadConfig } from '#src/config.ts'
+import { type Config, loadConfig } from '#src/config.ts'
 import { type Database, openCluster } from '#src/database/client.ts'
 import { migrate } from '#src/database/migrate.ts'
+import { explainRights } from '#src/database/rights.ts'
+import { refuseOlderSchema } from '#src/database/scripts.ts'
 import { OperatorError } from '#src/errors.ts'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
 
 /**
- * Runs a command's work on the configured database, its schema brought up to date first.
+ * Runs the work of a command that changes something. The schema is brought up to date first, unless
+ * MIGRATE_ON_START leaves that to `agro migrate`.
  *
- * @throws {OperatorError} when the database cannot be reached
+ * @throws {OperatorError} when the database cannot be reached, or its schema is not for this version
  */
-export async function withDatabase<Result>(
-  work: (database: Database, applied: string[]) => Promise<Result>,
+export function withDatabase<Result>(work: (database: Database) => Promise<Result>): Promise<Result> {
+  return onDatabase(async (database, config) => {
+    if (config.MIGRATE_ON_START) await migrate(database.writer, undefined, { progress: tell })
+    else await refuseOlderSchema(database.writer)
+    return work(database)
+  })
+}
+
+/**
+ * Runs the work of a command that only looks, on a schema that is left as it is.
+ *
+ * @throws {OperatorError} when the database cannot be reached, or its schema is not for this version
+ */
+export function lookInDatabase<Result>(work: (database: Database) => Promise<Result>): Promise<Result> {
+  return onDatabase(async (database) => {
+    await refuseOlderSchema(database.writer)
+    return work(database)
+  })
+}
+
+/** Runs a command's work on the configured database, whatever schema that has. */
+export async function onDatabase<Result>(
+  work: (database: Database, config: Config) => Promise<Result>,
 ): Promise<Result> {
-  const cluster = await openCluster(loadConfig())
+  const config = loadConfig()
+  const cluster = await openCluster(config)
   const database = cluster.connectForMaintenance()
   try {
-    const applied = await migrate(database.writer)
-    return await work(database, applied)
+    return await work(database, config).catch((error) => explainRights(database.writer, error))
   } catch (error) {
     throw explained(error)
   } finally {
     await database.close()
     await cluster.close()
   }
+}
+
+/** What a command waits for; what it has to say goes to the other stream. */
+export function tell(message: string): void {
+  console.error(message)
 }
 
 /** A database that cannot be reached is the operator's to mend, and no stack helps with it. */

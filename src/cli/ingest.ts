@@ -8,7 +8,7 @@ import { type Manifest, readManifest } from '#src/ingest/manifest.ts'
 import { refuseUnknownSeries } from '#src/ingest/queries.ts'
 import type { ReleaseSource } from '#src/ingest/source.ts'
 import { suspicionOf } from '#src/ingest/statistics.ts'
-import { withDatabase } from './database.ts'
+import { lookInDatabase, withDatabase } from './database.ts'
 import { JSON_OPTION, type Output, print, say, withExamples } from './output.ts'
 import { progressLine } from './progress.ts'
 import { factsOf, reportOf } from './report.ts'
@@ -32,7 +32,8 @@ export const ingestCommand = new Command('ingest')
   .action(async (path: string, options: IngestOptions) => {
     // A manifest can be wrong without a database: say so before one is opened.
     const manifest = await readManifest(path)
-    await withDatabase((database) => ingest(database, manifest, options))
+    const open = options.dryRun ? lookInDatabase : withDatabase
+    await open((database) => ingest(database, manifest, options))
   })
 withExamples(
   ingestCommand,

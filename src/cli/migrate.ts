@@ -1,14 +1,18 @@
 import { Command } from 'commander'
+import { migrate } from '#src/database/migrate.ts'
 import { summariseCoverages } from '#src/ingest/summarise.ts'
-import { withDatabase } from './database.ts'
+import { onDatabase, tell } from './database.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
 import { progressLine } from './progress.ts'
 
 export const migrateCommand = new Command('migrate')
-  .description('Bring the database schema up to date. The service does this by itself when it starts.')
+  .description(
+    'Bring the database schema up to date. The service does this by itself when it starts, unless MIGRATE_ON_START is false.',
+  )
   .option(...JSON_OPTION)
   .action((output: Output) =>
-    withDatabase(async (database, applied) => {
+    onDatabase(async (database) => {
+      const applied = await migrate(database.writer, undefined, { progress: tell })
       const progress = progressLine('summarising rasters')
       const summarised = await summariseCoverages(database, (done, of) => progress(done / of))
       const lines = applied.map((name) => `applied ${name}`)

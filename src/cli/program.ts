@@ -11,6 +11,7 @@ import { cropsCommand } from './crops.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor/index.ts'
 import { EXIT, ExitWith } from './exit.ts'
+import { grantsCommand } from './grants.ts'
 import { ingestCommand } from './ingest.ts'
 import { migrateCommand } from './migrate.ts'
 import { releasesCommand } from './releases.ts'
@@ -41,6 +42,7 @@ Those of \`agro doctor\` are its own.`,
   )
   .addCommand(doctorCommand)
   .addCommand(migrateCommand)
+  .addCommand(grantsCommand)
   .addCommand(ingestCommand)
   .addCommand(releasesCommand)
   .addCommand(boundariesCommand)

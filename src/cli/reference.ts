@@ -13,7 +13,7 @@ import {
   withdrawCrop,
 } from '#src/domains/reference/changes.ts'
 import type { ReferenceList } from '#src/domains/reference/lists.ts'
-import { withDatabase } from './database.ts'
+import { lookInDatabase, withDatabase } from './database.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
 import { type Consent, confirm, YES_OPTION } from './terminal.ts'
 
@@ -37,7 +37,7 @@ export function listCommand<Row>(
     .description(description)
     .option(...JSON_OPTION)
     .action((output: Output) =>
-      withDatabase(async ({ writer }) => {
+      lookInDatabase(async ({ writer }) => {
         const rows = await list(writer)
         print(output, rows, textOf(rows))
       }),

@@ -7,7 +7,7 @@ import {
   type ReleaseRow,
   rollbackRelease,
 } from '#src/domains/releases/queries.ts'
-import { withDatabase } from './database.ts'
+import { lookInDatabase, withDatabase } from './database.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
 import { whileShown } from './progress.ts'
 import { table } from './table.ts'
@@ -22,7 +22,7 @@ const list = releasesCommand
   .description('List all releases and say which are published.')
   .option(...JSON_OPTION)
   .action((output: Output) =>
-    withDatabase(async ({ writer }) => {
+    lookInDatabase(async ({ writer }) => {
       const releases = await listReleases(writer)
       print(
         output,

@@ -5,7 +5,7 @@ import { inTransaction } from '#src/database/transaction.ts'
 import { recordOperation } from '#src/domains/audit/queries.ts'
 import { deleteTwoFactor } from '#src/domains/auth/two-factor-queries.ts'
 import { deleteUser, findCredentials, listUsers, noAccount, setRole } from '#src/domains/user/queries.ts'
-import { withDatabase } from './database.ts'
+import { lookInDatabase, withDatabase } from './database.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
 import { whileShown } from './progress.ts'
 import { table } from './table.ts'
@@ -22,7 +22,7 @@ const list = usersCommand
   .description('List all accounts with their roles.')
   .option(...JSON_OPTION)
   .action((output: Output) =>
-    withDatabase(async ({ writer }) => {
+    lookInDatabase(async ({ writer }) => {
       const users = await listUsers(writer)
       const rows = users.map(({ email, email_confirmed, role, name, created_at }) => [
         email,

@@ -1,98 +1,113 @@
-import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout } from 'node:timers/promises'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { OperatorError } from '#src/errors.ts'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
+import { type HolderWatch, watchHolder } from './lock-holder.ts'
 import { insertReference, REFERENCE_FILE, readReference, SQL_FOLDER } from './reference.ts'
+import { explainRights } from './rights.ts'
+import { breaksOlder, pendingOf, readApplied, readScripts, type Script } from './scripts.ts'
 import type { Tables } from './tables.ts'
 
 /** Any constant will do, as long as every version of the program uses the same. */
 const MIGRATION_LOCK = 7_239_441
 
 /**
- * A version that still serves takes locks in an order of its own. Where the two wait for each other, the
- * server gives one of them up, at random; nothing is left of a migration then.
+ * Whoever wants a table that a migration waits for waits behind it: no longer than requests do anyway. Shorter than
+ * `deadlock_timeout`, so that of two that wait for each other the migration gives up, and no request.
  */
-const ATTEMPTS = 20
+const LOCK_TIMEOUT_MS = 500
+
+/** Between two attempts, each time twice as long: meanwhile nobody waits. */
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 10_000
+
+/** A dump takes some minutes. */
+const PATIENCE_MS = 10 * 60_000
+
+/** SQLSTATEs: a lock that did not come in time, and a deadlock. Nothing is left of a migration then. */
+const LOCK_NOT_AVAILABLE = '55P03'
 const DEADLOCK = '40P01'
 
-export interface Script {
-  kind: 'migration' | 'function'
-  name: string
-  text: string
-  checksum: string
+export interface MigrateOptions {
+  /** Told what is waited for. */
+  progress?: (message: string) => void
+  /** How long locks are tried for, in all. */
+  patienceMs?: number
 }
 
 /**
  * Brings the schema up to date: numbered migrations in order, each once; then the functions, each when
  * its text has changed. A database that is new also gets the countries and crops of the reference file. All
  * in one transaction under an advisory lock, so that of several processes that start together one migrates
- * and the others find it done. It is begun anew where requests of another process are in its way.
+ * and the others find it done.
+ *
+ * Locks are waited for only shortly: where a dump, or requests of another process, are in its way, it is begun anew
+ * after a pause. A schema that is up to date takes no lock, and no right but to read.
  *
  * @param folder has the scripts in `migrations` and `functions`, and the reference file
  * @returns the names of what was applied
- * @throws {OperatorError} when an applied migration has been changed, or is not known to this version
+ * @throws {OperatorError} when an applied migration has been changed, a newer version has made one that breaks this
+ * version, the role may not change the schema, or a lock has not come for too long
  */
-export async function migrate(db: Kysely<Tables>, folder = SQL_FOLDER): Promise<string[]> {
-  const scripts = [...(await scriptsOf('migration', folder)), ...(await scriptsOf('function', folder))]
-  for (let attempt = 1; ; attempt++) {
+export async function migrate(
+  db: Kysely<Tables>,
+  folder = SQL_FOLDER,
+  { progress = () => {}, patienceMs = PATIENCE_MS }: MigrateOptions = {},
+): Promise<string[]> {
+  const scripts = await readScripts(folder)
+  if (pendingOf(scripts, await readApplied(db)).length === 0) return []
+  const begun = performance.now()
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    let holder: HolderWatch | undefined
     try {
-      return await applyAll(db, scripts, folder)
+      return await db.transaction().execute(async (trx) => {
+        holder = watchHolder(db, await processOf(trx))
+        return applyAll(trx, scripts, folder)
+      })
     } catch (error) {
-      if (!isDeadlock(error) || attempt === ATTEMPTS) throw error
+      if (!isBlocked(error)) return explainRights(db, error)
+      const name = holder?.name()
+      if (performance.now() - begun + pause > patienceMs) throw blocked(name, patienceMs)
+      progress(`the schema is locked by ${name}: trying again in ${pause / 1000} s`)
+      await setTimeout(pause)
+    } finally {
+      // After the transaction: there may be one connection in all.
+      await holder?.stop()
     }
   }
 }
 
-/** The number of the latest migration that this version knows. */
-export async function schemaVersion(folder = SQL_FOLDER): Promise<number> {
-  const names = await readdir(new URL('migrations/', folder))
-  return Math.max(...names.map((name) => Number.parseInt(name, 10) || 0))
+async function processOf(trx: Transaction<Tables>): Promise<number> {
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(trx)
+  return (rows[0] as { pid: number }).pid
 }
 
-async function applyAll(db: Kysely<Tables>, scripts: Script[], folder: URL): Promise<string[]> {
-  return db.transaction().execute(async (trx) => {
-    await sql`select pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)})`.execute(trx)
-    const applied = await appliedScripts(trx)
-    refuseForeignMigrations(scripts, applied)
-    const names: string[] = []
-    const isNew = applied.size === 0
-    for (const script of scripts) {
-      const checksum = applied.get(key(script))
-      if (checksum === script.checksum) continue
-      if (checksum !== undefined && script.kind === 'migration') {
-        throw new OperatorError(
-          `Migration ${script.name} was changed after it was applied: put it back, and add a new one.`,
-        )
-      }
-      await apply(trx, script)
-      names.push(script.name)
-    }
-    if (isNew) {
-      await insertReference(trx, await readReference(folder))
-      names.push(REFERENCE_FILE)
-    }
-    return names
-  })
+function isBlocked(error: unknown): boolean {
+  const code = codeOf(error instanceof OperatorError ? error.cause : error)
+  return code === LOCK_NOT_AVAILABLE || code === DEADLOCK
 }
 
-function key({ kind, name }: Pick<Script, 'kind' | 'name'>): string {
-  return `${kind} ${name}`
-}
-
-/** The scripts of a kind, in the order in which they are applied. */
-export async function scriptsOf(kind: Script['kind'], sqlFolder: URL): Promise<Script[]> {
-  const folder = new URL(`${kind}s/`, sqlFolder)
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
-  return Promise.all(
-    names.map(async (name) => {
-      const text = await readFile(new URL(name, folder), 'utf8')
-      return { kind, name, text, checksum: createHash('sha256').update(text).digest('hex') }
-    }),
+function blocked(holder: string | undefined, patienceMs: number): OperatorError {
+  return new OperatorError(
+    `The schema could not be changed for ${patienceMs / 1000} s: ${holder} holds locks on it. Nothing was changed; end that, or try again later.`,
   )
 }
 
-async function appliedScripts(trx: Transaction<Tables>): Promise<Map<string, string>> {
+async function applyAll(trx: Transaction<Tables>, scripts: Script[], folder: URL): Promise<string[]> {
+  await sql`select pg_advisory_xact_lock(${sql.lit(MIGRATION_LOCK)})`.execute(trx)
+  await sql`set local lock_timeout = ${sql.lit(LOCK_TIMEOUT_MS)}`.execute(trx)
+  const applied = await readApplied(trx)
+  const pending = pendingOf(scripts, applied)
+  if (pending.length > 0) await keepAppliedScripts(trx)
+  for (const script of pending) await apply(trx, script)
+  const names = pending.map(({ name }) => name)
+  if (applied.size > 0) return names
+  await insertReference(trx, await readReference(folder))
+  return [...names, REFERENCE_FILE]
+}
+
+/** What migrations are kept in is made before the first of them. */
+async function keepAppliedScripts(trx: Transaction<Tables>): Promise<void> {
   await sql`
     create table if not exists applied_script (
       kind text not null,
@@ -101,20 +116,10 @@ async function appliedScripts(trx: Transaction<Tables>): Promise<Map<string, str
       applied_at timestamptz not null default now(),
       primary key (kind, name)
     )`.execute(trx)
-  const { rows } = await sql<Omit<Script, 'text'>>`select kind, name, checksum from applied_script`.execute(
-    trx,
-  )
-  return new Map(rows.map((row) => [key(row), row.checksum]))
-}
-
-function refuseForeignMigrations(scripts: Script[], applied: Map<string, string>): void {
-  const known = new Set(scripts.map(key))
-  const foreign = [...applied.keys()].find((name) => name.startsWith('migration ') && !known.has(name))
-  if (foreign) {
-    throw new OperatorError(
-      `The database was migrated by a newer version of the service (${foreign}): upgrade this one.`,
-    )
-  }
+  await sql`
+    alter table applied_script
+      add column if not exists replaced text[] not null default '{}',
+      add column if not exists breaks_older boolean not null default false`.execute(trx)
 }
 
 async function apply(trx: Transaction<Tables>, script: Script): Promise<void> {
@@ -124,11 +129,10 @@ async function apply(trx: Transaction<Tables>, script: Script): Promise<void> {
     throw new OperatorError(`${script.name} could not be applied: ${messageOf(error)}.`, { cause: error })
   }
   await sql`
-    insert into applied_script (kind, name, checksum)
-    values (${script.kind}, ${script.name}, ${script.checksum})
-    on conflict (kind, name) do update set checksum = excluded.checksum, applied_at = now()`.execute(trx)
-}
-
-function isDeadlock(error: unknown): boolean {
-  return error instanceof OperatorError && codeOf(error.cause) === DEADLOCK
+    insert into applied_script (kind, name, checksum, breaks_older)
+    values (${script.kind}, ${script.name}, ${script.checksum}, ${breaksOlder(script)})
+    on conflict (kind, name) do update set
+      replaced = applied_script.replaced || applied_script.checksum,
+      checksum = excluded.checksum,
+      applied_at = now()`.execute(trx)
 }

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
-import { type Script, scriptsOf } from './migrate.ts'
 import { SQL_FOLDER } from './reference.ts'
+import { type Script, scriptsOf } from './scripts.ts'
 import type { Tables } from './tables.ts'
 
 /** How a schema stands to what this version of the program expects. */

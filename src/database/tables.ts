@@ -50,7 +50,16 @@ export interface Tables {
   request_count: RequestCountTable
   idempotency_record: IdempotencyRecordTable
   audit_record: AuditRecordTable
-  applied_script: { kind: string; name: string; checksum: string; applied_at: Generated<Date> }
+  applied_script: AppliedScriptTable
+}
+
+interface AppliedScriptTable {
+  kind: string
+  name: string
+  checksum: string
+  applied_at: Generated<Date>
+  replaced: Generated<string[]>
+  breaks_older: Generated<boolean>
 }
 
 interface CountryTable {

@@ -1,4 +1,4 @@
-import { cp, readdir, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'
@@ -8,6 +8,7 @@ import { loadConfig } from '#src/config.ts'
 import { type Database, openCluster } from '#src/database/client.ts'
 import { migrate } from '#src/database/migrate.ts'
 import { REFERENCE_FILE } from '#src/database/reference.ts'
+import { refuseOlderSchema } from '#src/database/scripts.ts'
 import { OperatorError } from '#src/errors.ts'
 import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
@@ -83,14 +84,35 @@ describe('migrations', () => {
     expect(await ask("select to_regclass('second') as second")).toEqual([{ second: null }])
   })
 
-  test('are refused when the database has one that this version does not know', async () => {
+  test('of a newer version let this one go on, and its functions stay as they are', async () => {
+    const text = await readFile(join(folder, 'functions/countries_at.sql'), 'utf8')
+    await write('functions/countries_at.sql', text.replace('In PL/pgSQL', 'Made newer; in PL/pgSQL'))
     await write('migrations/9001_first.sql', 'create table first as select 1 as x')
-    await migrateFolder()
-    await expect(migrate(database.writer)).rejects.toThrow(
-      new OperatorError(
-        'The database was migrated by a newer version of the service (migration 9001_first.sql): upgrade this one.',
-      ),
+    expect(await migrateFolder()).toEqual(['9001_first.sql', 'countries_at.sql'])
+    try {
+      expect(await migrate(database.writer)).toEqual([])
+      await refuseOlderSchema(database.writer)
+      expect(await migrateFolder()).toEqual([])
+    } finally {
+      await sql`update applied_script set replaced = '{}', checksum = '' where name = 'countries_at.sql'`.execute(
+        database.writer,
+      )
+      await sql`delete from applied_script where name like '9%'`.execute(database.writer)
+      expect(await migrate(database.writer)).toEqual(['countries_at.sql'])
+    }
+  })
+
+  test('of a newer version that say so break this one: it is refused', async () => {
+    await write(
+      'migrations/9001_first.sql',
+      '-- Why.\n-- breaks: older versions\ncreate table first as select 1 as x',
     )
+    await migrateFolder()
+    const refusal = new OperatorError(
+      'The database was migrated by a newer version of the service (migration 9001_first.sql), and this one cannot go on with it: upgrade this one.',
+    )
+    await expect(migrate(database.writer)).rejects.toThrow(refusal)
+    await expect(refuseOlderSchema(database.writer)).rejects.toThrow(refusal)
   })
 
   test.each([
@@ -174,7 +196,19 @@ describe('functions', () => {
     expect(await ask('select test_answer()')).toEqual([{ test_answer: 2 }])
   })
 
-  test('of a newer version are left alone by this one: only migrations lock it out', async () => {
+  test('that a newer version has replaced are not put back by an older one', async () => {
+    await write('functions/test_answer.sql', answering(1))
+    await migrateFolder()
+    await write('functions/test_answer.sql', answering(2))
+    await migrateFolder()
+    await write('functions/test_answer.sql', answering(1))
+    expect(await migrateFolder()).toEqual([])
+    expect(await ask('select test_answer()')).toEqual([{ test_answer: 2 }])
+    await write('functions/test_answer.sql', answering(3))
+    expect(await migrateFolder()).toEqual(['test_answer.sql'])
+  })
+
+  test('of a newer version are left alone by this one', async () => {
     await write('functions/test_answer.sql', answering(1))
     await migrateFolder()
     expect(await migrate(database.writer)).toEqual([])

@@ -9,12 +9,14 @@ import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { type Cluster, type Database, openCluster } from '#src/database/client.ts'
 import { migrate } from '#src/database/migrate.ts'
+import { refuseMissingRights } from '#src/database/rights.ts'
 import { fixture, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
-import { runAgroProcess } from '#test/setup/cli.ts'
+import { runAgro, runAgroProcess } from '#test/setup/cli.ts'
 import type { TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { databaseUrl, executeOnServer } from '#test/setup/server.ts'
+import { addressOf, startService } from '#test/setup/service-process.ts'
 
 /** The embedded database has one role; and the script is one of psql. */
 const CANNOT = process.env.TEST_DATABASE_KIND === 'embedded' || spawnSync('psql', ['--version']).error
@@ -43,28 +45,35 @@ describe.skipIf(CANNOT)('the role that docker/database.sh makes', () => {
         POSTGRES_DB: name,
         DATABASE_USER: name,
         DATABASE_PASSWORD_FILE: passwordFile,
+        SERVICE_USER: `${name}_service`,
+        SERVICE_PASSWORD: password,
       },
     })
+    testDatabase = databaseAs(name)
+    cluster = await openCluster(testDatabase.config)
+    database = cluster.connectForMaintenance()
+    await migrate(database.writer)
+  })
+
+  function databaseAs(role: string, settings: Record<string, string> = {}): TestDatabase {
     const url = new URL(databaseUrl(server.href, name))
-    url.username = name
+    url.username = role
     url.password = encodeURIComponent(password)
     const environment = {
       DATABASE_URL: url.href,
       DEMO_DATA: 'false',
       LOG_LEVEL: 'silent',
       JWT_SECRET: password.repeat(2),
+      ...settings,
     }
-    testDatabase = { kind: 'server', environment, config: loadConfig(environment), drop: async () => {} }
-    cluster = await openCluster(testDatabase.config)
-    database = cluster.connectForMaintenance()
-    await migrate(database.writer)
-  })
+    return { kind: 'server', environment, config: loadConfig(environment), drop: async () => {} }
+  }
 
   afterAll(async () => {
     await database.close()
     await cluster.close()
     await executeOnServer(server.href, `drop database ${name} with (force)`)
-    await executeOnServer(server.href, `drop role ${name}`)
+    await executeOnServer(server.href, `drop role ${name}, ${name}_service`)
   })
 
   test('is no superuser, and may make neither databases nor roles', async () => {
@@ -124,5 +133,117 @@ describe.skipIf(CANNOT)('the role that docker/database.sh makes', () => {
         has_database_privilege('public', current_database(), 'connect') as others,
         has_schema_privilege('public', 'public', 'usage') as schema`.execute(database.writer)
     expect(rows).toEqual([{ own: true, creates: false, others: false, schema: false }])
+  })
+
+  describe('beside a role of the service’s own', () => {
+    const role = `${name}_service`
+    const asService = () => databaseAs(role, { MIGRATE_ON_START: 'false' })
+
+    test('without its rights is told so in a sentence: by the service, and by commands', async () => {
+      const REFUSAL = `The role ${role} has not the rights for it: it may not use the schema. The owner of the schema changes it by \`agro migrate\`, and gives a service its rights by \`agro grants ${role}\`.\n`
+      const started = startService(asService().environment)
+      expect(await started.ended).toBe(1)
+      expect([started.stdout(), started.stderr()]).toEqual(['', `agro: ${REFUSAL}`])
+      const listed = await runAgro(asService(), 'releases', 'list')
+      expect([listed.code, listed.stdout, listed.stderr]).toEqual([1, '', REFUSAL])
+    })
+
+    test('is granted them by the owner, to roles that there are, and by nobody else', async () => {
+      const granted = await runAgro(testDatabase, 'grants', role)
+      expect([granted.code, granted.stdout, granted.stderr]).toEqual([
+        0,
+        `${role} has the rights that the service needs.\n`,
+        '',
+      ])
+      const unknown = await runAgro(testDatabase, 'grants', 'no "one"')
+      expect(unknown.stderr).toBe(
+        'There is no role no "one": `create role` makes it, docker/database.sh shows how.\n',
+      )
+      const owner = await runAgro(testDatabase, 'grants', name)
+      expect(owner.stderr).toBe(
+        `${name} owns the schema, and may do all: grant to a role of the service's own.\n`,
+      )
+      const byService = await runAgro(asService(), 'grants', role)
+      expect([byService.code, byService.stdout]).toEqual([1, ''])
+    })
+
+    test('does all that the service does, loading included', async () => {
+      const manifest = await writeManifest(
+        await newFolder(),
+        manifestText([{ file: fixture('type-float32.tif') }], { country_code: 'eth' }),
+      )
+      const ingested = await runAgro(asService(), 'ingest', '--force', manifest)
+      expect([ingested.code, ingested.stderr.replaceAll(/loading: \d+ %\n/g, '')]).toEqual([0, ''])
+      const areas = await boundaryFile([feature({ code: 'ET02', name: 'South' }, rectangle(37, 7, 38, 8))])
+      const loaded = await runAgro(asService(), 'boundaries', areas, '--country', 'eth', '--level', '1')
+      expect([loaded.code, loaded.stderr]).toEqual([0, ''])
+
+      const service = startService(asService().environment)
+      const address = await addressOf(service)
+      const send = (method: string, path: string, body?: object, token?: string) =>
+        fetch(`${address}${path}`, {
+          method,
+          headers: {
+            ...(body && { 'content-type': 'application/json' }),
+            ...(token && { authorization: `Bearer ${token}` }),
+          },
+          ...(body && { body: JSON.stringify(body) }),
+        })
+      const account = { email: 'bekele@example.org', password: 'teff grows at dawn', name: 'Bekele' }
+      expect((await send('POST', '/auth/register', account)).status).toBe(201)
+      const tokens = await (await send('POST', '/auth/login', account)).json()
+      const { access_token: token } = tokens as { access_token: string }
+      const { rows } = await sql<{ lng: number; lat: number }>`
+        select (west + east) / 2 as lng, (south + north) / 2 as lat from coverage limit 1`.execute(
+        database.writer,
+      )
+      const asked = await send('POST', '/advisory/yield/point', rows[0], token)
+      expect([asked.status, await asked.json()]).toEqual([
+        200,
+        expect.objectContaining({ history_id: expect.any(String) }),
+      ])
+      expect((await send('DELETE', '/user/profile', { password: account.password }, token)).status).toBe(200)
+      service.signal('SIGTERM')
+      expect(await service.ended).toBe(0)
+    })
+
+    test('changes no table and no audit record, but has old ones removed', async () => {
+      const cluster = await openCluster(asService().config)
+      const own = cluster.connect()
+      const refused = async (statement: string) =>
+        expect(sql.raw(statement).execute(own.writer)).rejects.toMatchObject({ code: '42501' })
+      await refused('create table more (x integer)')
+      await refused('alter table release add column more text')
+      await refused('drop table release')
+      await refused('truncate release')
+      await refused('delete from audit_record')
+      await refused('update audit_record set kind = null')
+      await refused('delete from applied_script')
+      await sql`insert into audit_record (kind, at) values ('login', now() - interval '2 years')`.execute(
+        own.writer,
+      )
+      expect(
+        (await sql`select delete_old_audit_records(12, 1000) as deleted`.execute(own.writer)).rows,
+      ).toEqual([{ deleted: 1 }])
+      await own.close()
+      await cluster.close()
+    })
+
+    test('may use what later migrations make', async () => {
+      await sql`create table later (id bigint generated always as identity, x integer)`.execute(
+        database.writer,
+      )
+      const cluster = await openCluster(asService().config)
+      const own = cluster.connect()
+      await refuseMissingRights(own.writer)
+      await sql`insert into later (x) values (1)`.execute(own.writer)
+      await sql`revoke insert on later from ${sql.id(role)}`.execute(database.writer)
+      await expect(refuseMissingRights(own.writer)).rejects.toThrow(
+        `The role ${role} has not the rights for it: it may not insert rows of later.`,
+      )
+      await sql`drop table later`.execute(database.writer)
+      await own.close()
+      await cluster.close()
+    })
   })
 })

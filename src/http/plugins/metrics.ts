@@ -1,6 +1,6 @@
 import fp from 'fastify-plugin'
 import type pg from 'pg'
-import { schemaVersion } from '#src/database/migrate.ts'
+import { schemaVersion } from '#src/database/scripts.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { App } from '../app.ts'
 import { createMetrics, type Metrics } from '../metrics/metrics.ts'

@@ -1,0 +1,147 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { type Kysely, sql } from 'kysely'
+import { OperatorError } from '#src/errors.ts'
+import { SQL_FOLDER } from './reference.ts'
+import { explainRights, refuseRole } from './rights.ts'
+import type { Tables } from './tables.ts'
+
+/** A file that makes a part of the schema. */
+export interface Script {
+  kind: 'migration' | 'function'
+  name: string
+  text: string
+  checksum: string
+}
+
+/** What the database has of a script. */
+export interface AppliedScript {
+  checksum: string
+  /** The checksums of the texts of a function that this one took the place of. */
+  replaced: string[]
+  /** Whether versions that do not know a migration cannot go on with the schema that it makes. */
+  breaksOlder: boolean
+}
+
+/** Applied scripts by their kinds and names. */
+export type AppliedScripts = Map<string, AppliedScript>
+
+/** A line of a migration after which versions of before cannot go on: only a new major version may have one. */
+const BREAKS_OLDER = /^-- breaks: older versions$/m
+
+export const breaksOlder = ({ text }: Script): boolean => BREAKS_OLDER.test(text)
+
+/** The migrations in the order of their numbers, then the functions. */
+export async function readScripts(folder: URL): Promise<Script[]> {
+  return [...(await scriptsOf('migration', folder)), ...(await scriptsOf('function', folder))]
+}
+
+/** The scripts of a kind, in the order in which they are applied. */
+export async function scriptsOf(kind: Script['kind'], sqlFolder: URL): Promise<Script[]> {
+  const folder = new URL(`${kind}s/`, sqlFolder)
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort()
+  return Promise.all(
+    names.map(async (name) => {
+      const text = await readFile(new URL(name, folder), 'utf8')
+      return { kind, name, text, checksum: createHash('sha256').update(text).digest('hex') }
+    }),
+  )
+}
+
+/** The number of the latest migration that this version knows. */
+export async function schemaVersion(folder = SQL_FOLDER): Promise<number> {
+  const names = await readdir(new URL('migrations/', folder))
+  return Math.max(...names.map((name) => Number.parseInt(name, 10) || 0))
+}
+
+/** As the database has it; a schema of before lacks the columns that may be undefined. */
+interface AppliedScriptRow extends Omit<Script, 'text'> {
+  replaced?: string[]
+  breaks_older?: boolean
+}
+
+/** What is applied; nothing where there is no schema yet. Asks for no right but to read. */
+export async function readApplied(db: Kysely<Tables>): Promise<AppliedScripts> {
+  if (!(await isThere(db))) return new Map()
+  const { rows } = await sql<{ script: AppliedScriptRow }>`
+    select to_jsonb(applied_script) as script from applied_script`
+    .execute(db)
+    .catch((error) => explainRights(db, error))
+  return new Map(
+    rows.map(({ script }) => [
+      keyOf(script),
+      {
+        checksum: script.checksum,
+        replaced: script.replaced ?? [],
+        breaksOlder: script.breaks_older ?? false,
+      },
+    ]),
+  )
+}
+
+/** A table in a schema that the role may not use is there and not found. */
+async function isThere(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean; exists: boolean }>`
+    select
+      to_regclass('applied_script') is not null as found,
+      exists (select from pg_class where relname = 'applied_script' and relkind = 'r') as exists`.execute(db)
+  const [{ found, exists } = { found: false, exists: false }] = rows
+  if (exists && !found) return refuseRole(db, 'it may not use the schema')
+  return found
+}
+
+/**
+ * What has to be applied for this version. A newer version may have been here: it may leave this one to go on,
+ * and then its functions stay, which are right for both.
+ *
+ * @throws {OperatorError} when an applied migration has been changed, or one breaks this version
+ */
+export function pendingOf(scripts: Script[], applied: AppliedScripts): Script[] {
+  const known = new Set(scripts.map(keyOf))
+  const foreign = [...applied].filter(([key]) => key.startsWith('migration ') && !known.has(key))
+  const breaking = foreign.find(([, script]) => script.breaksOlder)
+  if (breaking) {
+    throw new OperatorError(
+      `The database was migrated by a newer version of the service (${breaking[0]}), and this one cannot go on with it: upgrade this one.`,
+    )
+  }
+  return scripts.filter((script) => {
+    const found = applied.get(keyOf(script))
+    if (script.kind === 'function') {
+      return foreign.length === 0 && found?.checksum !== script.checksum && !isReplaced(script, found)
+    }
+    if (found && found.checksum !== script.checksum) {
+      throw new OperatorError(
+        `Migration ${script.name} was changed after it was applied: put it back, and add a new one.`,
+      )
+    }
+    return !found
+  })
+}
+
+/** Whether a newer version has put another text in its place. */
+function isReplaced({ checksum }: Script, found: AppliedScript | undefined): boolean {
+  return found?.replaced.includes(checksum) ?? false
+}
+
+/**
+ * For what must not change the schema: says that it has to be brought up to date first.
+ *
+ * @throws {OperatorError} when the schema is older than this version, or breaks it
+ */
+export async function refuseOlderSchema(db: Kysely<Tables>, folder = SQL_FOLDER): Promise<void> {
+  const applied = await readApplied(db)
+  const [first, ...others] = pendingOf(await readScripts(folder), applied)
+  if (!first) return
+  if (applied.size === 0) {
+    throw new OperatorError('The database has no schema yet: `agro migrate` makes it.')
+  }
+  const missing = others.length > 0 ? `${first.name} and ${others.length} more` : first.name
+  throw new OperatorError(
+    `The schema of the database is older than this version, which needs ${missing}: \`agro migrate\` brings it up to date.`,
+  )
+}
+
+function keyOf({ kind, name }: Pick<Script, 'kind' | 'name'>): string {
+  return `${kind} ${name}`
+}
