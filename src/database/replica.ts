@@ -18,7 +18,7 @@ export interface ReplicaState {
 /** A replica that reads may go to, looked after in the background. */
 export interface Replica {
   state(): ReplicaState
-  /** Is told each time that the name of the state changes. */
+  /** Is told each time that the name of the state changes, and at once where it is not `used`. */
   onChange(listener: (state: ReplicaState) => void): void
   beginReading(): Reading
   close(): void
@@ -114,7 +114,10 @@ export function createReplica(options: ReplicaOptions): Replica {
 
   return {
     state,
-    onChange: (listener) => void listeners.push(listener),
+    onChange(listener) {
+      listeners.push(listener)
+      if (told !== 'used') listener(state())
+    },
     beginReading: reads.begin,
     close() {
       closed = true
