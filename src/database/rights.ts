@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { OperatorError } from '#src/errors.ts'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
 import type { Tables } from './tables.ts'
+import { inTransaction } from './transaction.ts'
 
 /** SQLSTATE of what a role may not do. */
 const INSUFFICIENT_PRIVILEGE = '42501'
@@ -54,10 +55,7 @@ function isOurs(catalog: 'pg_class' | 'pg_proc'): RawBuilder<boolean> {
  * @throws {OperatorError} where there is no such role, or the caller does not own the schema
  */
 export async function grantService(db: Kysely<Tables>, role: string): Promise<void> {
-  await db
-    .transaction()
-    .execute((trx) => grantAll(trx, role))
-    .catch((error) => explainRights(db, error))
+  await inTransaction(db, (trx) => grantAll(trx, role)).catch((error) => explainRights(db, error))
 }
 
 async function grantAll(trx: Transaction<Tables>, role: string): Promise<void> {

@@ -94,18 +94,7 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
         },
         response: {
           200: answerOf(ref(response), forms),
-          ...errorResponses(
-            'INVALID_PARAMETERS',
-            ['UNAUTHORIZED', TOKEN_OF_NO_USE],
-            'INSUFFICIENT_SCOPE',
-            ...BODY_ERRORS,
-            ['MALFORMED_BODY', NOT_UTF8],
-            ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
-            exampleNoRelease(product),
-            ['NOT_ACCEPTABLE', notAcceptable(FORMS)],
-            'TOO_MANY_POINTS',
-            ['UNSUPPORTED_MEDIA_TYPE', UNSUPPORTED_FORM],
-          ),
+          ...errorsOf(product),
         },
       },
       preValidation: async (call) => {
@@ -143,6 +132,21 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
       },
     })
   }
+}
+
+function errorsOf(product: ProductDefinition) {
+  return errorResponses(
+    'INVALID_PARAMETERS',
+    ['UNAUTHORIZED', TOKEN_OF_NO_USE],
+    'INSUFFICIENT_SCOPE',
+    ...BODY_ERRORS,
+    ['MALFORMED_BODY', NOT_UTF8],
+    ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
+    exampleNoRelease(product),
+    ['NOT_ACCEPTABLE', notAcceptable(FORMS)],
+    'TOO_MANY_POINTS',
+    ['UNSUPPORTED_MEDIA_TYPE', UNSUPPORTED_FORM],
+  )
 }
 
 /** What is documented of an answer in each of its forms. */

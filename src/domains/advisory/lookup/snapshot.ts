@@ -76,37 +76,7 @@ export function createSnapshots(source: SnapshotSource, products: Products, maxA
   const prepare = createPreparation(products)
 
   async function load(source: Kysely<Tables>): Promise<void> {
-    const takenAt = performance.now()
-    const { ids, boundaries, reference } = await findPublishedState(source)
-    if (snapshot && snapshot.state === stateOf({ ids, boundaries, reference })) {
-      snapshot.takenAt = takenAt
-      return
-    }
-    const known = snapshot?.releases
-    const missing = ids.filter((id) => !known?.has(id))
-    const added = await findReleases(source, missing)
-    const countries = await listCountries(source)
-    const bounded = await listBoundedCountries(source)
-    const aliases = await listCropAliases(source)
-    const prepared = new Map(added.map((release) => [release.id, prepare(release)]))
-    const releases = new Map<number, PublishedRelease | null>()
-    for (const id of ids) {
-      const release = known?.has(id) ? known.get(id) : prepared.get(id)
-      if (release !== undefined) releases.set(id, release)
-    }
-    const published = [...releases.values()].filter((release) => release !== null)
-    snapshot = {
-      takenAt,
-      // Releases may have been deleted in between: then the next look finds a change.
-      state: stateOf({ ids: [...releases.keys()], boundaries, reference }),
-      releases,
-      countries,
-      bounded: new Set(bounded),
-      boundaries,
-      releaseOf: chooserOf(published, aliases),
-      cropNamed: (crop) => aliases.find(({ alias }) => alias === crop)?.code ?? crop,
-      periodsOf: (series) => periodsOf(published, series),
-    }
+    snapshot = await take(source, snapshot, prepare)
   }
 
   function refresh(): Promise<void> {
@@ -148,6 +118,45 @@ export function createSnapshots(source: SnapshotSource, products: Products, maxA
         ageMs: performance.now() - snapshot.takenAt,
         published: [...snapshot.releases.values()].filter((release) => release !== null),
       },
+  }
+}
+
+/** Asks what is published. Where that has not changed since a snapshot was taken, it is as new as that. */
+async function take(
+  source: Kysely<Tables>,
+  before: DatedSnapshot | undefined,
+  prepare: (release: Release) => PublishedRelease | null,
+): Promise<DatedSnapshot> {
+  const takenAt = performance.now()
+  const { ids, boundaries, reference } = await findPublishedState(source)
+  if (before?.state === stateOf({ ids, boundaries, reference })) {
+    before.takenAt = takenAt
+    return before
+  }
+  const known = before?.releases
+  const missing = ids.filter((id) => !known?.has(id))
+  const added = await findReleases(source, missing)
+  const countries = await listCountries(source)
+  const bounded = await listBoundedCountries(source)
+  const aliases = await listCropAliases(source)
+  const prepared = new Map(added.map((release) => [release.id, prepare(release)]))
+  const releases = new Map<number, PublishedRelease | null>()
+  for (const id of ids) {
+    const release = known?.has(id) ? known.get(id) : prepared.get(id)
+    if (release !== undefined) releases.set(id, release)
+  }
+  const published = [...releases.values()].filter((release) => release !== null)
+  return {
+    takenAt,
+    // Releases may have been deleted in between: then the next look finds a change.
+    state: stateOf({ ids: [...releases.keys()], boundaries, reference }),
+    releases,
+    countries,
+    bounded: new Set(bounded),
+    boundaries,
+    releaseOf: chooserOf(published, aliases),
+    cropNamed: (crop) => aliases.find(({ alias }) => alias === crop)?.code ?? crop,
+    periodsOf: (series) => periodsOf(published, series),
   }
 }
 
