@@ -92,7 +92,18 @@ export const PointCollection = Type.Object(
         type: Type.Literal('Feature'),
         id: optional(PointId),
         geometry: ref(Point),
-        properties: optional(Type.Object({ id: optional(PointId), name: PointRequest.properties.name })),
+        properties: optional(
+          Type.Object({
+            // Files of others have what they like there.
+            id: Type.Optional(
+              Type.Unknown({
+                description:
+                  'Names the point as `id` of the Feature does, where that is left out; else it is ignored.',
+              }),
+            ),
+            name: PointRequest.properties.name,
+          }),
+        ),
       }),
       { minItems: 1, maxItems: BATCH_LIMITS.withToken },
     ),
