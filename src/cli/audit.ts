@@ -24,11 +24,11 @@ export const auditCommand = new Command('audit')
   .option('--json', 'answer with a JSON object in each line, for programs')
   .action((options: AuditOptions) =>
     lookInDatabase(async ({ writer }) => {
-      const reader = readerOfOutput()
       const { user, kind, since, json } = options
       const userId = user === undefined ? undefined : await idOf(writer, user)
       for await (const record of listRecords(writer, { userId, kind, since })) {
-        if (reader.isGone) return
+        // Whoever reads the first lines alone (`| head`) has closed the pipe.
+        if (process.stdout.errored) return
         console.log(json ? JSON.stringify(record) : lineOf(record))
       }
     }),
@@ -72,13 +72,4 @@ function lineOf({ id: _, at, kind, userId, email, detail, ...rest }: AuditRecord
 
 function textOf(value: unknown): string {
   return typeof value === 'string' && !/[\s"]/.test(value) ? value : JSON.stringify(value)
-}
-
-/** Whoever reads the first lines alone (`| head`) closes the pipe: there is nothing more to do then. */
-function readerOfOutput(): { isGone: boolean } {
-  const reader = { isGone: false }
-  process.stdout.once('error', () => {
-    reader.isGone = true
-  })
-  return reader
 }
