@@ -1,51 +1,26 @@
 import { type Kysely, sql } from 'kysely'
 import { SQL_FOLDER } from './reference.ts'
-import { type Script, scriptsOf } from './scripts.ts'
+import {
+  type Comparison,
+  compareScripts,
+  migrationsIn,
+  readApplied,
+  readScripts,
+  type Script,
+  scriptsOf,
+} from './scripts.ts'
 import type { Tables } from './tables.ts'
 
 /** How a schema stands to what this version of the program expects. */
-export interface SchemaState {
-  /** Migrations that were applied, and the last of them. */
-  applied: number
-  last: string | undefined
-  /** Scripts of this version that are not applied, or functions that have another text. */
-  pending: string[]
-  /** Migrations that this version does not know: a newer one has applied them. */
-  newer: string[]
-  /** Migrations whose text has changed since they were applied. */
-  changed: string[]
+export interface SchemaState extends Comparison {
+  /** The migrations that were applied. */
+  applied: string[]
 }
 
 /** Compares what was applied to a database with the scripts; changes nothing. */
 export async function schemaState(db: Kysely<Tables>): Promise<SchemaState> {
-  const migrations = await scriptsOf('migration', SQL_FOLDER)
-  const functions = await scriptsOf('function', SQL_FOLDER)
-  const checksums = await appliedChecksums(db)
-  const of = (script: Pick<Script, 'kind' | 'name'>) => checksums.get(`${script.kind} ${script.name}`)
-  const appliedMigrations = [...checksums.keys()].flatMap((key) =>
-    key.startsWith('migration ') ? [key.slice('migration '.length)] : [],
-  )
-  const pending = [
-    ...migrations.filter((script) => of(script) === undefined),
-    ...functions.filter((script) => of(script) !== script.checksum),
-  ]
-  return {
-    applied: appliedMigrations.length,
-    last: appliedMigrations.at(-1),
-    pending: pending.map(({ name }) => name),
-    newer: appliedMigrations.filter((name) => !migrations.some((script) => script.name === name)),
-    changed: migrations
-      .filter((script) => of(script) !== undefined && of(script) !== script.checksum)
-      .map(({ name }) => name),
-  }
-}
-
-async function appliedChecksums(db: Kysely<Tables>): Promise<Map<string, string>> {
-  const { rows: found } = await sql`select where to_regclass('applied_script') is not null`.execute(db)
-  if (found.length === 0) return new Map()
-  const { rows } = await sql<{ key: string; checksum: string }>`
-    select kind || ' ' || name as key, checksum from applied_script order by kind, name`.execute(db)
-  return new Map(rows.map(({ key, checksum }) => [key, checksum]))
+  const applied = await readApplied(db)
+  return { applied: migrationsIn(applied), ...compareScripts(await readScripts(SQL_FOLDER), applied) }
 }
 
 /** What the applied scripts have made and is there no more, or cannot be relied on. */

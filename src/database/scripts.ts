@@ -81,42 +81,79 @@ export async function readApplied(db: Kysely<Tables>): Promise<AppliedScripts> {
 
 /** A table in a schema that the role may not use is there and not found. */
 async function isThere(db: Kysely<Tables>): Promise<boolean> {
-  const { rows } = await sql<{ found: boolean; exists: boolean }>`
+  const { rows } = await sql<{ found: boolean; hidden: boolean }>`
     select
       to_regclass('applied_script') is not null as found,
-      exists (select from pg_class where relname = 'applied_script' and relkind = 'r') as exists`.execute(db)
-  const [{ found, exists } = { found: false, exists: false }] = rows
-  if (exists && !found) return refuseRole(db, 'it may not use the schema')
+      exists (
+        select from pg_class
+        where relname = 'applied_script' and relkind = 'r' and not has_schema_privilege(relnamespace, 'usage')
+      ) as hidden`.execute(db)
+  const [{ found, hidden } = { found: false, hidden: false }] = rows
+  if (hidden && !found) return refuseRole(db, 'it may not use the schema')
   return found
 }
 
+/** How what was applied stands to the scripts of this version. */
+export interface Comparison {
+  /** What has to be applied. */
+  pending: Script[]
+  /** Migrations of a newer version, and those among them that this one cannot go on with. */
+  newer: string[]
+  breaking: string[]
+  /** Migrations whose text has changed since they were applied. */
+  changed: string[]
+}
+
 /**
- * What has to be applied for this version. A newer version may have been here: it may leave this one to go on,
+ * Compares what was applied with the scripts. A newer version may have been here: it may leave this one to go on,
  * and then its functions stay, which are right for both.
+ */
+export function compareScripts(scripts: Script[], applied: AppliedScripts): Comparison {
+  const known = new Set(scripts.map(keyOf))
+  const newer = migrationsIn(applied).filter((name) => !known.has(keyOf({ kind: 'migration', name })))
+  const isPending = (script: Script) => {
+    const found = applied.get(keyOf(script))
+    if (script.kind === 'migration') return !found
+    return newer.length === 0 && found?.checksum !== script.checksum && !isReplaced(script, found)
+  }
+  const isChanged = (script: Script) => {
+    const found = applied.get(keyOf(script))
+    return script.kind === 'migration' && found !== undefined && found.checksum !== script.checksum
+  }
+  return {
+    pending: scripts.filter(isPending),
+    newer,
+    breaking: newer.filter((name) => applied.get(keyOf({ kind: 'migration', name }))?.breaksOlder),
+    changed: scripts.filter(isChanged).map(({ name }) => name),
+  }
+}
+
+/** The names of the migrations among what was applied, in the order of their numbers. */
+export function migrationsIn(applied: AppliedScripts): string[] {
+  const prefix = keyOf({ kind: 'migration', name: '' })
+  return [...applied.keys()]
+    .flatMap((key) => (key.startsWith(prefix) ? [key.slice(prefix.length)] : []))
+    .sort()
+}
+
+/**
+ * What has to be applied for this version.
  *
  * @throws {OperatorError} when an applied migration has been changed, or one breaks this version
  */
 export function pendingOf(scripts: Script[], applied: AppliedScripts): Script[] {
-  const known = new Set(scripts.map(keyOf))
-  const foreign = [...applied].filter(([key]) => key.startsWith('migration ') && !known.has(key))
-  const breaking = foreign.find(([, script]) => script.breaksOlder)
-  if (breaking) {
+  const { pending, breaking, changed } = compareScripts(scripts, applied)
+  if (breaking[0]) {
     throw new OperatorError(
-      `The database was migrated by a newer version of the service (${breaking[0]}), and this one cannot go on with it: upgrade this one.`,
+      `The database was migrated by a newer version of the service (migration ${breaking[0]}), and this one cannot go on with it: upgrade this one.`,
     )
   }
-  return scripts.filter((script) => {
-    const found = applied.get(keyOf(script))
-    if (script.kind === 'function') {
-      return foreign.length === 0 && found?.checksum !== script.checksum && !isReplaced(script, found)
-    }
-    if (found && found.checksum !== script.checksum) {
-      throw new OperatorError(
-        `Migration ${script.name} was changed after it was applied: put it back, and add a new one.`,
-      )
-    }
-    return !found
-  })
+  if (changed[0]) {
+    throw new OperatorError(
+      `Migration ${changed[0]} was changed after it was applied: put it back, and add a new one.`,
+    )
+  }
+  return pending
 }
 
 /** Whether a newer version has put another text in its place. */

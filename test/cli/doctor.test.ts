@@ -175,10 +175,30 @@ describe.skipIf(EMBEDDED)('the doctor', () => {
     )
     const newer = await examined()
     expect([newer.code, newer.of('schema migrations')]).toEqual([
+      1,
+      [['note', 'The schema is newer than this version, which goes on with it: it has 9999_x.sql.']],
+    ])
+    await client.query(`update applied_script set breaks_older = true where name = '9999_x.sql'`)
+    const breaking = await examined()
+    expect([breaking.code, breaking.of('schema migrations')]).toEqual([
       2,
-      [['error', 'The schema is newer than this version: it has 9999_x.sql.']],
+      [['error', 'The schema is newer than this version, which cannot go on with 9999_x.sql.']],
     ])
     await client.query(`delete from applied_script where name = '9999_x.sql'`)
+  })
+
+  test('takes no function for pending that a newer version has replaced', async () => {
+    const { rows } = await client.query(
+      `update applied_script set checksum = 'newer', replaced = array[checksum] where name = 'tiles_of.sql'
+       returning replaced[1] as checksum`,
+    )
+    expect((await examined()).of('schema migrations')).toEqual([
+      ['ok', expect.stringMatching(/^The schema is up to date: /)],
+    ])
+    await client.query(
+      `update applied_script set checksum = $1, replaced = default where name = 'tiles_of.sql'`,
+      [rows[0].checksum],
+    )
   })
 
   test('misses what was dropped, and goes on where a question fails', async () => {

@@ -7,9 +7,12 @@ import type { TestDatabase } from '#test/setup/database.ts'
 const isReport = new Ajv().compile<DoctorReport>(DoctorReport)
 
 /** What the doctor has found with some settings, of the form that programs rely on, and its exit code. */
-export async function examine(testDatabase: TestDatabase, settings: Record<string, string> = {}) {
+export async function examine(
+  testDatabase: Pick<TestDatabase, 'environment'>,
+  settings: Record<string, string> = {},
+) {
   const environment = { ...testDatabase.environment, ...settings }
-  const { code, stdout, stderr } = await runAgro({ ...testDatabase, environment }, 'doctor', '--json')
+  const { code, stdout, stderr } = await runAgro({ environment }, 'doctor', '--json')
   const report: DoctorReport = JSON.parse(stdout)
   expect(isReport(report), JSON.stringify(isReport.errors)).toBe(true)
   expect(stderr).toBe('')

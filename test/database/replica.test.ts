@@ -8,6 +8,7 @@ import { findPixels, findTiles } from '#src/domains/advisory/lookup/queries.ts'
 import { listCoverages } from '#src/domains/advisory/polygon/zonal-queries.ts'
 import type { App } from '#src/http/app.ts'
 import { loadRelease } from '#src/ingest/load.ts'
+import { examine } from '#test/cli/examination.ts'
 import { captureLog } from '#test/setup/log.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
@@ -130,6 +131,32 @@ describe.skipIf(CANNOT)('a replica', () => {
   test('is read from, and readiness says so', async () => {
     await untilReplicaIs('used')
     expect(await readsFromReplica()).toBe(true)
+  })
+
+  test('is looked at by the doctor, who asks no other in its place', async () => {
+    const lag = async () => {
+      const environment = {
+        DATABASE_URL: server.primaryUrl('agro'),
+        DATABASE_READ_URL: server.replicaUrl('agro'),
+        READ_MAX_LAG_MS: String(MAX_LAG_MS),
+      }
+      return (await examine({ environment })).of('replica lag')
+    }
+    expect(await lag()).toEqual([['ok', 'The replica has all that the database has written.']])
+    await server.stopReplica('fast')
+    try {
+      expect(await lag()).toEqual([
+        [
+          'warning',
+          expect.stringMatching(
+            /^The replica of DATABASE_READ_URL cannot be asked, so that its reads are the primary's: connect ECONNREFUSED /,
+          ),
+        ],
+      ])
+    } finally {
+      await server.startReplica()
+    }
+    await untilReplicaIs('used')
   })
 
   test.each<[string, () => void | Promise<void>, () => void | Promise<void>]>([

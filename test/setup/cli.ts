@@ -58,7 +58,10 @@ function runNode(testDatabase: TestDatabase, parameters: string[]): Promise<CliR
  * Does the same within this process, one command after the other: it opens and closes the database all the
  * same, and is done in half the time.
  */
-export async function runAgro(testDatabase: TestDatabase, ...parameters: string[]): Promise<CliResult> {
+export async function runAgro(
+  testDatabase: Pick<TestDatabase, 'environment'>,
+  ...parameters: string[]
+): Promise<CliResult> {
   const result = { stdout: '', stderr: '' }
   const collect = (stream: keyof typeof result) => (text: string | Uint8Array) => {
     result[stream] += text

@@ -61,6 +61,6 @@ async function answersTo<Subject>(
   } catch (caught) {
     if (codeOf(caught) === STATEMENT_TIMEOUT) return [unknown('The database took too long to answer this.')]
     if (isDatabaseUnavailable(caught)) return [GONE]
-    return [unknown(`This could not be looked at: ${messageOf(caught)}.`)]
+    return [unknown(`This could not be looked at: ${messageOf(caught).replace(/\.$/, '')}.`)]
   }
 }

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Command } from 'commander'
+import { Kysely, PostgresDialect } from 'kysely'
 import { type Config, loadConfig, loadEnvironmentFile } from '#src/config.ts'
 import { type Cluster, openCluster } from '#src/database/client.ts'
 import { FolderInUse } from '#src/database/embedded/lock.ts'
@@ -98,7 +99,8 @@ async function examineCluster(config: Config, cluster: Cluster): Promise<NamedFi
     config,
     kind: database.kind,
     ask: readingFrom(database.writer),
-    askReplica: readingFrom(database.reader),
+    // Without the way round of requests, which ask the primary where the replica does not answer.
+    askReplica: readingFrom(new Kysely({ dialect: new PostgresDialect({ pool: database.readPool }) })),
   }
   const onServer = [connections, ...(config.DATABASE_READ_URL === undefined ? [] : [replica]), clock]
   try {

@@ -1,13 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Config } from '#src/config.ts'
 import { isDatabaseUnavailable } from '#src/database/failures.ts'
-import { messageOf } from '#src/lib/caught.ts'
+import { codeOf, messageOf } from '#src/lib/caught.ts'
 import type { Group, Patient } from './examination.ts'
-import { error, note, ok, sizeText, spanText, warning } from './finding.ts'
+import { note, ok, sizeText, spanText, warning } from './finding.ts'
 import { findReplay, findWrittenPosition, type Replay } from './server-queries.ts'
-
-/** A replica that is so far behind has been for longer than a burst of writing takes. */
-const LATE_SECONDS = 10
-const LOST_SECONDS = 300
 
 /** For two seconds it is asked again. */
 const ATTEMPTS = 10
@@ -17,15 +14,15 @@ const PAUSE_MS = 200
 export const replica: Group<Patient> = {
   group: 'replica',
   questions: {
-    lag: async ({ ask, askReplica }) => {
+    lag: async ({ config, ask, askReplica }) => {
+      const position = await ask(findWrittenPosition)
       try {
-        const position = await ask(findWrittenPosition)
-        return [replayFinding(await replayOf(position, askReplica))]
+        return [replayFinding(await replayOf(position, askReplica), config)]
       } catch (caught) {
         if (!isDatabaseUnavailable(caught)) throw caught
         return [
-          error(
-            `The replica of DATABASE_READ_URL cannot be asked: ${messageOf(caught)}.`,
+          warning(
+            `The replica of DATABASE_READ_URL cannot be asked, so that its reads are the primary's: ${messageOf(caught) || codeOf(caught)}.`,
             'Start it, or leave out DATABASE_READ_URL.',
           ),
         ]
@@ -43,20 +40,22 @@ async function replayOf(position: string, askReplica: Patient['askReplica']): Pr
   }
 }
 
-function replayFinding({ recovering, paused, behind, seconds }: Replay) {
+function replayFinding({ recovering, paused, behind, seconds }: Replay, { READ_MAX_LAG_MS }: Config) {
   if (!recovering)
     return note('DATABASE_READ_URL names no replica, but a server that writes.', 'Is it the same database?')
   if (paused) {
     return warning(
-      'The replica has paused: what it answers gets older.',
+      'The replica has paused: what is written from now on is read from the primary.',
       'Say `select pg_wal_replay_resume()` there.',
     )
   }
   // Where all is replayed, the last transaction may be hours old because nobody has written since.
   if (behind === 0) return ok('The replica has all that the database has written.')
   const lag = seconds === null ? '' : `, ${spanText(seconds)}`
-  const sentence = `The replica is ${sizeText(behind)}${lag} behind.`
-  const advice = 'Look at its load and at the network between; requests that read get old answers.'
-  if (seconds === null || seconds < LATE_SECONDS) return ok(sentence)
-  return seconds < LOST_SECONDS ? warning(sentence, advice) : error(sentence, advice)
+  const sentence = `The replica is ${sizeText(behind)}${lag} behind`
+  if (seconds !== null && seconds * 1000 <= READ_MAX_LAG_MS) return ok(`${sentence}.`)
+  return warning(
+    `${sentence}, more than READ_MAX_LAG_MS: its reads are the primary's.`,
+    'Look at its load and at the network between.',
+  )
 }

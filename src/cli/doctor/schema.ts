@@ -7,14 +7,14 @@ export const schema: Group<Patient> = {
   group: 'schema',
   questions: {
     migrations: async ({ ask }) => {
-      const { applied, last, pending, newer, changed } = await ask(schemaState)
-      if (applied === 0) {
+      const { applied, pending, newer, breaking, changed } = await ask(schemaState)
+      if (applied.length === 0) {
         return [error('The database has no schema of the service.', 'Start the service, or `agro migrate`.')]
       }
-      if (newer.length > 0) {
+      if (breaking.length > 0) {
         return [
           error(
-            `The schema is newer than this version: it has ${someNames(newer)}.`,
+            `The schema is newer than this version, which cannot go on with ${someNames(breaking)}.`,
             'Upgrade the service and agro.',
           ),
         ]
@@ -30,12 +30,20 @@ export const schema: Group<Patient> = {
       if (pending.length > 0) {
         return [
           warning(
-            `The schema is older than this version: ${someNames(pending)} ${pending.length === 1 ? 'is' : 'are'} not applied.`,
+            `The schema is older than this version: ${someNames(pending.map(({ name }) => name))} ${pending.length === 1 ? 'is' : 'are'} not applied.`,
             'Start the service of this version, or `agro migrate`.',
           ),
         ]
       }
-      return [ok(`The schema is up to date: ${last} is the last of ${applied} migrations.`)]
+      if (newer.length > 0) {
+        return [
+          note(
+            `The schema is newer than this version, which goes on with it: it has ${someNames(newer)}.`,
+            'Upgrade what is left of this version.',
+          ),
+        ]
+      }
+      return [ok(`The schema is up to date: ${applied.at(-1)} is the last of ${applied.length} migrations.`)]
     },
     objects: async ({ ask }) => {
       const { missing, disabled } = await ask(schemaDefects)
