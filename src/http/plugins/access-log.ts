@@ -11,16 +11,13 @@ export const accessLog = fp(
   async (app: App) => {
     const { ACCESS_LOG, BASE_PATH } = app.config
     if (!ACCESS_LOG) return
-    // The setting is what asks for it, whatever else is to be logged.
-    const log = app.log.child({}, { level: 'info' })
-
     app.addHook('onResponse', (request, reply, done) => {
-      const { id: reqId, is404, method, routeOptions, ip, errorCode: code, raw } = request
+      const { is404, method, routeOptions, ip, errorCode: code, raw } = request
       const { route } = is404 ? UNKNOWN_PATH : patternOf(routeOptions, BASE_PATH)
       const length = reply.getHeader('content-length')
-      log.info(
+      // The setting is what asks for it, whatever else is to be logged. With the ids of the request and of its trace.
+      request.log.child({}, { level: 'info' }).info(
         {
-          reqId,
           method,
           route,
           status: reply.statusCode,

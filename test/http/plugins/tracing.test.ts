@@ -19,7 +19,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('with an SDK of O
 
   beforeAll(async () => {
     new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register()
-    service = await createTestApp({ settings: { LOG_LEVEL: 'info', BASE_PATH: '/agro' } })
+    service = await createTestApp({ settings: { LOG_LEVEL: 'info', ACCESS_LOG: 'true', BASE_PATH: '/agro' } })
     log = captureLog(service.app)
     service.app.post('/probe', { config: { public: true } }, async () => {
       await service.database.writer.selectFrom('country').select('code').limit(1).execute()
@@ -78,8 +78,10 @@ describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('with an SDK of O
     log.length = 0
     await service.app.inject({ url: '/agro/user/profile', headers: { traceparent } })
     const [span] = exporter.getFinishedSpans()
+    const ids = { trace_id: TRACE, span_id: span?.spanContext().spanId }
     expect(log.map((line) => JSON.parse(line))).toMatchObject([
-      { msg: 'refused', trace_id: TRACE, span_id: span?.spanContext().spanId },
+      { msg: 'refused', ...ids },
+      { msg: 'answered', ...ids },
     ])
   })
 
