@@ -6,11 +6,12 @@ const CONNECTION_CODES =
 
 /**
  * SQLSTATEs: connection exceptions, refused credentials, no such database, a replica that had to cancel the query
- * to keep up, insufficient resources (no disk space, memory or connection is left), locks that are not to be had in
+ * to keep up, insufficient resources (no disk space, memory or connection is left), a database that is closed to
+ * connections, locks that are not to be had in
  * time, statements that take too long or are cancelled, shutdown and start-up of the server, a transaction that was
  * idle for too long, and files that cannot be read or written.
  */
-const UNAVAILABLE_STATES = /^(08...|28...|3D000|53...|55P03|57014|57P0[1-5]|25P0[34]|58...)$/
+const UNAVAILABLE_STATES = /^(08...|28...|3D000|53...|55000|55P03|57014|57P0[1-5]|25P0[34]|58...)$/
 
 /** A deadlock, and what a transaction cannot be put in order with others for: nothing is left of either. */
 const UNDONE_STATES = /^(40P01|40001)$/

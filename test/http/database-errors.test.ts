@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import type { LightMyRequestResponse } from 'fastify'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { testServer } from '#test/setup/database.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { executeOnServer } from '#test/setup/server.ts'
 
 /** What PostgreSQL says is the same on both databases, and several sessions are needed to have it say so. */
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
@@ -31,7 +33,8 @@ describe.skipIf(EMBEDDED)('a database that says no', () => {
 
   /** What is set for a database holds for the connections that are made afterwards. */
   async function setForDatabase(setting: string): Promise<void> {
-    await other.query(`alter database ${name} ${setting}`)
+    // From another database: nobody can close the one that they are connected to.
+    await executeOnServer(testServer(), `alter database ${name} ${setting}`)
     await other.query(
       `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()`,
       [name],
@@ -68,6 +71,13 @@ describe.skipIf(EMBEDDED)('a database that says no', () => {
 
     await setForDatabase('reset default_transaction_read_only')
     expect((await rename('Afterwards')).json().name).toBe('Afterwards')
+  })
+
+  test('that it accepts no connections is a 503, and is over when it does', async () => {
+    await setForDatabase('allow_connections false')
+    expectUnavailable(await rename('Meanwhile'))
+    await setForDatabase('allow_connections true')
+    expect((await rename('Open')).json().name).toBe('Open')
   })
 
   describe('with an SQLSTATE', () => {
