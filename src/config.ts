@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { envSchema } from 'env-schema'
 import { type Static, Type } from 'typebox'
 import { OperatorError } from '#src/errors.ts'
+import { brokenRulesOf } from '#src/lib/broken-rules.ts'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
 import { isAddressOrRange } from '#src/lib/network.ts'
 
@@ -139,7 +140,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
       CORS_ORIGINS: listOf(settings.CORS_ORIGINS).map(originOrAll),
     }
   } catch (error) {
-    throw new OperatorError(`The configuration is not valid: ${messageOf(error).replaceAll('env/', '')}.`)
+    throw new OperatorError(`The configuration is not valid: ${brokenRulesOf(error) ?? messageOf(error)}.`)
   }
 }
 

@@ -20,7 +20,7 @@ describe('mail is not half configured', () => {
     ],
     [
       { ...MAIL, EMAIL_CONFIRMATION: 'maybe' },
-      'EMAIL_CONFIRMATION must be equal to one of the allowed values',
+      'EMAIL_CONFIRMATION must be equal to one of the allowed values: off, required',
     ],
     ...['nobody', 'a@b, c@d', 'Name <a@b', 'Name, Inc <a@b>', 'a@b\r\nBcc: c@d'].map((sender) => [
       { ...MAIL, MAIL_FROM: sender },

@@ -9,7 +9,7 @@ describe('a configuration that is not valid is named in a sentence', () => {
     ['PORT', 'eighty', 'PORT must be integer'],
     ['PORT', '65536', 'PORT must be <= 65535'],
     ['DEMO_DATA', 'yes', 'DEMO_DATA must be boolean'],
-    ['LOG_LEVEL', 'loud', 'LOG_LEVEL must be equal to one of the allowed values'],
+    ['LOG_FORMAT', 'JSON', 'LOG_FORMAT must be equal to one of the allowed values: text, json.'],
     ['DATABASE_URL', 'mysql://localhost/agro', 'DATABASE_URL must match pattern "^postgres(ql)?://"'],
   ])('%s=%s', async (variable, value, rule) => {
     const service = startService({ [variable]: value })

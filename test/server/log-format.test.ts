@@ -49,11 +49,11 @@ describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('with LOG_FORMAT=
   })
 
   test('what is wrong with the settings is JSON, too', async () => {
-    const service = startService({ LOG_FORMAT: 'json', LOG_LEVEL: 'loud' })
+    const service = startService({ LOG_FORMAT: 'json', HISTORY_FULL: 'never' })
     expect(await service.ended).toBe(1)
     expect(JSON.parse(service.stderr())).toMatchObject({
       level: 60,
-      msg: 'The configuration is not valid: LOG_LEVEL must be equal to one of the allowed values.',
+      msg: 'The configuration is not valid: HISTORY_FULL must be equal to one of the allowed values: oldest, refuse.',
     })
   })
 })
