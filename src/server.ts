@@ -67,7 +67,9 @@ async function run(config: Config): Promise<void> {
   const app = await buildApp(config, database)
   stop = closeInOrder(app, config, database, cluster)
   const scraped = await listenForScrapes(app)
-  await app.listen({ host: config.HOST, port: config.PORT }).catch(({ message }: Error) => {
+  // For this name Fastify would listen at two addresses, and only what the first lets in is counted and ended in order.
+  const host = config.HOST === 'localhost' ? '127.0.0.1' : config.HOST
+  await app.listen({ host, port: config.PORT }).catch(({ message }: Error) => {
     throw new OperatorError(`Cannot listen: ${message}. Set HOST or PORT.`)
   })
   welcome(app, config, synthetic)

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { describe, expect, test } from 'vitest'
-import { testServer } from '#test/setup/database.ts'
-import { startProcess, startService } from '#test/setup/service-process.ts'
+import { createTestDatabase, testServer } from '#test/setup/database.ts'
+import { addressOf, startProcess, startService } from '#test/setup/service-process.ts'
 
 describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')(
   'a server that cannot be used is named in a sentence, with the reason',
@@ -65,3 +65,16 @@ describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')(
     })
   },
 )
+
+describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('HOST=localhost', () => {
+  test('is one address: what another would let in, nobody would count or end in order', async () => {
+    const { environment, drop } = await createTestDatabase('demo')
+    const service = startService({ ...environment, HOST: 'localhost' })
+    const { port } = new URL(await addressOf(service))
+    expect((await fetch(`http://127.0.0.1:${port}/health/live`)).status).toBe(200)
+    await expect(fetch(`http://[::1]:${port}/health/live`)).rejects.toThrow('fetch failed')
+    service.signal('SIGTERM')
+    expect(await service.ended).toBe(0)
+    await drop()
+  })
+})
