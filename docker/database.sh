@@ -3,8 +3,8 @@
 # the schema and may do nothing else on the server. With SERVICE_PASSWORD also a role for the service that owns nothing:
 # then the owner runs `agro migrate` and `agro grants`, and the service has MIGRATE_ON_START=false. The image of the
 # database runs it once, in a new volume; by hand it is run as a superuser, with the variables below and those of psql
-# (PGHOST, PGPORT ...). DATABASE_PASSWORD_FILE names a file with the password in it, in the
-# place of DATABASE_PASSWORD.
+# (PGHOST, PGPORT ...). DATABASE_PASSWORD_FILE and SERVICE_PASSWORD_FILE name files with the
+# passwords in them, in the place of DATABASE_PASSWORD and SERVICE_PASSWORD.
 set -eu
 
 : "${POSTGRES_USER:=postgres}"
@@ -13,8 +13,10 @@ set -eu
 [ -z "${DATABASE_PASSWORD_FILE:-}" ] || DATABASE_PASSWORD=$(cat "$DATABASE_PASSWORD_FILE")
 : "${DATABASE_PASSWORD:?the password that the role is to have}"
 : "${SERVICE_USER:=agro_service}"
+[ -z "${SERVICE_PASSWORD_FILE:-}" ] || SERVICE_PASSWORD=$(cat "$SERVICE_PASSWORD_FILE")
 [ -n "${SERVICE_PASSWORD:-}" ] || unset SERVICE_PASSWORD
 export DATABASE_USER DATABASE_PASSWORD SERVICE_USER
+[ -z "${SERVICE_PASSWORD:-}" ] || export SERVICE_PASSWORD
 
 # Passwords are read from the environment: on a command line, others on the machine could see it.
 psql --no-psqlrc --quiet --set ON_ERROR_STOP=1 --username "$POSTGRES_USER" --dbname "$POSTGRES_DB" <<'SQL'
