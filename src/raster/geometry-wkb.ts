@@ -1,6 +1,7 @@
 import type { Rings } from './rings.ts'
 
 const LITTLE_ENDIAN = 1
+const LINE_STRING = 2
 const POLYGON = 3
 const MULTI_POLYGON = 6
 /** Byte order, type and the number of parts of a geometry; a ring has the number alone. */
@@ -52,4 +53,25 @@ export function decodeMultiPolygon(wkb: Buffer): Rings[] {
       return new Float64Array(wkb.buffer.slice(start, start + bytes) as ArrayBuffer)
     }),
   )
+}
+
+/** Positions, longitudes and latitudes by turns, as a LineString in well-known binary: at least two. */
+export function encodeLineString(positions: Float64Array): Buffer {
+  const wkb = Buffer.allocUnsafe(HEADER_BYTES + NUMBER_BYTES * positions.length)
+  let at = writeHeader(wkb, 0, LINE_STRING, positions.length / 2)
+  for (const number of positions) at = wkb.writeDoubleLE(number, at)
+  return wkb
+}
+
+/**
+ * The positions of a LineString in well-known binary, as `st_asbinary(geometry, 'NDR')` gives it.
+ *
+ * @throws {RangeError} where it is another geometry
+ */
+export function decodeLineString(wkb: Buffer): Float64Array {
+  if (wkb.readUInt8(0) !== LITTLE_ENDIAN || wkb.readUInt32LE(1) !== LINE_STRING) {
+    throw new RangeError('the geometry is not a little-endian LineString of two dimensions')
+  }
+  const start = wkb.byteOffset + HEADER_BYTES
+  return new Float64Array(wkb.buffer.slice(start, wkb.byteOffset + wkb.length) as ArrayBuffer)
 }

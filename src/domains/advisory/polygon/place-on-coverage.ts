@@ -1,9 +1,9 @@
 import type { Ask } from '#src/database/cancellable.ts'
 import { clip } from '#src/raster/clip.ts'
-import { decodeMultiPolygon, encodeMultiPolygon } from '#src/raster/geometry-wkb.ts'
 import { type PlacedPolygon, placeOnGrid } from '#src/raster/place.ts'
 import { ellipsoidArea, planarArea, type Rings, ringLength, sumOfRings } from '#src/raster/rings.ts'
-import { transformPolygons, type ZonalCoverage } from './zonal-queries.ts'
+import { transformPolygons } from './transform.ts'
+import type { ZonalCoverage } from './zonal-queries.ts'
 
 /** Polygons on the grid of a coverage, and how much of them that is. */
 export interface ZonalPolygon extends PlacedPolygon {
@@ -63,10 +63,10 @@ async function transform(
   // As wide as a square with the same proportion of area to border.
   const width = (4 * sumOfRings(clipped, planarArea)) / length
   const step = Math.max(Math.sqrt(STEP * width), length / MOST_STEPS)
-  const wkb = await transformPolygons(ask, encodeMultiPolygon(clipped), srid, step)
+  const transformed = await transformPolygons(ask, clipped, srid, step)
   const unchanged = clipped.flat().every((ring, index) => ring === polygons.flat()[index])
   return {
-    polygons: decodeMultiPolygon(wkb),
+    polygons: transformed,
     share:
       unchanged && clipped.length === polygons.length ? 1 : ellipsoidArea(clipped) / ellipsoidArea(polygons),
   }

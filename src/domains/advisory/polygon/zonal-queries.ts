@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Ask } from '#src/database/cancellable.ts'
 import type { Tables } from '#src/database/tables.ts'
 import type { BlockRun } from '#src/raster/blocks.ts'
@@ -56,18 +56,18 @@ export async function listCoverages(db: Kysely<Tables>, releaseId: number): Prom
   return rows
 }
 
-/**
- * Transforms polygons into the CRS of a grid.
- *
- * @param wkb a MultiPolygon in longitude and latitude
- * @param step degrees: longer edges are divided, since a line that is straight there is a curve in the grid
- */
-export async function transformPolygons(ask: Ask, wkb: Buffer, srid: number, step: number): Promise<Buffer> {
-  const [row] = await ask<{ wkb: Buffer }>(sql`
-    select st_asbinary(
-      st_transform(st_segmentize(st_geomfromwkb(${wkb}::bytea, 4326), ${step}::float8), ${srid}::integer),
-      'NDR'
-    ) as wkb`)
+/** Divides the edges of a MultiPolygon in longitude and latitude that are longer than so many degrees. */
+export async function divideEdges(ask: Ask, wkb: Buffer, step: number): Promise<Buffer> {
+  return wkbOf(ask, sql`st_segmentize(st_geomfromwkb(${wkb}::bytea, 4326), ${step}::float8)`)
+}
+
+/** Transforms a geometry in longitude and latitude position by position into a CRS. */
+export async function transformTo(ask: Ask, wkb: Buffer, srid: number): Promise<Buffer> {
+  return wkbOf(ask, sql`st_transform(st_geomfromwkb(${wkb}::bytea, 4326), ${srid}::integer)`)
+}
+
+async function wkbOf(ask: Ask, geometry: RawBuilder<unknown>): Promise<Buffer> {
+  const [row] = await ask<{ wkb: Buffer }>(sql`select st_asbinary(${geometry}, 'NDR') as wkb`)
   return (row as { wkb: Buffer }).wkb
 }
 
