@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -188,6 +188,27 @@ describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('agro ingest take
     const { code, stdout, stderr, peakBytes } = await measureAgro(testDatabase, 'ingest', manifest)
     expect(stderr.replace(/^loading: .*\n/gm, '')).toBe('')
     expect(stdout).toMatch(/^yield-eth-wheat-2025-01-v1 is published: 49 tiles in [\d.]+ s\.\n$/)
+    expect(code).toBe(0)
+    expect(peakBytes).toBeLessThan(BOUND)
+  })
+
+  test('and loads 90,000 tiles of one pixel, of which a window has a great many', async () => {
+    const file = join(folder, 'tiny.tif')
+    const [width, height] = [300, 300]
+    const pixel = deflateSync(Buffer.from(Float32Array.of(7).buffer))
+    const tiles = (value: number): Tag => ['long', Array(width * height).fill(value)]
+    const options = { width, height, strips: [pixel] }
+    const none: Tag = ['long', []]
+    const one: Tag = ['short', [1]]
+    const tags = { ...DEFLATE, 273: none, 278: none, 279: none, 322: one, 323: one, 325: tiles(pixel.length) }
+    // All of them are the same bytes, which lie at the end of the file.
+    await writeTiff(file, { ...options, tags: { ...tags, 324: tiles(0) } })
+    const { size } = await stat(file)
+    await writeTiff(file, { ...options, tags: { ...tags, 324: tiles(size - pixel.length) } })
+    const manifest = await writeManifest(folder, manifestText([{ file, scenario: 'Tiny' }]))
+    const { code, stdout, stderr, peakBytes } = await measureAgro(testDatabase, 'ingest', manifest)
+    expect(stderr.replace(/^loading: .*\n/gm, '')).toBe('')
+    expect(stdout).toMatch(/ is published: 361 tiles in [\d.]+ s\.\n$/)
     expect(code).toBe(0)
     expect(peakBytes).toBeLessThan(BOUND)
   })
