@@ -168,7 +168,6 @@ describe.skipIf(EMBEDDED)('with the settings that an operator begins with', () =
     await other.query('begin; lock table app_user in access exclusive mode')
     const answers = await Promise.all([
       send(withToken['the profile'], person.headers),
-      // It would wait for the password of another login to be hashed, which is not counted.
       send(anonymous['a login']),
     ])
     const points = await Promise.all([
@@ -181,6 +180,26 @@ describe.skipIf(EMBEDDED)('with the settings that an operator begins with', () =
     for (const { status, body, ms } of points) {
       expect([status, body.history_id, ms < IN_TIME_MS]).toEqual([200, undefined, true])
     }
+    await expectWell()
+  })
+
+  test('so are logins and registrations at the same time, of which none hashes while another waits for the accounts', async () => {
+    await other.query('begin; lock table app_user in access exclusive mode')
+    const nobody = (number: number) => ({
+      email: `nobody-${number}@example.org`,
+      password: 'teff at dawn',
+      name: 'A',
+    })
+    const calls = [1, 2, 3, 4].flatMap((number): Call[] => {
+      const { name, ...credentials } = nobody(number)
+      return [
+        ['POST', '/auth/login', credentials],
+        ['POST', '/auth/register', { ...credentials, name }],
+      ]
+    })
+    const answers = await Promise.all(calls.map((call) => send(call)))
+    await other.query('rollback')
+    expectUnavailable(new Map(answers.map((answer, index) => [`call ${index}`, answer])))
     await expectWell()
   })
 

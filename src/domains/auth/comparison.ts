@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { networkOf } from '#src/lib/network.ts'
+import type { InPlace } from './hashing.ts'
 import { isNetworkOf } from './queries.ts'
 import { accountSubjects, addressSubjects, everywhereSubject } from './subjects.ts'
 import type { Throttle } from './throttle.ts'
@@ -19,12 +20,12 @@ const CEILING_PAUSE_MS = 1000
 export type CompareInTurn = <Result>(
   account: string,
   visit: Visit,
-  compare: () => Promise<Result | undefined>,
+  compare: (inPlace: InPlace) => Promise<Result | undefined>,
 ) => Promise<Result | undefined>
 
 export function createComparison(db: Kysely<Tables>, throttle: Throttle, inTurn: InTurn): CompareInTurn {
   return (account, visit, compare) => {
-    const { address, atDatabase, inTime } = visit
+    const { address, atDatabase, note } = visit
     const ofAccount = accountSubjects(account, address)
     const everywhere = everywhereSubject(account)
     const subjects = [...ofAccount, ...addressSubjects(address)]
@@ -33,14 +34,15 @@ export function createComparison(db: Kysely<Tables>, throttle: Throttle, inTurn:
       const isOver = await atDatabase(() => throttle.isOver(everywhere))
       if (isOver && !(await isKnown())) await sleep(CEILING_PAUSE_MS)
     }
-    async function compareAndCount() {
-      const found = await compare()
-      // Without a turn at the database, which a client that has gone away is not given: a guess counts all the
-      // same. Few come so far at a time.
-      if (found === undefined) await inTime(() => throttle.count([...subjects, everywhere]))
-      else await inTime(() => throttle.forget(ofAccount))
+    return inTurn(subjects, { account, visit, isKnown }, async (inPlace) => {
+      await slowDown()
+      const found = await compare(inPlace)
+      // What was sent together must not slip through together, and nothing of what is refused tells whether it was
+      // right. A guess counts, too, when its client has gone away.
+      await note(() => throttle.refuseBlocked(subjects))
+      if (found === undefined) await note(() => throttle.admit([...subjects, everywhere]))
+      else await note(() => throttle.forget(ofAccount))
       return found
-    }
-    return inTurn(subjects, { account, visit, isKnown }, compareAndCount, slowDown)
+    })
   }
 }

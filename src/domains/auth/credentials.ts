@@ -14,6 +14,7 @@ import { ApiError, BASE } from '#src/errors.ts'
 import type { AuditEvent } from '#src/http/plugins/audit.ts'
 import { deleteAccountToken } from './account-token-queries.ts'
 import { createComparison } from './comparison.ts'
+import type { InPlace } from './hashing.ts'
 import { hashPassword, isOutdated, NOBODYS_HASH, refuseGuessable, verifyPassword } from './passwords.ts'
 import { endOtherSessions, freshenSession } from './queries.ts'
 import type { Throttle } from './throttle.ts'
@@ -59,13 +60,15 @@ export function createCredentialDesk(
   return {
     async check(email, password, visit) {
       const { audit, atDatabase } = visit
-      const found = await compareInTurn(emailKey(email), visit, async () => {
-        const known = await atDatabase(() => findCredentials(db, email))
-        const right = await matching(db, known, { email, password }, visit)
-        if (!right) await audit(db, loginFailed(known, known ? 'wrong password' : 'no account'))
-        return right
+      let known: Account | undefined
+      const found = await compareInTurn(emailKey(email), visit, async (inPlace) => {
+        known = await atDatabase(() => findCredentials(db, email))
+        return matching(db, known, { email, password }, visit, inPlace)
       })
-      if (!found) throw invalidCredentials(confirms)
+      if (!found) {
+        await audit(db, loginFailed(known, known ? 'wrong password' : 'no account'))
+        throw invalidCredentials(confirms)
+      }
       if (confirms && !found.emailConfirmed) {
         await atDatabase(() => audit(db, loginFailed(found, 'e-mail not confirmed')))
         throw notConfirmed()
@@ -78,24 +81,26 @@ export function createCredentialDesk(
       const known = await atDatabase(() => findPasswordHash(db, id))
       if (!known) throw wrongPassword()
       await refuseGuessable('new_password', new_password, [known.email])
-      const replaced = await compareInTurn(emailKey(known.email), visit, async () => {
-        if (!(await isPassword(known, current_password, visit))) return undefined
-        const replacement = await hashPassword(new_password)
-        const credentials = { id, passwordHash: known.passwordHash }
-        return atDatabase(() =>
-          inTransaction(db, async (trx) => {
-            if (!(await replacePasswordHash(trx, credentials, replacement))) return false
-            await endOtherSessions(trx, id, sessionId)
-            // Where there is a second factor, a password alone makes no session fresh.
-            if (sessionId !== null && !(await hasTwoFactor(trx, id))) await freshenSession(trx, sessionId)
-            await deleteAccountToken(trx, 'password_reset', id)
-            const keys = end_keys ? await deleteKeys(trx, id) : 0
-            await audit(trx, { kind: 'password_changed' })
-            if (keys > 0) await audit(trx, { kind: 'keys_ended', detail: { keys } })
-            return true
-          }),
-        )
-      })
+      const replacement = await compareInTurn(emailKey(known.email), visit, async (inPlace) =>
+        (await isPassword(known, current_password, inPlace))
+          ? inPlace(() => hashPassword(new_password))
+          : undefined,
+      )
+      if (!replacement) return refusePassword(visit)
+      const credentials = { id, passwordHash: known.passwordHash }
+      const replaced = await atDatabase(() =>
+        inTransaction(db, async (trx) => {
+          if (!(await replacePasswordHash(trx, credentials, replacement))) return false
+          await endOtherSessions(trx, id, sessionId)
+          // Where there is a second factor, a password alone makes no session fresh.
+          if (sessionId !== null && !(await hasTwoFactor(trx, id))) await freshenSession(trx, sessionId)
+          await deleteAccountToken(trx, 'password_reset', id)
+          const keys = end_keys ? await deleteKeys(trx, id) : 0
+          await audit(trx, { kind: 'password_changed' })
+          if (keys > 0) await audit(trx, { kind: 'keys_ended', detail: { keys } })
+          return true
+        }),
+      )
       // Where another request has changed it in the meantime, the current one is no longer current.
       if (!replaced) throw wrongPassword()
     },
@@ -103,23 +108,26 @@ export function createCredentialDesk(
     async confirmPassword(id, password, visit) {
       const known = await visit.atDatabase(() => findPasswordHash(db, id))
       if (!known) throw wrongPassword()
-      const found = await compareInTurn(emailKey(known.email), visit, async () =>
-        (await isPassword(known, password, visit)) ? known : undefined,
+      const found = await compareInTurn(emailKey(known.email), visit, async (inPlace) =>
+        (await isPassword(known, password, inPlace)) ? known : undefined,
       )
-      if (!found) throw wrongPassword()
+      if (!found) await refusePassword(visit)
     },
   }
 
-  /** Whether it is the password of the caller; records where it is not. */
-  async function isPassword(
-    known: { passwordHash: string },
-    password: string,
-    { audit }: Visit,
-  ): Promise<boolean> {
-    const right = await verifyPassword(known.passwordHash, password)
-    if (!right) await audit(db, { kind: 'password_refused' })
-    return right
+  /** Records that it is not the password of the caller, and says so. */
+  async function refusePassword({ audit }: Visit): Promise<never> {
+    await audit(db, { kind: 'password_refused' })
+    throw wrongPassword()
   }
+}
+
+function isPassword(
+  { passwordHash }: { passwordHash: string },
+  password: string,
+  inPlace: InPlace,
+): Promise<boolean> {
+  return inPlace(() => verifyPassword(passwordHash, password))
 }
 
 /** The account that was found, where it is its password; with a hash of the present parameters from now on. */
@@ -128,15 +136,16 @@ async function matching(
   known: Account | undefined,
   { email, password }: { email: string; password: string },
   { atDatabase }: Visit,
+  inPlace: InPlace,
 ): Promise<Account | undefined> {
-  const matches = await verifyPassword(known?.passwordHash ?? NOBODYS_HASH, password)
+  const matches = await isPassword(known ?? { passwordHash: NOBODYS_HASH }, password, inPlace)
   if (!known || !matches) return undefined
   if (!isOutdated(known.passwordHash)) return known
-  const passwordHash = await hashPassword(password)
+  const passwordHash = await inPlace(() => hashPassword(password))
   if (await atDatabase(() => replacePasswordHash(db, known, passwordHash))) return { ...known, passwordHash }
   // Another login was faster, or the password has just been changed: look again.
   const now = await atDatabase(() => findCredentials(db, email))
-  return now && (await verifyPassword(now.passwordHash, password)) ? now : undefined
+  return now && (await isPassword(now, password, inPlace)) ? now : undefined
 }
 
 function loginFailed(account: { id: string } | undefined, reason: string): AuditEvent {

@@ -12,17 +12,24 @@ export interface HashingFor {
   isKnown?: () => Promise<boolean>
 }
 
+/**
+ * Hashes or compares a password when there is a place for that. Nothing else is waited for in the place, least of all
+ * the database: others would wait for it, too.
+ *
+ * @throws {ApiError} OVERLOADED, where too many wait, of whoever has most waiting
+ */
+export type InPlace = <Result>(hash: () => Promise<Result>) => Promise<Result>
+
 /** Where all passwords of a service are hashed and compared, a few at a time. */
 export interface Hashing {
   /**
-   * Does work when its turn comes. Networks take turns, and within them accounts. What is asked for one account
-   * has two places at a time, from however many networks it comes, and there networks take turns as well; one
+   * Does work that hashes when its turn comes. Networks take turns, and within them accounts. What is asked for one
+   * account has two places at a time, from however many networks it comes, and there networks take turns as well; one
    * that is known has places of its own.
    *
-   * @param prepare what comes before the work and hashes nothing: who is refused has not come so far
    * @throws {ApiError} OVERLOADED, where too many wait, of whoever has most waiting
    */
-  run<Result>(whose: HashingFor, prepare: () => Promise<void>, work: () => Promise<Result>): Promise<Result>
+  run<Result>(whose: HashingFor, work: (inPlace: InPlace) => Promise<Result>): Promise<Result>
   /** What is hashed, and what waits to be; what is refused of what is asked for one account counts as well. */
   state(): QueueState
 }
@@ -50,15 +57,14 @@ export function createHashing(): Hashing {
   }
 
   return {
-    async run(whose, prepare, work) {
+    async run(whose, work) {
       const { account, address } = whose
       const network = networkOf(address)
       asking.set(account, (asking.get(account) ?? 0) + 1)
       try {
-        return await accounts.run({ network: await lineOf(whose), caller: network }, async () => {
-          await prepare()
-          return places.run({ network: siteOf(address), caller: `${network} ${account}` }, work)
-        })
+        const inPlace: InPlace = (hash) =>
+          places.run({ network: siteOf(address), caller: `${network} ${account}` }, hash)
+        return await accounts.run({ network: await lineOf(whose), caller: network }, () => work(inPlace))
       } finally {
         const left = (asking.get(account) ?? 0) - 1
         if (left > 0) asking.set(account, left)

@@ -71,10 +71,13 @@ export function createRegistrationDesk(
       // Registrations are counted for themselves: many of them hold up no logins.
       const counted = registrationSubjects(address)
       const subjects = [...counted, ...takenSubjects(address), ...addressSubjects(address)]
-      return inTurn(subjects, { account: emailKey(email), visit }, async () => {
-        await atDatabase(() => throttle.count(counted))
+      return inTurn(subjects, { account: emailKey(email), visit }, async (inPlace) => {
         // Hashed before anybody looks whether there is an account: who has one is answered no sooner.
-        const passwordHash = await hashPassword(password)
+        const passwordHash = await inPlace(() => hashPassword(password))
+        await atDatabase(async () => {
+          await throttle.refuseBlocked(subjects)
+          await throttle.admit(counted)
+        })
         const user = { email, passwordHash, name, organisation }
         return confirms ? keepUntilConfirmed(user, visit) : makeAccount(user, visit)
       })

@@ -7,6 +7,7 @@ import { confirmEmail, emailKey, resetPasswordHash } from '#src/domains/user/que
 import { ApiError } from '#src/errors.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
 import { findTokenAccount, spendAccountToken } from './account-token-queries.ts'
+import type { InPlace } from './hashing.ts'
 import { hashPassword, refuseGuessable, verifyPassword } from './passwords.ts'
 import { endOtherSessions } from './queries.ts'
 import { admitRegistration, findRegistrations, type WaitingRegistration } from './registration-queries.ts'
@@ -58,11 +59,11 @@ export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, inTurn: 
     }
     const subjects = tokenSubjects(visit.address)
     const account = (waiting[0] as WaitingRegistration).emailKey
-    return inTurn(subjects, { account, visit }, async () => {
-      for (const registration of waiting) {
-        if (await verifyPassword(registration.passwordHash, password)) return registration
-      }
-      await visit.inTime(() => throttle.count(subjects))
+    return inTurn(subjects, { account, visit }, async (inPlace) => {
+      const found = await firstWith(password, waiting, inPlace)
+      await visit.note(() => throttle.refuseBlocked(subjects))
+      if (found) return found
+      await visit.note(() => throttle.admit(subjects))
       throw ApiError.invalid('password', 'is none that the e-mail was registered with')
     })
   }
@@ -78,7 +79,7 @@ export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, inTurn: 
       await refuseGuessable('password', password, [email, name, organisation])
       // Who has a token that is good does not wait for those who guess at the account.
       const whose = { account, visit, isKnown: async () => true }
-      const passwordHash = await inTurn([], whose, () => hashPassword(password))
+      const passwordHash = await inTurn([], whose, (inPlace) => inPlace(() => hashPassword(password)))
       await atDatabase(async () => {
         await inTransaction(db, async (trx) => {
           // It holds the account, as all do first that change something of one.
@@ -115,6 +116,17 @@ export function createTokenDesk(db: Kysely<Tables>, throttle: Throttle, inTurn: 
       )
     },
   }
+}
+
+async function firstWith(
+  password: string,
+  registrations: WaitingRegistration[],
+  inPlace: InPlace,
+): Promise<WaitingRegistration | undefined> {
+  for (const registration of registrations) {
+    if (await inPlace(() => verifyPassword(registration.passwordHash, password))) return registration
+  }
+  return undefined
 }
 
 /** Makes an account of a registration; false where there is one, or another request was faster. */

@@ -1,4 +1,4 @@
-import type { Hashing } from './hashing.ts'
+import type { Hashing, InPlace } from './hashing.ts'
 import type { Subject } from './subjects.ts'
 import type { Throttle } from './throttle.ts'
 import type { Visit } from './visits.ts'
@@ -10,28 +10,20 @@ export interface HashingVisit {
   isKnown?: () => Promise<boolean>
 }
 
-/** Does work that hashes when its turn comes, for those who need not wait. */
+/**
+ * Does work that hashes when its turn comes, for those who need not wait. What is sent together comes so far
+ * together: when it has been hashed, the work looks again.
+ */
 export type InTurn = <Result>(
   subjects: Subject[],
   whose: HashingVisit,
-  work: () => Promise<Result>,
-  prepare?: () => Promise<void>,
+  work: (inPlace: InPlace) => Promise<Result>,
 ) => Promise<Result>
 
 export function createTurns(throttle: Throttle, hashing: Hashing): InTurn {
-  return (subjects, { visit, ...whose }, work, prepare) => {
-    const refuseBlocked = () => visit.atDatabase(() => throttle.refuseBlocked(subjects))
-    return hashing.run(
-      { ...whose, address: visit.address },
-      async () => {
-        await refuseBlocked()
-        await prepare?.()
-      },
-      async () => {
-        // The second look comes after the wait: what was sent together must not slip through together.
-        await refuseBlocked()
-        return work()
-      },
-    )
-  }
+  return (subjects, { visit, ...whose }, work) =>
+    hashing.run({ ...whose, address: visit.address }, async (inPlace) => {
+      await visit.atDatabase(() => throttle.refuseBlocked(subjects))
+      return work(inPlace)
+    })
 }

@@ -12,16 +12,16 @@ export interface Visit {
    * at the database would be held by whoever waits for one to be hashed.
    */
   atDatabase<Result>(work: () => Promise<Result>): Promise<Result>
-  /** Waits for work at the database that takes no turn as long as the request may. */
-  inTime<Result>(work: () => Promise<Result>): Promise<Result>
+  /** Notes at the database what has come of it, though its client may have gone away; waits as long as it may. */
+  note(work: () => Promise<void>): Promise<void>
 }
 
 /** For routes that see to turns at the database by themselves. */
-export function visitOf({ inTurn }: App, request: FastifyRequest, reply: FastifyReply): Visit {
+export function visitOf({ inTurn, noteInTurn }: App, request: FastifyRequest, reply: FastifyReply): Visit {
   return {
     address: request.ip,
     audit: (db, event) => inTime(request, reply, () => request.audit(db, event)),
     atDatabase: (work) => inTurn(request, reply, work),
-    inTime: (work) => inTime(request, reply, work),
+    note: (work) => inTime(request, reply, () => noteInTurn(request, work)),
   }
 }
