@@ -11,7 +11,9 @@ import { cropsCommand } from './crops.ts'
 import { demoCommand } from './demo.ts'
 import { doctorCommand } from './doctor/index.ts'
 import { EXIT, ExitWith } from './exit.ts'
+import { exportCommand } from './export.ts'
 import { grantsCommand } from './grants.ts'
+import { importCommand } from './import.ts'
 import { ingestCommand } from './ingest.ts'
 import { migrateCommand } from './migrate.ts'
 import { releasesCommand } from './releases.ts'
@@ -51,6 +53,8 @@ Those of \`agro doctor\` are its own.`,
   .addCommand(demoCommand)
   .addCommand(usersCommand)
   .addCommand(auditCommand)
+  .addCommand(exportCommand)
+  .addCommand(importCommand)
   .hook('preAction', (_program, command) => {
     // The doctor says itself what is wrong with the settings, beside the rest.
     if (command !== doctorCommand) loadEnvironmentFile()

@@ -41,7 +41,7 @@ async function listFunctions(db: Kysely<Tables>): Promise<string[]> {
 }
 
 /** No extension has made what is listed in a catalog. */
-function isOurs(catalog: 'pg_class' | 'pg_proc'): RawBuilder<boolean> {
+export function isOurs(catalog: 'pg_class' | 'pg_proc'): RawBuilder<boolean> {
   return sql`not exists (
     select from pg_depend
     where classid = ${sql.lit(catalog)}::regclass and objid = ${sql.ref(`${catalog}.oid`)} and deptype = 'e'

@@ -1,0 +1,39 @@
+import { Command } from 'commander'
+import { exportDatabase } from '#src/database/transfer/export.ts'
+import { lookInDatabase } from './database.ts'
+import { JSON_OPTION, type Output, print, say, withExamples } from './output.ts'
+import { whileShown } from './progress.ts'
+
+export const exportCommand = new Command('export')
+  .description(
+    'Write all data into a file, which `agro import` reads: to move from the embedded database to a server, or back. On a server the service may run meanwhile.',
+  )
+  .argument('<file>', 'the file to make; nobody else may read it')
+  .option(...JSON_OPTION)
+  .action((file: string, output: Output) =>
+    lookInDatabase(async ({ writer }) => {
+      const digests = await whileShown('exporting', exportDatabase(writer, file))
+      const rows = totalOf(digests)
+      print(
+        output,
+        { file, rows, tables: countsOf(digests) },
+        `${file} has ${rows} rows of ${Object.keys(digests).length} tables.`,
+      )
+      say(
+        'note',
+        'It has the e-mails, the hashes of passwords and the histories of all accounts: keep it as you keep the database. JWT_SECRET (of the embedded database, DATA_DIR/jwt-secret) is not in it, and goes with it by another way: second factors and logins need the same one.',
+      )
+    }),
+  )
+withExamples(exportCommand, 'agro export advisory.agro')
+
+type Digests = Awaited<ReturnType<typeof exportDatabase>>
+
+/** How many rows each table has. */
+export function countsOf(digests: Digests): Record<string, number> {
+  return Object.fromEntries(Object.entries(digests).map(([table, { rows }]) => [table, rows]))
+}
+
+export function totalOf(digests: Digests): number {
+  return Object.values(digests).reduce((total, { rows }) => total + rows, 0)
+}

@@ -1,0 +1,101 @@
+import { createReadStream } from 'node:fs'
+import { open, rm } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createGzip } from 'node:zlib'
+import { OperatorError } from '#src/errors.ts'
+import { codeOf, messageOf } from '#src/lib/caught.ts'
+import { linesOf } from '#src/lib/lines.ts'
+import type { Digest } from './digest.ts'
+import type { Relation, SequenceState } from './relations.ts'
+
+/** What an archive begins with. */
+export interface ArchiveHead {
+  format: typeof FORMAT
+  /** Of the service that wrote it. */
+  service: string
+  /** The migrations that its schema was made by, in order. */
+  migrations: { name: string; checksum: string }[]
+}
+
+/** What an archive consists of after that: each table with its rows, then where the sequences stand. */
+export type ArchivePart =
+  | { table: Omit<Relation, 'generated'> }
+  | { row: string }
+  | { tableEnd: Digest }
+  | { end: SequenceState[] }
+
+/** A later form gets another name, so that this version does not take it for its own. */
+export const FORMAT = 'agro export 1'
+
+/** PostgreSQL has no larger value than this, and V8 hardly a longer text. */
+const LONGEST_LINE = 512 * 1024 * 1024
+
+/**
+ * Writes a file that nobody else may read: lines of JSON, compressed by gzip. Nothing is left of it after a failure.
+ *
+ * @throws {OperatorError} where the file is there already, or cannot be written
+ */
+export async function writeArchive(path: string, lines: AsyncIterable<string>): Promise<void> {
+  const file = await open(path, 'wx', 0o600).catch((error) => {
+    if (codeOf(error) !== 'EEXIST') throw new OperatorError(`${path} cannot be written: ${messageOf(error)}.`)
+    throw new OperatorError(`${path} is there already: name another file, or remove it.`)
+  })
+  try {
+    await pipeline(Readable.from(lines), createGzip(), file.createWriteStream({ flush: true }))
+  } catch (error) {
+    await rm(path, { force: true })
+    if (codeOf(error) !== 'ENOSPC') throw error
+    throw new OperatorError(`${path} cannot be written: ${messageOf(error)}.`)
+  } finally {
+    await file.close()
+  }
+}
+
+/** A line for each thing; a row is a string, all else an object. */
+export function lineOf(part: ArchiveHead | ArchivePart): string {
+  return `${JSON.stringify('row' in part ? part.row : part)}\n`
+}
+
+/**
+ * Reads an archive part by part.
+ *
+ * @throws {OperatorError} where the file cannot be read, is no archive, or is not whole
+ */
+export async function openArchive(
+  path: string,
+): Promise<{ head: ArchiveHead; parts: AsyncGenerator<ArchivePart> }> {
+  const lines = valuesOf(path)
+  const first = await lines.next()
+  const head = first.value as Partial<ArchiveHead> | undefined
+  if (head?.format !== FORMAT) {
+    await lines.return(undefined)
+    throw new OperatorError(`${path} is not what \`agro export\` of this version writes.`)
+  }
+  return { head: head as ArchiveHead, parts: partsOf(path, lines) }
+}
+
+async function* partsOf(path: string, values: AsyncGenerator<unknown>): AsyncGenerator<ArchivePart> {
+  for await (const value of values) {
+    const part = typeof value === 'string' ? { row: value } : (value as ArchivePart)
+    yield part
+    if ('end' in part) return
+  }
+  throw new OperatorError(`${path} is not whole: its end is missing.`)
+}
+
+async function* valuesOf(path: string): AsyncGenerator<unknown> {
+  const source = createReadStream(path)
+  const unpacked = createGunzip()
+  // What fails there fails here, where it is read.
+  source.on('error', (error) => unpacked.destroy(error))
+  try {
+    for await (const line of linesOf(source.pipe(unpacked), LONGEST_LINE)) yield JSON.parse(line)
+  } catch (error) {
+    if (error instanceof OperatorError) throw error
+    throw new OperatorError(`${path} cannot be read: ${messageOf(error)}.`)
+  } finally {
+    source.destroy()
+    unpacked.destroy()
+  }
+}

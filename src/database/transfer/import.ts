@@ -1,0 +1,186 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { OperatorError } from '#src/errors.ts'
+import type { Tables } from '../tables.ts'
+import { inTransaction } from '../transaction.ts'
+import { type ArchiveHead, type ArchivePart, openArchive } from './archive.ts'
+import { type Digest, digestOf, RowDigest } from './digest.ts'
+import { type Digests, readMigrations } from './export.ts'
+import {
+  type ForeignKey,
+  listForeignKeys,
+  listRelations,
+  type Relation,
+  type SequenceState,
+  setSequence,
+  settleText,
+} from './relations.ts'
+
+/** In what a new schema has rows: those of the file take their place. */
+const REFERENCE: (keyof Tables)[] = ['country_alias', 'crop_alias', 'country_crop', 'country', 'crop']
+
+/**
+ * Reads what {@link exportDatabase} has written into a database whose schema is new, all or nothing, and compares
+ * what is in it then with what was exported.
+ *
+ * @throws {OperatorError} where the file is not whole, is of another schema, or the database is not empty
+ */
+export async function importDatabase(db: Kysely<Tables>, path: string): Promise<Digests> {
+  const digests = await inTransaction(db, (trx) => importInto(trx, path))
+  // Else the first requests are planned for empty tables.
+  for (const name of Object.keys(digests)) await sql`analyze ${sql.table(name)}`.execute(db)
+  return digests
+}
+
+async function importInto(trx: Transaction<Tables>, path: string): Promise<Digests> {
+  const { head, parts } = await openArchive(path)
+  try {
+    await refuseOtherSchema(trx, head)
+    const relations = await listRelations(trx)
+    const tables = sql.join(relations.map(({ name }) => sql.table(name)))
+    await sql`lock table ${tables} in access exclusive mode`.execute(trx)
+    await refuseContent(trx, relations)
+    await settleText(trx)
+    const foreignKeys = await listForeignKeys(trx)
+    await loosen(trx, relations, foreignKeys)
+    const digests = await fill(trx, new Map(relations.map((relation) => [relation.name, relation])), parts)
+    await fasten(trx, relations, foreignKeys)
+    await verify(trx, relations, digests)
+    return digests
+  } finally {
+    await parts.return(undefined)
+  }
+}
+
+async function refuseOtherSchema(
+  trx: Transaction<Tables>,
+  { migrations, service }: ArchiveHead,
+): Promise<void> {
+  const ours = await readMigrations(trx)
+  if (JSON.stringify(ours) === JSON.stringify(migrations)) return
+  const last = migrations.at(-1)?.name
+  throw new OperatorError(
+    `The file was written by version ${service} with a schema up to ${last}, and this one has ${ours.at(-1)?.name}: import it with that version into a new database, and upgrade that.`,
+  )
+}
+
+async function refuseContent(trx: Transaction<Tables>, relations: Relation[]): Promise<void> {
+  for (const { name } of relations) {
+    if ((REFERENCE as string[]).includes(name)) continue
+    const { rows } = await sql`select from ${sql.table(name)} limit 1`.execute(trx)
+    if (rows.length > 0) {
+      throw new OperatorError(
+        `The database is not empty, ${name} has rows: an import needs a new one, in which no service has run with DEMO_DATA.`,
+      )
+    }
+  }
+}
+
+/**
+ * Rows come table by table, and refer to others that are not there yet; and triggers would count and change what has
+ * been counted and changed before. Both need the owner of the tables, and no superuser.
+ */
+async function loosen(
+  trx: Transaction<Tables>,
+  relations: Relation[],
+  foreignKeys: ForeignKey[],
+): Promise<void> {
+  for (const name of REFERENCE) await sql`delete from ${sql.table(name)}`.execute(trx)
+  // What is deferred is done now: PostgreSQL alters no table that has checks to come.
+  await sql`set constraints all immediate`.execute(trx)
+  for (const { table, name } of foreignKeys) {
+    await sql`alter table ${sql.table(table)} drop constraint ${sql.id(name)}`.execute(trx)
+  }
+  for (const { name } of relations)
+    await sql`alter table ${sql.table(name)} disable trigger user`.execute(trx)
+}
+
+/** Foreign keys are made anew, which checks all rows. */
+async function fasten(
+  trx: Transaction<Tables>,
+  relations: Relation[],
+  foreignKeys: ForeignKey[],
+): Promise<void> {
+  for (const { name } of relations) await sql`alter table ${sql.table(name)} enable trigger user`.execute(trx)
+  for (const { table, name, definition } of foreignKeys) {
+    await sql`alter table ${sql.table(table)} add constraint ${sql.id(name)} ${sql.raw(definition)}`.execute(
+      trx,
+    )
+  }
+}
+
+/** A statement has about so many characters of rows, or one row. */
+const PORTION = 1024 * 1024
+
+async function fill(
+  trx: Transaction<Tables>,
+  relations: Map<string, Relation>,
+  parts: AsyncIterable<ArchivePart>,
+): Promise<Digests> {
+  const digests: Digests = {}
+  let relation: Relation | undefined
+  let digest = new RowDigest()
+  let rows: string[] = []
+  let size = 0
+
+  async function flush(): Promise<void> {
+    if (rows.length > 0 && relation) await insert(trx, relation, rows)
+    rows = []
+    size = 0
+  }
+
+  for await (const part of parts) {
+    if ('row' in part) {
+      digest.add(part.row)
+      rows.push(part.row)
+      size += part.row.length
+      if (size >= PORTION) await flush()
+    } else if ('table' in part) {
+      relation = sameRelation(relations.get(part.table.name), part.table)
+      digest = new RowDigest()
+    } else if ('tableEnd' in part) {
+      await flush()
+      if (relation) digests[relation.name] = sameDigest(relation.name, part.tableEnd, digest.end())
+    } else {
+      await setSequences(trx, part.end)
+    }
+  }
+  return digests
+}
+
+function sameRelation(ours: Relation | undefined, { name, columns }: Omit<Relation, 'generated'>): Relation {
+  if (ours && ours.columns.join() === columns.join()) return ours
+  throw new OperatorError(
+    `The table ${name} of the file is not as it is here: one of both was changed by hand.`,
+  )
+}
+
+function sameDigest(table: string, expected: Digest, found: Digest): Digest {
+  if (expected.rows === found.rows && expected.sum === found.sum) return found
+  throw new OperatorError(
+    `Of the table ${table}, ${found.rows} rows were read that are not the ${expected.rows} that were exported.`,
+  )
+}
+
+/** Rows of a type of the table's own are taken apart by the database, by the same rules by which it wrote them. */
+async function insert(
+  trx: Transaction<Tables>,
+  { name, columns, generated }: Relation,
+  rows: string[],
+): Promise<void> {
+  const written = sql.join(
+    columns.filter((column) => !generated.includes(column)).map((column) => sql.ref(column)),
+  )
+  await sql`
+    insert into ${sql.table(name)} (${written}) overriding system value
+    select ${written} from unnest(${rows}::${sql.table(name)}[])`.execute(trx)
+}
+
+async function setSequences(trx: Transaction<Tables>, sequences: SequenceState[]): Promise<void> {
+  for (const sequence of sequences) await setSequence(trx, sequence)
+}
+
+/** Asks the database what it has now: what went over the wire proves nothing about that. */
+async function verify(trx: Transaction<Tables>, relations: Relation[], digests: Digests): Promise<void> {
+  const none = new RowDigest().end()
+  for (const { name } of relations) sameDigest(name, digests[name] ?? none, await digestOf(trx, name))
+}

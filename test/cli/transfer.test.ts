@@ -1,0 +1,234 @@
+import { readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildApp } from '#src/app.ts'
+import { loadConfig } from '#src/config.ts'
+import { type Database, openCluster } from '#src/database/client.ts'
+import { runAgro } from '#test/setup/cli.ts'
+import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { newFolder } from '#test/setup/folders.ts'
+import { type Answers, answersOf, logInTwice, type Usage, useService } from '#test/setup/used-service.ts'
+
+const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
+const POINTS = 300
+const SECRET = { JWT_SECRET: 'a secret of both, of more than 32 bytes' }
+
+/** In both directions at once: the embedded one is opened beside two databases of a server. */
+describe.skipIf(EMBEDDED).sequential('agro export and import', () => {
+  let folder: string
+  let source: TestDatabase
+  let embedded: TestDatabase
+  let target: TestDatabase
+  let usage: Usage
+  const file = (name: string) => join(folder, name)
+
+  beforeAll(async () => {
+    folder = await newFolder()
+    source = await createTestDatabase('demo', SECRET)
+    target = await createTestDatabase('empty', SECRET)
+    const environment = { DATA_DIR: file('data'), DEMO_DATA: 'false', LOG_LEVEL: 'silent', ...SECRET }
+    embedded = { kind: 'embedded', environment, config: loadConfig(environment), drop: async () => {} }
+    usage = await withApp(source, useService)
+  })
+  afterAll(async () => {
+    await source.drop()
+    await target.drop()
+  })
+
+  async function withDatabase<Result>(on: TestDatabase, work: (database: Database) => Promise<Result>) {
+    const cluster = await openCluster(on.config)
+    const database = cluster.connect()
+    try {
+      return await work(database)
+    } finally {
+      await database.close()
+      await cluster.close()
+    }
+  }
+
+  function withApp<Result>(
+    on: TestDatabase,
+    work: (app: Awaited<ReturnType<typeof buildApp>>) => Promise<Result>,
+  ) {
+    return withDatabase(on, async (database) => {
+      const app = await buildApp(on.config, database)
+      try {
+        return await work(app)
+      } finally {
+        await app.close()
+      }
+    })
+  }
+
+  const linesOf = async (name: string) =>
+    gunzipSync(await readFile(file(name)))
+      .toString()
+      .split('\n')
+
+  test('write a file that nobody else may read, and never over another one', async () => {
+    const { code, stdout, stderr } = await runAgro(source, 'export', file('one.agro'), '--json')
+    const { rows, tables } = JSON.parse(stdout)
+    expect(code).toBe(0)
+    expect(tables).toMatchObject({
+      app_user: 1,
+      advisory_history: 6,
+      api_key: 1,
+      history_size: 1,
+      two_factor: 1,
+    })
+    expect(rows).toBe(Object.values(tables as Record<string, number>).reduce((sum, count) => sum + count))
+    expect(stderr).toMatch(/^note: It has the e-mails, the hashes of passwords/)
+    expect((await stat(file('one.agro'))).mode & 0o777).toBe(0o600)
+    expect(await runAgro(source, 'export', file('one.agro'))).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `${file('one.agro')} is there already: name another file, or remove it.\n`,
+    })
+    expect((await linesOf('one.agro')).join('\n')).not.toContain(SECRET.JWT_SECRET)
+  })
+
+  test('move everything from a server to the embedded database, and back', async () => {
+    expect(await runAgro(embedded, 'import', file('one.agro'))).toMatchObject({ code: 0, stderr: '' })
+    expect((await runAgro(embedded, 'export', file('two.agro'))).code).toBe(0)
+    expect(await linesOf('two.agro')).toEqual(await linesOf('one.agro'))
+    expect(await runAgro(target, 'import', file('two.agro'))).toMatchObject({ code: 0, stderr: '' })
+
+    const all: Answers[] = []
+    for (const database of [source, embedded, target]) {
+      const found = await withApp(database, async (app) => ({
+        answers: await answersOf(app, usage, POINTS),
+        logins: await logInTwice(app, usage),
+      }))
+      expect(found.logins).toEqual([401, 200, 200])
+      all.push(found.answers)
+    }
+    const [expected, onEmbedded, onTarget] = all as [Answers, Answers, Answers]
+    expect(Object.keys(expected).length).toBeGreaterThan(POINTS)
+    expect(onEmbedded).toEqual(expected)
+    expect(onTarget).toEqual(expected)
+  })
+
+  test('leave triggers, foreign keys and sequences as they were', async () => {
+    const schemaOf = (on: TestDatabase) =>
+      withDatabase(on, async ({ pool }) => {
+        const { rows } = await pool.query(`
+          select conrelid::regclass::text as name, conname, pg_get_constraintdef(oid), convalidated
+          from pg_constraint where connamespace = 'public'::regnamespace
+          union all
+          select tgrelid::regclass::text, tgname, tgenabled::text, true from pg_trigger where not tgisinternal
+          order by 1, 2`)
+        return rows
+      })
+    expect(await schemaOf(target)).toEqual(await schemaOf(source))
+    await withDatabase(target, async ({ writer }) => {
+      const added = await sql<{ id: number }>`
+        insert into audit_record (kind) values ('login') returning id`.execute(writer)
+      const { rows } = await sql<{ most: number }>`
+        select max(id) as most from audit_record where kind <> 'login' or id < ${added.rows[0]?.id}`.execute(
+        writer,
+      )
+      expect(added.rows[0]?.id).toBeGreaterThan(rows[0]?.most as number)
+      await expect(sql`delete from audit_record`.execute(writer)).rejects.toThrow(
+        'neither changed nor removed',
+      )
+    })
+  })
+
+  test('go into no database that has something', async () => {
+    expect(await runAgro(target, 'import', file('one.agro'))).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'The database is not empty, admin_area has rows: an import needs a new one, in which no service has run with DEMO_DATA.\n',
+    })
+  })
+
+  describe('into an empty database', () => {
+    let empty: TestDatabase
+    beforeAll(async () => {
+      empty = await createTestDatabase('empty')
+    })
+    afterAll(() => empty.drop())
+
+    /** Imports a file with these lines; what is refused leaves nothing. */
+    async function importing(lines: string[] | Buffer): Promise<string> {
+      await writeFile(file('other.agro'), Buffer.isBuffer(lines) ? lines : gzipSync(lines.join('\n')))
+      const { code, stderr } = await runAgro(empty, 'import', file('other.agro'))
+      const users = await withDatabase(empty, ({ pool }) => pool.query('select from app_user'))
+      expect({ code, users: users.rowCount }).toEqual({ code: 1, users: 0 })
+      return stderr.replaceAll(file('other.agro'), 'FILE')
+    }
+
+    test.each<[string, (lines: string[], packed: Buffer) => string[] | Buffer, RegExp]>([
+      ['something else', () => Buffer.from('a text'), /^FILE cannot be read: incorrect header check\.\n$/],
+      [
+        'another compressed file',
+        () => ['{"a": 1}'],
+        /^FILE is not what `agro export` of this version writes\.\n$/,
+      ],
+      ['what is no JSON', () => ['what is no JSON'], /^FILE cannot be read: .*\n$/],
+      [
+        'half a file',
+        (_, packed) => packed.subarray(0, packed.length / 2),
+        /^FILE cannot be read: unexpected end of file\.\n$/,
+      ],
+      [
+        'a file without its end',
+        (lines) => lines.slice(0, -2),
+        /^FILE is not whole: its end is missing\.\n$/,
+      ],
+      [
+        'one in which a name was changed',
+        (lines) => lines.map((line) => line.replace('Amina Bekele', 'Amina Bekela')),
+        /^Of the table app_user, 1 rows were read that are not the 1 that were exported\.\n$/,
+      ],
+      [
+        'one without a row',
+        (lines) => lines.filter((line) => !line.includes('Amina Bekele')),
+        /^Of the table app_user, 0 rows were read that are not the 1 that were exported\.\n$/,
+      ],
+      [
+        'one of an older schema',
+        ([head, ...lines]) => [String(head).replace(/,\{"name":"0017[^}]*\}/, ''), ...lines],
+        /^The file was written by version \S+ with a schema up to 0015_history_quota\.sql, and this one has 0017/,
+      ],
+    ])('refuse %s', async (_name, change, refusal) => {
+      const packed = await readFile(file('one.agro'))
+      expect(await importing(change(await linesOf('one.agro'), packed))).toMatch(refusal)
+    })
+
+    test('take tables that nobody has told them of, with computed columns and partitions', async () => {
+      const other = await createTestDatabase('empty')
+      const make = (rows: string) => `
+        create table by_month (
+          id bigint generated always as identity,
+          day date not null,
+          twice bigint generated always as (2 * length(note)) stored,
+          note text,
+          parent bigint,
+          primary key (id, day)
+        ) partition by range (day);
+        create table by_month_1 partition of by_month for values from ('2026-01-01') to ('2026-02-01');
+        create table by_month_2 partition of by_month for values from ('2026-02-01') to ('2026-03-01');
+        ${rows}`
+      const rows = `insert into by_month (day, note) values ('2026-02-03', 'b'), ('2026-01-03', null), ('2026-01-04', '')`
+      await withDatabase(other, ({ pool }) => pool.query(make(rows)))
+      await withDatabase(empty, ({ pool }) => pool.query(make('')))
+      expect((await runAgro(other, 'export', file('months.agro'))).code).toBe(0)
+      expect(await runAgro(empty, 'import', file('months.agro'))).toMatchObject({ code: 0, stderr: '' })
+      const found = await withDatabase(empty, async ({ pool }) => {
+        await pool.query(`insert into by_month (day, note) values ('2026-02-05', 'later')`)
+        return (await pool.query('select id, day, twice, note from by_month order by id')).rows
+      })
+      expect(found).toEqual([
+        { id: 1, day: '2026-02-03', twice: 2, note: 'b' },
+        { id: 2, day: '2026-01-03', twice: null, note: null },
+        { id: 3, day: '2026-01-04', twice: 0, note: '' },
+        { id: 4, day: '2026-02-05', twice: 10, note: 'later' },
+      ])
+      await other.drop()
+    })
+  })
+})
