@@ -147,6 +147,13 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
 /** Settings with a password or a key in them. Each may be in a file, which its name with `_FILE` names. */
 const SECRETS = ['DATABASE_URL', 'DATABASE_READ_URL', 'JWT_SECRET', 'JWT_SECRET_PREVIOUS', 'SMTP_URL']
 
+/** The names of all variables that the service reads. */
+export const SETTINGS: readonly string[] = [
+  ...Object.keys(Environment.properties),
+  ...SECRETS.map((name) => `${name}_FILE`),
+  'ENV_FILE',
+]
+
 function withSecretsOfFiles(set: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const files = SECRETS.flatMap((name) => {
     const file = set[`${name}_FILE`]

@@ -1,0 +1,218 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { loadConfig, SETTINGS } from '#src/config.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8')
+
+/** What Node itself reads. */
+const OF_NODE = ['NODE_ENV']
+
+/** How long a stop may take beside SHUTDOWN_DELAY_MS. */
+const STOP_MS = 10_000
+
+const { version } = JSON.parse(textOf('package.json')) as { version: string }
+
+interface Container {
+  name: string
+  image: string
+  env?: { name: string; value: unknown }[]
+  ports?: { name: string; containerPort: number }[]
+  volumeMounts?: { name: string; mountPath: string }[]
+  [probe: string]: unknown
+}
+
+interface PodSpec {
+  containers: Container[]
+  initContainers?: Container[]
+  volumes: { name: string; secret?: { secretName: string } }[]
+  serviceAccountName: string
+  terminationGracePeriodSeconds?: number
+}
+
+interface Manifest {
+  kind: string
+  metadata: { name: string }
+  spec: Record<string, never>
+}
+
+interface Kustomization {
+  resources: string[]
+  labels: { pairs: Record<string, string> }[]
+  images: { newTag: string }[]
+  configMapGenerator: { name: string; literals: string[] }[]
+}
+
+const KUBERNETES = 'ops/kubernetes'
+const base: Kustomization = parse(textOf(`${KUBERNETES}/base/kustomization.yaml`))
+const example: Kustomization = parse(textOf(`${KUBERNETES}/example/kustomization.yaml`))
+const manifests = ['base', 'example'].flatMap((folder) =>
+  readdirSync(join(ROOT, KUBERNETES, folder))
+    .filter((file) => file !== 'kustomization.yaml')
+    .map((file): Manifest => parse(textOf(`${KUBERNETES}/${folder}/${file}`), { merge: true })),
+)
+const settingsOfMap = literalsOf([...base.configMapGenerator, ...example.configMapGenerator])
+
+function literalsOf(maps: { literals: string[] }[]): [string, string][] {
+  return maps.flatMap(({ literals }) => literals.map((line) => splitAt(line)))
+}
+
+function splitAt(line: string): [string, string] {
+  const place = line.indexOf('=')
+  return [line.slice(0, place), line.slice(place + 1)]
+}
+
+/** The pods of a Deployment, a Job or a CronJob, wherever their template stands. */
+function podsIn(value: unknown): PodSpec[] {
+  if (typeof value !== 'object' || value === null) return []
+  if ('containers' in value) return [value as PodSpec]
+  return Object.values(value).flatMap(podsIn)
+}
+
+function manifestOf(kind: string): Manifest & { spec: never } {
+  return manifests.find((manifest) => manifest.kind === kind) as Manifest & { spec: never }
+}
+
+const containersOf = (pod: PodSpec) => [...(pod.initContainers ?? []), ...pod.containers]
+const pods = manifests.flatMap(podsIn)
+const deployment = podsIn(manifestOf('Deployment'))[0] as PodSpec
+const api = deployment.containers[0] as Container
+
+interface ComposeService {
+  build?: string
+  environment: Record<string, unknown>
+  stop_grace_period?: string
+}
+
+const compose = (
+  parse(textOf('docker-compose.yml'), { merge: true }) as { services: Record<string, ComposeService> }
+).services
+const ours = Object.values(compose).filter(({ build }) => build !== undefined)
+
+const unit = textOf('ops/systemd/agro-advisory.service')
+const settingsOfUnit = [...unit.matchAll(/^Environment=(.*)$/gm)]
+  .flatMap(([, line = '']) => line.split(' '))
+  .map(splitAt)
+const settingsOfExample = textOf('ops/systemd/environment.example')
+  .split('\n')
+  .filter((line) => line !== '' && !line.startsWith('#'))
+  .map(splitAt)
+const settingsOfImage = [...textOf('Dockerfile').matchAll(/^ENV (.*)$/gm)]
+  .flatMap(([, line = '']) => line.split(' '))
+  .map(splitAt)
+  .filter(([name]) => name !== 'PATH')
+
+const NAMES: [string, string[]][] = [
+  ['the image', settingsOfImage.map(([name]) => name)],
+  ['compose', ours.flatMap(({ environment }) => Object.keys(environment))],
+  ['systemd', [...settingsOfUnit, ...settingsOfExample].map(([name]) => name)],
+  [
+    'Kubernetes',
+    [
+      ...settingsOfMap.map(([name]) => name),
+      ...pods.flatMap((pod) => containersOf(pod).flatMap(({ env = [] }) => env.map(({ name }) => name))),
+    ],
+  ],
+]
+
+describe('what installs the service', () => {
+  test.each(NAMES)('%s sets what the service knows', (_, names) => {
+    expect(names.length).toBeGreaterThan(0)
+    expect(names.filter((name) => !SETTINGS.includes(name) && !OF_NODE.includes(name))).toEqual([])
+  })
+
+  test('sets values that the service takes', () => {
+    for (const settings of [settingsOfMap, [...settingsOfUnit, ...settingsOfExample], settingsOfImage]) {
+      const values = settings.filter(([name]) => !name.endsWith('_FILE'))
+      expect(() => loadConfig(Object.fromEntries(values))).not.toThrow()
+    }
+  })
+
+  test('is of the version of the package', () => {
+    expect(textOf('Dockerfile')).toContain(`org.opencontainers.image.version="${version}"`)
+    expect(base.labels[0]?.pairs['app.kubernetes.io/version']).toBe(version)
+    expect(example.images.map(({ newTag }) => newTag)).toEqual([version])
+  })
+
+  test('lets the service have the time that a stop may take', () => {
+    const delayOf = (settings: [string, unknown][]) => Number(Object.fromEntries(settings).SHUTDOWN_DELAY_MS)
+    const seconds = (text: string | undefined) => Number(text?.replace(/s$/, ''))
+    const stops = ours.filter(({ environment }) => 'SHUTDOWN_DELAY_MS' in environment)
+    const times = [
+      ...stops.map((one) => [seconds(one.stop_grace_period), delayOf(Object.entries(one.environment))]),
+      [seconds(/^TimeoutStopSec=(.*)$/m.exec(unit)?.[1]), delayOf(settingsOfUnit)],
+      [deployment.terminationGracePeriodSeconds, delayOf(settingsOfMap)],
+    ]
+    expect(times).toHaveLength(4)
+    for (const [patience = 0, delay = Number.NaN] of times) {
+      expect(patience * 1000).toBeGreaterThan(delay + STOP_MS)
+    }
+  })
+
+  test('starts the service as npm start does', () => {
+    const { scripts } = JSON.parse(textOf('package.json')) as { scripts: { start: string } }
+    expect(unit).toContain(`ExecStart=/usr/bin/${scripts.start}\n`)
+    const command = /^CMD (\["node", "--.*\])$/m.exec(textOf('Dockerfile'))?.[1] as string
+    expect((JSON.parse(command) as string[]).join(' ')).toBe(scripts.start.replace('bin/run.mjs ', ''))
+  })
+})
+
+describe('the manifests of Kubernetes', () => {
+  test('kustomize takes every file', () => {
+    const files = (folder: string) =>
+      readdirSync(join(ROOT, KUBERNETES, folder)).filter((file) => file !== 'kustomization.yaml')
+    expect([...base.resources].sort()).toEqual(files('base').sort())
+    expect(example.resources.filter((file) => file !== '../base').sort()).toEqual(files('example').sort())
+  })
+
+  test('name ports and paths that there are', () => {
+    const names = (api.ports ?? []).map(({ name, containerPort }) => [name, containerPort])
+    const settings = Object.fromEntries([...settingsOfImage, ...settingsOfMap])
+    expect(names).toEqual([
+      ['http', Number(settings.PORT)],
+      ['metrics', Number(settings.METRICS_PORT)],
+    ])
+    const document = parse(textOf('openapi.yaml')) as { paths: Record<string, unknown> }
+    for (const probe of ['startupProbe', 'readinessProbe', 'livenessProbe']) {
+      const { path, port } = (api[probe] as { httpGet: { path: string; port: string } }).httpGet
+      expect([probe, port, Object.keys(document.paths).includes(path)]).toEqual([probe, 'http', true])
+    }
+    const service = manifestOf('Service').spec as { ports: { targetPort: string }[] }
+    expect(service.ports.map(({ targetPort }) => targetPort)).toEqual(['http'])
+    const policy = manifestOf('NetworkPolicy').spec as { ingress: { ports: { port: string }[] }[] }
+    expect(policy.ingress.flatMap(({ ports }) => ports.map(({ port }) => port))).toEqual(['http', 'metrics'])
+  })
+
+  test('have values of the environment that are texts, and files that are mounted', () => {
+    for (const pod of pods) {
+      for (const { env = [], volumeMounts = [] } of containersOf(pod)) {
+        const volumes = pod.volumes.map(({ name }) => name)
+        expect(volumeMounts.filter(({ name }) => !volumes.includes(name))).toEqual([])
+        expect(env.filter(({ value }) => typeof value !== 'string')).toEqual([])
+        const files = env.filter(({ name }) => name.endsWith('_FILE')).map(({ value }) => String(value))
+        const mounted = (file: string) =>
+          volumeMounts.some(({ mountPath }) => file.startsWith(`${mountPath}/`))
+        expect([files.length > 0, files.filter((file) => !mounted(file))]).toEqual([true, []])
+      }
+    }
+  })
+
+  test('select the pods that there are', () => {
+    const { selector, template } = manifestOf('Deployment').spec as {
+      selector: { matchLabels: object }
+      template: { metadata: { labels: object } }
+    }
+    const { labels } = template.metadata
+    expect(selector.matchLabels).toEqual(labels)
+    expect((manifestOf('Service').spec as { selector: object }).selector).toEqual(labels)
+    const budget = manifestOf('PodDisruptionBudget').spec as { selector: { matchLabels: object } }
+    expect(budget.selector.matchLabels).toEqual(labels)
+    const { scaleTargetRef } = manifestOf('HorizontalPodAutoscaler').spec as { scaleTargetRef: object }
+    const { name } = manifestOf('Deployment').metadata
+    expect(scaleTargetRef).toEqual({ apiVersion: 'apps/v1', kind: 'Deployment', name })
+    const account = manifestOf('ServiceAccount').metadata.name
+    expect(pods.map(({ serviceAccountName }) => serviceAccountName)).toEqual(pods.map(() => account))
+  })
+})
