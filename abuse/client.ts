@@ -1,8 +1,9 @@
-import { Agent, request } from 'node:http'
+import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 
 export interface Reply {
   status: number
+  headers: IncomingHttpHeaders
   body: string
   ms: number
 }
@@ -38,8 +39,8 @@ export function ask(client: Client, { method = 'POST', path, body, headers = {} 
   const { port, address, token } = client
   const started = performance.now()
   return new Promise((resolve) => {
-    const done = (status: number, text = '') =>
-      resolve({ status, body: text, ms: performance.now() - started })
+    const done = (status: number, text = '', received: IncomingHttpHeaders = {}) =>
+      resolve({ status, headers: received, body: text, ms: performance.now() - started })
     const sent = request(
       {
         host: '127.0.0.1',
@@ -62,7 +63,7 @@ export function ask(client: Client, { method = 'POST', path, body, headers = {} 
         response.setEncoding('utf8').on('data', (chunk) => {
           text += chunk
         })
-        response.once('end', () => done(response.statusCode ?? 0, text))
+        response.once('end', () => done(response.statusCode ?? 0, text, response.headers))
         response.once('error', () => done(0))
       },
     )

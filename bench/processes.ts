@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { devNull } from 'node:os'
+import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import type { Cleanup } from './cleanup.ts'
 
@@ -14,6 +15,8 @@ export interface Server {
   startedIn: number
   /** Memory that it holds now and the most it ever held, in MiB; the latter on Linux alone. */
   memory(): { resident: number; peak: number | undefined }
+  /** Lines of its log so far, at the level warn or above. */
+  complaints(): number
   stop(): Promise<void>
   /** The code that the process ends with; null where a signal ended it. */
   ended: Promise<number | null>
@@ -21,6 +24,7 @@ export interface Server {
 
 const START_TIMEOUT_MS = 180_000
 const STOP_TIMEOUT_MS = 15_000
+const COMPLAINT = /^\{"level":[456]0,/
 
 /** What Node is given by `npm start`. */
 export const START_ARGUMENTS = (
@@ -50,10 +54,14 @@ export async function startServer(
   })
   const stop = cleanup.add(() => stopProcess(child))
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
+  let complaints = 0
+  createInterface(child.stdout).on('line', (line) => {
+    if (COMPLAINT.test(line)) complaints++
+  })
   const port = await listeningPort(child, nodeArguments.at(-1) as string)
   const startedIn = (performance.now() - started) / 1000
   const { pid } = child as { pid: number }
-  return { port, pid, startedIn, memory: () => memoryOf(pid), stop, ended }
+  return { port, pid, startedIn, memory: () => memoryOf(pid), complaints: () => complaints, stop, ended }
 }
 
 function listeningPort(child: ChildProcess, file: string): Promise<number> {
@@ -63,7 +71,7 @@ function listeningPort(child: ChildProcess, file: string): Promise<number> {
     const timer = globalThis.setTimeout(() => fail('did not start in time'), START_TIMEOUT_MS)
     child.once('error', reject)
     child.once('exit', () => fail('ended before it listened'))
-    child.stdout?.setEncoding('utf8').on('data', (text) => {
+    child.stdout?.on('data', (text) => {
       output += text
       const port = /http:\/\/127\.0\.0\.1:(\d+)/.exec(output)?.[1]
       if (port === undefined) return

@@ -1,0 +1,67 @@
+import type pg from 'pg'
+import type { Cluster } from '#bench/cluster.ts'
+import type { What } from './load/plan.ts'
+import type { Network } from './network.ts'
+
+/** Which database the service has. */
+export type Kind = 'server' | 'embedded'
+
+/** The service that faults happen to. It has the same port all the while. */
+export interface Service {
+  port: number
+  pid(): number
+  /** Memory that it holds now, in MiB. */
+  memory(): { resident: number }
+  /** Has it end by SIGTERM, or at once by SIGKILL, and waits until it has. */
+  end(signal: 'SIGTERM' | 'SIGKILL'): Promise<void>
+  /** Starts it again where it has ended, and waits until it listens. */
+  start(): Promise<void>
+}
+
+/** What a database server offers to whoever injects faults. */
+export interface DatabaseStage {
+  /** Where the server may be stopped and crashed. */
+  cluster?: Cluster
+  network: Network
+  /** Runs a statement as somebody else, without the network that can fail. */
+  execute(statement: string): Promise<unknown[]>
+  /** Another session, which ends with the fault. */
+  connect(): Promise<pg.Client>
+}
+
+/** Which of two releases of one series answers. */
+export interface ReleaseStage {
+  first: string
+  second: string
+  publish(code: string): Promise<void>
+  /** Deletes the second one for good. */
+  deleteSecond(): Promise<void>
+}
+
+export interface Stage {
+  service: Service
+  /** Where the database is a server. */
+  database?: DatabaseStage
+  releases?: ReleaseStage
+  /** The folder of the embedded database, where that is what the service has. */
+  folder?: string
+}
+
+/** A fault: what happens, and what those who ask may notice of it. */
+export interface Fault {
+  /** As it is chosen with `--only`. */
+  name: string
+  on: Kind
+  /** What happens, as a sentence without its subject's end. */
+  happens: string
+  /** Lets it happen, and is done when it is over. */
+  inject(stage: Stage): Promise<void>
+  /** What nobody may notice it in: it is answered all the while. */
+  unnoticed: What[]
+  /** Whether the process itself is away, so that requests may have no answer. */
+  endsProcess?: boolean
+  /** How long after its end the last request may fail that is sent. */
+  recoveryMs: number
+  /** Whether it takes a file system of its own. */
+  needsRoot?: boolean
+}

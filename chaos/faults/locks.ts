@@ -1,0 +1,67 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Fault } from '../fault.ts'
+import { serverOf } from './server.ts'
+
+const locked = (table: string, unnoticed: Fault['unnoticed']): Fault => ({
+  name: `locked-${table.replace('_', '-')}`,
+  on: 'server',
+  happens: `another session locks the table ${table} for ten seconds`,
+  unnoticed,
+  recoveryMs: 3000,
+  async inject(stage) {
+    const other = await serverOf(stage).connect()
+    await other.query(`begin; lock table ${table} in access exclusive mode`)
+    await setTimeout(10_000)
+    await other.query('rollback')
+    await other.end()
+  },
+})
+
+const deadlocks: Fault = {
+  name: 'deadlocks',
+  on: 'server',
+  happens:
+    'another session waits for rows of accounts and their history in the opposite order, for five seconds',
+  unnoticed: ['point', 'point from the database', 'batch', 'catalog'],
+  recoveryMs: 2000,
+  async inject(stage) {
+    const other = await serverOf(stage).connect()
+    const end = performance.now() + 5000
+    while (performance.now() < end) {
+      // Whichever of the two the server undoes: the service, or this one.
+      await other
+        .query(`begin; select 1 from advisory_history limit 50 for update; select 1 from app_user for update`)
+        .catch(() => {})
+      await other.query('rollback')
+      await setTimeout(50)
+    }
+    await other.end()
+  },
+}
+
+const slowTrigger: Fault = {
+  name: 'slow-trigger',
+  on: 'server',
+  happens: 'a trigger on the history takes twenty seconds, for five seconds',
+  unnoticed: ['point', 'point from the database', 'batch', 'catalog', 'login', 'refresh', 'registration'],
+  recoveryMs: 4000,
+  async inject(stage) {
+    const { execute } = serverOf(stage)
+    await execute(`create function chaos_waits() returns trigger language plpgsql as
+      $$ begin perform pg_sleep(20); return new; end $$`)
+    await execute(`set lock_timeout = 0; create trigger chaos_waits before insert on advisory_history
+      for each row execute function chaos_waits()`)
+    await setTimeout(5000)
+    await execute('drop function chaos_waits cascade')
+  },
+}
+
+const AROUND_ACCOUNTS: Fault['unnoticed'] = ['point', 'point from the database', 'batch', 'catalog']
+
+export const LOCK_FAULTS = [
+  locked('app_user', AROUND_ACCOUNTS),
+  locked('advisory_history', [...AROUND_ACCOUNTS, 'login', 'refresh', 'registration']),
+  locked('publication', ['login', 'refresh', 'registration']),
+  deadlocks,
+  slowTrigger,
+]

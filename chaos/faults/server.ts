@@ -1,0 +1,123 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Cluster } from '#bench/cluster.ts'
+import type { DatabaseStage, Fault, Stage } from '../fault.ts'
+
+export const serverOf = (stage: Stage): DatabaseStage => stage.database as DatabaseStage
+
+export const clusterOf = (stage: Stage): Cluster => serverOf(stage).cluster as Cluster
+
+const BACKENDS = `from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`
+
+export const backendsKilled: Fault = {
+  name: 'backends-killed',
+  on: 'server',
+  happens: 'all sessions of the database are ended five times in five seconds',
+  unnoticed: ['point'],
+  recoveryMs: 1000,
+  async inject(stage) {
+    for (let time = 0; time < 5; time++) {
+      await serverOf(stage).execute(`select pg_terminate_backend(pid) ${BACKENDS}`)
+      await setTimeout(1000)
+    }
+  },
+}
+
+const postmasterKilled: Fault = {
+  name: 'postmaster-killed',
+  on: 'server',
+  happens: 'the database server is killed (SIGKILL), and started again after three seconds',
+  unnoticed: [],
+  recoveryMs: 3000,
+  async inject(stage) {
+    const cluster = clusterOf(stage)
+    for (const pid of cluster.processes()) process.kill(pid, 'SIGKILL')
+    await setTimeout(3000)
+    await cluster.start()
+  },
+}
+
+const stopped = (mode: 'fast' | 'immediate'): Fault => ({
+  name: `stopped-${mode}`,
+  on: 'server',
+  happens: `the database server is stopped (${mode}), and started again after three seconds`,
+  unnoticed: [],
+  recoveryMs: 3000,
+  async inject(stage) {
+    const cluster = clusterOf(stage)
+    await cluster.stop(mode)
+    await setTimeout(3000)
+    await cluster.start()
+  },
+})
+
+const hung = (seconds: number): Fault => ({
+  name: `hung-${seconds}-s`,
+  on: 'server',
+  happens: `all processes of the database server do nothing for ${seconds} seconds (SIGSTOP)`,
+  unnoticed: [],
+  recoveryMs: 3000,
+  async inject(stage) {
+    const pids = clusterOf(stage).processes()
+    for (const pid of pids) signal(pid, 'SIGSTOP')
+    await setTimeout(seconds * 1000)
+    for (const pid of pids) signal(pid, 'SIGCONT')
+  },
+})
+
+/** Sessions end at any time, by themselves. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+const readOnly: Fault = {
+  name: 'read-only',
+  on: 'server',
+  happens: 'the database is read-only for five seconds',
+  unnoticed: ['point', 'point from the database', 'batch', 'catalog', 'history'],
+  recoveryMs: 1000,
+  async inject(stage) {
+    const { execute } = serverOf(stage)
+    await execute(`do $$ begin execute format('alter database %I set default_transaction_read_only = on',
+      current_database()); end $$`)
+    await execute(`select pg_terminate_backend(pid) ${BACKENDS}`)
+    await setTimeout(5000)
+    await execute(`begin read write; do $$ begin execute format(
+      'alter database %I reset default_transaction_read_only', current_database()); end $$; commit`)
+    await execute(`select pg_terminate_backend(pid) ${BACKENDS}`)
+  },
+}
+
+const tooManyConnections: Fault = {
+  name: 'too-many-connections',
+  on: 'server',
+  happens: 'others take all connections of the database server for five seconds',
+  unnoticed: [],
+  recoveryMs: 2000,
+  async inject(stage) {
+    const { connect, execute } = serverOf(stage)
+    const others = []
+    await execute(`select pg_terminate_backend(pid) ${BACKENDS}`)
+    for (let count = 0; count < 150; count++) {
+      const other = await connect().catch(() => undefined)
+      if (!other) break
+      others.push(other)
+    }
+    await setTimeout(5000)
+    await Promise.all(others.map((other) => other.end()))
+  },
+}
+
+export const SERVER_FAULTS = [
+  backendsKilled,
+  postmasterKilled,
+  stopped('fast'),
+  stopped('immediate'),
+  hung(5),
+  hung(20),
+  readOnly,
+  tooManyConnections,
+]

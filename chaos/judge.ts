@@ -1,0 +1,114 @@
+import type { Fault } from './fault.ts'
+import type { Asked, What } from './load/plan.ts'
+import type { Publication } from './stage.ts'
+
+/** What a fault came to. */
+export interface Outcome {
+  fault: Pick<Fault, 'name' | 'on' | 'happens' | 'unnoticed' | 'endsProcess' | 'recoveryMs'>
+  /** Milliseconds since 1970: when it began and was over. */
+  from: number
+  to: number
+  asked: Asked[]
+  publications: Publication[]
+  /** What is not as it was acknowledged. */
+  lost: string[]
+  acknowledged: number
+  /** Lines of the log at the level warn or above. */
+  complaints: number
+  /** Whether the process was there in the end, the one from before where the fault is not about it. */
+  isUp: boolean
+}
+
+export interface Verdict {
+  requests: number
+  /** Answered with a success that is right. */
+  right: number
+  refused: number
+  unanswered: number
+  /** Milliseconds until the slowest answer. */
+  slowest: number
+  /** How long after the end of the fault the last request was sent that failed. */
+  recoveredMs: number
+  /** What must not be, a sentence each; none where all is well. */
+  mistakes: string[]
+}
+
+/** How long an answer may take: what is promised, what a busy machine adds, and passwords that wait to be hashed. */
+const LONGEST_MS: Partial<Record<What, number>> = { polygon: 5500, login: 4500, registration: 4500 }
+const OTHERS_LONGEST_MS = 3250
+const RELEASE_MAX_AGE_MS = 2000
+/** An incident is a line when it begins, one a minute, and one at its end; a few may go on at once. */
+const MOST_COMPLAINTS = 30
+/** A refresh token that was used and not answered for as long is no use again. */
+const REFRESHED_AGAIN_MS = 9000
+
+export function judge(outcome: Outcome): Verdict {
+  const { fault, to, asked, publications } = outcome
+  const failed = asked.filter((one) => one.status < 200 || one.status > 299)
+  const wrong = asked.filter(({ wrong }) => wrong !== undefined)
+  const stale = asked.filter((one) => !isCurrent(one, publications))
+  const unanswered = failed.filter(({ status }) => status === 0)
+  const late = asked.filter(({ what, ms }) => ms > (LONGEST_MS[what] ?? OTHERS_LONGEST_MS))
+  const unexpected = failed.filter((one) => !isExpected(one, outcome))
+  const noticed = failed.filter(({ what, at }) => fault.unnoticed.includes(what) && at <= to)
+  // That the first of two is still worked on is no failure.
+  const recoveredMs = Math.max(0, ...failed.filter(({ status }) => status !== 409).map(({ at }) => at - to))
+  const mistakes = [
+    ...counted(wrong, 'wrong'),
+    ...counted(stale, 'of a release that was not published'),
+    ...counted(unexpected, 'with a status that is not expected'),
+    ...counted(fault.endsProcess ? [] : late, 'late'),
+    ...counted(noticed, 'that nobody should notice it in'),
+    ...outcome.lost,
+    ...(recoveredMs > fault.recoveryMs ? [`requests failed for ${Math.round(recoveredMs)} ms after it`] : []),
+    ...(outcome.complaints > MOST_COMPLAINTS ? [`${outcome.complaints} lines in the log`] : []),
+    ...(outcome.isUp ? [] : ['the process is not up']),
+  ]
+  return {
+    requests: asked.length,
+    right: asked.length - failed.length - wrong.length,
+    refused: failed.length - unanswered.length,
+    unanswered: unanswered.length,
+    slowest: Math.max(...asked.map(({ ms }) => ms)),
+    recoveredMs,
+    mistakes,
+  }
+}
+
+/** Whether a failure is one that there may be. */
+function isExpected(failure: Asked, { fault, asked }: Outcome): boolean {
+  const { status, retryAfter } = failure
+  if (status === 0) return fault.endsProcess === true
+  if (status === 401 && failure.what === 'refresh') return wasUnansweredForLong(failure, asked)
+  // What is sent again while the first is worked on.
+  if (status === 409 && failure.what === 'kept point') return true
+  return status === 503 && retryAfter
+}
+
+function wasUnansweredForLong(failure: Asked, asked: Asked[]): boolean {
+  const refreshes = asked.filter(({ what, at }) => what === 'refresh' && at < failure.at)
+  const success = refreshes.findLast(({ status }) => status === 200)
+  return failure.at - (success?.at ?? 0) > REFRESHED_AGAIN_MS
+}
+
+/** Whether a release was published at any moment that an answer may be of. */
+function isCurrent({ release, at, ms }: Asked, publications: Publication[]): boolean {
+  if (!publications.some(({ code }) => code === release)) return true
+  return publications.some(({ code, from }, index) => {
+    const until = publications[index + 1]?.done ?? Number.POSITIVE_INFINITY
+    return code === release && from <= at + ms && until >= at - RELEASE_MAX_AGE_MS
+  })
+}
+
+/** How many there are, of what, and the first of them. */
+function counted(some: Asked[], how: string): string[] {
+  if (some.length === 0) return []
+  const kinds = new Map<string, Asked[]>()
+  for (const one of some) {
+    const kind = `${one.what} ${one.status}`
+    kinds.set(kind, [...(kinds.get(kind) ?? []), one])
+  }
+  const told = [...kinds].map(([kind, list]) => `${list.length} ${kind}`).join(', ')
+  const [first] = some as [Asked]
+  return [`${how}: ${told}${first.wrong === undefined ? '' : ` (${first.wrong})`}`]
+}

@@ -1,0 +1,71 @@
+import { setTimeout } from 'node:timers/promises'
+import { askerOfKnown, type Caller, createAsking } from './callers.ts'
+import {
+  deleter,
+  historyReader,
+  keeper,
+  keyHolder,
+  loginCaller,
+  rater,
+  refresher,
+  registrar,
+} from './members.ts'
+import type { Heard, Plan } from './plan.ts'
+
+/** A load that is under way. */
+export interface UnderWay {
+  /** Waits for the answers that are under way. */
+  stop(): Promise<Heard>
+}
+
+/** Asks at fixed times for everything that a plan has. */
+export function beginLoad(plan: Plan): UnderWay {
+  const ledger: Heard['ledger'] = {
+    named: [],
+    kept: [],
+    deleted: [],
+    deleting: [],
+    rated: [],
+    registered: [],
+    keys: [],
+    endedKeys: [],
+  }
+  const heard: Heard = { asked: [], ledger }
+  const asking = createAsking(plan.port, heard)
+  const callers = [
+    askerOfKnown(asking, 'point', plan, 20),
+    askerOfKnown(asking, 'point from the database', plan, 50),
+    askerOfKnown(asking, 'batch', plan, 300),
+    askerOfKnown(asking, 'polygon', plan, 500),
+    askerOfKnown(asking, 'catalog', plan, 300),
+    keeper(asking, plan, ledger),
+    historyReader(asking, plan, ledger),
+    rater(asking, plan, ledger),
+    deleter(asking, plan, ledger),
+    loginCaller(asking, plan),
+    refresher(asking, plan),
+    registrar(asking, ledger),
+    keyHolder(asking, plan, ledger),
+  ]
+  let isRunning = true
+
+  async function play({ everyMs, ask }: Caller): Promise<void> {
+    const underWay = new Set<Promise<void>>()
+    const began = performance.now()
+    for (let time = 1; isRunning; time++) {
+      const asked = ask().finally(() => underWay.delete(asked))
+      underWay.add(asked)
+      await setTimeout(Math.max(0, began + time * everyMs - performance.now()))
+    }
+    await Promise.all(underWay)
+  }
+
+  const ended = Promise.all(callers.map(play))
+  return {
+    async stop() {
+      isRunning = false
+      await ended
+      return heard
+    },
+  }
+}

@@ -1,0 +1,92 @@
+import { ask, type Client, type Reply, type Sent } from '#abuse/client.ts'
+import type { Asked, Heard, Known, Plan, What } from './plan.ts'
+
+/** Somebody who asks at fixed times, whether or not earlier ones have been answered. */
+export interface Caller {
+  everyMs: number
+  ask(): Promise<void>
+}
+
+/** A request without an answer by then has none. Longer than the service may take for anything. */
+const GIVEN_UP_MS = 15_000
+
+/** Asks, keeps a record of it, and looks at what comes with a 2xx. */
+export function createAsking(port: number, heard: Heard) {
+  /**
+   * @param check says what is wrong with a success, or of which release it is
+   * @returns the answer, where it is a success
+   */
+  return async function asking(
+    what: What,
+    sent: Sent,
+    token: string | undefined,
+    check: (reply: Reply) => Pick<Asked, 'wrong' | 'release'> = () => ({}),
+  ): Promise<Reply> {
+    const client: Client = { port, address: ADDRESSES[what], token, email: '', password: '' }
+    const at = Date.now()
+    const began = performance.now()
+    const nothing: Reply = { status: 0, headers: {}, body: '', ms: GIVEN_UP_MS }
+    const reply = await Promise.race([
+      ask(client, sent),
+      new Promise<Reply>((resolve) => setTimeout(() => resolve(nothing), GIVEN_UP_MS).unref()),
+    ])
+    const { status, headers } = reply
+    const outcome = isSuccess(reply) ? check(reply) : {}
+    const retryAfter = headers['retry-after'] !== undefined
+    heard.asked.push({ what, at, ms: performance.now() - began, status, retryAfter, ...outcome })
+    return reply
+  }
+}
+export type Asking = ReturnType<typeof createAsking>
+
+export function isSuccess({ status }: Reply): boolean {
+  return status >= 200 && status < 300
+}
+
+/** Networks take turns: who asks for one thing is not kept waiting by who asks for another. */
+const ADDRESSES: Record<What, string> = {
+  point: '127.2.0.1',
+  'point from the database': '127.2.0.2',
+  'kept point': '127.2.0.3',
+  batch: '127.2.0.4',
+  polygon: '127.2.0.5',
+  catalog: '127.2.0.6',
+  history: '127.2.0.7',
+  feedback: '127.2.0.8',
+  deletion: '127.2.0.9',
+  login: '127.2.0.10',
+  refresh: '127.2.0.11',
+  registration: '127.2.0.12',
+  key: '127.2.0.13',
+}
+
+/** Asks for what is known by turns. */
+export function askerOfKnown(
+  asking: Asking,
+  what: keyof Plan['known'],
+  { known, account }: Plan,
+  everyMs: number,
+): Caller {
+  let turn = 0
+  const token = what === 'polygon' ? account.access_token : undefined
+  return {
+    everyMs,
+    async ask() {
+      const { path, method, body, answers } = known[what][turn++ % known[what].length] as Known
+      await asking(what, { method, path, ...(body !== undefined && { body }) }, token, ({ body: text }) =>
+        compare(comparable(text), answers),
+      )
+    },
+  }
+}
+
+/** Which release a right answer is of. */
+export function compare(text: string, answers: Record<string, string>): Pick<Asked, 'wrong' | 'release'> {
+  for (const [release, answer] of Object.entries(answers)) if (answer === text) return { release }
+  return { wrong: text.slice(0, 1000) }
+}
+
+/** An answer without what differs each time that it is kept or published. */
+export function comparable(text: string): string {
+  return text.replace(/,"(history_id|published_at)":"[^"]*"/g, '')
+}

@@ -1,0 +1,32 @@
+import { Command, InvalidArgumentError } from 'commander'
+import type { Kind } from './fault.ts'
+import { FAULTS } from './faults/index.ts'
+
+export interface Options {
+  only: string[]
+  on: Kind[]
+  report?: string
+}
+
+const KINDS: Kind[] = ['server', 'embedded']
+
+/** Reads the command line; ends the process where it is not understood. */
+export function readOptions(parameters: string[]): Options {
+  const names = [...new Set(FAULTS.map(({ name }) => name))]
+  return new Command('npm run chaos --')
+    .description('Let faults happen to a service under load, and see what fails, is wrong or is lost.')
+    .option('--only <faults>', `some of: ${names.join(', ')}`, someOf(names), names)
+    .option('--on <databases>', 'server, embedded or both', someOf(KINDS), KINDS)
+    .option('--report <file>', 'write what each fault came to as JSON, with a record for each 100 ms')
+    .parse(parameters, { from: 'user' })
+    .opts<Options>()
+}
+
+function someOf(names: string[]) {
+  return (list: string): string[] => {
+    const chosen = list.split(',').map((name) => name.trim())
+    const unknown = chosen.find((name) => !names.includes(name))
+    if (unknown !== undefined) throw new InvalidArgumentError(`There is no "${unknown}".`)
+    return chosen
+  }
+}

@@ -1,0 +1,103 @@
+/** npm run chaos: lets faults happen to a service under load, and prints as a table what came of them. */
+import { writeFileSync } from 'node:fs'
+import { setTimeout } from 'node:timers/promises'
+import { ask } from '#abuse/client.ts'
+import { type Cleanup, cleanUpOnSignals, createCleanup } from '#bench/cleanup.ts'
+import { isBusy, loadBefore } from '#bench/machine.ts'
+import type { Fault, Kind } from './fault.ts'
+import { FAULTS } from './faults/index.ts'
+import { judge, type Outcome } from './judge.ts'
+import { client, type Load, learnAnswers, planFor, startLoad } from './load/load.ts'
+import type { Ledger, Plan } from './load/plan.ts'
+import { type Options, readOptions } from './options.ts'
+import { recordsOf, reportOf } from './report.ts'
+import { type Rig, setUp } from './stage.ts'
+import { verify } from './verify.ts'
+
+/** How long the load goes on before a fault, and after it. */
+const BEFORE_MS = 2000
+const AFTER_MS = 5000
+const READY_MS = 30_000
+
+async function run(options: Options): Promise<void> {
+  const cleanup = createCleanup()
+  cleanUpOnSignals(cleanup)
+  const load = loadBefore()
+  if (isBusy(load)) say(`this machine is busy (load ${load.toFixed(1)}): answers may be late for that`)
+  try {
+    const outcomes: Outcome[] = []
+    for (const kind of options.on) outcomes.push(...(await tryAll(cleanup, kind, options)))
+    console.log(reportOf(outcomes))
+    if (options.report) writeFileSync(options.report, `${JSON.stringify(recordsOf(outcomes))}\n`)
+    process.exitCode = outcomes.every((outcome) => judge(outcome).mistakes.length === 0) ? 0 : 1
+  } finally {
+    await cleanup.run()
+  }
+}
+
+async function tryAll(cleanup: Cleanup, kind: Kind, { only }: Options): Promise<Outcome[]> {
+  const faults = FAULTS.filter(({ name, on }) => on === kind && only.includes(name))
+  if (faults.length === 0) return []
+  const rig = await setUp(cleanup, kind)
+  if (!rig) {
+    say('there is no PostgreSQL with PostGIS here: faults happen on the embedded one alone')
+    return []
+  }
+  const known = await learnAnswers(rig)
+  const load = startLoad(cleanup)
+  const outcomes: Outcome[] = []
+  for (const fault of faults) {
+    if (fault.needsRoot && process.getuid?.() !== 0) say(`${fault.name} takes root: it is left out`)
+    else outcomes.push(await tryOne(rig, load, known, fault))
+  }
+  return outcomes
+}
+
+async function tryOne(rig: Rig, load: Load, known: Plan['known'], fault: Fault): Promise<Outcome> {
+  say(`${fault.name} (${fault.on}): ${fault.happens}`)
+  const { service, publications } = rig
+  const plan = await planFor(service.port, known)
+  const [complaints, pid] = [rig.complaints(), service.pid()]
+  load.begin(plan)
+  await setTimeout(BEFORE_MS)
+  const from = Date.now()
+  await fault.inject(rig)
+  const to = Date.now()
+  await setTimeout(Math.max(AFTER_MS, fault.recoveryMs))
+  const { asked, ledger } = await load.stop()
+  await ready(service.port)
+  const outcome: Outcome = {
+    fault,
+    from,
+    to,
+    asked,
+    publications: [...publications],
+    lost: await verify(plan, ledger),
+    acknowledged: acknowledgedIn(ledger),
+    complaints: rig.complaints() - complaints,
+    isUp: fault.endsProcess === true || service.pid() === pid,
+  }
+  for (const mistake of judge(outcome).mistakes) say(`  ${mistake}`)
+  return outcome
+}
+
+function acknowledgedIn({ kept, deleted, rated, registered, keys, endedKeys }: Ledger): number {
+  return [kept, deleted, rated, registered, keys, endedKeys].reduce((sum, { length }) => sum + length, 0)
+}
+
+/** Waits until the service says that it is ready, which it has to by itself. */
+async function ready(port: number): Promise<void> {
+  const longest = performance.now() + READY_MS
+  for (;;) {
+    const { status } = await ask(client(port), { method: 'GET', path: '/health/ready' })
+    if (status === 200) return
+    if (performance.now() > longest) throw new Error('the service is not ready again')
+    await setTimeout(100)
+  }
+}
+
+function say(message: string): void {
+  console.error(`chaos: ${message}`)
+}
+
+await run(readOptions(process.argv.slice(2)))

@@ -1,0 +1,161 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import type { Cleanup } from '#bench/cleanup.ts'
+import type { Cluster } from '#bench/cluster.ts'
+import { execute, startDatabaseServer } from '#bench/postgres.ts'
+import { freePort, type Server } from '#bench/processes.ts'
+import { startService, type Where, withDatabase } from '#bench/service.ts'
+import { inTransaction } from '#src/database/transaction.ts'
+import { deleteRelease, publishRelease } from '#src/domains/releases/queries.ts'
+import { DEMO_RELEASES, demoSource } from '#src/ingest/demo/source.ts'
+import { loadRelease } from '#src/ingest/load.ts'
+import type { ReleaseSource } from '#src/ingest/source.ts'
+import type { DatabaseStage, Kind, ReleaseStage, Service, Stage } from './fault.ts'
+import { mountDisk, unmountDisk } from './faults/disks.ts'
+import { startNetwork } from './network.ts'
+
+/** A release has become the one of its series that answers. */
+export interface Publication {
+  code: string
+  /** Milliseconds since 1970: before it was asked for, and after it was done. */
+  from: number
+  done: number
+}
+
+/** A stage, and what those who judge need to know of it. */
+export interface Rig extends Stage {
+  publications: Publication[]
+  /** Lines of the log so far, at the level warn or above, of all processes that were started. */
+  complaints(): number
+}
+
+const END_WORKER = fileURLToPath(new URL('end-worker.mjs', import.meta.url))
+
+/** Room for the database, and for what is written into it. */
+const DISK_MB = 600
+
+/** The tiles of the demo have not all room in memory: some points need the database each time. */
+const SETTINGS = { DEMO_DATA: 'true', TILE_CACHE_MB: '2', ACCESS_TOKEN_MINUTES: '60' }
+
+/** Starts the service with the demo data; undefined where there is no such database. */
+export async function setUp(
+  cleanup: Cleanup,
+  kind: Kind,
+  settings: Record<string, string> = {},
+): Promise<Rig | undefined> {
+  return kind === 'server' ? setUpOnServer(cleanup, settings) : setUpEmbedded(cleanup, settings)
+}
+
+async function setUpOnServer(cleanup: Cleanup, settings: Record<string, string>): Promise<Rig | undefined> {
+  const server = await startDatabaseServer(cleanup)
+  return server && setUpOn(cleanup, await server.createDatabase('chaos'), settings, server.cluster)
+}
+
+/**
+ * Starts the service on a database of a server.
+ *
+ * @param cluster the server, where it may be stopped and crashed
+ */
+export async function setUpOn(
+  cleanup: Cleanup,
+  url: string,
+  settings: Record<string, string> = {},
+  cluster?: Cluster,
+): Promise<Rig> {
+  const network = await startNetwork(cleanup, url)
+  const { service, complaints } = await startProcess(cleanup, { DATABASE_URL: network.urlOf(url) }, settings)
+  const publications: Publication[] = []
+  const database: DatabaseStage = {
+    ...(cluster && { cluster }),
+    network,
+    execute: (statement) => execute(url, statement),
+    async connect() {
+      const client = new pg.Client(url)
+      client.on('error', () => {})
+      await client.connect()
+      return client
+    },
+  }
+  const releases = await loadSecondRelease({ DATABASE_URL: url }, publications)
+  return { service, complaints, publications, database, releases }
+}
+
+async function setUpEmbedded(cleanup: Cleanup, settings: Record<string, string>): Promise<Rig> {
+  const parent = mkdtempSync(join(tmpdir(), 'agro-chaos-'))
+  cleanup.add(() => rmSync(parent, { recursive: true, force: true }))
+  const folder = join(parent, 'disk')
+  mkdirSync(folder)
+  const isMounted = mountDisk(folder, DISK_MB)
+  if (isMounted) cleanup.add(() => unmountDisk(folder))
+  const { service, complaints } = await startProcess(
+    cleanup,
+    { DATA_DIR: join(folder, 'data') },
+    { NODE_OPTIONS: `--import=${END_WORKER}`, ...settings },
+  )
+  return { service, complaints, publications: [], ...(isMounted && { folder }) }
+}
+
+async function startProcess(
+  cleanup: Cleanup,
+  where: Where,
+  settings: Record<string, string>,
+): Promise<{ service: Service; complaints: () => number }> {
+  const port = await freePort()
+  const start = () => startService(cleanup, where, { PORT: `${port}`, ...SETTINGS, ...settings })
+  const servers: Server[] = [await start()]
+  const newest = () => servers.at(-1) as Server
+  const service: Service = {
+    port,
+    pid: () => newest().pid,
+    memory: () => newest().memory(),
+    async end(signal) {
+      if (signal === 'SIGTERM') return newest().stop()
+      process.kill(newest().pid, signal)
+      await newest().ended
+    },
+    async start() {
+      servers.push(await start())
+    },
+  }
+  return { service, complaints: () => servers.reduce((sum, { complaints }) => sum + complaints(), 0) }
+}
+
+/** Loads a release of the series that is asked for whose values differ, and leaves the first one published. */
+async function loadSecondRelease(where: Where, publications: Publication[]): Promise<ReleaseStage> {
+  const demo = DEMO_RELEASES.find(
+    ({ product, countryCode }) => product.code === 'yield' && countryCode === 'eth',
+  )
+  const source = demoSource(demo as (typeof DEMO_RELEASES)[number])
+  const loaded = await withDatabase(where, (database) => loadRelease(database, doubled(source)))
+  const first = loaded.replaced as string
+  const stage: ReleaseStage = {
+    first,
+    second: loaded.code,
+    async publish(code) {
+      const from = Date.now()
+      await withDatabase(where, ({ writer }) => inTransaction(writer, (trx) => publishRelease(trx, code)))
+      publications.push({ code, from, done: Date.now() })
+    },
+    async deleteSecond() {
+      await withDatabase(where, ({ writer }) =>
+        inTransaction(writer, (trx) => deleteRelease(trx, loaded.code, false)),
+      )
+    },
+  }
+  await stage.publish(first)
+  return stage
+}
+
+/** The same with values twice as large. */
+function doubled({ description, coverages }: ReleaseSource): ReleaseSource {
+  return {
+    description: { ...description, checksum: `${description.checksum} doubled` },
+    coverages: coverages.map((coverage) => ({
+      ...coverage,
+      layers: coverage.layers.map((layer) => ({ ...layer, scale: layer.scale * 2 })),
+    })),
+  }
+}
