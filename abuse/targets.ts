@@ -1,20 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import type { Cleanup } from '#bench/cleanup.ts'
 import { openDatabaseServer } from '#bench/postgres.ts'
 import type { Server } from '#bench/processes.ts'
 import { startService, type Where } from '#bench/service.ts'
 import { ask, type Client } from './client.ts'
+import { HELD_MEMORY, heldBytes } from './held.ts'
 import type { Kind } from './options.ts'
 import type { Memory, Target } from './scenario.ts'
 
 const MIB = 2 ** 20
-const POLL_MS = 20
-const HELD_MEMORY = fileURLToPath(new URL('held-memory.mjs', import.meta.url))
 let newcomers = 0
 
 /** Registers somebody at an address of their own, who has logged in. */
@@ -61,11 +58,8 @@ export async function startTarget(cleanup: Cleanup, kind: Kind): Promise<Target 
 
 /** Asks the process, which has loaded `held-memory.mjs`. */
 async function memoryOf({ pid, memory }: Server, file: string): Promise<Memory> {
-  rmSync(file, { force: true })
   const { resident } = memory()
-  process.kill(pid, 'SIGUSR2')
-  while (!statSync(file, { throwIfNoEntry: false })) await setTimeout(POLL_MS)
-  return { held: Number(readFileSync(file, 'utf8')) / MIB, resident }
+  return { held: (await heldBytes(pid, file)) / MIB, resident }
 }
 
 interface Place {

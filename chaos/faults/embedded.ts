@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import type { Fault } from '../fault.ts'
-import { fillDisk } from './disks.ts'
+import { fillDisk, unmountDisk } from './disks.ts'
 import { EMBEDDED_PROCESS_FAULTS } from './processes.ts'
 
 const crashed: Fault = {
@@ -41,20 +41,12 @@ const readOnlyFolder: Fault = {
   recoveryMs: 15_000,
   needsRoot: true,
   async inject({ service, folder }) {
-    // Files that are open for writing would refuse it: the thread is ended first.
+    // Another mount of the same, since files are open for writing in the first one.
+    execFileSync('mount', ['--bind', folder as string, folder as string])
+    execFileSync('mount', ['-o', 'remount,bind,ro', folder as string])
     process.kill(service.pid(), 'SIGUSR2')
-    const remount = (how: string) => execFileSync('mount', ['-o', `remount,${how}`, folder as string])
-    for (let attempt = 0; ; attempt++) {
-      try {
-        remount('ro')
-        break
-      } catch (error) {
-        if (attempt === 20) throw error
-        await setTimeout(20)
-      }
-    }
     await setTimeout(5000)
-    remount('rw')
+    unmountDisk(folder as string)
   },
 }
 

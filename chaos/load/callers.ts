@@ -21,8 +21,9 @@ export function createAsking(port: number, heard: Heard) {
     sent: Sent,
     token: string | undefined,
     check: (reply: Reply) => Pick<Asked, 'wrong' | 'release'> = () => ({}),
+    address = ADDRESSES[what],
   ): Promise<Reply> {
-    const client: Client = { port, address: ADDRESSES[what], token, email: '', password: '' }
+    const client: Client = { port, address, token, email: '', password: '' }
     const at = Date.now()
     const began = performance.now()
     const nothing: Reply = { status: 0, headers: {}, body: '', ms: GIVEN_UP_MS }

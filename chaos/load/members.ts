@@ -133,14 +133,21 @@ export function refresher(asking: Asking, { account }: Plan): Caller {
 
 /** New accounts: what was acknowledged can log in. */
 export function registrar(asking: Asking, ledger: Ledger): Caller {
+  let turn = 0
   return {
     everyMs: 1000,
     async ask() {
       const account = { email: `${randomUUID()}@example.org`, password: randomUUID(), name: 'Chaos' }
       const sent = { path: '/auth/register', body: JSON.stringify(account) }
-      if (isSuccess(await asking('registration', sent, undefined))) ledger.registered.push(account)
+      if (isSuccess(await asking('registration', sent, undefined, undefined, addressOf(turn++))))
+        ledger.registered.push(account)
     },
   }
+}
+
+/** From one address only so many may register. */
+function addressOf(turn: number): string {
+  return `127.4.${(turn >> 7) % 250}.${1 + (turn % 128)}`
 }
 
 /** Makes keys, and ends every other one: those that were ended are no use. */

@@ -79,7 +79,7 @@ test('what is late is a mistake, polygons later than others', () => {
       { ...POINT, ms: 3251 },
       { ...polygon, ms: 5400 },
     ]),
-  ).toEqual(['late: 1 point 200'])
+  ).toEqual(['late, up to 5400 ms: 1 point 200'])
 })
 
 test('who may not notice anything is not refused during the fault', () => {
