@@ -91,6 +91,23 @@ const readOnly: Fault = {
   },
 }
 
+const loginRefused: Fault = {
+  name: 'login-refused',
+  on: 'server',
+  happens: 'the role of the service may not log in for five seconds, and its sessions are ended',
+  unnoticed: [],
+  recoveryMs: 1500,
+  async inject(stage) {
+    // A session that is there already goes on.
+    const other = await serverOf(stage).connect()
+    await other.query('alter role current_user nologin')
+    await other.query(`select pg_terminate_backend(pid) ${BACKENDS}`)
+    await setTimeout(5000)
+    await other.query('alter role current_user login')
+    await other.end()
+  },
+}
+
 const tooManyConnections: Fault = {
   name: 'too-many-connections',
   on: 'server',
@@ -119,5 +136,6 @@ export const SERVER_FAULTS = [
   hung(5),
   hung(20),
   readOnly,
+  loginRefused,
   tooManyConnections,
 ]
