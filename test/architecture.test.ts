@@ -199,10 +199,10 @@ describe('the source', () => {
     expect(inSource).toEqual([
       'src/database/migrate.ts',
       'src/database/transaction.ts',
-      // Needs an isolation of its own, and has written a file.
-      'src/database/transfer/export.ts',
       // Only looks.
       'src/cli/doctor/examination.ts',
+      // Needs an isolation of its own, and has written a file.
+      'src/database/transfer/export.ts',
       // Reads from a stream, which cannot be read twice.
       'src/ingest/boundaries/replace.ts',
     ])
