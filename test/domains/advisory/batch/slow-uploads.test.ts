@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
@@ -8,13 +8,24 @@ import { newPerson, type Person } from '#test/setup/people.ts'
 /** A caller may have one such body in memory, a network two, and all four. */
 const LONGEST = 2_000_000
 
+/** Who sends an upload behind another request. */
+const BEHIND = '127.0.0.4'
+
 // What becomes of uploads does not differ by database.
 describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('uploads as slow as they may be', () => {
   let service: TestApp
+  /** Until such an upload is received. */
+  let uploadBehind: Promise<void>
   let people: [Person, Person, Person, Person, Person]
   beforeAll(async () => {
     service = await createTestApp({
       settings: { BATCH_BODY_LIMIT_BYTES: String(LONGEST), SLOW_CLIENT_MS: '2000' },
+    })
+    service.app.get('/held', { config: { public: true, ownTurns: true } }, () => new Promise(() => {}))
+    uploadBehind = new Promise((resolve) => {
+      service.app.addHook('preParsing', async ({ ip, raw }) => {
+        if (ip === BEHIND) raw.once('resume', () => resolve())
+      })
     })
     const person = () => newPerson(service.app)
     people = [await person(), await person(), await person(), await person(), await person()]
@@ -79,5 +90,25 @@ describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('uploads as slow 
     drip(people[1], '127.0.0.2', own)
     expect(await askUntilEnded(own, people[1], '127.0.0.2')).toBe(200)
     expect([others, own]).toEqual([[], [408]])
+  })
+
+  test('give their room back when their connection ends before it is their turn to be answered', async () => {
+    const { port } = service.app.server.address() as AddressInfo
+    const socket = connect({ port, host: '127.0.0.1', localAddress: BEHIND })
+    const { authorization } = people[0].headers
+    const upload = [
+      'POST /advisory/yield/points HTTP/1.1',
+      'Host: x',
+      `Authorization: ${authorization}`,
+      'Content-Type: application/x-ndjson',
+      `Content-Length: ${LONGEST}`,
+    ]
+    // The one before it is not answered: what lies behind it has no part of the connection yet.
+    socket.write(`GET /held HTTP/1.1\r\nHost: x\r\n\r\n${upload.join('\r\n')}\r\n\r\n{`)
+    await uploadBehind
+    const waiting = ask(people[0], BEHIND)
+    expect((await service.app.inject('/health/live')).statusCode).toBe(200)
+    socket.destroy()
+    expect(await waiting).toBe(200)
   })
 })
