@@ -8,7 +8,8 @@ export const killed = (on: Kind, times: number): Fault => ({
   happens: `the service is killed (SIGKILL) and started again, ${times} times`,
   unnoticed: [],
   endsProcess: true,
-  recoveryMs: 3000,
+  // The embedded database has its log to replay first.
+  recoveryMs: on === 'embedded' ? 10_000 : 3000,
   async inject({ service }) {
     for (let time = 0; time < times; time++) {
       if (time > 0) await setTimeout(1000)
