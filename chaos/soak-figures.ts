@@ -18,9 +18,8 @@ export interface Bound {
 export const BOUNDS: Bound[] = [
   { figure: 'held memory', unit: 'MiB', perHour: 8, noise: 6 },
   { figure: 'resident memory', unit: 'MiB', perHour: 40, noise: 40 },
-  { figure: 'tile cache', unit: 'MiB', perHour: 0, noise: 0 },
+  { figure: 'tile cache', unit: 'MiB', perHour: 0, noise: 1 },
   { figure: 'open files', unit: '', perHour: 2, noise: 10 },
-  { figure: 'handles', unit: '', perHour: 2, noise: 20 },
   { figure: 'connections to the database', unit: '', perHour: 1, noise: 5 },
   { figure: 'event-loop delay p99', unit: 'ms', perHour: 5, noise: 30 },
 ]

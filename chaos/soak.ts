@@ -90,7 +90,6 @@ async function valuesOf({ service }: Rig, metricsPort: number, held: string): Pr
     'resident memory': service.memory().resident,
     'tile cache': metric('agro_tile_cache_bytes') / MIB,
     'open files': readdirSync(`/proc/${service.pid()}/fd`).length,
-    handles: metric('nodejs_active_handles_total'),
     'connections to the database': metric('agro_database_pool_connections'),
     'event-loop delay p99': metric('nodejs_eventloop_lag_p99_seconds') * 1000,
   }
