@@ -12,6 +12,7 @@ const DEADLINE_MS = 400
 
 export function createProbe(url: string): Probe {
   let client: pg.Client | undefined
+  let closed = false
 
   function cut(): void {
     client?.connection.stream.destroy()
@@ -19,6 +20,7 @@ export function createProbe(url: string): Probe {
   }
 
   async function answerTo<Row>(statement: string): Promise<Row> {
+    if (closed) throw new Error('the probe is closed')
     if (!client) {
       client = new pg.Client({ connectionString: url, application_name: 'agro-advisory probe' })
       client.on('error', () => {})
@@ -45,6 +47,9 @@ export function createProbe(url: string): Probe {
         clearTimeout(deadline)
       }
     },
-    close: cut,
+    close() {
+      closed = true
+      cut()
+    },
   }
 }

@@ -37,6 +37,9 @@ export interface ReplicaOptions {
 /** Twice a second: with the deadline of an answer, a replica that hangs is left within a second. */
 const LOOK_EVERY_MS = 500
 
+/** SQLSTATEs of a server that takes no more connections, or not this one. */
+const REFUSED = /^(28|53)/
+
 const WRITTEN = `select pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0') as position`
 
 const REPLAYED = `
@@ -86,9 +89,11 @@ export function createReplica(options: ReplicaOptions): Replica {
     try {
       const { position } = await primary.ask<{ position: string }>(WRITTEN)
       lag.written(begun, Number(position))
-    } catch {
-      lag.unknown()
+    } catch (error) {
+      // Who refuses a connection is there, and others may write: then the bound holds.
+      if (!REFUSED.test(codeOf(error) ?? '')) lag.unknown()
     }
+    if (closed) return
     try {
       const answer = await replica.ask<{ recovering: boolean; position: string | null }>(REPLAYED)
       recovering = answer.recovering
@@ -97,6 +102,7 @@ export function createReplica(options: ReplicaOptions): Replica {
       if (failedAt < begun) failure = undefined
       tell()
     } catch (error) {
+      if (closed) return
       fail(error)
       reads.cut(error as Error)
     }

@@ -80,10 +80,11 @@ async function grantAll(trx: Transaction<Tables>, role: string): Promise<void> {
   for (const signature of await listFunctions(trx)) {
     await sql`grant execute on function ${sql.raw(signature)} to ${to}`.execute(trx)
   }
-  await sql`grant usage on all sequences in schema ${schema} to ${to}`.execute(trx)
+  // `agro export` reads where they stand.
+  await sql`grant usage, select on all sequences in schema ${schema} to ${to}`.execute(trx)
   const later = sql`alter default privileges in schema ${schema} grant`
   await sql`${later} select, insert, update, delete on tables to ${to}`.execute(trx)
-  await sql`${later} usage on sequences to ${to}`.execute(trx)
+  await sql`${later} usage, select on sequences to ${to}`.execute(trx)
   await sql`${later} execute on functions to ${to}`.execute(trx)
 }
 

@@ -44,7 +44,7 @@ export const secrets: Group<Config> = {
 
 function tokenSecret(secret: string | undefined, isServer: boolean): Finding[] {
   const advice =
-    'Make one with `openssl rand -base64 48`, and set JWT_SECRET_PREVIOUS to the old one for a while.'
+    'Make one with `openssl rand -base64 48`, and change to it in the steps of docs/operations.md.'
   if (secret === undefined) {
     return isServer
       ? [
