@@ -62,11 +62,21 @@ export function createCallerLookup<Caller>(
         return known
       }
       misses++
-      const { signal, end } = deadlineOf(reply, patienceOf(request, reply).left(), overloaded)
+      const deadline = deadlineOf(reply, patienceOf(request, reply).left(), overloaded)
+      const answered = new AbortController()
+      const signal = AbortSignal.any([deadline.signal, answered.signal])
       // Another request with the same token may have asked meanwhile.
       const find = async () => cache.get(token) ?? askAndRemember(token)
       const found = () => lookups.run(partyOf(request), find, signal)
-      return inTime(request, reply, found, SHARE_OF_EXTRAS).finally(end)
+      try {
+        return await inTime(request, reply, found, SHARE_OF_EXTRAS)
+      } catch (error) {
+        // Who is answered without it leaves the line.
+        answered.abort(error)
+        throw error
+      } finally {
+        deadline.end()
+      }
     },
     forget: cache.forget,
   }

@@ -43,6 +43,7 @@ async function startBouncer(databaseUrl: string): Promise<string> {
   if (process.getuid?.() === 0) {
     // It does not run as root.
     chmodSync(folder, 0o755)
+    for (const name of ['pgbouncer.ini', 'users']) chmodSync(join(folder, name), 0o644)
     command.unshift('setpriv', '--reuid=nobody', '--clear-groups')
   }
   const child = spawn(command[0] as string, command.slice(1), { stdio: ['ignore', 'ignore', 'pipe'] })

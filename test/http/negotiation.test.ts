@@ -4,10 +4,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { App } from '#src/http/app.ts'
 import { negotiate } from '#src/http/negotiation.ts'
 import { errorHandler } from '#src/http/plugins/error-handler.ts'
+import { failureLog } from '#src/http/plugins/failure-log.ts'
 
 let app: App
 beforeAll(async () => {
   app = Fastify().withTypeProvider<TypeBoxTypeProvider>()
+  await app.register(failureLog)
   await app.register(errorHandler)
   app.get('/', async (request, reply) => ({
     type: negotiate(request, reply, ['application/json', 'text/csv', 'application/geo+json']),

@@ -65,7 +65,7 @@ export function createRegistrationDesk(
 
   return {
     async register({ email, password, name, organisation = null }, visit) {
-      const { address, atDatabase } = visit
+      const { address, atDatabase, note } = visit
       await refuseGuessable('password', password, [email, name, organisation])
       if (confirms) await atDatabase(() => mail.admit(email, address))
       // Registrations are counted for themselves: many of them hold up no logins.
@@ -74,7 +74,8 @@ export function createRegistrationDesk(
       return inTurn(subjects, { account: emailKey(email), visit }, async (inPlace) => {
         // Hashed before anybody looks whether there is an account: who has one is answered no sooner.
         const passwordHash = await inPlace(() => hashPassword(password))
-        await atDatabase(async () => {
+        // Whoever has had a password hashed is counted, also who has gone away meanwhile.
+        await note(async () => {
           await throttle.refuseBlocked(subjects)
           await throttle.admit(counted)
         })

@@ -73,7 +73,10 @@ export function createExportAdmission(): (userId: string, response: ServerRespon
       throw new ApiError('OVERLOADED', 'Too many exports of histories are under way; try again later.')
     }
     count(userId, 1)
-    response.once('close', () => count(userId, -1))
+    const leave = () => count(userId, -1)
+    // It may have gone while the caller was looked up.
+    if (response.destroyed) leave()
+    else response.once('close', leave)
     response.setTimeout(STALLED_MS, () => response.destroy())
   }
 }

@@ -153,7 +153,9 @@ function storedAnswer(request: string, reply: FastifyReply, body: object): Store
   const headers = STORED_HEADERS.flatMap((name) =>
     reply.hasHeader(name) ? [[name, String(reply.getHeader(name))]] : [],
   )
-  return { request, status: reply.statusCode, headers: Object.fromEntries(headers), body }
+  // Only successes are stored. An error here is what the client was told because this took too long.
+  const status = reply.statusCode < 400 ? reply.statusCode : 200
+  return { request, status, headers: Object.fromEntries(headers), body }
 }
 
 /**
