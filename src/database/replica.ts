@@ -1,9 +1,9 @@
 import type pg from 'pg'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
 import { isDatabaseUnavailable } from './failures.ts'
-import { createProbe } from './probe.ts'
+import { createProbe, type Probe } from './probe.ts'
 import type { Reading } from './reading.ts'
-import { createReplayLag } from './replay-lag.ts'
+import { createReplayLag, type ReplayLag } from './replay-lag.ts'
 
 /** What a replica is there for now. */
 export interface ReplicaState {
@@ -86,13 +86,7 @@ export function createReplica(options: ReplicaOptions): Replica {
 
   async function look(): Promise<void> {
     const begun = performance.now()
-    try {
-      const { position } = await primary.ask<{ position: string }>(WRITTEN)
-      lag.written(begun, Number(position))
-    } catch (error) {
-      // Who refuses a connection is there, and others may write: then the bound holds.
-      if (!REFUSED.test(codeOf(error) ?? '')) lag.unknown()
-    }
+    await hearWritten(primary, lag, begun)
     if (closed) return
     try {
       const answer = await replica.ask<{ recovering: boolean; position: string | null }>(REPLAYED)
@@ -207,4 +201,15 @@ function isLost(error: unknown): boolean {
   return (
     !OF_REPLICA.test(codeOf(error) ?? '') && messageOf(error) !== 'timeout exceeded when trying to connect'
   )
+}
+
+/** Asks the primary how far it has written. */
+async function hearWritten(primary: Probe, lag: ReplayLag, begun: number): Promise<void> {
+  try {
+    const { position } = await primary.ask<{ position: string }>(WRITTEN)
+    lag.written(begun, Number(position))
+  } catch (error) {
+    // Who refuses a connection is there, and others may write: then the bound holds.
+    if (!REFUSED.test(codeOf(error) ?? '')) lag.unknown()
+  }
 }
