@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander'
+import { someOf } from '#bench/some-of.ts'
 import { SCENARIOS } from './scenarios/index.ts'
 
 /** Which databases the service is attacked on. */
@@ -23,15 +24,6 @@ export function readOptions(parameters: string[]): Options {
     .option('--url <url>', 'a running service of this machine, instead of one for each database', urlOf)
     .parse(parameters, { from: 'user' })
     .opts<Options>()
-}
-
-function someOf(names: string[]) {
-  return (list: string): string[] => {
-    const chosen = list.split(',').map((name) => name.trim())
-    const unknown = chosen.find((name) => !names.includes(name))
-    if (unknown !== undefined) throw new InvalidArgumentError(`There is no "${unknown}".`)
-    return chosen
-  }
 }
 
 function urlOf(text: string): URL {

@@ -1,4 +1,5 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { Command } from 'commander'
+import { someOf } from '#bench/some-of.ts'
 import type { Kind } from './fault.ts'
 import { FAULTS } from './faults/index.ts'
 
@@ -20,13 +21,4 @@ export function readOptions(parameters: string[]): Options {
     .option('--report <file>', 'write what each fault came to as JSON, with a record for each 100 ms')
     .parse(parameters, { from: 'user' })
     .opts<Options>()
-}
-
-function someOf(names: string[]) {
-  return (list: string): string[] => {
-    const chosen = list.split(',').map((name) => name.trim())
-    const unknown = chosen.find((name) => !names.includes(name))
-    if (unknown !== undefined) throw new InvalidArgumentError(`There is no "${unknown}".`)
-    return chosen
-  }
 }
