@@ -65,7 +65,7 @@ export async function migrate(
         return applyAll(trx, scripts, folder)
       })
     } catch (error) {
-      if (!isBlocked(error)) return explainRights(db, error)
+      if (!isBlocked(error)) return await explainRights(db, error)
       const name = holder?.name()
       if (performance.now() - begun + pause > patienceMs) throw blocked(name, patienceMs)
       progress(`the schema is locked by ${name}: trying again in ${pause / 1000} s`)
