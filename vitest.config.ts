@@ -5,12 +5,12 @@ import { defineConfig, type TestProjectConfiguration } from 'vitest/config'
 import { PATIENCE } from './test/setup/patience.ts'
 import { findTestFiles } from './test/setup/test-files.ts'
 
-/** Tests that need a database run on the embedded and on the server one; see CONTRIBUTING.md. */
+/** Tests that need a database run on a server, and many on the embedded one as well; see CONTRIBUTING.md. */
 export default defineConfig(async () => {
   const files = findTestFiles()
-  const projects = [unitProject(files.unit), databaseProject('embedded', files.database)]
+  const projects = [unitProject(files.unit), databaseProject('embedded', files.embedded)]
   if (process.env.TEST_DATABASE_URL || (await dockerAnswers())) {
-    projects.push(databaseProject('server', files.database))
+    projects.push(databaseProject('server', files.server))
   }
   return {
     test: {

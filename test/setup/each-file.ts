@@ -1,5 +1,18 @@
 /** Runs before each test file. Modules are loaded once for many files, this one anew for each. */
 import { afterAll } from 'vitest'
+import { cpuSecondsSince } from './cpu-time.ts'
 import { removeFolders } from './folders.ts'
 
+declare module 'vitest' {
+  interface TaskMeta {
+    /** Of a file: what it has computed, with the loading of its modules; see `cpu-time.ts`. */
+    cpuSeconds?: number
+  }
+}
+
+// What is registered first runs last.
+// biome-ignore lint/correctness/noEmptyPattern: Vitest reads there which fixtures are wanted.
+afterAll(({}, file) => {
+  file.meta.cpuSeconds = cpuSecondsSince()
+})
 afterAll(removeFolders)

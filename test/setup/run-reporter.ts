@@ -1,16 +1,22 @@
 import type { Reporter, TestModule, TestSpecification, Vitest } from 'vitest/node'
 import { CHROMIUM } from './chromium.ts'
+import { ownCpuSeconds } from './cpu-time.ts'
 import { POSTGRES_PROGRAMS } from './replicated-server.ts'
 import { hasSharedBoundaries, hasSharedRasters, SHARED_BOUNDARIES, SHARED_RASTERS } from './shared-data.ts'
+import { findTestFiles } from './test-files.ts'
 
 /** Time for a file of a project, in seconds, with two files at once on two idle cores; see CONTRIBUTING.md. */
 const SECONDS_A_FILE: Record<string, number> = { unit: 0.5, embedded: 4.5, server: 1.5 }
 /** Time for the templates. */
 const SECONDS_BEFORE: Record<string, number> = { embedded: 30, server: 10 }
 
+/** How many of the files that compute longest are named. */
+const NAMED = 5
+
 /**
  * Begins a run with what it runs, about how long that takes, and what it skips. Closes it with a line a
- * project, so that a log shows on which databases the tests ran, and the total on a line of its own.
+ * project, so that a log shows on which databases the tests ran and what they computed, and the total on a line of
+ * its own.
  */
 export default class RunReporter implements Reporter {
   #vitest: Vitest | undefined
@@ -37,17 +43,23 @@ export default class RunReporter implements Reporter {
       const name = module.project.name
       projects.set(name, [...(projects.get(name) ?? []), module])
     }
-    for (const [name, ofProject] of [...projects].sort()) console.log(`${name}: ${summaryOf(ofProject)}`)
-    console.log(summaryOf(modules))
+    for (const [name, ofProject] of [...projects].sort()) {
+      console.log(`${name}: ${summaryOf(ofProject)}, ${minutesText(secondsOf(ofProject))}`)
+      console.log(`  most of it: ${dearestOf(ofProject)}`)
+    }
+    // Its own part made the databases that tests begin with, and read the files for all.
+    console.log(`${summaryOf(modules)}, ${minutesText(secondsOf(modules) + ownCpuSeconds())}`)
   }
 
   /** What is not run because something is not there. */
   #skipped(counts: Map<string, number>): string[] {
     if (!counts.has('embedded') && !counts.has('server')) return []
     const chosen = (this.#vitest?.config.project ?? []).length > 0
+    const { embedded, server } = findTestFiles()
+    const alone = server.filter((file) => !embedded.includes(file)).length
     return [
       !chosen && !counts.has('server')
-        ? 'the server database. Set TEST_DATABASE_URL to a PostgreSQL with PostGIS whose user may create databases, or start Docker.'
+        ? `the server database, and with it ${alone} files that run there alone. Set TEST_DATABASE_URL to a PostgreSQL with PostGIS whose user may create databases, or start Docker.`
         : [],
       CHROMIUM || !counts.has('server')
         ? []
@@ -63,6 +75,22 @@ export default class RunReporter implements Reporter {
 
 function durationText(seconds: number): string {
   return seconds < 60 ? `${Math.ceil(seconds)} seconds` : `${Math.ceil(seconds / 60)} minutes`
+}
+
+function secondsOf(modules: readonly TestModule[]): number {
+  return modules.reduce((sum, module) => sum + (module.meta().cpuSeconds ?? 0), 0)
+}
+
+function minutesText(seconds: number): string {
+  return `${(seconds / 60).toFixed(1)} CPU min`
+}
+
+function dearestOf(modules: readonly TestModule[]): string {
+  return modules
+    .toSorted((one, other) => secondsOf([other]) - secondsOf([one]))
+    .slice(0, NAMED)
+    .map((module) => `${module.relativeModuleId} ${secondsOf([module]).toFixed(0)} s`)
+    .join(', ')
 }
 
 function summaryOf(modules: readonly TestModule[]): string {

@@ -6,16 +6,30 @@ const ROOT = resolve(import.meta.dirname, '../..')
 /** What makes databases reads where the templates are. */
 const DATABASES = "inject('templates')"
 
+/** Folders of what lies on the database: statements and geometry that each database has to do. */
+const ON_BOTH = /^test\/(database|domains|ingest|products|raster)\//
+
+/** What a file may say of itself, as a line of its own: where it runs, and why. */
+const SAYS = /^\/\/ Runs on ([^:.]*)/m
+const KINDS: Record<string, Kind[]> = {
+  'both databases': ['embedded', 'server'],
+  'the embedded database alone': ['embedded'],
+  'a server alone': ['server'],
+}
+
+type Kind = 'embedded' | 'server'
+
+/** The test files of each project. */
 export interface TestFiles {
   /** Files that need no database. */
   unit: string[]
-  /** Files that do. */
-  database: string[]
+  embedded: string[]
+  server: string[]
 }
 
 /**
  * All test files. A file needs a database that makes one, itself or through a helper that it imports: no
- * list and no name has to be kept right.
+ * list and no name has to be kept right. Which one follows from its folder, unless it says so itself.
  */
 export function findTestFiles(): TestFiles {
   const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
@@ -23,8 +37,20 @@ export function findTestFiles(): TestFiles {
     .map((name) => join('test', name))
     .sort()
   const answers = new Map<string, boolean>()
-  const database = files.filter((file) => needsDatabase(file, answers))
-  return { unit: files.filter((file) => !database.includes(file)), database }
+  const found: TestFiles = { unit: [], embedded: [], server: [] }
+  for (const file of files) {
+    const projects = needsDatabase(file, answers) ? databasesOf(file) : (['unit'] as const)
+    for (const project of projects) found[project].push(file)
+  }
+  return found
+}
+
+function databasesOf(file: string): Kind[] {
+  const [, where] = SAYS.exec(readFileSync(join(ROOT, file), 'utf8')) ?? []
+  if (where === undefined) return ON_BOTH.test(file) ? ['embedded', 'server'] : ['server']
+  const kinds = KINDS[where]
+  if (!kinds) throw new Error(`${file} runs on "${where}", not on ${Object.keys(KINDS).join(' or ')}`)
+  return kinds
 }
 
 function needsDatabase(file: string, answers: Map<string, boolean>): boolean {
