@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openCluster } from '#src/database/client.ts'
 import { fixture, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
-import { writeTiff } from '#test/ingest/tiff.ts'
 import { runAgro, runAgroProcess } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
@@ -191,69 +189,5 @@ describe.sequential('agro, from an empty database on', () => {
     expect(stderr).toMatch(/^error: unknown command 'ingets'\n\(Did you mean ingest\?\)\n\nUsage: agro/)
     expect((await agro('ingest', '--dryrun', 'x.yaml')).stderr).toMatch(/^error: unknown option '--dryrun'/)
     expect((await agro('ingest')).stderr).toMatch(/^error: missing required argument 'manifest'/)
-  })
-})
-
-describe.sequential('an ingest that is killed half-way', () => {
-  const published = 'yield-eth-wheat-2026-01-v1'
-  const incomplete = 'yield-eth-wheat-2026-01-v2'
-
-  beforeAll(async () => {
-    const path = await manifest('small.yaml', [{ file: fixture('type-int16.tif') }], {
-      forecast_period: '2026-01',
-    })
-    expect(await agro('ingest', path)).toMatchObject({ code: 0 })
-    await killHalfWay()
-  })
-
-  /** A raster that is large enough to be killed over, made of noise. */
-  async function killHalfWay(): Promise<void> {
-    const row = Float32Array.from({ length: 3000 }, (_, column) => Math.sin(column) * 1000 + 2000)
-    await writeTiff(join(folder, 'large.tif'), { width: 3000, height: 3000, row: () => row })
-    const path = await manifest('large.yaml', [{ file: 'large.tif' }], { forecast_period: '2026-01' })
-    const child = spawn(process.execPath, ['bin/run.mjs', 'src/cli/agro.ts', 'ingest', path], {
-      env: { ...process.env, ...testDatabase.environment },
-    })
-    let progress = ''
-    child.stderr.on('data', (text) => {
-      progress += text
-      if (progress.includes('loading: 30 %')) child.kill('SIGKILL')
-    })
-    const signal = await new Promise((resolve) => child.on('close', (_, signal) => resolve(signal)))
-    expect(signal).toBe('SIGKILL')
-    expect(progress).not.toContain('loading: 100 %')
-  }
-
-  test('leaves the published release answering, and is listed as incomplete', async () => {
-    expect(await listed()).toMatchObject({ [published]: 'published', [incomplete]: 'incomplete' })
-  })
-
-  test('cannot be published', async () => {
-    expect(await agro('releases', 'publish', incomplete)).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: `${incomplete} is not complete: its load was cut off. Delete it and ingest it again.\n`,
-    })
-  })
-
-  test('can be deleted without force, with everything that it wrote', async () => {
-    expect(await agro('releases', 'delete', incomplete, '--yes')).toEqual({
-      code: 0,
-      stdout: `${incomplete} is deleted.\n`,
-      stderr: '',
-    })
-    expect(await rows()).toMatchObject({ coverage: 2, layer: 3, raster_tile: 8 })
-  })
-
-  test('can be run again, and loads everything', async () => {
-    const { code, stdout, stderr } = await agro('ingest', join(folder, 'large.yaml'))
-    expect(code).toBe(0)
-    expect(stdout).toMatch(
-      new RegExp(
-        `^${incomplete} is published in the place of ${published}: 35344 tiles in \\d+\\.\\d s\\.\n$`,
-      ),
-    )
-    const lines = Array.from({ length: 11 }, (_, tenth) => `loading: ${tenth * 10} %\n`)
-    expect(stderr).toBe(lines.join(''))
   })
 })

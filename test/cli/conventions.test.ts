@@ -10,8 +10,7 @@ import { newFolder } from '#test/setup/folders.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { startProcess } from '#test/setup/service-process.ts'
 
-/** Commands are the same on both databases; locks and faults of other sessions need a server. */
-describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('commands', () => {
+describe('commands', () => {
   let testDatabase: TestDatabase
   let client: pg.Client
   beforeAll(async () => {

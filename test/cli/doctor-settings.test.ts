@@ -1,3 +1,4 @@
+// Runs on both databases: there are other things to say of the embedded one.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { closeToOthers } from '#src/database/embedded/closed-folder.ts'
 import { lockFolder } from '#src/database/embedded/lock.ts'

@@ -8,22 +8,19 @@ import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { examine } from './examination.ts'
 
-/** What other sessions do to a server; the embedded database has one session. */
-const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
 /** Who waits for a lock on a table of this database. */
 const WAITING =
   'select from pg_locks join pg_database on oid = database where not granted and datname = current_database()'
 
 let testDatabase: TestDatabase
 beforeAll(async () => {
-  if (EMBEDDED) return
   testDatabase = await createTestDatabase('demo', { JWT_SECRET: 'q8Zr1xVwKc5tYb0NfLhS3uPdJgA7mEoT' })
 })
-afterAll(() => testDatabase?.drop())
+afterAll(() => testDatabase.drop())
 
 const examined = (settings?: Record<string, string>) => examine(testDatabase, settings)
 
-describe.skipIf(EMBEDDED)('the doctor', () => {
+describe('the doctor', () => {
   let client: pg.Client
   let other: pg.Client
   beforeAll(async () => {

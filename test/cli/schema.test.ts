@@ -1,13 +1,11 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#src/database/client.ts'
-import { runAgro, testOfCommands } from '#test/setup/cli.ts'
+import { runAgro } from '#test/setup/cli.ts'
 import { openOwnTestCluster, type TestCluster } from '#test/setup/database.ts'
 import { startService } from '#test/setup/service-process.ts'
 
-const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
-
-describe.skipIf(EMBEDDED)('a schema that is older than this version', () => {
+describe('a schema that is older than this version', () => {
   let opened: TestCluster
   let database: Database
 
@@ -27,7 +25,7 @@ describe.skipIf(EMBEDDED)('a schema that is older than this version', () => {
   const REFUSAL =
     'The schema of the database is older than this version, which needs tiles_of.sql: `agro migrate` brings it up to date.\n'
 
-  testOfCommands.each([
+  test.each([
     ['releases list'],
     ['users list'],
     ['countries list'],

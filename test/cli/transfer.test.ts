@@ -11,12 +11,11 @@ import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { type Answers, answersOf, logInTwice, type Usage, useService } from '#test/setup/used-service.ts'
 
-const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
 const POINTS = 300
 const SECRET = { JWT_SECRET: 'a secret of both, of more than 32 bytes' }
 
 /** In both directions at once: the embedded one is opened beside two databases of a server. */
-describe.skipIf(EMBEDDED).sequential('agro export and import', () => {
+describe.sequential('agro export and import', () => {
   let folder: string
   let source: TestDatabase
   let embedded: TestDatabase

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { openCluster } from '#src/database/client.ts'
 import type { App } from '#src/http/app.ts'
 import { turnOn } from '#test/domains/auth/two-factor.ts'
 import { createTestApp } from '#test/setup/app.ts'
-import { runAgro, testOfCommands } from '#test/setup/cli.ts'
+import { runAgro } from '#test/setup/cli.ts'
 import type { TestDatabase } from '#test/setup/database.ts'
 import { logIn, newPerson, PASSWORD, type Person, register, tryLogIn } from '#test/setup/people.ts'
 
@@ -33,14 +33,32 @@ async function withService(work: (app: App) => Promise<void>): Promise<void> {
   await cluster.close()
 }
 
-testOfCommands(
-  'an operator without a mail server hands out a token: it works once, and ends all sessions',
-  async () => {
-    const { code, stdout } = await runAgro(testDatabase, 'users', 'reset', person.email.toUpperCase())
-    const [, token] = /"token": "([\w-]{43})"/.exec(stdout) as RegExpExecArray
-    expect([code, stdout]).toEqual([
-      0,
-      `For ${person.email}, once, within 24 hours. All its sessions end then.
+test('an operator makes an account an admin, and an ordinary one again', async () => {
+  const { email } = person
+  const agro = (...parameters: string[]) => runAgro(testDatabase, 'users', ...parameters)
+  expect(await agro('promote', email.toUpperCase())).toMatchObject({
+    code: 0,
+    stdout: `${email.toUpperCase()} has the role admin.\n`,
+  })
+  expect((await agro('list')).stdout).toMatch(
+    new RegExp(
+      `^EMAIL +CONFIRMED +ROLE +SINCE +NAME\\n${email} +yes +admin +\\d{4}-\\d\\d-\\d\\d +Amina Bekele\\n$`,
+    ),
+  )
+  expect((await agro('demote', email)).stdout).toBe(`${email} has the role user.\n`)
+  expect(await agro('promote', 'nobody@example.org')).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'There is no account nobody@example.org; `agro users list` shows them.\n',
+  })
+})
+
+test('an operator without a mail server hands out a token: it works once, and ends all sessions', async () => {
+  const { code, stdout } = await runAgro(testDatabase, 'users', 'reset', person.email.toUpperCase())
+  const [, token] = /"token": "([\w-]{43})"/.exec(stdout) as RegExpExecArray
+  expect([code, stdout]).toEqual([
+    0,
+    `For ${person.email}, once, within 24 hours. All its sessions end then.
 
 Send this to POST /auth/password/reset, as JSON:
 
@@ -49,20 +67,19 @@ Send this to POST /auth/password/reset, as JSON:
   "password": "the new password"
 }
 `,
-    ])
-    await withService(async (app) => {
-      expect((await app.inject({ url: '/user/profile', headers: person.headers })).statusCode).toBe(200)
-      const payload = { token, password: 'and is cut before the rain' }
-      const reset = () => app.inject({ method: 'POST', url: '/auth/password/reset', payload })
-      expect((await reset()).statusCode).toBe(204)
-      expect((await reset()).statusCode).toBe(400)
-      expect((await app.inject({ url: '/user/profile', headers: person.headers })).statusCode).toBe(401)
-      expect((await tryLogIn(app, person.email, payload.password)).statusCode).toBe(200)
-    })
-  },
-)
+  ])
+  await withService(async (app) => {
+    expect((await app.inject({ url: '/user/profile', headers: person.headers })).statusCode).toBe(200)
+    const payload = { token, password: 'and is cut before the rain' }
+    const reset = () => app.inject({ method: 'POST', url: '/auth/password/reset', payload })
+    expect((await reset()).statusCode).toBe(204)
+    expect((await reset()).statusCode).toBe(400)
+    expect((await app.inject({ url: '/user/profile', headers: person.headers })).statusCode).toBe(401)
+    expect((await tryLogIn(app, person.email, payload.password)).statusCode).toBe(200)
+  })
+})
 
-testOfCommands('it is a link where the app has a page for it', async () => {
+test('it is a link where the app has a page for it', async () => {
   const environment = {
     ...testDatabase.environment,
     PASSWORD_RESET_URL: 'https://app.example.org/#/reset?t={token}',
@@ -71,7 +88,7 @@ testOfCommands('it is a link where the app has a page for it', async () => {
   expect(stdout).toMatch(/\n\nOpen this page:\n\nhttps:\/\/app\.example\.org\/#\/reset\?t=[\w-]{43}\n$/)
 })
 
-testOfCommands('nobody gets one who has no account', async () => {
+test('nobody gets one who has no account', async () => {
   expect(await runAgro(testDatabase, 'users', 'reset', 'nobody@example.org')).toEqual({
     code: 1,
     stdout: '',
@@ -79,7 +96,7 @@ testOfCommands('nobody gets one who has no account', async () => {
   })
 })
 
-testOfCommands('an operator turns off the second factor of whoever has lost it', async () => {
+test('an operator turns off the second factor of whoever has lost it', async () => {
   let email = ''
   await withService(async (app) => {
     const someone = await newPerson(app)
@@ -113,7 +130,7 @@ async function piped(
   )
 }
 
-testOfCommands('an operator makes an account, whose owner chooses the password with a token', async () => {
+test('an operator makes an account, whose owner chooses the password with a token', async () => {
   const created = await runAgro(
     testDatabase,
     ...['users', 'create', ' Abebe@example.org', '--name', 'Abebe', '--role', 'admin', '--json'],
@@ -146,7 +163,7 @@ testOfCommands('an operator makes an account, whose owner chooses the password w
   })
 })
 
-testOfCommands('a password that is piped is kept as it is, without the end of its line', async () => {
+test('a password that is piped is kept as it is, without the end of its line', async () => {
   const password = ' teff grows at dusk '
   const created = await piped(
     `${password}\n`,
@@ -167,7 +184,7 @@ testOfCommands('a password that is piped is kept as it is, without the end of it
   })
 })
 
-testOfCommands('no account is made with a password or an e-mail that a registration refuses', async () => {
+test('no account is made with a password or an e-mail that a registration refuses', async () => {
   const create = (input: string, email: string) =>
     piped(input, 'users', 'create', email, '--name', 'P', '--password')
   expect(await create('short\n', 'short@example.org')).toEqual({
@@ -185,7 +202,7 @@ testOfCommands('no account is made with a password or an e-mail that a registrat
   })
 })
 
-testOfCommands('an operator deletes an account as its owner would', async () => {
+test('an operator deletes an account as its owner would', async () => {
   let deleted: Person | undefined
   await withService(async (app) => {
     deleted = await logIn(app, await register(app))

@@ -1,14 +1,8 @@
 import { spawn } from 'node:child_process'
 import { format } from 'node:util'
-import { test, vi } from 'vitest'
+import { vi } from 'vitest'
 import { operate } from '#src/cli/program.ts'
 import type { TestDatabase } from './database.ts'
-
-/**
- * For what commands say. Each of them opens the database, which takes seconds with the embedded one:
- * `test/cli/agro.test.ts` shows that they work there too, and words are the same on both.
- */
-export const testOfCommands = test.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')
 
 export interface CliResult {
   code: number | null
