@@ -1,3 +1,4 @@
+// Runs on both databases: what is odd enough may crash the embedded one.
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'

@@ -10,12 +10,9 @@ import { PATIENCE } from '#test/setup/patience.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { executeOnServer } from '#test/setup/server.ts'
 
-/** What PostgreSQL says is the same on both databases, and several sessions are needed to have it say so. */
-const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
-
 const POINT = { lat: 9, lng: 38.7, country_code: 'eth', crop: 'wheat' }
 
-describe.skipIf(EMBEDDED)('a database that says no', () => {
+describe('a database that says no', () => {
   let service: TestAppWithPerson
   let other: pg.Client
   let name: string

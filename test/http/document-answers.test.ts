@@ -1,3 +1,4 @@
+// Runs on both databases: every operation is asked, with the statements of each.
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { mistakesOfAnswer, namedHeaders, ownHeaders } from '#test/setup/answers.ts'

@@ -1,4 +1,3 @@
-import type { Worker } from 'node:worker_threads'
 import type { LightMyRequestResponse } from 'fastify'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -11,8 +10,6 @@ import { captureLog } from '#test/setup/log.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson } from '#test/setup/people.ts'
 import { createProxiedApp, type ProxiedApp } from '#test/setup/proxied-app.ts'
-
-const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
 
 /** Addis Ababa, and Kigali: inside the demo of every product. */
 const POINTS = [
@@ -57,7 +54,7 @@ function publicationsThat(condition: string) {
       .execute(writer)
 }
 
-describe.skipIf(EMBEDDED)('a database server that goes away', () => {
+describe('a database server that goes away', () => {
   let service: ProxiedApp
   let app: App
   let proxy: TcpProxy
@@ -109,33 +106,6 @@ describe.skipIf(EMBEDDED)('a database server that goes away', () => {
   })
 })
 
-describe.skipIf(!EMBEDDED)('an embedded database that crashes', () => {
-  const workers: Worker[] = []
-  const keepWorker = (worker: Worker) => workers.push(worker)
-  let testApp: TestApp
-
-  beforeAll(async () => {
-    process.on('worker', keepWorker)
-    testApp = await createTestApp({ ownDatabase: true })
-  })
-  afterAll(async () => {
-    process.off('worker', keepWorker)
-    await testApp.close()
-  })
-
-  test('fails the requests under way with a 503 at most, and all works again', async () => {
-    const { app } = testApp
-    await expectEverythingWorks(app)
-    const asked = Promise.all(Array.from({ length: 20 }, () => askEverything(app)))
-    await (workers.at(-1) as Worker).terminate()
-    for (const answer of (await asked).flat()) {
-      if (answer.statusCode !== 200) expectUnavailable(answer)
-    }
-    await expectEverythingWorks(app)
-    expect((await app.inject('/health/live')).statusCode).toBe(200)
-  })
-})
-
 describe('a statement that takes too long', () => {
   let testApp: TestApp
   beforeAll(async () => {
@@ -156,10 +126,8 @@ describe('a statement that takes too long', () => {
 describe('a statement that fails', () => {
   let testApp: TestApp
   beforeAll(async () => {
-    // The embedded database crashes on it; a server says that the geometry is not valid.
-    const crash = `st_intersection('POLYGON((0 0,1 1,1 0,0 1,0 0))'::geometry, 'POLYGON((0 0,2 0,2 2,0 2,0 0))') is not null`
     testApp = await createTestApp({
-      prepare: publicationsThat(EMBEDDED ? crash : '1 / (select count(*) - count(*) from country) = 0'),
+      prepare: publicationsThat('1 / (select count(*) - count(*) from country) = 0'),
     })
   })
   afterAll(() => testApp.close())
@@ -175,11 +143,8 @@ describe('a statement that fails', () => {
         request_id: expect.any(String),
       },
     ])
-    // The embedded database may take longer to come back than a request waits for it.
-    await vi.waitFor(async () => {
-      const { rows } = await sql`select code from country where code = 'eth'`.execute(testApp.database.reader)
-      expect(rows).toEqual([{ code: 'eth' }])
-    }, PATIENCE)
+    const { rows } = await sql`select code from country where code = 'eth'`.execute(testApp.database.reader)
+    expect(rows).toEqual([{ code: 'eth' }])
   })
 })
 
@@ -220,7 +185,7 @@ describe('more requests than the database can take', () => {
     await expect.poll(async () => (await app.inject({ method: 'POST', url, payload })).statusCode).toBe(200)
   })
 
-  test.skipIf(EMBEDDED)('do not wait for a connection for ever', async () => {
+  test('do not wait for a connection for ever', async () => {
     const settings = { DATABASE_POOL_SIZE: '1', RELEASE_MAX_AGE_MS: '0', STATEMENT_TIMEOUT_MS: '2000' }
     const { app, database, close } = await createTestApp({ settings })
     const [url, payload] = POINTS[0]
@@ -232,62 +197,56 @@ describe('more requests than the database can take', () => {
   })
 })
 
-test.skipIf(EMBEDDED)(
-  'an outage is one line of the log when it begins and one when it is over, however many requests meet it',
-  async () => {
-    const service = await createProxiedApp({ LOG_LEVEL: 'warn', RELEASE_MAX_AGE_MS: '0' })
-    const lines = captureLog(service.app)
-    const { headers } = await newPerson(service.app)
-    lines.length = 0
-    await service.proxy.cut()
-    const point = { method: 'POST', url: '/advisory/yield/point', payload: POINTS[0][1] } as const
-    for (let time = 0; time < 20; time++) {
-      expect((await service.app.inject(point)).statusCode).toBe(503)
-      expect((await service.app.inject({ ...point, headers })).statusCode).toBe(503)
-    }
-    expect(lines.join('')).not.toContain('    at ')
-    service.proxy.mend()
-    await service.close()
-    const logged = lines.map((line) => JSON.parse(line)).filter(({ incident }) => incident)
-    expect(logged).toEqual([
-      expect.objectContaining({ level: 50, reqId: expect.any(String), reason: expect.any(String) }),
-      expect.objectContaining({
-        level: 40,
-        msg: 'this is over',
-        incident: 'DATABASE_UNAVAILABLE',
-        seconds: expect.any(Number),
-        failures: { 'yieldAtPoint 503': 40, 'a caller could not be looked up': 20 },
-      }),
-    ])
-  },
-)
+test('an outage is one line of the log when it begins and one when it is over, however many requests meet it', async () => {
+  const service = await createProxiedApp({ LOG_LEVEL: 'warn', RELEASE_MAX_AGE_MS: '0' })
+  const lines = captureLog(service.app)
+  const { headers } = await newPerson(service.app)
+  lines.length = 0
+  await service.proxy.cut()
+  const point = { method: 'POST', url: '/advisory/yield/point', payload: POINTS[0][1] } as const
+  for (let time = 0; time < 20; time++) {
+    expect((await service.app.inject(point)).statusCode).toBe(503)
+    expect((await service.app.inject({ ...point, headers })).statusCode).toBe(503)
+  }
+  expect(lines.join('')).not.toContain('    at ')
+  service.proxy.mend()
+  await service.close()
+  const logged = lines.map((line) => JSON.parse(line)).filter(({ incident }) => incident)
+  expect(logged).toEqual([
+    expect.objectContaining({ level: 50, reqId: expect.any(String), reason: expect.any(String) }),
+    expect.objectContaining({
+      level: 40,
+      msg: 'this is over',
+      incident: 'DATABASE_UNAVAILABLE',
+      seconds: expect.any(Number),
+      failures: { 'yieldAtPoint 503': 40, 'a caller could not be looked up': 20 },
+    }),
+  ])
+})
 
-test.skipIf(EMBEDDED)(
-  'a mistake of the service is logged with its stack, once for all who meet it',
-  async () => {
-    const service = await createTestApp({
-      settings: { LOG_LEVEL: 'warn' },
-      prepare: publicationsThat('1 / (select count(*) - count(*) from country) = 0'),
-    })
-    const lines = captureLog(service.app)
-    for (let time = 0; time < 20; time++) expect((await service.app.inject('/catalog')).statusCode).toBe(500)
-    await service.close()
-    const logged = lines.map((line) => JSON.parse(line))
-    expect(logged).toEqual([
-      expect.objectContaining({
-        level: 50,
-        reqId: expect.any(String),
-        err: expect.objectContaining({
-          message: 'division by zero',
-          stack: expect.stringContaining('    at '),
-        }),
+test('a mistake of the service is logged with its stack, once for all who meet it', async () => {
+  const service = await createTestApp({
+    settings: { LOG_LEVEL: 'warn' },
+    prepare: publicationsThat('1 / (select count(*) - count(*) from country) = 0'),
+  })
+  const lines = captureLog(service.app)
+  for (let time = 0; time < 20; time++) expect((await service.app.inject('/catalog')).statusCode).toBe(500)
+  await service.close()
+  const logged = lines.map((line) => JSON.parse(line))
+  expect(logged).toEqual([
+    expect.objectContaining({
+      level: 50,
+      reqId: expect.any(String),
+      err: expect.objectContaining({
+        message: 'division by zero',
+        stack: expect.stringContaining('    at '),
       }),
-      expect.objectContaining({ level: 40, msg: 'this is over', failures: { 'getCatalog 500': 20 } }),
-    ])
-  },
-)
+    }),
+    expect.objectContaining({ level: 40, msg: 'this is over', failures: { 'getCatalog 500': 20 } }),
+  ])
+})
 
-describe.skipIf(EMBEDDED)('DATABASE_READ_URL', () => {
+describe('DATABASE_READ_URL', () => {
   test('is what requests that read are answered from', async () => {
     const replica = await createTestDatabase('demo')
     const testApp = await createTestApp({

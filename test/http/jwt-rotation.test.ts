@@ -16,7 +16,7 @@ const STEPS = [
 ]
 
 /** Two processes need a server. */
-describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('a change of JWT_SECRET', () => {
+describe('a change of JWT_SECRET', () => {
   let opened: TestCluster
   let database: Database
   beforeAll(async () => {

@@ -5,9 +5,6 @@ import { rectangle } from '#test/setup/boundaries.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { createProxiedApp, type ProxiedApp } from '#test/setup/proxied-app.ts'
 
-/** How a request waits is the same on both databases, and the embedded one has no second session to hold locks. */
-const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
-
 /** What is promised is three seconds. A busy machine may add to it, and what is not bounded takes many more. */
 const IN_TIME_MS = 4000
 
@@ -22,7 +19,7 @@ interface Timed {
   ms: number
 }
 
-describe.skipIf(EMBEDDED)('with the settings that an operator begins with', () => {
+describe('with the settings that an operator begins with', () => {
   let service: ProxiedApp
   let person: Person
   let other: pg.Client

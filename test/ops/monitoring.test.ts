@@ -44,7 +44,7 @@ function promtool(parameters: string[], input?: string): string {
   return status === 0 ? '' : `${stdout}${stderr}`
 }
 
-describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('what watches the service', () => {
+describe('what watches the service', () => {
   let service: TestApp
   let scraped: Scrape
 
@@ -81,7 +81,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('what watches the
   })
 })
 
-describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('alerts', () => {
+describe('alerts', () => {
   test('each of them has an example', () => {
     const { tests } = parse(textOf('alerts.test.yaml')) as { tests: { name: string }[] }
     expect(tests.map(({ name }) => name)).toEqual(alerts.map(({ alert }) => alert))

@@ -61,10 +61,7 @@ let operations: Operation[]
 /** What the authenticator app of the visitor makes codes of. */
 let secretOfApp = ''
 
-/** The browser does nearly all of the work: another database would show nothing more, in a minute more. */
-const onAnotherDatabase = process.env.TEST_DATABASE_KIND === 'embedded'
-
-describe.skipIf(!CHROMIUM || onAnotherDatabase)('the page of the documentation, in a browser', () => {
+describe.skipIf(!CHROMIUM)('the page of the documentation, in a browser', () => {
   beforeAll(async () => {
     mailServer = await startMailServer()
     service = await createTestApp({

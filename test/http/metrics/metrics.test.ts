@@ -15,7 +15,7 @@ const POINT = '/advisory/fertilizer/point'
 const AT = { lat: 9.5, lng: 38.5, crop: 'wheat', country_code: 'eth' }
 
 /** What is measured is the same on both databases; only the pools differ. */
-describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('metrics', () => {
+describe('metrics', () => {
   let service: TestApp
   let port: number
   let url: string
@@ -192,7 +192,7 @@ test('the table in the documents has each metric, with what it says of itself', 
   )
 })
 
-describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('the port for scrapes', () => {
+describe('the port for scrapes', () => {
   test('answers while the database is away, and says what is the matter', async () => {
     const { app, proxy, close } = await createProxiedApp({ METRICS_PORT: '0' })
     onTestFinished(close)

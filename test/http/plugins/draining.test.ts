@@ -77,7 +77,7 @@ const hungUp = (client: Client) =>
   vi.waitFor(() => expect(client.readableEnded || client.reset).toBe(true), PATIENCE)
 
 // Nothing here knows a database.
-describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('a service that is about to stop', () => {
+describe('a service that is about to stop', () => {
   test('tells whoever asks over a connection that was there before that the answer is its last', async () => {
     const client = await openIdle()
     service.app.startDraining()

@@ -8,7 +8,7 @@ const POINT = '/advisory/fertilizer/point'
 const AT = { lat: 9.5, lng: 38.5, crop: 'wheat', country_code: 'eth' }
 
 /** What is logged is the same on both databases. */
-describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('logs', () => {
+describe('logs', () => {
   async function logged(
     settings: Record<string, string>,
     ask: (app: App) => Promise<unknown>,

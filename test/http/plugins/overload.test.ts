@@ -10,7 +10,6 @@ import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { SQUARE } from '#test/setup/square.ts'
 
-const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
 const POINT = '/advisory/yield/point?lat=9&lng=38.7'
 
 describe('requests that wait for the database', () => {
@@ -75,9 +74,7 @@ describe('requests that wait for the database', () => {
     expect(await statuses(few)).toEqual([200, 200])
     const ofMany = await statuses(many)
     // One had a place already, where there are two one of the neighbour has the other.
-    expect(ofMany).toEqual(
-      EMBEDDED ? [200, 200, 200, 200, 503, 503, 503, 503] : [200, 200, 200, 503, 503, 503, 503, 503],
-    )
+    expect(ofMany).toEqual([200, 200, 200, 503, 503, 503, 503, 503])
   })
 
   test('leave the line when their clients go away', async () => {
@@ -125,7 +122,7 @@ describe('requests that wait for the database', () => {
   })
 })
 
-describe.skipIf(EMBEDDED)('connections of a server', () => {
+describe('connections of a server', () => {
   test('are left for points, however many requests hang in the database', async () => {
     const service = await createTestApp({ settings: { TILE_CACHE_MB: '0', STATEMENT_TIMEOUT_MS: '60000' } })
     const { app, database } = service

@@ -12,7 +12,7 @@ const CALLER = '00f067aa0ba902b7'
 const traceparent = `00-${TRACE}-${CALLER}-01`
 
 /** Spans are the same on both databases. */
-describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('with an SDK of OpenTelemetry', () => {
+describe('with an SDK of OpenTelemetry', () => {
   const exporter = new InMemorySpanExporter()
   let service: TestApp
   let log: string[]
