@@ -1,11 +1,32 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, test } from 'vitest'
-import { loadConfig } from '#src/config.ts'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { loadConfig, loadEnvironmentFile } from '#src/config.ts'
+import { OperatorError } from '#src/errors.ts'
 import { newFolder } from '#test/setup/folders.ts'
 
 const MAIL = { SMTP_URL: 'smtp://mail.example.org', MAIL_FROM: 'noreply@example.org' }
 const PAGE = 'must be a URL such as https://app.example.org/page#token={token}'
+
+describe('what is not valid is named in a sentence', () => {
+  test.each([
+    ['PORT', 'eighty', 'PORT must be integer'],
+    ['PORT', '65536', 'PORT must be <= 65535'],
+    ['DEMO_DATA', 'yes', 'DEMO_DATA must be boolean'],
+    ['LOG_FORMAT', 'JSON', 'LOG_FORMAT must be equal to one of the allowed values: text, json'],
+    ['DATABASE_URL', 'mysql://localhost/agro', 'DATABASE_URL must match pattern "^postgres(ql)?://"'],
+  ])('%s=%s', (variable, value, rule) => {
+    expect(() => loadConfig({ [variable]: value })).toThrow(
+      new OperatorError(`The configuration is not valid: ${rule}.`),
+    )
+  })
+
+  test('and so is a file of settings that is not there', async () => {
+    vi.stubEnv('ENV_FILE', join(await newFolder(), 'none.env'))
+    onTestFinished(() => void vi.unstubAllEnvs())
+    expect(loadEnvironmentFile).toThrow(/^The settings cannot be read from .*none\.env: ENOENT.*\.$/)
+  })
+})
 
 describe('mail is not half configured', () => {
   test.each([

@@ -4,7 +4,7 @@ import { scrape } from '#test/setup/scrape.ts'
 import { startService } from '#test/setup/service-process.ts'
 
 /** Lines are the same on both databases. */
-describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('with LOG_FORMAT=json', () => {
+describe('with LOG_FORMAT=json', () => {
   test('every line is JSON, from the start to the end, and the port for scrapes is named', async () => {
     const { environment, drop } = await createTestDatabase('demo')
     const service = startService({

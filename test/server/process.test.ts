@@ -1,27 +1,13 @@
 import { once } from 'node:events'
 import { request } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
-import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { openCluster } from '#src/database/client.ts'
-import { listReleases } from '#src/domains/releases/queries.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { addressOf, startService } from '#test/setup/service-process.ts'
 
 let testDatabase: TestDatabase
 afterEach(() => testDatabase.drop())
-
-async function releasesOf(database: TestDatabase): Promise<unknown[]> {
-  const cluster = await openCluster(database.config)
-  const connections = cluster.connectForMaintenance()
-  const releases = await listReleases(connections.writer)
-  const { rows } = await sql<{ outlines: number }>`
-    select count(*) as outlines from admin_area where level = 0`.execute(connections.writer)
-  await connections.close()
-  await cluster.close()
-  return [releases.map(({ code, publishedAt }) => [code, publishedAt !== null]), rows]
-}
 
 describe('the service on a database with the demo', () => {
   beforeEach(async () => {
@@ -94,21 +80,6 @@ describe('the service on a database with the demo', () => {
     expect(Date.now() - first).toBeLessThan(60_000)
   })
 
-  test('keeps its data over a restart, and an orderly end is no crash to it', async () => {
-    const answers: unknown[] = []
-    for (const _ of [1, 2]) {
-      const service = startService({ ...testDatabase.environment, DEMO_DATA: 'true' })
-      const address = await addressOf(service)
-      expect(service.stdout()).not.toContain('seeding')
-      expect(service.stdout()).not.toContain('brought the schema up to date')
-      answers.push(await (await fetch(`${address}/catalog`)).json())
-      service.signal('SIGTERM')
-      expect(await service.ended).toBe(0)
-    }
-    expect(answers[0]).toEqual(answers[1])
-    expect(answers[0]).toMatchObject({ releases: { length: 10 } })
-  })
-
   test('says in a sentence that its port is in use', async () => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
@@ -126,28 +97,6 @@ describe('the service on an empty database', () => {
   beforeEach(async () => {
     testDatabase = await createTestDatabase('empty', { DEMO_DATA: 'true' })
   })
-
-  test('completes the demo that a killed start began, and says that it is synthetic', async () => {
-    const killed = startService(testDatabase.environment)
-    await killed.prints(/seeding synthetic demo data: release 2 of 10/)
-    killed.signal('SIGKILL')
-    expect(await killed.ended).toBe('SIGKILL')
-
-    const service = startService(testDatabase.environment)
-    const address = await addressOf(service)
-    const [, missing] = (await service.prints(/seeding synthetic demo data: release 1 of (\d+)\n/)) ?? []
-    expect(Number(missing)).toBeLessThanOrEqual(8)
-    await service.prints(/Synthetic demo data are published: made by a formula, not advice\./)
-    expect((await fetch(`${address}/health/ready`)).status).toBe(200)
-    service.signal('SIGTERM')
-    expect(await service.ended).toBe(0)
-
-    const [codes, outlines] = (await releasesOf(testDatabase)) as [[string, boolean][], unknown]
-    expect(codes).toHaveLength(10)
-    expect(codes.every(([code, published]) => published && /^synthetic-.*-v\d$/.test(code))).toBe(true)
-    expect(new Set(codes.map(([code]) => code.replace(/-v\d$/, ''))).size).toBe(10)
-    expect(outlines).toEqual([{ outlines: 4 }])
-  }, 180_000)
 
   test('seeds nothing with DEMO_DATA=false, and does not speak of synthetic data', async () => {
     const service = startService({ ...testDatabase.environment, DEMO_DATA: 'false' })

@@ -17,7 +17,7 @@ let service: TestProcess
 let address: string
 
 // Who stops it and who keeps it from that is the same on both databases.
-describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('a service that is stopped', () => {
+describe('a service that is stopped', () => {
   beforeEach(async () => {
     testDatabase = await createTestDatabase('demo')
     service = startService(testDatabase.environment)

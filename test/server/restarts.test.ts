@@ -1,0 +1,54 @@
+// Runs on both databases: what a process leaves, the next one finds in the folder of the embedded one.
+import { sql } from 'kysely'
+import { expect, onTestFinished, test } from 'vitest'
+import { openCluster } from '#src/database/client.ts'
+import { listReleases } from '#src/domains/releases/queries.ts'
+import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { addressOf, startService, type TestProcess } from '#test/setup/service-process.ts'
+
+async function releasesOf(database: TestDatabase): Promise<unknown[]> {
+  const cluster = await openCluster(database.config)
+  const connections = cluster.connectForMaintenance()
+  const releases = await listReleases(connections.writer)
+  const { rows } = await sql<{ outlines: number }>`
+    select count(*) as outlines from admin_area where level = 0`.execute(connections.writer)
+  await connections.close()
+  await cluster.close()
+  return [releases.map(({ code, publishedAt }) => [code, publishedAt !== null]), rows]
+}
+
+test('a service completes the demo that a killed start began, and keeps it over a restart in order', async () => {
+  const testDatabase = await createTestDatabase('empty', { DEMO_DATA: 'true' })
+  onTestFinished(() => testDatabase.drop())
+  const killed = startService(testDatabase.environment)
+  await killed.prints(/seeding synthetic demo data: release 2 of 10/)
+  killed.signal('SIGKILL')
+  expect(await killed.ended).toBe('SIGKILL')
+
+  const catalogs: unknown[] = []
+  async function readOn(service: TestProcess): Promise<void> {
+    const address = await addressOf(service)
+    await service.prints(/Synthetic demo data are published: made by a formula, not advice\./)
+    expect((await fetch(`${address}/health/ready`)).status).toBe(200)
+    catalogs.push(await (await fetch(`${address}/catalog`)).json())
+    service.signal('SIGTERM')
+    expect(await service.ended).toBe(0)
+  }
+
+  const completing = startService(testDatabase.environment)
+  const [, missing] = await completing.prints(/seeding synthetic demo data: release 1 of (\d+)\n/)
+  expect(Number(missing)).toBeLessThanOrEqual(8)
+  await readOn(completing)
+
+  const again = startService(testDatabase.environment)
+  await readOn(again)
+  expect(again.stdout()).not.toContain('seeding')
+  expect(again.stdout()).not.toContain('brought the schema up to date')
+  expect(catalogs[1]).toEqual(catalogs[0])
+
+  const [codes, outlines] = (await releasesOf(testDatabase)) as [[string, boolean][], unknown]
+  expect(codes).toHaveLength(10)
+  expect(codes.every(([code, published]) => published && /^synthetic-.*-v\d$/.test(code))).toBe(true)
+  expect(new Set(codes.map(([code]) => code.replace(/-v\d$/, ''))).size).toBe(10)
+  expect(outlines).toEqual([{ outlines: 4 }])
+}, 240_000)
