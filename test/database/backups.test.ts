@@ -1,3 +1,4 @@
+// Runs on a server alone: the embedded database is a folder, which is copied.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
@@ -11,7 +12,6 @@ import { POSTGRES_PROGRAMS } from '#test/setup/replicated-server.ts'
 import { databaseUrl, executeOnServer } from '#test/setup/server.ts'
 import { answersOf, logInTwice, type Usage, useService } from '#test/setup/used-service.ts'
 
-const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
 const POINTS = 1000
 
 /** The command of the document that begins like this. */
@@ -21,7 +21,7 @@ function documented(program: string): string {
 }
 
 /** Skipped where Debian's programs of PostgreSQL are missing. */
-describe.skipIf(EMBEDDED || !POSTGRES_PROGRAMS)('a dump', () => {
+describe.skipIf(!POSTGRES_PROGRAMS)('a dump', () => {
   let source: TestDatabase
   let restored: string
   let usage: Usage

@@ -1,3 +1,4 @@
+// Runs on the embedded database alone.
 import { execFileSync } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { cp, open, readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -14,9 +15,7 @@ import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { captureLog } from '#test/setup/log.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { failureOf } from './failure.ts'
-
-const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
+import { CRASHING, failureOf } from './failure.ts'
 
 /** Room for the database and for what the tests write into it. */
 const DISK = 'size=400m'
@@ -48,7 +47,7 @@ const POINT = {
   payload: { lat: 9, lng: 38.7, country_code: 'eth', crop: 'wheat' },
 } as const
 
-describe.skipIf(!EMBEDDED)('the embedded database, of a service that runs,', () => {
+describe('the embedded database, of a service that runs,', () => {
   const workers: Worker[] = []
   const keepWorker = (worker: Worker) => workers.push(worker)
   const said: string[] = []
@@ -130,6 +129,36 @@ describe.skipIf(!EMBEDDED)('the embedded database, of a service that runs,', () 
       'the embedded database ended; opening it again',
       'the embedded database is open again',
     ])
+  })
+
+  test('fails requests under way with a 503 at most', async () => {
+    const ask = () => Promise.all([app.inject('/catalog'), app.inject(POINT)])
+    const asked = Promise.all(Array.from({ length: 20 }, ask))
+    await crash()
+    for (const { statusCode, json } of (await asked).flat()) {
+      if (statusCode !== 200) expect([statusCode, json().code]).toEqual([503, 'DATABASE_UNAVAILABLE'])
+    }
+    await expect.poll(isReady, PATIENCE).toBe(true)
+    expect((await app.inject('/catalog')).statusCode).toBe(200)
+  })
+
+  test('answers 500 where a statement crashes it, says nothing of SQL, and goes on', async () => {
+    await query('alter table publication rename to real_publication')
+    await query(
+      `create view publication as select real_publication.* from real_publication where ${CRASHING}`,
+    )
+    const answer = await app.inject('/catalog')
+    expect([answer.statusCode, answer.json()]).toEqual([
+      500,
+      {
+        error: 'The service failed to answer; the request may well be right.',
+        code: 'INTERNAL',
+        request_id: expect.any(String),
+      },
+    ])
+    await expect.poll(() => query('drop view publication').then(() => 'gone', String), PATIENCE).toBe('gone')
+    await query('alter table real_publication rename to publication')
+    expect((await app.inject('/catalog')).statusCode).toBe(200)
   })
 
   test('keeps its write-ahead log short', async () => {

@@ -1,3 +1,4 @@
+// Runs on the embedded database alone.
 import { existsSync } from 'node:fs'
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
@@ -5,11 +6,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { openCluster } from '#src/database/client.ts'
+import { OperatorError } from '#src/errors.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { addressOf, startProcess, startService } from '#test/setup/service-process.ts'
+import { failureOf } from './failure.ts'
 
-describe.skipIf(process.env.TEST_DATABASE_KIND !== 'embedded')('the folder of the embedded database', () => {
+describe('the folder of the embedded database', () => {
   let scratch: string
   beforeAll(async () => {
     scratch = await newFolder()
@@ -69,7 +72,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'embedded')('the folder of th
     const folder = join(scratch, 'données de la saison', 'የአየር ሁኔታ 🌾')
     const moments = ['lock', 'unfinished', 'postgres/PG_VERSION', 'postgres/base']
     for (const moment of moments) {
-      const start = startService({ DATA_DIR: folder, DEMO_DATA: 'false' })
+      const start = startProcess('test/database/folder-holder.ts', { DATA_DIR: folder })
       await vi.waitFor(() => expect(existsSync(join(folder, moment))).toBe(true), {
         timeout: 30_000,
         interval: 5,
@@ -89,25 +92,10 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'embedded')('the folder of th
     return paths.filter((_, index) => ((modes[index] as number) & 0o077) !== 0)
   }
 
-  test.each([
-    ['is new', async () => join(scratch, 'private'), 'creating'],
-    [
-      'a version of before left open',
-      async () => {
-        const { config, drop } = await createTestDatabase('empty')
-        onTestFinished(drop)
-        const folder = config.DATA_DIR
-        for (const path of await readdir(folder, { recursive: true })) await chmod(join(folder, path), 0o755)
-        await chmod(folder, 0o755)
-        return folder
-      },
-      'closed',
-    ],
-  ])('that %s is its user’s alone, and so is what is written there', async (_, make, said) => {
-    const folder = await make()
+  test('that is new is its user’s alone, and so is what the service writes there', async () => {
+    const folder = join(scratch, 'private')
     const service = startService({ DATA_DIR: folder, DEMO_DATA: 'false' })
     const address = await addressOf(service)
-    expect(service.stdout().match(/^agro: (creating|closed) .*$/m)?.[1]).toBe(said)
     const registered = await fetch(`${address}/auth/register`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -120,14 +108,37 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'embedded')('the folder of th
     expect(await openIn(folder)).toEqual([])
   })
 
+  test('that a version of before left open is closed to others when it is opened', async () => {
+    const { config, drop } = await createTestDatabase('empty')
+    onTestFinished(drop)
+    const folder = config.DATA_DIR
+    for (const path of await readdir(folder, { recursive: true })) await chmod(join(folder, path), 0o755)
+    await chmod(folder, 0o755)
+    const said: string[] = []
+    const cluster = await openCluster(config, (message) => said.push(message))
+    expect(said).toContain(`closed ${folder} to other users of this machine, who could read it`)
+    const database = cluster.connectForMaintenance()
+    await database.pool.query('create table written as select generate_series(1, 1000)')
+    expect(await openIn(folder)).toEqual([])
+    await database.close()
+    await cluster.close()
+    expect(await openIn(folder)).toEqual([])
+  })
+
+  /** Why the database in a folder cannot be opened. */
+  async function refusalOf(folder: string): Promise<string> {
+    const error = await failureOf(openCluster(loadConfig({ DATA_DIR: folder })))
+    expect(error).toBeInstanceOf(OperatorError)
+    return error.message
+  }
+
   test('that holds something else than a database is refused in a sentence', async () => {
     const testDatabase = await createTestDatabase('empty')
     const folder = testDatabase.config.DATA_DIR
     await writeFile(join(folder, 'postgres/global/pg_control'), 'not this')
-    const service = startService(testDatabase.environment)
-    expect(await service.ended).toBe(1)
-    expect(service.stderr()).toMatch(
-      /^agro: In .* the embedded database could not be started: could not read file "global\/pg_control": read 8 of 296\. Its files are damaged: put back a backup, or move them away to begin anew\.\n$/,
+    expect(await refusalOf(folder)).toBe(
+      `In ${folder} the embedded database could not be started: could not read file "global/pg_control": ` +
+        'read 8 of 296. Its files are damaged: put back a backup, or move them away to begin anew.',
     )
     // It may be the operator's only copy: nothing is removed.
     expect(await readFile(join(folder, 'postgres/global/pg_control'), 'utf8')).toBe('not this')
@@ -135,25 +146,20 @@ describe.skipIf(process.env.TEST_DATABASE_KIND !== 'embedded')('the folder of th
   })
 
   test.each([
-    ['is a file', async (path: string) => writeFile(path, ''), ''],
-    ['lies in a file', async (path: string) => writeFile(path, ''), '/below'],
-  ])('that %s is refused in a sentence', async (name, make, below) => {
+    ['is a file', ''],
+    ['lies in a file', '/below'],
+  ])('that %s is refused in a sentence', async (name, below) => {
     const path = join(scratch, name)
-    await make(path)
-    const service = startService({ DATA_DIR: path + below })
-    expect(await service.ended).toBe(1)
-    expect(service.stdout()).toBe('')
-    expect(service.stderr()).toMatch(
-      /^agro: The folder .* cannot be used for the embedded database: E[A-Z]+: .*\. Set DATA_DIR to one that can be written to\.\n$/,
+    await writeFile(path, '')
+    expect(await refusalOf(path + below)).toMatch(
+      /^The folder .* cannot be used for the embedded database: E[A-Z]+: .*\. Set DATA_DIR to one that can be written to\.$/,
     )
   })
 
   test('that may not be made is refused in a sentence', async () => {
     // Not even root makes folders there.
-    const service = startService({ DATA_DIR: '/sys/agro-advisory' })
-    expect(await service.ended).toBe(1)
-    expect(service.stderr()).toMatch(
-      /^agro: The folder \/sys\/agro-advisory cannot be used for the embedded database: E[A-Z]+: .*\.\n$/,
+    expect(await refusalOf('/sys/agro-advisory')).toMatch(
+      /^The folder \/sys\/agro-advisory cannot be used for the embedded database: E[A-Z]+: .*\.$/,
     )
   })
 })

@@ -1,3 +1,4 @@
+// Runs on a server alone: the embedded database has one session, so nobody is in the way.
 import { cp, writeFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'
@@ -12,10 +13,7 @@ import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { onePixelRelease, PIXEL_CENTRE } from '#test/setup/releases.ts'
 
-/** The embedded database has one session: nobody is in the way. */
-const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
-
-describe.skipIf(EMBEDDED)('a migration while a dump is under way', () => {
+describe('a migration while a dump is under way', () => {
   let service: TestApp
   let person: Person
   let dump: pg.Client

@@ -1,3 +1,4 @@
+// Runs on a server alone.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
@@ -12,7 +13,6 @@ import { newFolder } from '#test/setup/folders.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson } from '#test/setup/people.ts'
 
-const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
 const MISSING = spawnSync('pgbouncer', ['--version']).error !== undefined
 
 async function freePort(): Promise<number> {
@@ -56,7 +56,7 @@ async function startBouncer(databaseUrl: string): Promise<string> {
   return databaseUrl.replace(`${hostname}:${port}`, `127.0.0.1:${ownPort}`)
 }
 
-describe.skipIf(EMBEDDED || MISSING)('behind PgBouncer', () => {
+describe.skipIf(MISSING)('behind PgBouncer', () => {
   test('a statement that takes too long is ended at the server, and the next are answered', async () => {
     const testDatabase = await createTestDatabase('demo')
     const config = { ...testDatabase.config, STATEMENT_TIMEOUT_MS: 2500, POLYGON_TIMEOUT_MS: 5000 }

@@ -1,3 +1,4 @@
+// Runs on a server alone: files of reference data are the subject.
 import { createHash } from 'node:crypto'
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,3 +1,4 @@
+// Runs on a server alone.
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
@@ -20,8 +21,6 @@ import {
 } from '#test/setup/replicated-server.ts'
 import { executeOnServer } from '#test/setup/server.ts'
 
-const CANNOT = process.env.TEST_DATABASE_KIND === 'embedded' || !POSTGRES_PROGRAMS
-
 const MAX_LAG_MS = 1000
 const MAX_AGE_MS = 200
 
@@ -38,7 +37,7 @@ const FIELD = {
   ],
 }
 
-describe.skipIf(CANNOT)('a replica', () => {
+describe.skipIf(!POSTGRES_PROGRAMS)('a replica', () => {
   let server: ReplicatedServer
   /** As an operator's commands have it. */
   let maintenance: Database

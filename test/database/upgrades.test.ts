@@ -1,3 +1,4 @@
+// Runs on a server alone: migrations are the same on both.
 import { randomUUID } from 'node:crypto'
 import { cp, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,8 +14,6 @@ import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { logIn, PASSWORD } from '#test/setup/people.ts'
 import { databaseUrl, executeOnServer } from '#test/setup/server.ts'
-
-const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
 
 /** The last migration of each version that has landed, and the functions that came after it. */
 const LANDED: [last: number, later: string[]][] = [
@@ -142,7 +141,7 @@ async function withNewDatabase(work: (testDatabase: TestDatabase, cluster: Clust
   }
 }
 
-describe.skipIf(EMBEDDED)('a database of a version that has landed', () => {
+describe('a database of a version that has landed', () => {
   test.each(LANDED)(
     'up to migration %i keeps all that it has, and answers as before',
     async (last, later) => {
