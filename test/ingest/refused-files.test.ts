@@ -1,3 +1,4 @@
+// Runs on a server alone: what is refused never gets to the database.
 import { chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

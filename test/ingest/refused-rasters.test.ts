@@ -1,3 +1,4 @@
+// Runs on a server alone: what is refused never gets to the database.
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fixture } from './fixtures.ts'

@@ -1,3 +1,4 @@
+// Runs on a server alone: the embedded database has one session.
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
@@ -6,7 +7,7 @@ import { PATIENCE } from '#test/setup/patience.ts'
 import { logIn, PASSWORD, type Person, register, tryLogIn } from '#test/setup/people.ts'
 
 // The embedded database has one connection, where nobody meets.
-describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('what is done to an account meanwhile', () => {
+describe('what is done to an account meanwhile', () => {
   let service: TestApp
   beforeAll(async () => {
     service = await createTestApp({ template: 'empty' })

@@ -1,3 +1,4 @@
+// Runs on a server alone: what a mail says and a token is worth is the same on both.
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'

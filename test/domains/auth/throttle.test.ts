@@ -1,3 +1,4 @@
+// Runs on a server alone: who waits, and for how long is the same on both.
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { newToken, tokenHash } from '#src/domains/auth/tokens.ts'

@@ -1,3 +1,4 @@
+// Runs on a server alone: what a code is worth is the same on both.
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { buildApp } from '#src/app.ts'

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { afterAll, describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createHistoryRecorder } from '#src/domains/history/recorder.ts'
 import { createShortener } from '#src/domains/history/shortener.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
@@ -8,14 +8,9 @@ import { newPerson, type Person } from '#test/setup/people.ts'
 import { SQUARE } from '#test/setup/square.ts'
 import { history, recordOf } from './advisories.ts'
 
-const started: TestApp[] = []
-afterAll(async () => {
-  for (const service of started) await service.close()
-})
-
 async function start(settings: Record<string, string>): Promise<TestApp> {
   const service = await createTestApp({ settings })
-  started.push(service)
+  onTestFinished(() => service.close())
   return service
 }
 

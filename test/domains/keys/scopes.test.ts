@@ -1,3 +1,4 @@
+// Runs on a server alone: what a key may do is the same on both.
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Scope } from '#schemas/keys.ts'

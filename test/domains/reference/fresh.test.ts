@@ -1,3 +1,4 @@
+// Runs on a server alone: how old what is in memory gets is the same on both.
 import { expect, onTestFinished, test } from 'vitest'
 import { createTestApp } from '#test/setup/app.ts'
 import { operatorOf } from './operator.ts'

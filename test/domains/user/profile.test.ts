@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { runAgro } from '#test/setup/cli.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { logIn, newPerson, type Person, register, tryLogIn } from '#test/setup/people.ts'
 
@@ -108,34 +107,4 @@ describe('the deletion of an account', () => {
     expect(again.user.id).not.toBe(person.user.id)
     expect((await profile('GET', person)).status).toBe(401)
   })
-})
-
-test('an operator makes an account an admin, and an ordinary one again', async () => {
-  const operated = await createTestApp({ template: 'empty', ownDatabase: true })
-  const email = await register(operated.app)
-  // The embedded database belongs to one process at a time.
-  const { testDatabase } = operated
-  await operated.app.close()
-  await operated.database.close()
-  await operated.cluster.close()
-  try {
-    const agro = (...parameters: string[]) => runAgro(testDatabase, 'users', ...parameters)
-    expect(await agro('promote', email.toUpperCase())).toMatchObject({
-      code: 0,
-      stdout: `${email.toUpperCase()} has the role admin.\n`,
-    })
-    expect((await agro('list')).stdout).toMatch(
-      new RegExp(
-        `^EMAIL +CONFIRMED +ROLE +SINCE +NAME\\n${email} +yes +admin +\\d{4}-\\d\\d-\\d\\d +Amina Bekele\\n$`,
-      ),
-    )
-    expect((await agro('demote', email)).stdout).toBe(`${email} has the role user.\n`)
-    expect(await agro('promote', 'nobody@example.org')).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: 'There is no account nobody@example.org; `agro users list` shows them.\n',
-    })
-  } finally {
-    await testDatabase.drop()
-  }
 })

@@ -1,3 +1,4 @@
+// Runs on a server alone: the embedded database takes more memory than what is measured.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { deflatedZeros, zipOfPacked } from '#test/ingest/bombs.ts'
 import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
@@ -5,7 +6,7 @@ import { measureAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { type ShapeRecord, shapefileParts, writeShapefile, zipOf } from '#test/setup/shapefile.ts'
 
-/** What a command may take, whatever it is given: the embedded database alone takes more. */
+/** What a command may take, whatever it is given. */
 const BOUND = 512 * 2 ** 20
 
 const REGION: ShapeRecord[] = [
@@ -130,38 +131,35 @@ const BOMBS: [what: string, write: () => Promise<string>, says: string | RegExp]
   ],
 ]
 
-describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')(
-  'agro boundaries takes 512 MiB at most',
-  () => {
-    let testDatabase: TestDatabase
-    beforeAll(async () => {
-      testDatabase = await createTestDatabase('empty')
-    })
-    afterAll(() => testDatabase.drop())
+describe('agro boundaries takes 512 MiB at most', () => {
+  let testDatabase: TestDatabase
+  beforeAll(async () => {
+    testDatabase = await createTestDatabase('empty')
+  })
+  afterAll(() => testDatabase.drop())
 
-    const load = (path: string) =>
-      measureAgro(testDatabase, 'boundaries', path, '--country', 'eth', '--level', '1')
+  const load = (path: string) =>
+    measureAgro(testDatabase, 'boundaries', path, '--country', 'eth', '--level', '1')
 
-    test.each(BOMBS)('and refuses %s', async (_, write, says) => {
-      const { code, stderr, peakBytes } = await load(await write())
-      if (typeof says === 'string') expect(stderr).toBe(says)
-      else expect(stderr).toMatch(says)
-      expect(code).toBe(1)
-      expect(peakBytes).toBeLessThan(BOUND)
-    })
+  test.each(BOMBS)('and refuses %s', async (_, write, says) => {
+    const { code, stderr, peakBytes } = await load(await write())
+    if (typeof says === 'string') expect(stderr).toBe(says)
+    else expect(stderr).toMatch(says)
+    expect(code).toBe(1)
+    expect(peakBytes).toBeLessThan(BOUND)
+  })
 
-    test('and loads an area of 450,000 positions beside twenty of 9,000', async () => {
-      const areas = [circle(450_000, 0), ...Array.from({ length: 20 }, (_, index) => circle(9000, index + 1))]
-      const { code, stderr, stdout, peakBytes } = await load(await boundaryFile(areas))
-      expect(stderr).toBe('')
-      expect(stdout).toBe(
-        'Now level 1 of Ethiopia has 21 areas: 21 new, 0 with a code that was there, 0 removed.\n',
-      )
-      expect(code).toBe(0)
-      expect(peakBytes).toBeLessThan(BOUND)
-    })
-  },
-)
+  test('and loads an area of 450,000 positions beside twenty of 9,000', async () => {
+    const areas = [circle(450_000, 0), ...Array.from({ length: 20 }, (_, index) => circle(9000, index + 1))]
+    const { code, stderr, stdout, peakBytes } = await load(await boundaryFile(areas))
+    expect(stderr).toBe('')
+    expect(stdout).toBe(
+      'Now level 1 of Ethiopia has 21 areas: 21 new, 0 with a code that was there, 0 removed.\n',
+    )
+    expect(code).toBe(0)
+    expect(peakBytes).toBeLessThan(BOUND)
+  })
+})
 
 /** A round area of so many positions, away from those of other numbers. */
 function circle(positions: number, number: number): object {

@@ -1,9 +1,10 @@
-import { expect } from 'vitest'
+// Runs on a server alone: each command opens the database, and the words are the same on both.
+import { expect, test } from 'vitest'
 import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
-import { runAgro, testOfCommands } from '#test/setup/cli.ts'
+import { runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase } from '#test/setup/database.ts'
 
-testOfCommands('the command line prints the sentence alone, and fails', async () => {
+test('the command line prints the sentence alone, and fails', async () => {
   const testDatabase = await createTestDatabase('empty')
   // A rectangle of Ethiopia as it looks when latitude comes first.
   const path = await boundaryFile([feature({ code: 'A', name: 'Region A' }, rectangle(8, 37, 9, 38))])
@@ -24,24 +25,21 @@ testOfCommands('the command line prints the sentence alone, and fails', async ()
   ])
 })
 
-testOfCommands(
-  'the command line says what was loaded, and that the same file changes nothing, named or not',
-  async () => {
-    const testDatabase = await createTestDatabase('empty')
-    const path = await boundaryFile([feature({ code: 'A', name: 'Region A' }, rectangle(37, 8, 38, 9))])
-    const load = (...more: string[]) =>
-      runAgro(testDatabase, 'boundaries', path, '--country', 'Ethiopia', '--level', '1', ...more)
-    const first = await load('--source', 'OCHA', '--licence', 'CC BY-IGO')
-    const second = await load('--source', 'OCHA', '--licence', 'CC BY-IGO')
-    // Without them, what is known of the file stays: its licence may ask for that.
-    const third = await load()
-    await testDatabase.drop()
-    const nothing = 'The same files are loaded as level 1 of Ethiopia: nothing to do.\n'
-    expect([first.code, first.stdout]).toEqual([
-      0,
-      'Now level 1 of Ethiopia has 1 area: 1 new, 0 with a code that was there, 0 removed.\n',
-    ])
-    expect([second.code, second.stdout]).toEqual([0, nothing])
-    expect([third.code, third.stdout]).toEqual([0, nothing])
-  },
-)
+test('the command line says what was loaded, and that the same file changes nothing, named or not', async () => {
+  const testDatabase = await createTestDatabase('empty')
+  const path = await boundaryFile([feature({ code: 'A', name: 'Region A' }, rectangle(37, 8, 38, 9))])
+  const load = (...more: string[]) =>
+    runAgro(testDatabase, 'boundaries', path, '--country', 'Ethiopia', '--level', '1', ...more)
+  const first = await load('--source', 'OCHA', '--licence', 'CC BY-IGO')
+  const second = await load('--source', 'OCHA', '--licence', 'CC BY-IGO')
+  // Without them, what is known of the file stays: its licence may ask for that.
+  const third = await load()
+  await testDatabase.drop()
+  const nothing = 'The same files are loaded as level 1 of Ethiopia: nothing to do.\n'
+  expect([first.code, first.stdout]).toEqual([
+    0,
+    'Now level 1 of Ethiopia has 1 area: 1 new, 0 with a code that was there, 0 removed.\n',
+  ])
+  expect([second.code, second.stdout]).toEqual([0, nothing])
+  expect([third.code, third.stdout]).toEqual([0, nothing])
+})

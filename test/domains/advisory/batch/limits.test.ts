@@ -1,3 +1,4 @@
+// Runs on a server alone: what bodies may be is the same on both.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { bodyIn, MEDIA_TYPES, rowsOf, send } from './forms.ts'

@@ -1,3 +1,4 @@
+// Runs on a server alone: what bodies may be is the same on both.
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'

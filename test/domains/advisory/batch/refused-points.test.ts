@@ -1,3 +1,4 @@
+// Runs on a server alone: what bodies may be is the same on both.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { MEDIA_TYPES, type MediaType, rowsOf, send } from './forms.ts'

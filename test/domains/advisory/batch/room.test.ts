@@ -1,3 +1,4 @@
+// Runs on a server alone: how much room bodies get is the same on both.
 import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'

@@ -1,3 +1,4 @@
+// Runs on a server alone: it is about sockets.
 import { once } from 'node:events'
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
@@ -12,7 +13,7 @@ const LONGEST = 2_000_000
 const BEHIND = '127.0.0.4'
 
 // What becomes of uploads does not differ by database.
-describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('uploads as slow as they may be', () => {
+describe('uploads as slow as they may be', () => {
   let service: TestApp
   /** Until such an upload is received. */
   let uploadBehind: Promise<void>

@@ -1,3 +1,4 @@
+// Runs on a server alone: what goes over sockets is the same on both.
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'

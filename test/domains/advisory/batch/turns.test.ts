@@ -1,3 +1,4 @@
+// Runs on a server alone: who waits for whom is the same on both.
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'

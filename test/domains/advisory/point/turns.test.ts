@@ -1,3 +1,4 @@
+// Runs on a server alone: who waits for whom is the same on both.
 import type { LightMyRequestResponse } from 'fastify'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'

@@ -1,3 +1,4 @@
+// Runs on a server alone: who waits for whom is the same on both.
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { rectangle } from '#test/setup/boundaries.ts'
