@@ -1,3 +1,4 @@
+// Runs on both databases: so do those who follow the documents.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -143,11 +144,8 @@ afterAll(async () => {
 
 describe.sequential('the commands run as they are written, one after the other, in', () => {
   // Each of the operator's commands starts the embedded database anew: on it, those of the README will do.
-  const pages = [
-    'README.md',
-    'docs/api.md',
-    ...(process.env.TEST_DATABASE_KIND === 'server' ? ['docs/countries.md', 'docs/operations.md'] : []),
-  ]
+  const others = ['docs/api.md', 'docs/countries.md', 'docs/operations.md']
+  const pages = ['README.md', ...(process.env.TEST_DATABASE_KIND === 'server' ? others : [])]
   describe.each(pages)('%s', (page) => {
     test.each(blocksOf(page))('$commands', async (block) => {
       const { code, output } = await reader.follow(block)
