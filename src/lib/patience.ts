@@ -12,6 +12,8 @@ export interface Patience {
    * @param share of the time that is left: what comes after it may take the rest
    */
   wait<Result>(work: () => Promise<Result>, late: () => Error, share?: number): Promise<Result>
+  /** Waits for work to its end, however long it takes, and says when patience is at its end. */
+  outlast<Result>(work: () => Promise<Result>, late: () => void): Promise<Result>
 }
 
 export function createPatience(milliseconds: number): Patience {
@@ -37,6 +39,11 @@ export function createPatience(milliseconds: number): Patience {
     left,
     during,
     wait: (work, late, share = 1) => during(() => within(share * left(), work, late)),
+    outlast: (work, late) =>
+      during(() => {
+        const timer = setTimeout(late, Math.max(0, left()))
+        return work().finally(() => clearTimeout(timer))
+      }),
   }
 }
 

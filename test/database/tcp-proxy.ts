@@ -9,6 +9,8 @@ export interface TcpProxy {
   cut(): Promise<void>
   /** Takes connections and data and forwards nothing, as when a network swallows packets. */
   stall(): void
+  /** Forwards what clients send, and none of the answers. */
+  swallowAnswers(): void
   /** Works again. What was stalled stays so. */
   mend(): Promise<void>
   close(): Promise<void>
@@ -17,16 +19,22 @@ export interface TcpProxy {
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(target)
   const sockets = new Set<Socket>()
+  const upstreams = new Set<Socket>()
   let stalled = false
+  let swallowing = false
 
   const server = createServer((client) => {
     keep(client)
     if (stalled) return
     const upstream = keep(connect(Number(port || 5432), hostname))
+    upstreams.add(upstream)
     client.pipe(upstream)
-    upstream.pipe(client)
+    if (!swallowing) upstream.pipe(client)
     client.once('close', () => upstream.destroy())
-    upstream.once('close', () => client.destroy())
+    upstream.once('close', () => {
+      upstreams.delete(upstream)
+      client.destroy()
+    })
   })
 
   function keep(socket: Socket): Socket {
@@ -60,7 +68,12 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       stalled = true
       for (const socket of sockets) socket.unpipe().pause()
     },
+    swallowAnswers() {
+      swallowing = true
+      for (const upstream of upstreams) upstream.unpipe().pause()
+    },
     async mend() {
+      swallowing = false
       stalled = false
       if (!server.listening) await listen(listenPort)
     },

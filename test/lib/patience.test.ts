@@ -56,6 +56,19 @@ describe('patience', () => {
     expect(patience.left()).toBe(100)
   })
 
+  test('says when it is at its end to those who go on waiting all the same', async () => {
+    const patience = createPatience(1000)
+    let lateAfter: number | undefined
+    const began = performance.now()
+    const done = outcomeOf(
+      patience.outlast(taking(3000), () => {
+        lateAfter = performance.now() - began
+      }),
+    )
+    await vi.advanceTimersByTimeAsync(3000)
+    expect([await done, lateAfter]).toEqual([['after 3000', 3000], 1000])
+  })
+
   test('leaves no timer behind, and passes on why work fails', async () => {
     const failed = createPatience(1000).wait(() => Promise.reject(new Error('no')), late)
     await expect(failed).rejects.toThrow('no')

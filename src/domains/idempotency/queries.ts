@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
-import type { Attempt } from '#src/http/plugins/idempotency.ts'
+import type { Attempt } from '#src/http/attempts.ts'
 
 /** For so long a request that is sent again is given the answer of the first. */
 const KEPT = sql.lit('1 day')

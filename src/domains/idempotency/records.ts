@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
+import type { IdempotencyRecords } from '#src/http/attempts.ts'
 import type { LogFailure } from '#src/http/plugins/failure-log.ts'
-import type { IdempotencyRecords } from '#src/http/plugins/idempotency.ts'
 import {
   beginAttempt,
   deleteAttempt,

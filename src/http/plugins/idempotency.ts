@@ -3,38 +3,17 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import type { App } from '../app.ts'
+import { createAttempts, type IdempotencyRecords } from '../attempts.ts'
 import { loadSecrets } from '../jwt-secret.ts'
 import { createSeal, fingerprintOf, type StoredAnswer } from '../sealed-answers.ts'
-import { inTime, SHARE_OF_EXTRAS } from './patience.ts'
-
-/** One of the attempts at a request: see `createIdempotencyRecords`, which keeps them. */
-export interface Attempt {
-  /** Of the request, the same whenever it is sent again. */
-  id: Buffer
-  attempt: string
-}
-
-/** Where it is kept what was answered to requests with an Idempotency-Key. */
-export interface IdempotencyRecords {
-  /**
-   * Begins a request.
-   *
-   * @param userId whose it is; null where it makes the account
-   * @returns `running` while another attempt has it, and its sealed answer once that has one
-   */
-  begin(attempt: Attempt, userId: string | null): Promise<'begun' | 'running' | Buffer>
-  /** Stores the answer, which belongs to a user, if there is one. */
-  store(attempt: Attempt, userId: string | null, answer: Buffer): Promise<void>
-  /** Gives a request up that has done nothing. */
-  abandon(attempt: Attempt): Promise<void>
-  deleteExpired(): Promise<void>
-}
+import { toTheEnd } from './patience.ts'
 
 declare module 'fastify' {
   interface FastifyInstance {
     /**
      * Does the work of a request, once where it has an Idempotency-Key: sent again within a day, it is given
-     * the same answer. Only successes are kept: an error has done nothing, and is worth another attempt.
+     * the same answer. Only successes are kept: an error has done nothing, and is worth another attempt. Where its
+     * client is answered in time, the work goes on to its end, and what came of it is the answer from then on.
      *
      * @param work answers with the body; whatever else the answer has is set on the reply
      * @param ownerOf whose the answer is, where the request makes the account, or null where there is none yet;
@@ -72,6 +51,8 @@ export const idempotency = fp(
     const [secret] = await loadSecrets(app.config)
     const { idOf, seal, unseal } = createSeal(secret)
 
+    const { begin, note, close } = createAttempts(app, records)
+
     async function once<Body extends object>(
       request: FastifyRequest,
       reply: FastifyReply,
@@ -89,28 +70,31 @@ export const idempotency = fp(
         id: idOf(key, routeOptions.schema?.operationId ?? null, scope, user?.keyId ?? null),
         attempt: randomUUID(),
       }
-      const { begin, note } = turnsOf(request, reply)
-      const found = await inTime(request, reply, () =>
-        begin(() => records.begin(attempt, ownerOf ? null : scope)),
-      )
-      if (found === 'running') throw inProgress()
-      if (found !== 'begun') return replay(reply, fingerprint, unseal(attempt.id, key, found)) as Body
 
-      let body: Body
-      try {
-        body = await work()
-      } catch (error) {
-        const abandon = () => note(() => records.abandon(attempt))
-        await inTime(request, reply, abandon).catch(notNoted(request))
-        throw error
+      async function doOnce(): Promise<Body> {
+        const found = await begin(request, reply, attempt, ownerOf ? null : scope)
+        if (found === 'running') throw inProgress()
+        if (found !== 'begun')
+          return replay(reply, fingerprint, unseal(attempt.id, key as string, found)) as Body
+
+        let body: Body
+        try {
+          body = await work()
+        } catch (error) {
+          await note(request, reply, () => records.abandon(attempt))
+          throw error
+        }
+        const owner = ownerOf ? ownerOf(body) : (scope as string)
+        const answer = storedAnswer(fingerprint, reply, body)
+        // The work is done: whether that could be noted or not, this is the answer.
+        const sealed = seal(attempt.id, key as string, answer)
+        await note(request, reply, () => records.store(attempt, owner, sealed))
+        return body
       }
-      const owner = ownerOf ? ownerOf(body) : (scope as string)
-      const answer = storedAnswer(fingerprint, reply, body)
-      // The work is done: whether that could be noted or not, this is the answer.
-      const sealed = seal(attempt.id, key, answer)
-      const store = () => note(() => records.store(attempt, owner, sealed))
-      await inTime(request, reply, store, SHARE_OF_EXTRAS).catch(notNoted(request))
-      return body
+
+      // Others are answered in time as a whole, and hold their places until the work has come to its end.
+      if (!routeOptions.config.ownTurns) return doOnce()
+      return toTheEnd(request, doOnce, (error) => failedLate(request, error))
     }
 
     app.decorate('once', once)
@@ -118,25 +102,13 @@ export const idempotency = fp(
     const cleanUp = () =>
       records.deleteExpired().catch((error) => app.logFailure(error, 'old answers were not deleted'))
     const timer = setInterval(cleanUp, CLEAN_UP_EVERY_MS).unref()
-    app.addHook('onClose', async () => clearInterval(timer))
+    app.addHook('onClose', async () => {
+      clearInterval(timer)
+      close()
+    })
   },
   { name: 'idempotency', dependencies: ['authentication'] },
 )
-
-/** The turns in which a request is noted: where it has a place at the database for all of its work, those are its. */
-function turnsOf(request: FastifyRequest, reply: FastifyReply) {
-  const { server, routeOptions } = request
-  if (!routeOptions.config.ownTurns) {
-    return {
-      begin: <Found>(work: () => Promise<Found>) => work(),
-      note: (work: () => Promise<void>) => work(),
-    }
-  }
-  return {
-    begin: <Found>(work: () => Promise<Found>) => server.inTurn(request, reply, work),
-    note: (work: () => Promise<void>) => server.noteInTurn(request, work),
-  }
-}
 
 /**
  * The Idempotency-Key of a request; undefined where there is none.
@@ -181,7 +153,7 @@ function inProgress(): ApiError {
   ).withHeader('retry-after', '1')
 }
 
-/** Those who send the request again are told for a while that it is being worked on. */
-function notNoted({ server, log }: FastifyRequest) {
-  return (error: unknown) => server.logFailure(error, 'an attempt at a request could not be noted', log)
+/** Of work whose client has been answered only mistakes of ours concern anybody. */
+function failedLate({ server, log }: FastifyRequest, error: unknown): void {
+  if (!(error instanceof ApiError)) server.logFailure(error, 'a request failed after its time', log)
 }

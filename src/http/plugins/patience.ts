@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
+import type { ApiError } from '#src/errors.ts'
 import { createPatience, type Patience } from '#src/lib/patience.ts'
 import type { App } from '../app.ts'
 import { databaseUnavailable } from '../refusals.ts'
@@ -8,6 +9,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** How long the request still waits for the database; null until it does for the first time. */
     patience: Patience | null
+    /** Answers the client while the work goes on to its end; null where nobody needs to know what comes of it. */
+    answerLate: ((error: ApiError) => void) | null
   }
 }
 
@@ -19,6 +22,7 @@ declare module 'fastify' {
 export const patience = fp(
   async (app: App) => {
     app.decorateRequest('patience', null)
+    app.decorateRequest('answerLate', null)
   },
   { name: 'patience' },
 )
@@ -33,9 +37,9 @@ export function patienceOf(request: FastifyRequest, reply: FastifyReply): Patien
 
 /**
  * Waits for work at the database as long as the request may. Work that takes longer goes on: whether it is done in
- * the end is not known to whoever has asked for it.
+ * the end is not known to whoever has asked for it. Within `toTheEnd` it is the client alone who is told that it is late.
  *
- * @param share of the time that is left, where something is to come after it
+ * @param share of the time that is left, for what an answer can do without: it is given up, in any case
  * @throws {ApiError} DATABASE_UNAVAILABLE where it takes too long
  */
 export function inTime<Result>(
@@ -44,7 +48,32 @@ export function inTime<Result>(
   work: () => Promise<Result>,
   share?: number,
 ): Promise<Result> {
-  return patienceOf(request, reply).wait(work, databaseUnavailable, share)
+  const patience = patienceOf(request, reply)
+  const { answerLate } = request
+  if (answerLate === null || share !== undefined) return patience.wait(work, databaseUnavailable, share)
+  return patience.outlast(work, () => answerLate(databaseUnavailable()))
+}
+
+/**
+ * Does the work of a request of which it has to be known what comes of it. Its client is answered in time; the work
+ * and its answer part ways then, and the work goes on to its end.
+ *
+ * @param failedLate is told why work failed whose client had been answered
+ * @throws {ApiError} DATABASE_UNAVAILABLE where it takes too long
+ */
+export function toTheEnd<Result>(
+  request: FastifyRequest,
+  work: () => Promise<Result>,
+  failedLate: (error: unknown) => void,
+): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    let fail: (error: unknown) => void = reject
+    request.answerLate = (error) => {
+      fail = failedLate
+      reject(error)
+    }
+    work().then(resolve, (error) => fail(error))
+  })
 }
 
 /** What is left of the time for what an answer can do without goes to the answer. */
