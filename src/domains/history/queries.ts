@@ -28,8 +28,8 @@ export interface AdvisoryRecord {
  * from then on finds it there. Null where the history is full, and is to stay as it is.
  *
  * @param party who waits for it: they take turns
- * @throws {ApiError} UNAUTHORIZED where the caller has been deleted meanwhile, OVERLOADED where too many
- * advisories wait to be kept; otherwise what the database throws
+ * @throws {ApiError} UNAUTHORIZED where the caller has been deleted meanwhile, DATABASE_UNAVAILABLE where the account
+ * stays locked, OVERLOADED where too many advisories wait to be kept; otherwise what the database throws
  */
 export type RecordAdvisory = (record: AdvisoryRecord, party?: Party) => Promise<string | null>
 

@@ -32,11 +32,11 @@ export interface Written {
  * Adds advisories to their callers' histories and counts them, in one statement. How much a history holds is
  * known from before the statement: what arrives together goes in together, where new ones are refused.
  *
- * Callers whose accounts are gone, or are just being deleted, are passed over: waiting for the deletion
- * would make all the others wait. The counts are changed in one order everywhere, so that two processes
+ * Callers whose accounts are gone, or are locked as they are just being deleted, are passed over: waiting for the
+ * deletion would make all the others wait. The counts are changed in one order everywhere, so that two processes
  * never wait for each other.
  *
- * @returns what has become of those whose accounts are there
+ * @returns what has become of those that were not passed over
  */
 export async function insertAdvisories(
   db: Kysely<Tables>,
@@ -96,6 +96,12 @@ export async function insertAdvisories(
     )
     select id, kept, items_held as items, bytes_held as bytes from accepted`.execute(db)
   return rows.map(({ id, kept, ...held }) => ({ id, kept, held }))
+}
+
+/** Which of some accounts are there, whether or not they are locked. */
+export async function findAccounts(db: Kysely<Tables>, ids: string[]): Promise<Set<string>> {
+  const found = await db.selectFrom('app_user').select('id').where('id', 'in', ids).execute()
+  return new Set(found.map(({ id }) => id))
 }
 
 /**

@@ -1,5 +1,6 @@
-import { type KyselyPlugin, sql } from 'kysely'
+import { type KyselyPlugin, sql, type Transaction } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Tables } from '#src/database/tables.ts'
 import type { AdvisoryRecord } from '#src/domains/history/queries.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
@@ -214,23 +215,47 @@ describe('the keeper', () => {
     expect(await kept(person)).toHaveLength(10 - refused.length)
     await keep(record(person))
   })
+})
 
-  test.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')(
-    'waits for no account that is just being deleted',
-    async () => {
-      const [person, leaving] = [await newPerson(service.app), await newPerson(service.app)]
-      const keep = recorderOn(service.database.writer)
-      await service.database.writer.transaction().execute(async (trx) => {
-        await trx.selectFrom('app_user').select('id').where('id', '=', leaving.user.id).forUpdate().execute()
-        const first = keep(record(person))
-        const [none, second] = await Promise.allSettled([keep(record(leaving)), keep(record(person))])
-        expect(none).toMatchObject({ status: 'rejected', reason: { code: 'UNAUTHORIZED' } })
-        expect(second.status).toBe('fulfilled')
-        await first
-      })
-      expect(await kept(person)).toHaveLength(2)
-    },
-  )
+/** The embedded database has no second session to lock an account. */
+describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('while an account is locked', () => {
+  /** Has something kept for it and for others, does something in the session that has locked it, and ends that. */
+  async function keepBeside(work: (trx: Transaction<Tables>, id: string, kept: Promise<unknown>) => unknown) {
+    const [person, locked] = [await newPerson(service.app), await newPerson(service.app)]
+    const keep = recorderOn(service.database.writer)
+    let ofLocked: Promise<string | null> | undefined
+    await service.database.writer.transaction().execute(async (trx) => {
+      await trx.selectFrom('app_user').select('id').where('id', '=', locked.user.id).forUpdate().execute()
+      const first = keep(record(person))
+      ofLocked = keep(record(locked))
+      ofLocked.catch(() => {})
+      // These go out together, and the others wait for nothing.
+      await Promise.all([first, keep(record(person))])
+      await work(trx, locked.user.id, ofLocked)
+    })
+    expect(await kept(person)).toHaveLength(2)
+    const [result] = await Promise.allSettled([ofLocked as Promise<string | null>])
+    return { result, ids: (await kept(locked)).map(({ id }) => id) }
+  }
+
+  test('an advisory is kept where that ends in time', async () => {
+    const { result, ids } = await keepBeside(() => {})
+    expect(result).toEqual({ status: 'fulfilled', value: ids[0] })
+    expect(ids).toHaveLength(1)
+  })
+
+  test('one is refused where it stays so, and the account is not said to be gone', async () => {
+    const { result, ids } = await keepBeside((_trx, _id, kept) => kept.catch(() => {}))
+    expect(result).toMatchObject({ status: 'rejected', reason: { code: 'DATABASE_UNAVAILABLE' } })
+    expect(ids).toEqual([])
+  })
+
+  test('one is refused as it is where there is no account in the end', async () => {
+    const { result } = await keepBeside((trx, id) =>
+      trx.deleteFrom('app_user').where('id', '=', id).execute(),
+    )
+    expect(result).toMatchObject({ status: 'rejected', reason: { code: 'UNAUTHORIZED' } })
+  })
 })
 
 describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('while the history does not answer', () => {
