@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { devNull } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout } from 'node:timers/promises'
 import type { Cleanup } from './cleanup.ts'
@@ -26,27 +27,29 @@ const START_TIMEOUT_MS = 180_000
 const STOP_TIMEOUT_MS = 15_000
 const COMPLAINT = /^\{"level":[456]0,/
 
-/** What Node is given by `npm start`. */
-export const START_ARGUMENTS = (
-  JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).scripts.start as string
-)
-  .split(' ')
-  .slice(1)
+/** What Node is given by `npm start` in a folder with a version of the service. */
+export function startArgumentsIn(folder: string): string[] {
+  const { scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+  return (scripts.start as string).split(' ').slice(1)
+}
 
 /**
  * Starts a server in a process of its own, and waits until it prints the address it listens at. It gets no
  * settings but those given: what this shell sets would change figures.
  *
  * @param nodeArguments what Node is given; the last one is the server's file
+ * @param folder where it is started
  */
 export async function startServer(
   cleanup: Cleanup,
   nodeArguments: string[],
   settings: Record<string, string>,
+  folder = '.',
 ): Promise<Server> {
   const { PATH, HOME, TMPDIR } = process.env
   const started = performance.now()
   const child = spawn(process.execPath, nodeArguments, {
+    cwd: folder,
     env: { PATH, HOME, TMPDIR, ENV_FILE: devNull, ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],
     // A Ctrl-C of the terminal is for the bench, which stops its processes in order.

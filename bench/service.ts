@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { fileURLToPath } from 'node:url'
 import { loadConfig } from '#src/config.ts'
 import { type Database, openCluster } from '#src/database/client.ts'
 import { migrate } from '#src/database/migrate.ts'
@@ -9,21 +10,29 @@ import { openGeoTiffs } from '#src/ingest/geotiff/source.ts'
 import { type LoadedRelease, loadRelease } from '#src/ingest/load.ts'
 import type { Manifest } from '#src/ingest/manifest.ts'
 import type { Cleanup } from './cleanup.ts'
-import { type Server, START_ARGUMENTS, startServer } from './processes.ts'
+import { type Server, startArgumentsIn, startServer } from './processes.ts'
 import type { BenchData } from './rasters/data.ts'
 
 /** Settings that name a database: of a server, or the folder of an embedded one. */
 export type Where = { DATABASE_URL: string } | { DATA_DIR: string }
 
+const THIS_VERSION = fileURLToPath(new URL('..', import.meta.url))
+
 const JWT_SECRET = randomBytes(32).toString('hex')
 
-/** The service as `npm start` runs it: one process, with the defaults but for what is given. */
+/**
+ * The service as `npm start` runs it: one process, with the defaults but for what is given.
+ *
+ * @param folder has the version that is started, where it is not this one
+ */
 export function startService(
   cleanup: Cleanup,
   where: Where,
   settings: Record<string, string> = {},
+  folder = THIS_VERSION,
 ): Promise<Server> {
-  return startServer(cleanup, START_ARGUMENTS, { PORT: '0', JWT_SECRET, ...where, ...settings })
+  const all = { PORT: '0', JWT_SECRET, ...where, ...settings }
+  return startServer(cleanup, startArgumentsIn(folder), all, folder)
 }
 
 /** Works on a database as the command line does, with nobody else connected. */

@@ -7,8 +7,8 @@ import { isBusy, loadBefore } from '#bench/machine.ts'
 import type { Fault, Kind } from './fault.ts'
 import { FAULTS } from './faults/index.ts'
 import { judge, type Outcome } from './judge.ts'
-import { client, type Load, learnAnswers, planFor, startLoad } from './load/load.ts'
-import type { Ledger, Plan } from './load/plan.ts'
+import { acknowledgedIn, client, type Load, learnAnswers, planFor, startLoad } from './load/load.ts'
+import type { Plan } from './load/plan.ts'
 import { type Options, readOptions } from './options.ts'
 import { recordsOf, reportOf } from './report.ts'
 import { type Rig, setUp } from './stage.ts'
@@ -79,10 +79,6 @@ async function tryOne(rig: Rig, load: Load, known: Plan['known'], fault: Fault):
   }
   for (const mistake of judge(outcome).mistakes) say(`  ${mistake}`)
   return outcome
-}
-
-function acknowledgedIn({ kept, deleted, rated, registered, keys, endedKeys }: Ledger): number {
-  return [kept, deleted, rated, registered, keys, endedKeys].reduce((sum, { length }) => sum + length, 0)
 }
 
 /** Waits until the service says that it is ready, which it has to by itself. */

@@ -18,8 +18,12 @@ export interface UnderWay {
   stop(): Promise<Heard>
 }
 
-/** Asks at fixed times for everything that a plan has. */
-export function beginLoad(plan: Plan): UnderWay {
+/**
+ * Asks at fixed times for everything that a plan has.
+ *
+ * @param nextPort gives the port that the next request goes to, where not all go to that of the plan
+ */
+export function beginLoad(plan: Plan, nextPort = () => plan.port): UnderWay {
   const ledger: Heard['ledger'] = {
     named: [],
     kept: [],
@@ -31,7 +35,7 @@ export function beginLoad(plan: Plan): UnderWay {
     endedKeys: [],
   }
   const heard: Heard = { asked: [], ledger }
-  const asking = createAsking(plan.port, heard)
+  const asking = createAsking(nextPort, heard)
   const callers = [
     askerOfKnown(asking, 'point', plan, 20),
     askerOfKnown(asking, 'point from the database', plan, 50),

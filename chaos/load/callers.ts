@@ -10,8 +10,12 @@ export interface Caller {
 /** A request without an answer by then has none. Longer than the service may take for anything. */
 const GIVEN_UP_MS = 15_000
 
-/** Asks, keeps a record of it, and looks at what comes with a 2xx. */
-export function createAsking(port: number, heard: Heard) {
+/**
+ * Asks, keeps a record of it, and looks at what comes with a 2xx.
+ *
+ * @param nextPort gives the port that the next request goes to
+ */
+export function createAsking(nextPort: () => number, heard: Heard) {
   /**
    * @param check says what is wrong with a success, or of which release it is
    * @returns the answer, where it is a success
@@ -23,7 +27,7 @@ export function createAsking(port: number, heard: Heard) {
     check: (reply: Reply) => Pick<Asked, 'wrong' | 'release'> = () => ({}),
     address = ADDRESSES[what],
   ): Promise<Reply> {
-    const client: Client = { port, address, token, email: '', password: '' }
+    const client: Client = { port: nextPort(), address, token, email: '', password: '' }
     const at = Date.now()
     const began = performance.now()
     const nothing: Reply = { status: 0, headers: {}, body: '', ms: GIVEN_UP_MS }

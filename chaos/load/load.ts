@@ -4,9 +4,9 @@ import { setTimeout } from 'node:timers/promises'
 import { ask, type Client, type Sent } from '#abuse/client.ts'
 import type { Cleanup } from '#bench/cleanup.ts'
 import { stopProcess } from '#bench/processes.ts'
-import type { Rig } from '../stage.ts'
+import type { ReleaseStage } from '../fault.ts'
 import { comparable } from './callers.ts'
-import type { Account, Heard, Known, Plan } from './plan.ts'
+import type { Account, Heard, Known, Ledger, Plan } from './plan.ts'
 
 /** The load's process, which asks from `begin` until `stop`. */
 export interface Load {
@@ -53,8 +53,14 @@ function rectangle(west: number, south: number, east: number, north: number): nu
   ]
 }
 
+/** What is asked for answers: a service, and which of two releases answers where there are two. */
+interface Learnt {
+  service: { port: number }
+  releases?: ReleaseStage
+}
+
 /** Asks the service, while nothing happens to it, for everything whose answers have to stay as they are. */
-export async function learnAnswers({ service, releases }: Rig): Promise<Plan['known']> {
+export async function learnAnswers({ service, releases }: Learnt): Promise<Plan['known']> {
   const client = await newcomer(service.port)
   const known: Plan['known'] = {
     point: SPOTS.map((spot) => knownOf('/advisory/yield/point', spot)),
@@ -93,6 +99,11 @@ export async function planFor(port: number, known: Plan['known']): Promise<Plan>
   const account: Account = { email, password, ...JSON.parse(login.body), key: JSON.parse(answers.body).key }
   const keptPoint = { path: spot.path, body: JSON.parse(spot.body as string), answers: spot.answers }
   return { port, account, known, keptPoint }
+}
+
+/** How much the service has acknowledged. */
+export function acknowledgedIn({ kept, deleted, rated, registered, keys, endedKeys }: Ledger): number {
+  return [kept, deleted, rated, registered, keys, endedKeys].reduce((sum, { length }) => sum + length, 0)
 }
 
 export function client(port: number, token?: string): Client {

@@ -1,18 +1,21 @@
 /** What is asked, by what it is about. */
-export type What =
-  | 'point'
-  | 'point from the database'
-  | 'kept point'
-  | 'batch'
-  | 'polygon'
-  | 'catalog'
-  | 'history'
-  | 'feedback'
-  | 'deletion'
-  | 'login'
-  | 'refresh'
-  | 'registration'
-  | 'key'
+export const EVERYTHING = [
+  'point',
+  'point from the database',
+  'kept point',
+  'batch',
+  'polygon',
+  'catalog',
+  'history',
+  'feedback',
+  'deletion',
+  'login',
+  'refresh',
+  'registration',
+  'key',
+] as const
+
+export type What = (typeof EVERYTHING)[number]
 
 /** A request whose answer is known. */
 export interface Known {

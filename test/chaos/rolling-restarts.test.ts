@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { tryCrossings } from '#chaos/crossings.ts'
+import type { Plan } from '#chaos/load/plan.ts'
 import { keptOf, questionsOn } from '#chaos/questions.ts'
 import { type Replica, restartByTurns } from '#chaos/rolling.ts'
 import { type Question, startTraffic } from '#chaos/traffic.ts'
@@ -10,7 +12,7 @@ const SETTLE_MS = 300
 
 // Two processes cannot share the embedded database.
 test.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')(
-  'restarts of two processes by turns fail no request of clients that keep connections as they are told',
+  'restarts of two processes by turns fail no request of clients that keep connections as they are told, and either keeps to what the other has done',
   async () => {
     const testDatabase = await createTestDatabase('demo')
     const replicas = [
@@ -28,12 +30,20 @@ test.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')(
     expect(stops.map(({ code }) => code)).toEqual([0, 0])
     expect([...right.keys()].sort()).toEqual(['areas', 'batch', 'kept point', 'point'])
     // Of what clients were told to be kept, all is.
-    const kept = await keptOf(ports[1] as number, questions.at(-1) as Question)
+    const [one, other] = ports as [number, number]
+    const kept = await keptOf(other, questions.at(-1) as Question)
+    expect(await tryCrossings(one, other, knownOf(questions[0] as Question))).toEqual([])
     for (const replica of replicas) await replica.stop()
     expect(kept).toBeGreaterThanOrEqual(right.get('kept point') as number)
     await testDatabase.drop()
   },
 )
+
+/** All that is known is a point that can be asked for. */
+function knownOf({ method, path, body = '' }: Question): Plan['known'] {
+  const point = { method, path, body, answers: {} }
+  return { point: [point], 'point from the database': [], batch: [], polygon: [], catalog: [] }
+}
 
 async function startReplica(environment: Record<string, string>): Promise<Replica> {
   const start = (port: string) => startService({ ...environment, PORT: port })

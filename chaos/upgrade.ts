@@ -1,0 +1,134 @@
+/** Replaces a version of the service that was released by this one under load, and counts what fails meanwhile. */
+import { execFile } from 'node:child_process'
+import { setTimeout } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { Command } from 'commander'
+import { cleanUpOnSignals, createCleanup } from '#bench/cleanup.ts'
+import { openDatabaseServer } from '#bench/postgres.ts'
+import type { Server } from '#bench/processes.ts'
+import { startService } from '#bench/service.ts'
+import { OperatorError } from '#src/errors.ts'
+import { tryCrossings } from './crossings.ts'
+import { judge } from './judge.ts'
+import { beginLoad } from './load/begin.ts'
+import { acknowledgedIn, learnAnswers, planFor } from './load/load.ts'
+import { EVERYTHING, type Heard } from './load/plan.ts'
+import { type Phase, phasesReport } from './phases.ts'
+import { verify } from './verify.ts'
+import { checkOut } from './versions.ts'
+
+interface Options {
+  from: string
+  seconds: number
+}
+
+/** What a balancer needs that asks for readiness once a second, to find that a process stops. */
+const SETTINGS = { DEMO_DATA: 'true', ACCESS_TOKEN_MINUTES: '60', SHUTDOWN_DELAY_MS: '2000' }
+
+const { from, seconds } = new Command('chaos/upgrade.ts')
+  .description('Replace a version of the service that was released by this one, under load.')
+  .option('--from <tag>', 'the version before', 'v1.0.0')
+  .option('--seconds <number>', 'how long each step is under load', Number, 5)
+  .parse()
+  .opts<Options>()
+
+const cleanup = createCleanup()
+cleanUpOnSignals(cleanup)
+try {
+  process.exitCode = (await run()) ? 0 : 1
+} catch (error) {
+  if (!(error instanceof OperatorError)) throw error
+  console.error(`chaos: ${error.message}`)
+  process.exitCode = 1
+} finally {
+  await cleanup.run()
+}
+
+async function run(): Promise<boolean> {
+  const folder = await checkOut(cleanup, from)
+  const server = await openDatabaseServer(cleanup)
+  if (!server) throw new OperatorError('There is no PostgreSQL with PostGIS here; set BENCH_DATABASE_URL.')
+  const where = { DATABASE_URL: await server.createDatabase('upgrade') }
+  const old = await startService(cleanup, where, SETTINGS, folder)
+  const known = await learnAnswers({ service: old })
+  const plan = await planFor(old.port, known)
+
+  const phases: Phase[] = []
+  const begin = (name: string) => phases.push({ name, from: Date.now() })
+  const ports = [old.port]
+  let turn = 0
+  begin(`${from} alone`)
+  const load = beginLoad(plan, () => ports[turn++ % ports.length] as number)
+  await setTimeout(seconds * 1000)
+  begin('the schema is brought up to date')
+  await migrate(where.DATABASE_URL)
+  begin(`${from} on the newer schema`)
+  await setTimeout(seconds * 1000)
+  begin('this version starts')
+  const present = await startService(cleanup, where, { ...SETTINGS, MIGRATE_ON_START: 'false' })
+  begin('both, by turns')
+  ports.push(present.port)
+  const wrong = [
+    ...(await tryCrossings(old.port, present.port, known)),
+    ...(await tryCrossings(present.port, old.port, known)),
+  ]
+  await setTimeout(seconds * 1000)
+  begin(`${from} stops`)
+  const code = await stopBehindBalancer(old, ports)
+  begin('this version alone')
+  await setTimeout(seconds * 1000)
+  const heard = await load.stop()
+  const lost = await verify({ ...plan, port: present.port }, heard.ledger)
+  if (code !== 0) wrong.push(`${from} ended with the code ${code}`)
+  return report(phases, heard, lost, wrong)
+}
+
+/** Brings the schema up to date as an operator does, with the version before still running. */
+async function migrate(url: string): Promise<void> {
+  await promisify(execFile)(process.execPath, ['bin/run.mjs', 'src/cli/agro.ts', 'migrate'], {
+    env: { ...process.env, DATABASE_URL: url },
+  })
+}
+
+/**
+ * Has a process end, and sends nothing to it any more once its readiness says so, as a balancer does.
+ *
+ * @returns the code that it has ended with
+ */
+async function stopBehindBalancer(server: Server, ports: number[]): Promise<number | null> {
+  const stopped = server.stop()
+  while ((await fetch(`http://127.0.0.1:${server.port}/health/ready`)).ok) await setTimeout(100)
+  ports.splice(ports.indexOf(server.port), 1)
+  await stopped
+  return server.ended
+}
+
+/**
+ * @param wrong what else does not hold
+ * @returns whether all is well
+ */
+function report(phases: Phase[], { asked, ledger }: Heard, lost: string[], wrong: string[]): boolean {
+  const to = Date.now()
+  const { mistakes } = judge({
+    fault: {
+      name: 'upgrade',
+      on: 'server',
+      happens: `${from} is replaced by this version`,
+      unnoticed: [...EVERYTHING],
+      recoveryMs: 0,
+    },
+    from: phases[0]?.from ?? to,
+    to,
+    asked,
+    publications: [],
+    lost,
+    acknowledged: acknowledgedIn(ledger),
+    complaints: 0,
+    isUp: true,
+  })
+  mistakes.push(...wrong)
+  console.log(phasesReport(phases, asked))
+  console.log(`\nlost: ${lost.length} of ${acknowledgedIn(ledger)} that were acknowledged`)
+  for (const mistake of mistakes) console.log(`FAILED: ${mistake}`)
+  return mistakes.length === 0
+}

@@ -1,0 +1,39 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Cleanup } from '#bench/cleanup.ts'
+import { OperatorError } from '#src/errors.ts'
+import { codeOf } from '#src/lib/caught.ts'
+
+const execute = promisify(execFile)
+
+const NPM_CI = ['ci', '--omit=dev', '--no-audit', '--no-fund', '--loglevel=error']
+
+/**
+ * Puts a version that was tagged into a folder of its own, with its packages.
+ *
+ * @returns the folder, which is removed at the end
+ * @throws {OperatorError} where there is no such tag, no git, or a package cannot be had
+ */
+export async function checkOut(cleanup: Cleanup, tag: string): Promise<string> {
+  const parent = mkdtempSync(join(tmpdir(), 'agro-chaos-version-'))
+  cleanup.add(() => rmSync(parent, { recursive: true, force: true }))
+  const [archive, folder] = [join(parent, 'archive.tar'), join(parent, 'version')]
+  mkdirSync(folder)
+  await run('git', ['archive', `--output=${archive}`, `refs/tags/${tag}`], '.', `${tag} cannot be had`)
+  await run('tar', ['-xf', archive], folder, `${tag} cannot be unpacked`)
+  await run('npm', NPM_CI, folder, `the packages of ${tag} cannot be installed`)
+  return folder
+}
+
+async function run(program: string, parameters: string[], cwd: string, failure: string): Promise<void> {
+  try {
+    await execute(program, parameters, { cwd })
+  } catch (error) {
+    const { stderr } = error as { stderr?: string }
+    const reason = codeOf(error) === 'ENOENT' ? `there is no ${program} here` : stderr?.trim()
+    throw new OperatorError(`${failure}: ${reason}.`)
+  }
+}
