@@ -3,13 +3,19 @@ import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { type Database, openCluster } from '#src/database/client.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
-import { type Answers, answersOf, logInTwice, type Usage, useService } from '#test/setup/used-service.ts'
+import {
+  type Answers,
+  answersOf,
+  logInTwice,
+  type Usage,
+  useService,
+  withService,
+} from '#test/setup/used-service.ts'
 
 const POINTS = 300
 const SECRET = { JWT_SECRET: 'a secret of both, of more than 32 bytes' }
@@ -29,7 +35,7 @@ describe.sequential('agro export and import', () => {
     target = await createTestDatabase('empty', SECRET)
     const environment = { DATA_DIR: file('data'), DEMO_DATA: 'false', LOG_LEVEL: 'silent', ...SECRET }
     embedded = { kind: 'embedded', environment, config: loadConfig(environment), drop: async () => {} }
-    usage = await withApp(source, useService)
+    usage = await withService(source.config, useService)
   })
   afterAll(async () => {
     await source.drop()
@@ -45,20 +51,6 @@ describe.sequential('agro export and import', () => {
       await database.close()
       await cluster.close()
     }
-  }
-
-  function withApp<Result>(
-    on: TestDatabase,
-    work: (app: Awaited<ReturnType<typeof buildApp>>) => Promise<Result>,
-  ) {
-    return withDatabase(on, async (database) => {
-      const app = await buildApp(on.config, database)
-      try {
-        return await work(app)
-      } finally {
-        await app.close()
-      }
-    })
   }
 
   const linesOf = async (name: string) =>
@@ -96,7 +88,7 @@ describe.sequential('agro export and import', () => {
 
     const all: Answers[] = []
     for (const database of [source, embedded, target]) {
-      const found = await withApp(database, async (app) => ({
+      const found = await withService(database.config, async (app) => ({
         answers: await answersOf(app, usage, POINTS),
         logins: await logInTwice(app, usage),
       }))

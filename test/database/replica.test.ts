@@ -11,14 +11,11 @@ import type { App } from '#src/http/app.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { examine } from '#test/cli/examination.ts'
 import { captureLog } from '#test/setup/log.ts'
+import { POSTGRES_PROGRAMS } from '#test/setup/own-servers.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { askFertilizer, onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
-import {
-  POSTGRES_PROGRAMS,
-  type ReplicatedServer,
-  startReplicatedServer,
-} from '#test/setup/replicated-server.ts'
+import { type ReplicatedServer, startReplicatedServer } from '#test/setup/replicated-server.ts'
 import { executeOnServer } from '#test/setup/server.ts'
 
 const MAX_LAG_MS = 1000

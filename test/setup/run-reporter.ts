@@ -1,7 +1,7 @@
 import type { Reporter, TestModule, TestSpecification, Vitest } from 'vitest/node'
 import { CHROMIUM } from './chromium.ts'
 import { ownCpuSeconds } from './cpu-time.ts'
-import { POSTGRES_PROGRAMS } from './replicated-server.ts'
+import { POSTGRES_PROGRAMS } from './own-servers.ts'
 import { hasSharedBoundaries, hasSharedRasters, SHARED_BOUNDARIES, SHARED_RASTERS } from './shared-data.ts'
 import { findTestFiles } from './test-files.ts'
 
@@ -66,7 +66,7 @@ export default class RunReporter implements Reporter {
         : `the page in a browser. Install Chromium, or set CHROME_PATH to one.`,
       POSTGRES_PROGRAMS || !counts.has('server')
         ? []
-        : `a replica. Install Debian's PostgreSQL with PostGIS.`,
+        : `a replica and backups. Install Debian's PostgreSQL with PostGIS.`,
       hasSharedRasters ? [] : `real rasters. There is no ${SHARED_RASTERS}.`,
       hasSharedBoundaries ? [] : `real boundaries. There is no ${SHARED_BOUNDARIES}.`,
     ].flat()

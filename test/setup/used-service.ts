@@ -1,4 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify'
+import { buildApp } from '#src/app.ts'
+import type { Config } from '#src/config.ts'
+import { openCluster } from '#src/database/client.ts'
 import type { App } from '#src/http/app.ts'
 import { codeOfStep, stepAt } from '#src/lib/totp.ts'
 import { turnOn } from '#test/domains/auth/two-factor.ts'
@@ -46,6 +49,26 @@ async function send(app: App, method: 'GET' | 'POST', url: string, token: string
 function expectSuccess(response: LightMyRequestResponse) {
   if (response.statusCode >= 300) throw new Error(response.body)
   return response.json()
+}
+
+/** Starts the service on a database for some work, and stops it. */
+export async function withService<Result>(
+  config: Config,
+  work: (app: App) => Promise<Result>,
+): Promise<Result> {
+  const cluster = await openCluster(config)
+  const database = cluster.connect()
+  try {
+    const app = await buildApp(config, database)
+    try {
+      return await work(app)
+    } finally {
+      await app.close()
+    }
+  } finally {
+    await database.close()
+    await cluster.close()
+  }
 }
 
 /** Registers somebody who asks for advice of each kind, says what came of it, makes a key and turns on a second factor. */
