@@ -71,6 +71,7 @@ describe.skipIf(EMBEDDED)(
       create trigger dawdles before insert on idempotency_record for each row execute function dawdle()`)
       await other.query(`begin; lock table ${table} in share row exclusive mode`)
       expect(codeOf(await post(call))).toEqual([503, 'DATABASE_UNAVAILABLE'])
+      await service.database.pool.query('drop trigger dawdles on idempotency_record')
       expect(codeOf(await post(call))).toEqual([409, 'REQUEST_IN_PROGRESS'])
       await other.query('commit')
     }
