@@ -1,4 +1,5 @@
 import type { Asked } from './load/plan.ts'
+import { markdownTable } from './markdown-table.ts'
 
 /** A step of something that takes several, under load all the while. */
 export interface Phase {
@@ -16,10 +17,5 @@ export function phasesReport(phases: Phase[], asked: Asked[]): string {
     const slowest = Math.max(0, ...sent.map(({ ms }) => ms))
     return [name, sent.length, failed.length, `${Math.round(slowest)} ms`]
   })
-  return tableOf(['while', 'requests', 'failed', 'slowest'], rows)
-}
-
-/** A table of Markdown. */
-export function tableOf(head: string[], rows: (string | number)[][]): string {
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+  return markdownTable(['while', 'requests', 'failed', 'slowest'], rows)
 }

@@ -1,11 +1,12 @@
 import { judge, type Outcome } from './judge.ts'
+import { markdownTable } from './markdown-table.ts'
 
-/** The report of all faults as a table of Markdown. */
+/** The report of all faults as the table of docs/reliability.md. */
 export function reportOf(outcomes: Outcome[]): string {
   const rows = outcomes.map((outcome) => {
     const { requests, right, refused, unanswered, slowest, recoveredMs, mistakes } = judge(outcome)
     return [
-      outcome.fault.name,
+      `\`${outcome.fault.name}\``,
       outcome.fault.on,
       requests,
       right,
@@ -14,11 +15,10 @@ export function reportOf(outcomes: Outcome[]): string {
       `${Math.round(slowest)} ms`,
       `${Math.round(recoveredMs)} ms`,
       outcome.acknowledged,
-      outcome.complaints,
-      mistakes.length === 0 ? 'passed' : `FAILED: ${mistakes.slice(0, MOST_MISTAKES).join('; ')}`,
+      mistakes.slice(0, MOST_MISTAKES).join('; '),
     ]
   })
-  return [HEAD, HEAD.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+  return markdownTable(HEAD, rows)
 }
 
 const MOST_MISTAKES = 6
@@ -28,13 +28,12 @@ const HEAD = [
   'database',
   'requests',
   'right',
-  '503',
+  'refused',
   'unanswered',
   'slowest',
   'well again after',
   'acknowledged',
-  'log lines',
-  '',
+  'what was not right',
 ]
 
 /** What came within a tenth of a second. */

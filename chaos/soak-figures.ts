@@ -1,3 +1,5 @@
+import { markdownTable } from './markdown-table.ts'
+
 /** What a process and its database hold at a moment. */
 export interface Sample {
   /** Milliseconds since the soak began. */
@@ -75,7 +77,7 @@ export function soakReport(growths: Growth[]): string {
     pass ? 'passed' : 'FAILED',
   ])
   const head = ['figure', 'at first', 'at last', 'grown in the second half', 'may grow by', '']
-  return [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+  return markdownTable(head, rows)
 }
 
 function told(value: number, unit: string): string {

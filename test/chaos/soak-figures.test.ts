@@ -37,7 +37,7 @@ test('however short the time is, what comes and goes is allowed for', () => {
 test('the report is a table of Markdown', () => {
   const growth = { ...BOUND, first: 40, last: 42, grown: 0.52, anHour: 1.04, most: 4, pass: true }
   expect(soakReport([growth])).toBe(
-    `| figure | at first | at last | grown in the second half | may grow by |  |
+    `| figure | at first | at last | grown in the second half | may grow by | |
 | --- | --- | --- | --- | --- | --- |
 | held memory | 40.0 MiB | 42.0 MiB | 0.5 MiB | 4.0 MiB | passed |`,
   )
