@@ -3,8 +3,11 @@ import type { Cluster } from '#bench/cluster.ts'
 import type { What } from './load/plan.ts'
 import type { Network } from './network.ts'
 
-/** Which database the service has. */
-export type Kind = 'server' | 'embedded'
+/** Which database the service has: that of a server, the same with a replica that is read from, or the embedded one. */
+export type Kind = 'server' | 'replica' | 'embedded'
+
+/** `READ_MAX_LAG_MS` of a service with a replica: how far behind it may be that is read from. */
+export const REPLICA_MAX_LAG_MS = 1000
 
 /** The service that faults happen to. It has the same port all the while. */
 export interface Service {
@@ -22,8 +25,14 @@ export interface Service {
 export interface DatabaseStage {
   /** Where the server may be stopped and crashed. */
   cluster?: Cluster
+  /** What streams from it, where the service reads from that. */
+  replica?: Cluster
   network: Network
-  /** Runs a statement as somebody else, without the network that can fail. */
+  /** As somebody else reaches it, without the network that can fail. */
+  url: string
+  /** The role of the service, which has a password where the server is a cluster. */
+  role: string
+  /** Runs a statement as somebody else. */
   execute(statement: string): Promise<unknown[]>
   /** Another session, which ends with the fault. */
   connect(): Promise<pg.Client>

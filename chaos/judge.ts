@@ -1,4 +1,4 @@
-import type { Fault } from './fault.ts'
+import { type Fault, REPLICA_MAX_LAG_MS } from './fault.ts'
 import type { Asked, What } from './load/plan.ts'
 import type { Publication } from './stage.ts'
 
@@ -49,7 +49,8 @@ export function judge(outcome: Outcome): Verdict {
   const { fault, to, asked, publications } = outcome
   const failed = asked.filter((one) => one.status < 200 || one.status > 299)
   const wrong = asked.filter(({ wrong }) => wrong !== undefined)
-  const stale = asked.filter((one) => !isCurrent(one, publications))
+  const maxAgeMs = RELEASE_MAX_AGE_MS + (fault.on === 'replica' ? REPLICA_MAX_LAG_MS : 0)
+  const stale = asked.filter((one) => !isCurrent(one, publications, maxAgeMs))
   const unanswered = failed.filter(({ status }) => status === 0)
   const late = asked.filter(({ what, ms }) => ms > (LONGEST_MS[what] ?? OTHERS_LONGEST_MS))
   const unexpected = failed.filter((one) => !isExpected(one, outcome))
@@ -96,11 +97,11 @@ function wasUnansweredForLong(failure: Asked, asked: Asked[]): boolean {
 }
 
 /** Whether a release was published at any moment that an answer may be of. */
-function isCurrent({ release, at, ms }: Asked, publications: Publication[]): boolean {
+function isCurrent({ release, at, ms }: Asked, publications: Publication[], maxAgeMs: number): boolean {
   if (!publications.some(({ code }) => code === release)) return true
   return publications.some(({ code, from }, index) => {
     const until = publications[index + 1]?.done ?? Number.POSITIVE_INFINITY
-    return code === release && from <= at + ms && until >= at - RELEASE_MAX_AGE_MS
+    return code === release && from <= at + ms && until >= at - maxAgeMs
   })
 }
 

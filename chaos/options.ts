@@ -9,7 +9,7 @@ export interface Options {
   report?: string
 }
 
-const KINDS: Kind[] = ['server', 'embedded']
+const KINDS: Kind[] = ['server', 'replica', 'embedded']
 
 /** Reads the command line; ends the process where it is not understood. */
 export function readOptions(parameters: string[]): Options {
@@ -17,7 +17,7 @@ export function readOptions(parameters: string[]): Options {
   return new Command('npm run chaos --')
     .description('Let faults happen to a service under load, and see what fails, is wrong or is lost.')
     .option('--only <faults>', `some of: ${names.join(', ')}`, someOf(names), names)
-    .option('--on <databases>', 'server, embedded or both', someOf(KINDS), KINDS)
+    .option('--on <databases>', `some of: ${KINDS.join(', ')}`, someOf(KINDS), KINDS)
     .option('--report <file>', 'write what each fault came to as JSON, with a record for each 100 ms')
     .parse(parameters, { from: 'user' })
     .opts<Options>()

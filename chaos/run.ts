@@ -40,9 +40,10 @@ async function tryAll(cleanup: Cleanup, kind: Kind, { only }: Options): Promise<
   if (faults.length === 0) return []
   const rig = await setUp(cleanup, kind)
   if (!rig) {
-    say('there is no PostgreSQL with PostGIS here: faults happen on the embedded one alone')
+    say(`there is no PostgreSQL with PostGIS here: the faults on ${kind} are left out`)
     return []
   }
+  await ready(rig.service.port)
   const known = await learnAnswers(rig)
   const load = startLoad(cleanup)
   const outcomes: Outcome[] = []
@@ -81,12 +82,12 @@ async function tryOne(rig: Rig, load: Load, known: Plan['known'], fault: Fault):
   return outcome
 }
 
-/** Waits until the service says that it is ready, which it has to by itself. */
+/** Waits until the service is ready and reads from its replica, where it has one: it has to by itself. */
 async function ready(port: number): Promise<void> {
   const longest = performance.now() + READY_MS
   for (;;) {
-    const { status } = await ask(client(port), { method: 'GET', path: '/health/ready' })
-    if (status === 200) return
+    const { status, body } = await ask(client(port), { method: 'GET', path: '/health/ready' })
+    if (status === 200 && (JSON.parse(body).replica?.state ?? 'used') === 'used') return
     if (performance.now() > longest) throw new Error('the service is not ready again')
     await setTimeout(100)
   }

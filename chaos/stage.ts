@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import type { Cleanup } from '#bench/cleanup.ts'
-import type { Cluster } from '#bench/cluster.ts'
+import { type Cluster, findPrograms, startReplica } from '#bench/cluster.ts'
 import { execute, startDatabaseServer } from '#bench/postgres.ts'
 import { freePort, type Server } from '#bench/processes.ts'
 import { startService, type Where, withDatabase } from '#bench/service.ts'
@@ -13,9 +13,17 @@ import { deleteRelease, publishRelease } from '#src/domains/releases/queries.ts'
 import { DEMO_RELEASES, demoSource } from '#src/ingest/demo/source.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import type { ReleaseSource } from '#src/ingest/source.ts'
-import type { DatabaseStage, Kind, ReleaseStage, Service, Stage } from './fault.ts'
+import {
+  type DatabaseStage,
+  type Kind,
+  REPLICA_MAX_LAG_MS,
+  type ReleaseStage,
+  type Service,
+  type Stage,
+} from './fault.ts'
 import { mountDisk, unmountDisk } from './faults/disks.ts'
 import { startNetwork } from './network.ts'
+import { asService, makeServiceRole } from './service-role.ts'
 
 /** A release has become the one of its series that answers. */
 export interface Publication {
@@ -46,31 +54,49 @@ export async function setUp(
   kind: Kind,
   settings: Record<string, string> = {},
 ): Promise<Rig | undefined> {
-  return kind === 'server' ? setUpOnServer(cleanup, settings) : setUpEmbedded(cleanup, settings)
-}
-
-async function setUpOnServer(cleanup: Cleanup, settings: Record<string, string>): Promise<Rig | undefined> {
+  if (kind === 'embedded') return setUpEmbedded(cleanup, settings)
   const server = await startDatabaseServer(cleanup)
-  return server && setUpOn(cleanup, await server.createDatabase('chaos'), settings, server.cluster)
+  if (!server) return undefined
+  const url = await server.createDatabase('chaos')
+  const { cluster } = server
+  await makeServiceRole(cluster)
+  if (kind === 'server') return setUpOn(cleanup, url, settings, { cluster, serviceUrl: asService(url) })
+  const replica = await startReplica(cleanup, findPrograms() as string, cluster)
+  const readUrl = new URL(asService(url))
+  readUrl.port = new URL(replica.url).port
+  const reading = { DATABASE_READ_URL: readUrl.href, READ_MAX_LAG_MS: `${REPLICA_MAX_LAG_MS}` }
+  return setUpOn(cleanup, url, { ...reading, ...settings }, { cluster, replica, serviceUrl: asService(url) })
 }
 
-/**
- * Starts the service on a database of a server.
- *
- * @param cluster the server, where it may be stopped and crashed
- */
+/** A server of a run's own. */
+interface OwnServer {
+  /** It may be stopped and crashed, and so may what streams from it. */
+  cluster?: Cluster
+  replica?: Cluster
+  /** The database as the service logs in to it. */
+  serviceUrl?: string
+}
+
+/** Starts the service on a database of a server. */
 export async function setUpOn(
   cleanup: Cleanup,
   url: string,
   settings: Record<string, string> = {},
-  cluster?: Cluster,
+  { cluster, replica, serviceUrl = url }: OwnServer = {},
 ): Promise<Rig> {
-  const network = await startNetwork(cleanup, url)
-  const { service, complaints } = await startProcess(cleanup, { DATABASE_URL: network.urlOf(url) }, settings)
+  const network = await startNetwork(cleanup, serviceUrl)
+  const { service, complaints } = await startProcess(
+    cleanup,
+    { DATABASE_URL: network.urlOf(serviceUrl) },
+    settings,
+  )
   const publications: Publication[] = []
   const database: DatabaseStage = {
     ...(cluster && { cluster }),
+    ...(replica && { replica }),
     network,
+    url,
+    role: new URL(serviceUrl).username,
     execute: (statement) => execute(url, statement),
     async connect() {
       const client = new pg.Client(url)

@@ -50,21 +50,24 @@ const stopped = (mode: 'fast' | 'immediate'): Fault => ({
   },
 })
 
+/** Has all processes of a server do nothing for a while. */
+export async function hang(cluster: Cluster, ms: number): Promise<void> {
+  const pids = cluster.processes()
+  for (const pid of pids) signal(pid, 'SIGSTOP')
+  await setTimeout(ms)
+  for (const pid of pids) signal(pid, 'SIGCONT')
+}
+
 const hung = (seconds: number): Fault => ({
   name: `hung-${seconds}-s`,
   on: 'server',
   happens: `all processes of the database server do nothing for ${seconds} seconds (SIGSTOP)`,
   unnoticed: [],
   recoveryMs: 3000,
-  async inject(stage) {
-    const pids = clusterOf(stage).processes()
-    for (const pid of pids) signal(pid, 'SIGSTOP')
-    await setTimeout(seconds * 1000)
-    for (const pid of pids) signal(pid, 'SIGCONT')
-  },
+  inject: (stage) => hang(clusterOf(stage), seconds * 1000),
 })
 
-/** Sessions end at any time, by themselves. */
+/** Sends a signal to a process of a server. Sessions end at any time, by themselves. */
 function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
@@ -99,12 +102,29 @@ const loginRefused: Fault = {
   recoveryMs: 1500,
   async inject(stage) {
     // A session that is there already goes on.
-    const other = await serverOf(stage).connect()
-    await other.query('alter role current_user nologin')
+    const { connect, role } = serverOf(stage)
+    const other = await connect()
+    await other.query(`alter role ${role} nologin`)
     await other.query(`select pg_terminate_backend(pid) ${BACKENDS}`)
     await setTimeout(5000)
-    await other.query('alter role current_user login')
+    await other.query(`alter role ${role} login`)
     await other.end()
+  },
+}
+
+const passwordChanged: Fault = {
+  name: 'password-changed',
+  on: 'server',
+  happens: 'the role of the service gets another password for five seconds, and its sessions are ended',
+  unnoticed: [],
+  recoveryMs: 1500,
+  async inject(stage) {
+    const { execute, role } = serverOf(stage)
+    const [before] = await execute(`select rolpassword from pg_authid where rolname = '${role}'`)
+    await execute(`alter role ${role} password 'another one'`)
+    await execute(`select pg_terminate_backend(pid) ${BACKENDS}`)
+    await setTimeout(5000)
+    await execute(`alter role ${role} password '${(before as { rolpassword: string }).rolpassword}'`)
   },
 }
 
@@ -137,5 +157,6 @@ export const SERVER_FAULTS = [
   hung(20),
   readOnly,
   loginRefused,
+  passwordChanged,
   tooManyConnections,
 ]

@@ -110,6 +110,16 @@ test('a release may answer while it is published and two seconds longer, and fro
   expect(mistakesOf(wrong, { publications })).toEqual(['of a release that was not published: 2 point 200'])
 })
 
+test('behind a replica a release may answer for as long as it may be behind', () => {
+  const publications = [
+    { code: 'first', from: 0, done: 1 },
+    { code: 'second', from: 11_000, done: 11_100 },
+  ]
+  const answered = (at: number) => [{ ...POINT, at, release: 'first' }]
+  expect(mistakesOf(answered(14_100), { publications }, { on: 'replica' })).toEqual([])
+  expect(mistakesOf(answered(14_101), { publications }, { on: 'replica' })).toHaveLength(1)
+})
+
 test('the report is the table of the documents', () => {
   expect(reportOf([outcome([POINT, REFUSED]), outcome([POINT], { lost: ['a key was lost'] })])).toBe(
     `| fault | database | requests | right | refused | unanswered | slowest | well again after | acknowledged | what was not right |
