@@ -45,6 +45,11 @@ interface Kustomization {
   configMapGenerator: { name: string; literals: string[] }[]
 }
 
+interface PodMonitorSpec {
+  selector: { matchLabels: object }
+  podMetricsEndpoints: { port: string; relabelings: { targetLabel: string; replacement: string }[] }[]
+}
+
 const KUBERNETES = 'ops/kubernetes'
 const base: Kustomization = parse(textOf(`${KUBERNETES}/base/kustomization.yaml`))
 const example: Kustomization = parse(textOf(`${KUBERNETES}/example/kustomization.yaml`))
@@ -165,6 +170,22 @@ describe('the manifests of Kubernetes', () => {
       readdirSync(join(ROOT, KUBERNETES, folder)).filter((file) => file !== 'kustomization.yaml')
     expect([...base.resources].sort()).toEqual(files('base').sort())
     expect(example.resources.filter((file) => file !== '../base').sort()).toEqual(files('example').sort())
+    const component: Kustomization = parse(textOf(`${KUBERNETES}/pod-monitor/kustomization.yaml`))
+    expect(component.resources).toEqual(files('pod-monitor'))
+  })
+
+  test('have the pods scraped as the job that alerts are about', () => {
+    const { selector, podMetricsEndpoints } = (
+      parse(textOf(`${KUBERNETES}/pod-monitor/pod-monitor.yaml`)) as { spec: PodMonitorSpec }
+    ).spec
+    const { labels } = (manifestOf('Deployment').spec as { template: { metadata: { labels: object } } })
+      .template.metadata
+    expect(selector.matchLabels).toEqual(labels)
+    const { port, relabelings } = podMetricsEndpoints[0] as PodMonitorSpec['podMetricsEndpoints'][number]
+    expect(api.ports?.map(({ name }) => name)).toContain(port)
+    const jobs = [...textOf('ops/monitoring/alerts.yaml').matchAll(/job="(\w+)"/g)].map(([, job]) => job)
+    expect(relabelings).toEqual([{ targetLabel: 'job', replacement: jobs[0] }])
+    expect(new Set(jobs).size).toBe(1)
   })
 
   test('name ports and paths that there are', () => {
