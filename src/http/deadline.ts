@@ -4,6 +4,8 @@ import { ApiError } from '#src/errors.ts'
 export interface Deadline {
   /** Aborted, with an error to answer with, when time is up or the client has gone away. */
   signal: AbortSignal
+  /** Ends the work before, with an error to answer with. */
+  abort(reason: ApiError): void
   /** The work is done: nothing is to be ended any more. */
   end(): void
 }
@@ -26,6 +28,7 @@ export function deadlineOf(
   if (reply.raw.destroyed) gone()
   return {
     signal: controller.signal,
+    abort: (reason) => controller.abort(reason),
     end() {
       clearTimeout(timer)
       reply.raw.off('close', gone)
@@ -33,7 +36,8 @@ export function deadlineOf(
   }
 }
 
-function tooSlow(milliseconds: number): ApiError {
+/** What is said of an answer that takes longer than it may. */
+export function tooSlow(milliseconds: number): ApiError {
   return new ApiError(
     'QUERY_TIMEOUT',
     `The answer was not there within ${milliseconds / 1000} seconds: ask for less, or try again.`,

@@ -61,21 +61,38 @@ function within<Result>(
   })
 }
 
+/** Waits for something on behalf of work that does more than that. */
+export type Wait = <Found>(something: () => Promise<Found>) => Promise<Found>
+
+/**
+ * Makes what waits for one thing after the other, and counts no more than that.
+ *
+ * @param milliseconds that each of them may take
+ * @param late is told that one takes longer; it is waited for all the same
+ */
+export function createWait(milliseconds: number, late: () => void): Wait {
+  return async (something) => {
+    const timer = setTimeout(late, milliseconds)
+    try {
+      return await something()
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
 /**
  * Waits for work for as long as it gets on.
  *
- * @param milliseconds that may pass until it has got on a step
- * @param work calls what it is given with each step
+ * @param milliseconds that each thing may take which it waits for
+ * @param work waits by what it is given
  */
 export function whileGettingOn<Result>(
   milliseconds: number,
-  work: (gotOn: () => void) => Promise<Result>,
+  work: (wait: Wait) => Promise<Result>,
   late: () => Error,
 ): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(late()), milliseconds)
-    work(() => timer.refresh())
-      .finally(() => clearTimeout(timer))
-      .then(resolve, reject)
+    work(createWait(milliseconds, () => reject(late()))).then(resolve, reject)
   })
 }

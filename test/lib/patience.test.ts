@@ -80,11 +80,10 @@ test('what gets on is waited for, however long it takes, and what has stopped is
   const goesOn = outcomeOf(
     whileGettingOn(
       1000,
-      async (gotOn) => {
-        for (let step = 0; step < 5; step++) {
-          await taking(900)()
-          gotOn()
-        }
+      async (wait) => {
+        for (let step = 0; step < 5; step++) await wait(taking(900))
+        // Whatever else is done in between is not counted.
+        await taking(5000)()
         return 'done'
       },
       late,
@@ -93,16 +92,15 @@ test('what gets on is waited for, however long it takes, and what has stopped is
   const stops = outcomeOf(
     whileGettingOn(
       1000,
-      async (gotOn) => {
-        await taking(900)()
-        gotOn()
-        return never()
+      async (wait) => {
+        await wait(taking(900))
+        return wait(never)
       },
       late,
     ),
   )
-  await vi.advanceTimersByTimeAsync(4500)
+  await vi.advanceTimersByTimeAsync(9500)
   expect(await stops).toEqual(['late', 1900])
-  expect(await goesOn).toEqual(['done', 4500])
+  expect(await goesOn).toEqual(['done', 9500])
   expect(vi.getTimerCount()).toBe(0)
 })

@@ -1,7 +1,8 @@
 import type { BatchPoint } from '#schemas/batch-forms.ts'
 import type { ApiError } from '#src/errors.ts'
+import type { Wait } from '#src/lib/patience.ts'
 import type { Series } from '#src/products/series.ts'
-import type { Lookup } from '../lookup/lookup.ts'
+import type { Lookup, WorkInRelease } from '../lookup/lookup.ts'
 import type { PublishedRelease } from '../lookup/published-release.ts'
 import type { Reasons } from '../lookup/reasons.ts'
 import { positionOf } from '../lookup/series.ts'
@@ -34,7 +35,7 @@ export interface BatchAdvice {
  *
  * @param turns lets other calls have their turn
  * @param pointAt reads and judges a point
- * @param gotOn is called when a slice has been looked up, or has its turn
+ * @param wait by which it is waited for the database, and not for turns
  * @throws {ApiError} where nothing is published
  */
 export function adviseBatch(
@@ -43,23 +44,23 @@ export function adviseBatch(
   { party, slice }: SliceTurns,
   count: number,
   pointAt: (index: number) => BatchPoint | RefusedPoint,
-  gotOn: () => void,
+  wait: Wait,
 ): Promise<BatchAdvice> {
-  return lookup.inReleaseQueued(series, party, async (snapshot, release) => {
-    if (!release) throw await lookup.reasons.noRelease(snapshot, series)
+  const work: WorkInRelease<BatchAdvice> = async (snapshot, release) => {
+    if (!release) throw await wait(() => lookup.reasons.noRelease(snapshot, series))
     const slices: Slice[] = []
     for (let from = 0; from < count; from += SLICE) {
       const { points, values } = await slice(() => {
-        gotOn()
         const length = Math.min(SLICE, count - from)
         const points = Array.from({ length }, (_, index) => pointAt(from + index))
-        return { points, values: lookup.valuesAt(release, points.filter(isAsked).map(positionOf), party) }
+        const positions = points.filter(isAsked).map(positionOf)
+        return { points, values: wait(() => lookup.valuesAt(release, positions, party)) }
       })
       slices.push({ points, values: await values })
-      gotOn()
     }
     return { snapshot, release, slices }
-  })
+  }
+  return lookup.inReleaseQueued(series, party, work, wait)
 }
 
 function isAsked(point: BatchPoint | RefusedPoint): point is BatchPoint {
@@ -71,6 +72,7 @@ function isAsked(point: BatchPoint | RefusedPoint): point is BatchPoint {
  * Why points have no value is asked for piece by piece; where that fails, so does the rest.
  *
  * @param turns lets other calls have their turn
+ * @param wait by which it is waited for the database, and not for turns
  * @param passage has what is passed through; null for nothing
  */
 export async function* writeAnswer(
@@ -79,6 +81,7 @@ export async function* writeAnswer(
   { snapshot, slices }: BatchAdvice,
   writer: Writer,
   { party, slice: work }: SliceTurns,
+  wait: Wait,
   passage: Passage | null,
 ): AsyncGenerator<Buffer> {
   let text = writer.opening
@@ -86,9 +89,8 @@ export async function* writeAnswer(
   for (let slice = slices.shift(); slice; slice = slices.shift()) {
     const { points, values } = slice
     const without = points.filter(isAsked).filter((_, index) => !values[index])
-    const reasons = await Promise.all(
-      without.map((point) => noValue(snapshot, series, positionOf(point), 'point', party)),
-    )
+    const reasonOf = (point: BatchPoint) => noValue(snapshot, series, positionOf(point), 'point', party)
+    const reasons = await wait(() => Promise.all(without.map(reasonOf)))
     const last = slices.length === 0
     yield await work(() => {
       const items = textsOf(slice, reasons, writer)

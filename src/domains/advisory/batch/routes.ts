@@ -24,7 +24,7 @@ import { NOT_UTF8 } from '#src/http/plugins/body-parser.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import { inTime } from '#src/http/plugins/patience.ts'
 import { databaseUnavailable } from '#src/http/refusals.ts'
-import { whileGettingOn } from '#src/lib/patience.ts'
+import { type Wait, whileGettingOn } from '#src/lib/patience.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { exampleNoRelease } from '../lookup/example-reasons.ts'
 import type { Lookup } from '../lookup/lookup.ts'
@@ -112,7 +112,7 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
         const pointAt = (index: number) => readPoint(points, index, validate, passage)
         const advice = await whileGettingOn(
           app.config.STATEMENT_TIMEOUT_MS,
-          (gotOn) => adviseBatch(lookup, series, turns, points.count, pointAt, gotOn),
+          (wait) => adviseBatch(lookup, series, turns, points.count, pointAt, wait),
           databaseUnavailable,
         )
         answered += points.count
@@ -124,11 +124,10 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
         const long = advice.slices.length > 1
         // The slices have all of it that is still needed.
         Object.assign(call, { batch: null, body: undefined })
-        const written = writeAnswer(lookup.reasons, series, advice, writer, turns, passage)
+        const wait: Wait = (something) => inTime(call, reply, something)
+        const written = writeAnswer(lookup.reasons, series, advice, writer, turns, wait, passage)
         const pieces = givingBack(call.place, advice.slices, written)
-        return reply.send(
-          long ? Readable.from(pieces) : (await inTime(call, reply, () => pieces.next())).value,
-        )
+        return reply.send(long ? Readable.from(pieces) : (await pieces.next()).value)
       },
     })
   }

@@ -6,6 +6,7 @@ import type { BatcherState } from '#src/lib/batcher.ts'
 import { EVERYBODY, type Party } from '#src/lib/fair-line.ts'
 import type { QueueState } from '#src/lib/fair-queue.ts'
 import { createFairRoom } from '#src/lib/fair-room.ts'
+import type { Wait } from '#src/lib/patience.ts'
 import type { Products } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
 import { createPixelReader, type PixelReader, type PixelReaderState } from './pixels.ts'
@@ -59,15 +60,21 @@ export interface Lookup {
    * Does work in the release that answers for a series. The one place that decides which that is: where it
    * is replaced before the work is done, the work begins anew in what has taken its place.
    *
+   * @param wait by which it is waited for what is published
    * @throws {ApiError} OVERLOADED where it is replaced again and again
    */
-  inRelease<Result>(series: Series, work: WorkInRelease<Result>): Promise<Result>
+  inRelease<Result>(series: Series, work: WorkInRelease<Result>, wait?: Wait): Promise<Result>
   /**
    * The same for work that waits for the database together with that of others.
    *
    * @throws {ApiError} OVERLOADED where more than DATABASE_QUEUE_LIMIT wait, and the party has most of them
    */
-  inReleaseQueued<Result>(series: Series, party: Party, work: WorkInRelease<Result>): Promise<Result>
+  inReleaseQueued<Result>(
+    series: Series,
+    party: Party,
+    work: WorkInRelease<Result>,
+    wait?: Wait,
+  ): Promise<Result>
   state(): LookupState
 }
 
@@ -107,9 +114,13 @@ export function createLookup(database: Database, config: Config, products: Produ
     return valuesOf(release.layers, stored)
   }
 
-  async function inRelease<Result>(series: Series, work: WorkInRelease<Result>): Promise<Result> {
+  async function inRelease<Result>(
+    series: Series,
+    work: WorkInRelease<Result>,
+    wait: Wait = (something) => something(),
+  ): Promise<Result> {
     for (let attempt = 1; ; attempt++) {
-      const snapshot = await (attempt === 1 ? snapshots.current() : snapshots.renewed())
+      const snapshot = await wait(attempt === 1 ? snapshots.current : snapshots.renewed)
       try {
         return await work(snapshot, snapshot.releaseOf(series))
       } catch (error) {
@@ -123,8 +134,9 @@ export function createLookup(database: Database, config: Config, products: Produ
     series: Series,
     party: Party,
     work: WorkInRelease<Result>,
+    wait?: Wait,
   ): Promise<Result> {
-    return room.run(party, () => inRelease(series, work))
+    return room.run(party, () => inRelease(series, work, wait))
   }
 
   return {

@@ -1,3 +1,4 @@
+import type { Wait } from '#src/lib/patience.ts'
 import { roundDegrees } from '#src/lib/round.ts'
 import type { Series } from '#src/products/series.ts'
 import type { Position, ReleaseLabels } from '../lookup/queries.ts'
@@ -25,10 +26,11 @@ export function roundedPosition({ longitude, latitude }: Position): Position {
  */
 export async function withValues<Advice extends PolygonAdvice>(
   reasons: Reasons,
+  wait: Wait,
   snapshot: Snapshot,
   series: Series,
   advice: Advice,
 ): Promise<Advice> {
   if (advice.statistics.layers.some((layer) => layer !== null)) return advice
-  throw await reasons.noValue(snapshot, series, advice.position, 'polygon')
+  throw await wait(() => reasons.noValue(snapshot, series, advice.position, 'polygon'))
 }

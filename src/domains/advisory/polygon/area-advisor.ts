@@ -5,12 +5,12 @@ import { ApiError, BASE, unknownCountry } from '#src/errors.ts'
 import type { LogFailure } from '#src/http/plugins/failure-log.ts'
 import type { Series } from '#src/products/series.ts'
 import { decodeMultiPolygon } from '#src/raster/geometry-wkb.ts'
-import type { Lookup } from '../lookup/lookup.ts'
+import type { Lookup, WorkInRelease } from '../lookup/lookup.ts'
 import type { Position } from '../lookup/queries.ts'
 import { ReplacedMeanwhile } from '../lookup/replaced.ts'
 import { codesOf, type Snapshot } from '../lookup/snapshot.ts'
 import { type PolygonAdvice, roundedPosition, withValues } from './advice.ts'
-import type { Computation, Compute } from './computing.ts'
+import type { Computation, Waiting } from './computing.ts'
 import { interiorPointOf } from './interior-point.ts'
 import { findArea, persistAreaResult, readArea } from './queries.ts'
 import type { ReleaseStatistics } from './release-statistics.ts'
@@ -21,15 +21,9 @@ export type AreaAdvice = PolygonAdvice & { admin: AdvisedArea }
 /**
  * Answers for administrative areas from the published releases.
  *
- * @param atDatabase does what is short and takes a connection, when the turn of the request comes
  * @throws {ApiError} which says why there is no answer
  */
-export type AdviseArea = (
-  series: Series,
-  area: AreaReference,
-  atDatabase: <Found>(work: () => Promise<Found>) => Promise<Found>,
-  compute: Compute,
-) => Promise<AreaAdvice>
+export type AdviseArea = (series: Series, area: AreaReference, waiting: Waiting) => Promise<AreaAdvice>
 
 /** What the database stores of an area once it has been computed. */
 type StoredStatistics = ZonalStatistics & Position
@@ -62,23 +56,26 @@ export function createAreaAdvisor(
     return stored
   }
 
-  return (series, reference, atDatabase, compute) =>
-    lookup.inRelease(series, async (snapshot, release) => {
-      const area = await atDatabase(() => findArea(database.reader, reference, release?.id ?? null))
+  return (series, reference, { wait, waitInTurn, compute }) => {
+    const find = (releaseId: number | null) => findArea(database.reader, reference, releaseId)
+    const adviseIn: WorkInRelease<AreaAdvice> = async (snapshot, release) => {
+      const area = await waitInTurn(() => find(release?.id ?? null))
       if (!area) throw unknownArea(snapshot, reference)
-      if (!release) throw await reasons.noRelease(snapshot, series)
+      if (!release) throw await wait(() => reasons.noRelease(snapshot, series))
       const { id, countryCode, level, code, name } = area
       const { longitude, latitude, ...statistics } =
         (area.statistics as StoredStatistics | null) ??
         (await compute(async (computation) => {
           // Others may have asked for it, too, while this one waited for its turn.
-          const stored = (await findArea(database.reader, reference, release.id))?.statistics
+          const stored = (await computation.wait(() => find(release.id)))?.statistics
           return (stored as StoredStatistics | null) ?? computeArea(computation, release.id, id)
         }))
       const position = roundedPosition({ longitude, latitude })
       const admin = { country_code: countryCode, level, code, name }
-      return withValues(reasons, snapshot, series, { admin, release, position, statistics })
-    })
+      return withValues(reasons, wait, snapshot, series, { admin, release, position, statistics })
+    }
+    return lookup.inRelease(series, adviseIn, wait)
+  }
 }
 
 function unknownArea(snapshot: Snapshot, { countryCode, code, level }: AreaReference): ApiError {

@@ -3,16 +3,21 @@ import { type Ask, askUntil } from '#src/database/cancellable.ts'
 import type { Database } from '#src/database/client.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { deadlineOf } from '#src/http/deadline.ts'
+import { deadlineOf, tooSlow } from '#src/http/deadline.ts'
 import { observeQueue } from '#src/http/metrics/observe.ts'
 import { partyOf } from '#src/http/party.ts'
+import { inTime } from '#src/http/plugins/patience.ts'
+import { databaseUnavailable } from '#src/http/refusals.ts'
 import { createFairQueue } from '#src/lib/fair-queue.ts'
+import { createWait, type Wait } from '#src/lib/patience.ts'
 import type { Pause } from '#src/lib/turns.ts'
 
 /** What a computation works with. */
 export interface Computation {
   /** Reads from the database until the computation is to end; what is read waits for its turn to be used. */
   ask: Ask
+  /** Waits for what else is asked of the database. The computation is to end where that takes too long, as in `ask`. */
+  wait: Wait
   /** Lets others go on; rejects with the reason once the computation is to end. */
   pause: Pause
 }
@@ -21,9 +26,18 @@ export interface Computation {
  * Does a computation for a request when its turn comes.
  *
  * @throws {ApiError} OVERLOADED where that takes too long or too many wait, QUERY_TIMEOUT where the
- *   computation does, or the client goes away
+ *   computation does, or the client goes away, DATABASE_UNAVAILABLE where the database does not answer
  */
 export type Compute = <Result>(task: (computation: Computation) => Promise<Result>) => Promise<Result>
+
+/** How a request about a polygon or an area waits. All of it together takes POLYGON_TIMEOUT_MS at most. */
+export interface Waiting {
+  /** For the database, beside the computation. */
+  wait: Wait
+  /** The same, for what takes a connection: when the turn of the request comes. */
+  waitInTurn: Wait
+  compute: Compute
+}
 
 /** Computations of one caller at the same time. */
 const RUNNING_EACH = 2
@@ -37,43 +51,54 @@ const WAITING = 100
 /** What of the time for a polygon may go by until its turn comes. */
 const SHARE_OF_WAITING = 0.5
 
-/** Makes what computations about polygons and areas go through: callers take turns there. */
+/** Makes what requests about polygons and areas go through: callers take turns to compute. */
 export function createComputing({
   config,
   database,
   turns,
   metrics,
-}: App): (request: FastifyRequest, reply: FastifyReply) => Compute {
-  const { POLYGON_TIMEOUT_MS: timeoutMs, DATABASE_POOL_SIZE: connections } = config
+  inTurn,
+}: App): (request: FastifyRequest, reply: FastifyReply) => Waiting {
+  const { POLYGON_TIMEOUT_MS: timeoutMs, STATEMENT_TIMEOUT_MS, DATABASE_POOL_SIZE: connections } = config
   const queue = createFairQueue(
     { running: mostRunning(database.kind, connections), runningEach: RUNNING_EACH, waiting: WAITING },
     tooMany,
   )
   observeQueue(metrics, 'polygons', queue.state)
 
-  return (request, reply) => async (task) => {
-    const party = partyOf(request)
-    const patience = deadlineOf(reply, timeoutMs * SHARE_OF_WAITING, tooMany)
-    const { signal, end } = deadlineOf(reply, timeoutMs)
-    const compute = async () => {
-      patience.end()
-      const read = askUntil(database, signal)
-      const pause = () => turns.next(party, signal)
-      const ask: Ask = async (query) => {
-        const rows = await read(query)
+  const computeFor =
+    (request: FastifyRequest, reply: FastifyReply, began: number): Compute =>
+    async (task) => {
+      const party = partyOf(request)
+      const passed = performance.now() - began
+      const patience = deadlineOf(reply, timeoutMs * SHARE_OF_WAITING - passed, tooMany)
+      const { signal, abort, end } = deadlineOf(reply, timeoutMs - passed, () => tooSlow(timeoutMs))
+      const compute = async () => {
+        patience.end()
+        const read = askUntil(database, signal)
+        const wait = createWait(STATEMENT_TIMEOUT_MS, () => abort(databaseUnavailable()))
+        const pause = () => turns.next(party, signal)
+        const ask: Ask = async (query) => {
+          const rows = await wait(() => read(query))
+          await pause()
+          return rows
+        }
         await pause()
-        return rows
+        return task({ ask, wait, pause })
       }
-      await pause()
-      return task({ ask, pause })
+      // A statement that cannot be interrupted goes on, and its place is taken for as long.
+      const computed = queue.run(party, compute, patience.signal)
+      return Promise.race([computed, reasonOf(signal)]).finally(() => {
+        patience.end()
+        end()
+      })
     }
-    // A statement that cannot be interrupted goes on, and its place is taken for as long.
-    const computed = queue.run(party, compute, patience.signal)
-    return Promise.race([computed, reasonOf(signal)]).finally(() => {
-      patience.end()
-      end()
-    })
-  }
+
+  return (request, reply) => ({
+    wait: (something) => inTime(request, reply, something),
+    waitInTurn: (something) => inTurn(request, reply, something),
+    compute: computeFor(request, reply, performance.now()),
+  })
 }
 
 /**

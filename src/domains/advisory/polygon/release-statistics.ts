@@ -24,7 +24,7 @@ export function createReleaseStatistics(db: Kysely<Tables>): ReleaseStatistics {
 
   return async (computation, releaseId, polygons) => {
     const forget = () => coverages.forget(releaseId)
-    const grids = await coverages.find(releaseId)
+    const grids = await computation.wait(() => coverages.find(releaseId))
     // Tiles that a replica has not got yet look like tiles without a value, and so do those of a deleted release.
     await refuseUnlessThere(computation.ask, releaseId)
     const statistics = await zonalStatistics(computation, grids, polygons, forget)

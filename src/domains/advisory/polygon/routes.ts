@@ -84,11 +84,11 @@ export async function polygonRoutes(app: App, { lookup, schemas, record }: Polyg
     series: Series,
     outline: Outline | null,
   ): Promise<Advice> {
-    const compute = computing(call, reply)
-    if (outline) return advisePolygon(series, outline.polygons, compute)
+    const waiting = computing(call, reply)
+    if (outline) return advisePolygon(series, outline.polygons, waiting)
     const { code, level = null } = call.body.admin as SentArea
     const area = { countryCode: series.countryCode, code: code.trim(), level }
-    return adviseArea(series, area, (work) => app.inTurn(call, reply, work), compute)
+    return adviseArea(series, area, waiting)
   }
 
   for (const endpoint of schemas) {

@@ -5,6 +5,7 @@ import { listCoverages, type ZonalCoverage } from '#src/domains/advisory/polygon
 import { type ZonalStatistics, zonalStatistics } from '#src/domains/advisory/polygon/zonal-statistics.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import type { CoverageSource, LayerSource, ReleaseSource } from '#src/ingest/source.ts'
+import type { Wait } from '#src/lib/patience.ts'
 import { type PixelType, pixelsOf } from '#src/raster/pixels.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { areaOf, ellipsoidArea, type Polygons, planarArea, statisticsOf, weightsOf } from './brute-force.ts'
@@ -153,7 +154,8 @@ afterAll(() => service.close())
 function zonal(polygons: Polygons, of: ZonalCoverage[]): Promise<ZonalStatistics> {
   const { signal } = new AbortController()
   const rings = polygons.map((polygon) => polygon.map((ring) => Float64Array.from(ring.flat())))
-  const computation = { ask: askUntil(service.database, signal), pause: async () => {} }
+  const wait: Wait = (something) => something()
+  const computation = { ask: askUntil(service.database, signal), wait, pause: async () => {} }
   return zonalStatistics(computation, of, rings, () => {})
 }
 
