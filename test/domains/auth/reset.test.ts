@@ -1,13 +1,11 @@
 // Runs on a server alone: what a mail says and a token is worth is the same on both.
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { buildApp } from '#src/app.ts'
-import { loadConfig } from '#src/config.ts'
 import type { App } from '#src/http/app.ts'
-import { captureLog } from '#test/setup/log.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { logIn, newPerson, PASSWORD, type Person, tryLogIn } from '#test/setup/people.ts'
-import { createMailingApp, endWaits, MAIL_FROM, type MailingApp, tokenIn } from './mails.ts'
+import { createMailingApp, endWaits, type MailingApp, tokenIn } from './mails.ts'
+import { withOtherService } from './other-service.ts'
 
 const NEW = 'and is cut before the rain'
 
@@ -28,12 +26,9 @@ async function send(
   { app = service.app, address = '127.0.0.1', headers = {} } = {},
 ) {
   const response = await app.inject({ method: 'POST', url, payload, headers, remoteAddress: address })
-  const { request_id: _, ...body } = response.body === '' ? {} : response.json()
-  return {
-    status: response.statusCode,
-    body: response.body === '' ? undefined : body,
-    headers: response.headers,
-  }
+  const { request_id: _, ...said } = response.body === '' ? {} : response.json()
+  const body = response.body === '' ? undefined : said
+  return { status: response.statusCode, body, headers: response.headers }
 }
 
 const forget = (email: string, options?: { app?: App; address?: string }) =>
@@ -46,19 +41,6 @@ const reset = (token: string, password = NEW, address?: string) =>
 async function mailedToken(email = person.email): Promise<string> {
   expect((await forget(email)).status).toBe(202)
   return tokenIn(await service.mailServer.next())
-}
-
-/** A service of its own on the same database, closed when the work is done. */
-async function withService(
-  settings: Record<string, string>,
-  work: (app: App, log: string[]) => Promise<void>,
-) {
-  const app = await buildApp(
-    loadConfig({ ...service.testDatabase.environment, ...settings }),
-    service.database,
-  )
-  const log = captureLog(app)
-  await work(app, log).finally(() => app.close())
 }
 
 const INVALID = {
@@ -91,7 +73,7 @@ nothing: the password stays as it is.
 
   test('has the link of the app where it has a page for it, whatever host is asked', async () => {
     const PASSWORD_RESET_URL = 'https://app.example.org/reset#token={token}'
-    await withService({ PASSWORD_RESET_URL }, async (app) => {
+    await withOtherService(service, { PASSWORD_RESET_URL }, async (app) => {
       await send('/auth/password/forgot', { email: person.email }, { app, headers: { host: 'evil.example' } })
       const { text } = await service.mailServer.next()
       const [link] = /https?:\S+/.exec(text) as RegExpExecArray
@@ -103,7 +85,7 @@ nothing: the password stays as it is.
 
   test('is not sent to whom nobody knows, who is answered with the same bytes', async () => {
     const sent = service.mailServer.mails.length
-    await withService({}, async (app) => {
+    await withOtherService(service, {}, async (app) => {
       const unknown = await forget(`x${person.email}`, { app, address: '10.1.0.1' })
       const known = await forget(person.email, { app, address: '10.1.0.2' })
       expect(known.status).toBe(202)
@@ -252,7 +234,7 @@ describe('a token', () => {
   })
 
   test('is nowhere in the log, whatever the log says', async () => {
-    await withService({ LOG_LEVEL: 'trace' }, async (app, log) => {
+    await withOtherService(service, { LOG_LEVEL: 'trace' }, async (app, log) => {
       await forget(person.email, { app })
       const token = tokenIn(await service.mailServer.next())
       await send('/auth/password/reset', { token, password: NEW }, { app })
@@ -313,49 +295,4 @@ test('whoever had to wait with guesses at the password logs in with the new one'
   const token = await mailedToken()
   expect((await reset(token)).status).toBe(204)
   expect((await tryLogIn(service.app, person.email, NEW)).statusCode).toBe(200)
-})
-
-describe('without', () => {
-  test('a mail server nobody is written to, and everybody is told whom to ask', async () => {
-    await withService({ SMTP_URL: '', MAIL_FROM: '' }, async (app) => {
-      for (const email of [person.email, `x${person.email}`]) {
-        const { status, body } = await forget(email, { app })
-        expect([status, body]).toEqual([
-          404,
-          {
-            error:
-              'The service sends no mail: ask its operator, who can give you a token for a new password.',
-            code: 'MAIL_NOT_CONFIGURED',
-          },
-        ])
-      }
-    })
-  })
-
-  test('one that answers the caller notices nothing; the log has why, and no token', async () => {
-    await withService({ SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM, LOG_LEVEL: 'warn' }, async (app, log) => {
-      expect((await forget(person.email, { app })).status).toBe(202)
-      await vi.waitFor(() => expect(log).toHaveLength(1), PATIENCE)
-      expect(JSON.parse(log[0] as string)).toMatchObject({
-        msg: 'a mail could not be sent yet',
-        user: person.user.id,
-        mail: 'password_reset',
-        attempts: 1,
-        reason: 'connect ECONNREFUSED 127.0.0.1:1',
-      })
-      expect(log.join('')).not.toMatch(/[\w-]{43}/)
-    })
-  })
-
-  test('the database nobody is promised anything', async () => {
-    const away = vi.spyOn(service.database.pool, 'connect').mockImplementation(() => {
-      throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
-    })
-    const results = [await forget(person.email), await reset('x'.repeat(43))]
-    away.mockRestore()
-    expect(results.map(({ status, body }) => [status, body.code])).toEqual([
-      [503, 'DATABASE_UNAVAILABLE'],
-      [503, 'DATABASE_UNAVAILABLE'],
-    ])
-  })
 })

@@ -2,7 +2,8 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cleanUp } from '#src/domains/auth/clean-up.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { logIn, newPerson, PASSWORD, type Person, register, tryLogIn } from '#test/setup/people.ts'
+import { logIn, newPerson, PASSWORD, type Person, tryLogIn } from '#test/setup/people.ts'
+import * as sessions from './sessions.ts'
 
 let service: TestApp
 beforeAll(async () => {
@@ -10,14 +11,8 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-function refresh(refresh_token: string) {
-  return service.app.inject({ method: 'POST', url: '/auth/refresh', payload: { refresh_token } })
-}
-
-async function isIn({ headers }: Pick<Person, 'headers'>): Promise<boolean> {
-  const { statusCode } = await service.app.inject({ url: '/user/profile', headers })
-  return statusCode === 200
-}
+const refresh = (token: string) => sessions.refresh(service.app, token)
+const isIn = (person: Pick<Person, 'headers'>) => sessions.isIn(service.app, person)
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
 
@@ -99,43 +94,6 @@ describe('login', () => {
     expect((await refresh(person.refresh_token)).statusCode).toBe(401)
   })
 })
-
-test('200 logins at once are answered, or turned away with the time to come back', async () => {
-  const email = await register(service.app)
-  const responses = await Promise.all(
-    Array.from({ length: 200 }, () => tryLogIn(service.app, email, PASSWORD)),
-  )
-  const turnedAway = responses.filter(({ statusCode }) => statusCode === 503)
-  const letIn = responses.filter(({ statusCode }) => statusCode === 200)
-  expect(letIn.length).toBeGreaterThanOrEqual(60)
-  expect(letIn.length + turnedAway.length).toBe(200)
-  for (const { headers, body } of turnedAway) {
-    expect(headers['retry-after']).toBe('1')
-    expect(JSON.parse(body).code).toBe('OVERLOADED')
-  }
-})
-
-test.each([
-  ['one address', () => '203.0.113.5'],
-  ['as many addresses', (index: number) => `198.51.${index}.1`],
-  ['as many networks of one subscriber', (index: number) => `2001:db8:1:${index}::1`],
-])(
-  '100 logins at once with the right password of one account, from %s, turn nobody else away',
-  async (_, address) => {
-    const crowded = await register(service.app)
-    const others = await Promise.all(Array.from({ length: 6 }, () => register(service.app)))
-    const crowd = Array.from({ length: 100 }, (_, index) =>
-      tryLogIn(service.app, crowded, PASSWORD, address(index)),
-    )
-    const statuses = others.map(
-      async (email, index) => (await tryLogIn(service.app, email, PASSWORD, `192.0.2.${index}`)).statusCode,
-    )
-    expect(await Promise.all(statuses)).toEqual([200, 200, 200, 200, 200, 200])
-    const ofCrowd = (await Promise.all(crowd)).map(({ statusCode }) => statusCode)
-    expect(ofCrowd.filter((status) => status === 200).length).toBeGreaterThanOrEqual(60)
-    expect(new Set(ofCrowd)).toEqual(new Set([200, 503]))
-  },
-)
 
 describe('a refresh token', () => {
   test('is changed for new tokens, and the old access token goes on until it expires', async () => {
@@ -279,66 +237,5 @@ describe('logout', () => {
     expect(await isIn(person)).toBe(false)
     expect((await refresh(person.refresh_token)).statusCode).toBe(401)
     expect(await isIn(elsewhere)).toBe(true)
-  })
-})
-
-describe('the password', () => {
-  function change(person: Person, current_password: string, new_password = 'and is cut before the rain') {
-    return service.app.inject({
-      method: 'POST',
-      url: '/auth/password',
-      headers: person.headers,
-      payload: { current_password, new_password },
-    })
-  }
-
-  test('is changed by whoever knows it, which ends all other sessions', async () => {
-    const person = await newPerson(service.app)
-    const elsewhere = await logIn(service.app, person.email)
-    expect(await isIn(elsewhere)).toBe(true)
-    expect((await change(person, person.password)).statusCode).toBe(204)
-    expect(await isIn(person)).toBe(true)
-    expect(await isIn(elsewhere)).toBe(false)
-    expect((await refresh(elsewhere.refresh_token)).statusCode).toBe(401)
-    expect((await refresh(person.refresh_token)).statusCode).toBe(200)
-    expect((await tryLogIn(service.app, person.email, person.password)).statusCode).toBe(401)
-    expect((await tryLogIn(service.app, person.email, 'and is cut before the rain')).statusCode).toBe(200)
-  })
-
-  test('stays where the current one is wrong', async () => {
-    const person = await newPerson(service.app)
-    const response = await change(person, 'not the password')
-    expect(response.statusCode).toBe(403)
-    expect(response.json()).toEqual({
-      error: 'The current password is wrong.',
-      code: 'FORBIDDEN',
-      request_id: expect.any(String),
-    })
-    expect((await tryLogIn(service.app, person.email, person.password)).statusCode).toBe(200)
-  })
-
-  test('cannot become a common one, or the e-mail', async () => {
-    const person = await newPerson(service.app)
-    for (const bad of ['short', 'password123', person.email.toUpperCase()]) {
-      const response = await change(person, person.password, bad)
-      expect(response.statusCode).toBe(400)
-      expect(response.json().details[0].field).toBe('new_password')
-      expect(response.body).not.toContain(bad)
-    }
-  })
-
-  test('guesses at it are slowed down as at a login', async () => {
-    const person = await newPerson(service.app)
-    for (let guess = 0; guess < 6; guess++) {
-      expect((await change(person, 'not the password')).statusCode).toBe(403)
-    }
-    // The delay is a second, which a slow machine may need for the next line.
-    await sql`
-      update auth_throttle set blocked_until = blocked_until + interval '1 minute'
-      where blocked_until > last_failure_at`.execute(service.database.writer)
-    const response = await change(person, person.password)
-    expect(response.statusCode).toBe(429)
-    expect(Number(response.headers['retry-after'])).toBeGreaterThan(50)
-    await service.database.writer.deleteFrom('auth_throttle').execute()
   })
 })

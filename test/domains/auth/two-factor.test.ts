@@ -1,16 +1,14 @@
 // Runs on a server alone: what a code is worth is the same on both.
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { buildApp } from '#src/app.ts'
-import { loadConfig } from '#src/config.ts'
 import type { App } from '#src/http/app.ts'
 import { codeOfStep, stepAt } from '#src/lib/totp.ts'
 import { recordsOf } from '#test/domains/audit/records.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { captureLog } from '#test/setup/log.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { logIn, newPerson, PASSWORD, type Person } from '#test/setup/people.ts'
 import { endWaits } from './mails.ts'
+import { withOtherService } from './other-service.ts'
 import { bytesOf, turnOn } from './two-factor.ts'
 
 let service: TestApp
@@ -250,18 +248,6 @@ describe('a session of an account with a second factor', () => {
   })
 })
 
-/** A service of its own on the same database, closed when the work is done. */
-async function withService(
-  settings: Record<string, string>,
-  work: (app: App, log: string[]) => Promise<void>,
-) {
-  const config = loadConfig({ ...service.testDatabase.environment, ...settings })
-  const app = await buildApp(config, service.database)
-  const log = captureLog(app)
-  await app.ready()
-  await work(app, log).finally(() => app.close())
-}
-
 describe('another JWT_SECRET', () => {
   const [FIRST, SECOND] = ['a'.repeat(32), 'b'.repeat(32)]
   const shownNow = async (secret: Buffer) => {
@@ -271,65 +257,29 @@ describe('another JWT_SECRET', () => {
 
   test('seals all secrets anew while it knows the previous one, which can go then', async () => {
     let secret: Buffer = Buffer.alloc(0)
-    await withService({ JWT_SECRET: FIRST }, async (app) => {
+    await withOtherService(service, { JWT_SECRET: FIRST }, async (app) => {
       person = await newPerson(app)
       secret = (await turnOn(app, person)).secret
     })
-    await withService(
+    await withOtherService(
+      service,
       { JWT_SECRET: SECOND, JWT_SECRET_PREVIOUS: FIRST, LOG_LEVEL: 'warn' },
       async (app, log) => {
         expect(await tryIn(await shownNow(secret), { app })).toEqual(IN)
         await expect.poll(() => log.join(''), PATIENCE).toContain('sealed with the new JWT_SECRET')
       },
     )
-    await withService({ JWT_SECRET: SECOND }, async (app) => {
+    await withOtherService(service, { JWT_SECRET: SECOND }, async (app) => {
       expect(await tryIn(await shownNow(secret), { app })).toEqual(IN)
     })
   })
 
   test('without the previous one takes no codes of apps, and says why in the log; recovery codes work', async () => {
     const { secret, recoveryCodes } = await turnOn(service.app, person)
-    await withService({ JWT_SECRET: SECOND, LOG_LEVEL: 'error' }, async (app, log) => {
+    await withOtherService(service, { JWT_SECRET: SECOND, LOG_LEVEL: 'error' }, async (app, log) => {
       expect(await tryIn(await shownNow(secret), { app })).toEqual(WRONG)
       expect(log.join('')).toContain('a second factor cannot be read: JWT_SECRET is not what it was')
       expect(await tryIn({ recovery_code: recoveryCodes[0] }, { app })).toEqual(IN)
     })
-  })
-})
-
-describe('ADMIN_2FA', () => {
-  const promote = () =>
-    sql`update app_user set role = 'admin' where id = ${person.user.id}`.execute(service.database.writer)
-  const allStats = async (app: App, headers: object = person.headers) => {
-    const response = await app.inject({ url: '/stats?scope=all', headers: { ...headers } })
-    return [response.statusCode, response.json().code]
-  }
-
-  test('makes an admin without a second factor an ordinary user, who can set one up', async () => {
-    await promote()
-    service.app.forgetCallers(() => true)
-    const asked = { name: 'x', scopes: ['history', 'admin'] }
-    const { key } = (await send('/auth/keys', asked)).body
-    const byKey = { authorization: `Bearer ${key}` }
-    await withService({ ADMIN_2FA: 'true' }, async (app) => {
-      const SETUP = [403, 'TWO_FACTOR_SETUP_REQUIRED']
-      expect([await allStats(app), await allStats(app, byKey)]).toEqual([SETUP, SETUP])
-      const { status: refusal, code } = await send('/auth/keys', asked, { app })
-      expect([refusal, code]).toEqual(SETUP)
-      expect((await app.inject({ url: '/stats', headers: person.headers })).statusCode).toBe(200)
-      expect(await status(app)).toMatchObject({ enabled: false, required: true })
-      await turnOn(app, person)
-      expect([await allStats(app), await allStats(app, byKey)]).toEqual([IN, IN])
-    })
-  })
-
-  test('is off where nothing is said, and tells ordinary users nothing', async () => {
-    await withService({ ADMIN_2FA: 'true' }, async (app) => {
-      expect(await allStats(app)).toEqual([403, 'FORBIDDEN'])
-      expect(await status(app)).toMatchObject({ required: false })
-    })
-    await promote()
-    service.app.forgetCallers(() => true)
-    expect(await allStats(service.app)).toEqual(IN)
   })
 })
