@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { PATIENCE } from '#test/setup/patience.ts'
+import {
+  createTestAppWithPerson,
+  newPerson,
+  type Person,
+  type TestAppWithPerson,
+} from '#test/setup/people.ts'
+import { type Caller, callerOf, expectReplayed, FIELD, POINT } from './idempotent-calls.ts'
+
+let service: TestAppWithPerson
+let person: Person
+let caller: Caller
+beforeAll(async () => {
+  // What is in memory stays there.
+  service = await createTestAppWithPerson({ settings: { RELEASE_MAX_AGE_MS: '60000' } })
+  person = service.person
+  caller = callerOf(service)
+})
+afterAll(() => service.close())
+
+const post: Caller['post'] = (call) => caller.post(call)
+const historyOf: Caller['historyOf'] = (who) => caller.historyOf(who)
+const records: Caller['records'] = (userId) => caller.records(userId)
+const age: Caller['age'] = (interval, answered) => caller.age(interval, answered)
+
+describe('what is kept of requests with an Idempotency-Key', () => {
+  test('counts for a day, and is deleted then', async () => {
+    const call = { url: '/advisory/yield/point', key: randomUUID(), payload: POINT }
+    const first = await post(call)
+    await age('23 hours 59 minutes')
+    expectReplayed(await post(call), first)
+    await age('24 hours 1 minute')
+    const anew = await post(call)
+    expect(anew.headers).not.toHaveProperty('idempotency-replayed')
+    expect(anew.json().history_id).not.toBe(first.json().history_id)
+
+    await age('24 hours 1 minute')
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    const { buildApp } = await import('#src/app.ts')
+    const app = await buildApp(service.testDatabase.config, service.database)
+    try {
+      vi.advanceTimersByTime(600_000)
+    } finally {
+      vi.useRealTimers()
+    }
+    await vi.waitFor(async () => expect(await records()).toEqual([]), PATIENCE)
+    await app.close()
+  })
+
+  test('of a process that died is waited for, and done anew after that', async () => {
+    const call = { url: '/advisory/yield/point', key: randomUUID(), payload: POINT }
+    await post(call)
+    // A statement may take two minutes in tests, and a request one more.
+    await age('2 minutes 50 seconds', false)
+    const waiting = await post(call)
+    expect([waiting.statusCode, waiting.json().code]).toEqual([409, 'REQUEST_IN_PROGRESS'])
+    await age('3 minutes 10 seconds', false)
+    const anew = await post(call)
+    expect([anew.statusCode, anew.headers['idempotency-replayed']]).toEqual([200, undefined])
+    expectReplayed(await post(call), anew)
+  })
+
+  test('is bounded for each account: the oldest go', async () => {
+    const someone = await newPerson(service.app)
+    await sql`
+      insert into idempotency_record (id, user_id, attempt, begun_at, answer)
+      select decode(md5(n::text), 'hex'), ${someone.user.id}, gen_random_uuid(), now() - make_interval(secs => n), '\\x00'
+      from generate_series(1, 10100) as n`.execute(service.database.writer)
+    const count = async () => (await records(someone.user.id)).length
+    const call = { url: '/advisory/yield/point', payload: POINT, who: someone }
+    // Accounts are looked at now and then.
+    for (let calls = 0; calls < 100; calls++) await post({ ...call, key: randomUUID() })
+    await vi.waitFor(async () => expect(await count()).toBeLessThanOrEqual(10_100), PATIENCE)
+    expect(await count()).toBeGreaterThanOrEqual(10_000)
+  })
+})
+
+describe('where a request cannot be noted', () => {
+  test('nothing is done, and it may be sent again', async () => {
+    const call = { url: '/advisory/yield/point', payload: POINT, key: randomUUID() }
+    await post(call)
+    const before = await historyOf(person)
+    const away = vi.spyOn(service.database.pool, 'connect').mockImplementation(() => {
+      throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+    })
+    try {
+      const refused = await post({ ...call, key: randomUUID() })
+      expect([refused.statusCode, refused.json().code]).toEqual([503, 'DATABASE_UNAVAILABLE'])
+      const plain = await post({ url: call.url, payload: POINT })
+      expect([plain.statusCode, plain.json().history_id]).toEqual([200, undefined])
+    } finally {
+      away.mockRestore()
+    }
+    expect(await historyOf(person)).toEqual(before)
+  })
+
+  test('that has been done, its answer goes out all the same', async () => {
+    const { writer } = service.database
+    await sql`
+      create function refuse() returns trigger language plpgsql as $$ begin raise 'no room'; end $$`.execute(
+      writer,
+    )
+    await sql`
+      create trigger refuse before update on idempotency_record for each row execute function refuse()`.execute(
+      writer,
+    )
+    const call = { url: '/advisory/yield', payload: FIELD, key: randomUUID() }
+    try {
+      const done = await post(call)
+      expect([done.statusCode, await historyOf(person)]).toEqual([
+        200,
+        expect.arrayContaining([done.json().history_id]),
+      ])
+      expect((await post(call)).statusCode).toBe(409)
+    } finally {
+      await sql`drop function refuse cascade`.execute(writer)
+    }
+  })
+})
