@@ -1,4 +1,5 @@
 import type { ServerOptions } from 'node:http'
+import { hostname } from 'node:os'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, { LogController } from 'fastify'
 import { admin } from '#src/domains/areas/index.ts'
@@ -43,6 +44,7 @@ import type { Database } from './database/client.ts'
 import { advisory } from './domains/advisory/index.ts'
 import { createAuditRecords } from './domains/audit/records.ts'
 import { createAccounts } from './domains/auth/callers.ts'
+import type { HashingLines } from './domains/auth/hashing-lines.ts'
 import { auth } from './domains/auth/index.ts'
 import { catalog } from './domains/catalog/index.ts'
 import { feedback } from './domains/feedback/index.ts'
@@ -70,22 +72,32 @@ const KEEP_ALIVE_MS = 72_000
 const HEADERS_CHECK_MS = 5000
 
 /** What Node keeps of a body that nobody reads yet: its own default grows with its versions. */
-const SOCKET_BUFFER_BYTES = 16_384
+export const SOCKET_BUFFER_BYTES = 16_384
 
 /** How long a slice of long work may be: about as long as a busy moment of points. */
 const SLICE_MS = 2
+
+/** A process that answers beside others, of which the service consists. */
+export interface Membership {
+  /** Told with each line of the log. */
+  worker: number
+  /** Where all of them have passwords hashed. */
+  hashingLines: HashingLines
+}
 
 /**
  * Makes the HTTP service on a database. It does not listen yet; closing it leaves the database open.
  *
  * @param products what it gives advice on: endpoints and documents are made from them
+ * @param membership undefined where this process is all of the service
  */
 export async function buildApp(
   config: Config,
   database: Database,
   products: Products = PRODUCTS,
+  membership?: Membership,
 ): Promise<App> {
-  const app = createServer(config)
+  const app = createServer(config, membership)
   app.decorate('config', config)
   app.decorate('database', database)
   app.decorate('products', products)
@@ -147,7 +159,11 @@ export async function buildApp(
       await guarded.register(feedback, { prefix: '/history', ...logged('feedback') })
       await guarded.register(stats, logged('stats'))
       await guarded.register(user, { prefix: '/user', ...logged('user') })
-      await guarded.register(auth, { prefix: '/auth', ...logged('auth') })
+      await guarded.register(auth, {
+        prefix: '/auth',
+        ...logged('auth'),
+        hashingLines: membership?.hashingLines,
+      })
       await guarded.register(keys, { prefix: '/auth', ...logged('keys') })
     },
     { prefix: config.BASE_PATH },
@@ -156,9 +172,10 @@ export async function buildApp(
   return app
 }
 
-function createServer(config: Config): App {
+function createServer(config: Config, membership: Membership | undefined): App {
+  const base = membership && { pid: process.pid, hostname: hostname(), worker: membership.worker }
   return Fastify({
-    logger: { level: config.LOG_LEVEL },
+    logger: { level: config.LOG_LEVEL, ...(base && { base }) },
     logController: new LogController({
       disableRequestLogging: !logsAnyRequests(config) || (({ log }) => !isDebugged(log.level)),
     }),

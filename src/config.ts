@@ -1,10 +1,11 @@
-import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { envSchema } from 'env-schema'
 import { type Static, Type } from 'typebox'
 import { OperatorError } from '#src/errors.ts'
 import { brokenRulesOf } from '#src/lib/broken-rules.ts'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
 import { isAddressOrRange } from '#src/lib/network.ts'
+import { withSecretsOfFiles } from '#src/lib/secret-files.ts'
 
 /** A prefix of paths: nothing, or segments without anything to be escaped, which are no steps up (`..`). */
 export const BASE_PATH_PATTERN = '^(/(?!\\.{1,2}(/|$))[A-Za-z0-9._~-]+)*$'
@@ -45,6 +46,7 @@ const Environment = Type.Object({
   RATE_LIMIT: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,8}/(s|min|h)$' })),
   MIGRATE_ON_START: Type.Boolean({ default: true }),
   DATA_DIR: Type.String({ minLength: 1, default: './data' }),
+  WORKERS: Type.String({ pattern: '^(auto|[1-9][0-9]?)$', default: '1' }),
   HOST: Type.String({ minLength: 1, default: '127.0.0.1' }),
   PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 3000 }),
   METRICS_PORT: Type.Optional(Type.Integer({ minimum: 0, maximum: 65535 })),
@@ -84,8 +86,13 @@ const Environment = Type.Object({
 type Settings = Static<typeof Environment>
 
 /** The settings of a process; the table in docs/operations.md says what each one does. */
-export type Config = Omit<Settings, 'DEMO_DATA' | 'LOG_MODULES' | 'TRUSTED_PROXIES' | 'CORS_ORIGINS'> & {
+export type Config = Omit<
+  Settings,
+  'DEMO_DATA' | 'WORKERS' | 'LOG_MODULES' | 'TRUSTED_PROXIES' | 'CORS_ORIGINS'
+> & {
   DEMO_DATA: boolean
+  /** How many processes answer; with 1 it is this one. */
+  WORKERS: number
   /** The levels of modules that differ from LOG_LEVEL. */
   LOG_MODULES: Partial<Record<LogModule, LogLevel>>
   /** Addresses and CIDR ranges; none is trusted when empty. */
@@ -125,7 +132,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
   try {
     // An empty variable is how compose files and shells say "not set".
     const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-    const data = withSecretsOfFiles(set)
+    const data = withSecretsOfFiles(set, SECRETS)
     const settings = envSchema<Settings>({ schema: Environment, data, env: false })
     for (const name of ['JWT_SECRET', 'JWT_SECRET_PREVIOUS'] as const) refuseShortSecret(name, settings[name])
     refuseIncompleteMail(settings)
@@ -135,6 +142,7 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     return {
       ...settings,
       DEMO_DATA: settings.DEMO_DATA ?? settings.DATABASE_URL === undefined,
+      WORKERS: workersOf(settings),
       LOG_MODULES: Object.fromEntries(listOf(settings.LOG_MODULES).map(moduleAndLevel)),
       TRUSTED_PROXIES: listOf(settings.TRUSTED_PROXIES).map(addressOrRange),
       CORS_ORIGINS: listOf(settings.CORS_ORIGINS).map(originOrAll),
@@ -153,30 +161,6 @@ export const SETTINGS: readonly string[] = [
   ...SECRETS.map((name) => `${name}_FILE`),
   'ENV_FILE',
 ]
-
-function withSecretsOfFiles(set: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const files = SECRETS.flatMap((name) => {
-    const file = set[`${name}_FILE`]
-    if (file === undefined) return []
-    if (set[name] !== undefined)
-      throw new Error(`${name} and ${name}_FILE are both set: leave out one of them`)
-    return [[name, secretIn(file, `${name}_FILE`)]]
-  })
-  return { ...set, ...Object.fromEntries(files) }
-}
-
-/** What a file holds, without the end of its last line, which editors and `echo` write. */
-function secretIn(file: string, variable: string): string {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new Error(`${variable} cannot be read: ${messageOf(error)}`)
-  }
-  const secret = text.replace(/(\r?\n)+$/, '')
-  if (secret === '') throw new Error(`${variable} names a file with nothing in it: ${file}`)
-  return secret
-}
 
 function refuseShortSecret(name: string, secret: string | undefined): void {
   if (secret === undefined || Buffer.byteLength(secret) >= MINIMUM_SECRET_BYTES) return
@@ -209,6 +193,14 @@ function refuseUrlWithoutToken(name: string, url: string | undefined): void {
   if (url === undefined) return
   if (/^https?:\/\//.test(url) && URL.canParse(url) && url.includes(TOKEN_PLACE)) return
   throw new Error(`${name} must be a URL such as https://app.example.org/page#token=${TOKEN_PLACE}`)
+}
+
+function workersOf({ WORKERS, DATABASE_URL }: Settings): number {
+  const workers = WORKERS === 'auto' ? availableParallelism() : Number(WORKERS)
+  if (workers === 1 || DATABASE_URL !== undefined) return workers
+  throw new Error(
+    `WORKERS=${WORKERS} needs DATABASE_URL: the embedded database belongs to one process, so WORKERS must be 1 with it`,
+  )
 }
 
 function listOf(text: string): string[] {

@@ -11,7 +11,8 @@ const ROOT = resolve(import.meta.dirname, '..')
  * of each other.
  */
 const LAYERS: [path: string, layer: number][] = [
-  ['src/server.ts', 8],
+  ['src/server.ts', 9],
+  ['src/process/', 8],
   ['src/cli/', 8],
   ['src/app.ts', 7],
   ['src/ingest/', 6],

@@ -14,6 +14,12 @@ describe('what is not valid is named in a sentence', () => {
     ['PORT', '65536', 'PORT must be <= 65535'],
     ['DEMO_DATA', 'yes', 'DEMO_DATA must be boolean'],
     ['LOG_FORMAT', 'JSON', 'LOG_FORMAT must be equal to one of the allowed values: text, json'],
+    ['WORKERS', 'many', 'WORKERS must match pattern "^(auto|[1-9][0-9]?)$"'],
+    [
+      'WORKERS',
+      '2',
+      'WORKERS=2 needs DATABASE_URL: the embedded database belongs to one process, so WORKERS must be 1 with it',
+    ],
     ['DATABASE_URL', 'mysql://localhost/agro', 'DATABASE_URL must match pattern "^postgres(ql)?://"'],
   ])('%s=%s', (variable, value, rule) => {
     expect(() => loadConfig({ [variable]: value })).toThrow(

@@ -11,27 +11,41 @@ export interface Announcer {
   crash(error: unknown): void
 }
 
-/** In lines for people: what went wrong on standard error, the rest on standard output. */
-export const TEXT_ANNOUNCER: Announcer = {
-  say: (message) => console.log(`agro: ${message}`),
-  show: (text) => console.log(text),
-  fail: (message) => console.error(`agro: ${message}`),
-  crash: (error) => console.error(error),
+export type AnnouncementFormat = 'text' | 'json'
+
+/**
+ * @param format lines for people, or the form of all other lines of the log
+ * @param worker where this process is one of several
+ */
+export function announcerFor(format: AnnouncementFormat, worker?: number): Announcer {
+  return format === 'json' ? jsonAnnouncer({ worker }) : textAnnouncer(worker)
+}
+
+/** What went wrong goes to standard error, the rest to standard output. */
+function textAnnouncer(worker: number | undefined): Announcer {
+  const name = worker === undefined ? 'agro' : `agro: worker ${worker}`
+  return {
+    say: (message) => console.log(`${name}: ${message}`),
+    show: (text) => console.log(text),
+    fail: (message) => console.error(`${name}: ${message}`),
+    crash: (error) => console.error(error),
+  }
 }
 
 /** The numbers by which the log calls its levels. */
 const LEVELS = { info: 30, fatal: 60 }
 
-/** In JSON, in the form of all other lines of the log. */
-export const JSON_ANNOUNCER: Announcer = {
-  say: (message, about) => console.log(lineOf('info', message, about)),
-  show: () => {},
-  fail: (message) => console.error(lineOf('fatal', message)),
-  crash: (error) =>
-    console.error(lineOf('fatal', error instanceof Error ? String(error.stack) : String(error))),
+function jsonAnnouncer(from: object): Announcer {
+  const fail = (message: string) => console.error(lineOf('fatal', message, from))
+  return {
+    say: (message, about) => console.log(lineOf('info', message, { ...from, ...about })),
+    show: () => {},
+    fail,
+    crash: (error) => fail(error instanceof Error ? String(error.stack) : String(error)),
+  }
 }
 
-function lineOf(level: keyof typeof LEVELS, msg: string, about?: object): string {
+function lineOf(level: keyof typeof LEVELS, msg: string, about: object): string {
   const common = { level: LEVELS[level], time: Date.now(), pid: process.pid, hostname: hostname() }
   return JSON.stringify({ ...common, ...about, msg })
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { tryCrossings } from '#chaos/crossings.ts'
 import type { Plan } from '#chaos/load/plan.ts'
 import { keptOf, questionsOn } from '#chaos/questions.ts'
@@ -11,33 +11,35 @@ import { addressOf, startService } from '#test/setup/service-process.ts'
 const SETTLE_MS = 300
 
 // Two processes cannot share the embedded database.
-test.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')(
-  'restarts of two processes by turns fail no request of clients that keep connections as they are told, and either keeps to what the other has done',
-  async () => {
-    const testDatabase = await createTestDatabase('demo')
-    const replicas = [
-      await startReplica(testDatabase.environment),
-      await startReplica(testDatabase.environment),
-    ]
-    const ports = replicas.map(({ port }) => port)
-    const questions = await questionsOn(ports[0] as number)
+describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('restarts of two services by turns', () => {
+  test.each(['1', '2'])(
+    'fail no request of clients that keep connections as they are told, and either keeps to what the other has done, with WORKERS=%s',
+    async (WORKERS) => {
+      const testDatabase = await createTestDatabase('demo', { WORKERS })
+      const replicas = [
+        await startReplica(testDatabase.environment),
+        await startReplica(testDatabase.environment),
+      ]
+      const ports = replicas.map(({ port }) => port)
+      const questions = await questionsOn(ports[0] as number)
 
-    const traffic = startTraffic(ports, questions, 8)
-    const stops = await restartByTurns(replicas, 2, SETTLE_MS)
-    const { right, failures } = await traffic.stop()
+      const traffic = startTraffic(ports, questions, 8)
+      const stops = await restartByTurns(replicas, 2, SETTLE_MS)
+      const { right, failures } = await traffic.stop()
 
-    expect(failures).toEqual([])
-    expect(stops.map(({ code }) => code)).toEqual([0, 0])
-    expect([...right.keys()].sort()).toEqual(['areas', 'batch', 'kept point', 'point'])
-    // Of what clients were told to be kept, all is.
-    const [one, other] = ports as [number, number]
-    const kept = await keptOf(other, questions.at(-1) as Question)
-    expect(await tryCrossings(one, other, knownOf(questions[0] as Question))).toEqual([])
-    for (const replica of replicas) await replica.stop()
-    expect(kept).toBeGreaterThanOrEqual(right.get('kept point') as number)
-    await testDatabase.drop()
-  },
-)
+      expect(failures).toEqual([])
+      expect(stops.map(({ code }) => code)).toEqual([0, 0])
+      expect([...right.keys()].sort()).toEqual(['areas', 'batch', 'kept point', 'point'])
+      // Of what clients were told to be kept, all is.
+      const [one, other] = ports as [number, number]
+      const kept = await keptOf(other, questions.at(-1) as Question)
+      expect(await tryCrossings(one, other, knownOf(questions[0] as Question))).toEqual([])
+      for (const replica of replicas) await replica.stop()
+      expect(kept).toBeGreaterThanOrEqual(right.get('kept point') as number)
+      await testDatabase.drop()
+    },
+  )
+})
 
 /** All that is known is a point that can be asked for. */
 function knownOf({ method, path, body = '' }: Question): Plan['known'] {

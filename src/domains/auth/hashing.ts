@@ -1,7 +1,7 @@
-import { availableParallelism } from 'node:os'
 import { ApiError } from '#src/errors.ts'
-import { createFairQueue, type QueueState } from '#src/lib/fair-queue.ts'
+import type { QueueState } from '#src/lib/fair-queue.ts'
 import { networkOf, siteOf } from '#src/lib/network.ts'
+import { createHashingLines, type HashingLines, RUNNING_PER_ACCOUNT } from './hashing-lines.ts'
 
 /** Whose password is hashed, and for whom. */
 export interface HashingFor {
@@ -34,24 +34,10 @@ export interface Hashing {
   state(): QueueState
 }
 
-/**
- * A hash takes about 25 ms of one core and 19 MiB. One core is left to the requests that are not logins,
- * and half of Node's four threads to files and name look-ups.
- */
-const RUNNING = Math.max(1, Math.min(availableParallelism() - 1, 2))
-const RUNNING_PER_ACCOUNT = 2
-const WAITING = 64
-
-export function createHashing(): Hashing {
-  const places = createFairQueue({ running: RUNNING, waiting: WAITING }, busy)
-  const accounts = createFairQueue(
-    { running: Number.POSITIVE_INFINITY, runningEachNetwork: RUNNING_PER_ACCOUNT, waiting: WAITING },
-    busy,
-  )
-  const asking = new Map<string, number>()
-
-  async function lineOf({ account, address, isKnown }: HashingFor): Promise<string> {
-    const crowded = (asking.get(account) ?? 0) > RUNNING_PER_ACCOUNT
+/** @param lines where those who hash wait: of this process, or of all workers of a service */
+export function createHashing({ places, accounts, ask }: HashingLines = createHashingLines(busy)): Hashing {
+  async function lineOf({ account, address, isKnown }: HashingFor, asking: number): Promise<string> {
+    const crowded = asking > RUNNING_PER_ACCOUNT
     // With the kind in front: what is sent as an e-mail may look like anything.
     return crowded && (await isKnown?.()) ? `known ${networkOf(address)} ${account}` : `account ${account}`
   }
@@ -60,15 +46,15 @@ export function createHashing(): Hashing {
     async run(whose, work) {
       const { account, address } = whose
       const network = networkOf(address)
-      asking.set(account, (asking.get(account) ?? 0) + 1)
+      const { asking, end } = await ask(account)
       try {
         const inPlace: InPlace = (hash) =>
           places.run({ network: siteOf(address), caller: `${network} ${account}` }, hash)
-        return await accounts.run({ network: await lineOf(whose), caller: network }, () => work(inPlace))
+        return await accounts.run({ network: await lineOf(whose, asking), caller: network }, () =>
+          work(inPlace),
+        )
       } finally {
-        const left = (asking.get(account) ?? 0) - 1
-        if (left > 0) asking.set(account, left)
-        else asking.delete(account)
+        end()
       }
     },
     state() {
@@ -82,6 +68,7 @@ export function createHashing(): Hashing {
   }
 }
 
-function busy(): ApiError {
+/** What is refused where too many wait to be hashed. */
+export function busy(): ApiError {
   return new ApiError('OVERLOADED', 'The service is busy with other logins; try again in a second.')
 }

@@ -11,6 +11,7 @@ import { createAccountMail } from './account-mail.ts'
 import { startCleanUp } from './clean-up.ts'
 import { createCredentialDesk } from './credentials.ts'
 import { createHashing } from './hashing.ts'
+import type { HashingLines } from './hashing-lines.ts'
 import { mailRoutes } from './mail-routes.ts'
 import { createRegistrationDesk } from './registration.ts'
 import { authRoutes } from './routes.ts'
@@ -23,13 +24,13 @@ import { twoFactorRoutes } from './two-factor-routes.ts'
 import { createSecretSeal, renewSecrets } from './two-factor-secrets.ts'
 
 /** Accounts: registration, login and the tokens that come of it. */
-export async function auth(app: App): Promise<void> {
+export async function auth(app: App, { hashingLines }: { hashingLines?: HashingLines }): Promise<void> {
   for (const schema of [...authSchemas, ...sessionSchemas, ...twoFactorSchemas]) app.addSchema(schema)
   const { config, database } = app
   const db = database.writer
   const log = logOf(app, 'auth')
   const throttle = createThrottle(db)
-  const hashing = createHashing()
+  const hashing = createHashing(hashingLines)
   observeQueue(app.metrics, 'passwords', hashing.state)
   const inTurn = createTurns(throttle, hashing)
   const mail = createAccountMail(db, throttle, config, await mailerOf(app, log))

@@ -17,7 +17,8 @@ export function removeAccounts(app: App): () => void {
     (error) => app.logFailure(error, 'what is left of deleted accounts could not be removed yet'),
   )
   let timer: NodeJS.Timeout | undefined
-  app.addHook('onListen', async () => {
+  // Of a worker another process listens, and its server is told so by this event.
+  app.server.once('listening', () => {
     begin()
     timer = setInterval(begin, LOOK_EVERY_MS).unref()
   })

@@ -83,7 +83,12 @@ export const METRICS = {
   },
   agro_event_loop_active_seconds_total: {
     type: 'counter',
-    help: 'How long the event loop had something to do: its rate is how busy the process is, 1 at most.',
+    help: 'How long the event loops had something to do: its rate is how busy they are, 1 at most for each worker.',
+  },
+  agro_workers: { type: 'gauge', help: 'Processes that answer: WORKERS, but for those that have ended.' },
+  agro_workers_replaced_total: {
+    type: 'counter',
+    help: 'Workers that have ended by themselves and had their places taken.',
   },
   agro_draining: {
     type: 'gauge',

@@ -1,11 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Registry } from 'prom-client'
+import type { Config } from '#src/config.ts'
 import { ApiError, OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
 import type { App } from '../app.ts'
 
 const PATH = '/metrics'
+
+/** The text form of Prometheus, as `prom-client` calls it. */
+const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 /** A scraper has one connection, and some may look by hand. */
 const MOST_CONNECTIONS = 20
@@ -14,21 +17,49 @@ const MOST_CONNECTIONS = 20
 const RECEIVING_MS = 5000
 const SILENCE_MS = 30_000
 
+/** Where the metrics are served. */
+export interface ScrapePort extends AddressInfo {
+  close(): void
+}
+
+/** Reads all metrics, as text. */
+type ReadMetrics = () => Promise<string>
+
 /**
- * Serves the metrics on METRICS_PORT until the service closes, where that is set: never on the port that is open to
- * the public. Nothing of it waits for the database.
+ * Serves the metrics on METRICS_PORT until the service closes, where that is set.
  *
  * @returns where it listens; undefined where it does not
  * @throws {OperatorError} where it cannot
  */
-export async function listenForScrapes(app: App): Promise<AddressInfo | undefined> {
-  const { METRICS_HOST: host, METRICS_PORT: port } = app.config
-  if (port === undefined) return undefined
+export async function listenForScrapes(app: App): Promise<ScrapePort | undefined> {
+  if (app.config.METRICS_PORT === undefined) return undefined
   // Who does not look at the service from outside does not pay for it.
   const { createRegistry } = await import('./registry.ts')
+  const registry = createRegistry(app.metrics)
+  const port = await serveScrapes(
+    app.config,
+    () => registry.metrics(),
+    (error) => app.log.error({ err: error }, 'the metrics could not be read'),
+  )
+  app.addHook('onClose', async () => port?.close())
+  return port
+}
+
+/**
+ * The same for metrics that are read in some way: never on the port that is open to the public. Nothing of it waits
+ * for the database.
+ *
+ * @param failed told why they could not be read
+ */
+export async function serveScrapes(
+  { METRICS_HOST: host, METRICS_PORT: port }: Config,
+  read: ReadMetrics,
+  failed: (error: unknown) => void,
+): Promise<ScrapePort | undefined> {
+  if (port === undefined) return undefined
   const server = createServer(
     { headersTimeout: RECEIVING_MS, requestTimeout: RECEIVING_MS, connectionsCheckingInterval: RECEIVING_MS },
-    answerer(createRegistry(app.metrics), app),
+    answerer(read, failed),
   )
   server.maxConnections = MOST_CONNECTIONS
   server.setTimeout(SILENCE_MS)
@@ -39,19 +70,21 @@ export async function listenForScrapes(app: App): Promise<AddressInfo | undefine
       `Cannot listen for scrapes: ${messageOf(error)}. Set METRICS_HOST or METRICS_PORT.`,
     )
   })
-  app.addHook('onClose', async () => {
-    server.close()
-    server.closeAllConnections()
-  })
-  return server.address() as AddressInfo
+  return {
+    ...(server.address() as AddressInfo),
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
 }
 
-function answerer(registry: Registry, app: App) {
+function answerer(read: ReadMetrics, failed: (error: unknown) => void) {
   let underWay: Promise<string> | undefined
 
   /** Those who ask at the same time are told the same. */
   function scrape(): Promise<string> {
-    underWay ??= registry.metrics().finally(() => {
+    underWay ??= read().finally(() => {
       underWay = undefined
     })
     return underWay
@@ -66,9 +99,9 @@ function answerer(registry: Registry, app: App) {
     }
     try {
       const text = await scrape()
-      response.writeHead(200, { 'content-type': registry.contentType }).end(text)
+      response.writeHead(200, { 'content-type': CONTENT_TYPE }).end(text)
     } catch (error) {
-      app.log.error({ err: error }, 'the metrics could not be read')
+      failed(error)
       refuse(response, new ApiError('INTERNAL', 'The metrics could not be read.'))
     }
   }

@@ -18,6 +18,9 @@ export const metrics = fp(
       'agro_event_loop_active_seconds_total',
       () => performance.eventLoopUtilization().active / 1000,
     )
+    metrics.observe('agro_workers', () => 1)
+    // The process that starts workers counts them.
+    metrics.observe('agro_workers_replaced_total', () => 0)
     metrics.observe('agro_draining', () => Number(app.draining))
     const version = await schemaVersion()
     metrics.observe('agro_schema_version', () => version)

@@ -1,0 +1,132 @@
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import type { Config } from '#src/config.ts'
+import type { ToPrimary, ToWorker } from './messages.ts'
+
+/** How long after one has ended another takes its place: longer where that ends soon as well, up to the last. */
+const PAUSES_MS = [0, 500, 1000, 2000, 4000, 8000, 16_000, 30_000]
+
+/** One that has lived for so long has not ended soon. */
+const STEADY_MS = 60_000
+
+/** A worker, from the start of its process to its end. */
+export interface Member {
+  /** From 1; whoever takes its place has the same. */
+  readonly number: number
+  isReady: boolean
+  tell(message: ToWorker): void
+  /** Hands a connection over. */
+  take(socket: Socket): void
+  kill(): void
+  /** The exit code, or 1 where a signal has ended it. */
+  ended: Promise<number>
+}
+
+/** The workers, each of which has another one take its place when it ends. */
+export interface Crew {
+  /** Those that answer. */
+  ready(): Member[]
+  /** So many have had their places taken. */
+  replaced(): number
+  /**
+   * Starts no other workers from now on; those that do not answer yet are ended.
+   *
+   * @returns the others
+   */
+  retire(): Member[]
+}
+
+export interface CrewOptions {
+  /** The settings of each. */
+  config: Config
+  workers: number
+  say(message: string): void
+  /** A worker is there, ready or not; answers with what hears it, until it has ended. */
+  joined(member: Member): { hear(message: ToPrimary): void; left(): void }
+  /** One can be given connections. */
+  answers(member: Member): void
+}
+
+/**
+ * Starts the workers.
+ *
+ * @returns when all of them answer; undefined where one of them has ended before, which has said why
+ */
+export async function startCrew(options: CrewOptions): Promise<Crew | undefined> {
+  const { workers, say, joined, answers } = options
+  const present = new Map<number, Member>()
+  const restarts = new Map<number, NodeJS.Timeout>()
+  const soon = new Map<number, number>()
+  let retired = false
+  let replaced = 0
+
+  function begin(number: number): Promise<boolean> {
+    const worker = cluster.fork()
+    const began = performance.now()
+    const member = memberOf(worker, number)
+    const { hear, left } = joined(member)
+    present.set(number, member)
+    const becameReady = new Promise<boolean>((resolve) => {
+      worker.on('message', (message: ToPrimary) => {
+        hear(message)
+        if (message.kind === 'loaded') {
+          member.tell({ kind: 'start', config: options.config, worker: number, workers })
+        }
+        if (message.kind !== 'ready') return
+        member.isReady = true
+        answers(member)
+        resolve(true)
+      })
+      void member.ended.then(() => resolve(false))
+    })
+    void member.ended.then(() => {
+      member.isReady = false
+      left()
+      present.delete(number)
+      if (!retired && isComplete) replace(number, performance.now() - began, worker)
+    })
+    return becameReady
+  }
+
+  function replace(number: number, livedMs: number, { process: { exitCode, signalCode } }: Worker): void {
+    const times = livedMs < STEADY_MS ? (soon.get(number) ?? 0) : 0
+    soon.set(number, times + 1)
+    const pauseMs = PAUSES_MS[Math.min(times, PAUSES_MS.length - 1)] as number
+    const after = pauseMs > 0 ? `after ${pauseMs / 1000} s` : 'at once'
+    say(`worker ${number} ended (${signalCode ?? `code ${exitCode}`}): another one starts ${after}`)
+    const restart = () => {
+      replaced++
+      void begin(number)
+    }
+    restarts.set(number, setTimeout(restart, pauseMs))
+  }
+
+  let isComplete = false
+  const numbers = Array.from({ length: workers }, (_, index) => index + 1)
+  isComplete = (await Promise.all(numbers.map(begin))).every(Boolean)
+  if (!isComplete) return undefined
+  const ready = () => [...present.values()].filter(({ isReady }) => isReady)
+  return {
+    ready,
+    replaced: () => replaced,
+    retire() {
+      retired = true
+      for (const timer of restarts.values()) clearTimeout(timer)
+      for (const member of present.values()) if (!member.isReady) member.kill()
+      return ready()
+    },
+  }
+}
+
+function memberOf(worker: Worker, number: number): Member {
+  return {
+    number,
+    isReady: false,
+    // What is told to one that is about to end is told to nobody.
+    tell: (message) => void (worker.isConnected() && worker.send(message, () => {})),
+    take: (socket) => void worker.send({ kind: 'connection' }, socket, () => {}),
+    kill: () => void worker.process.kill('SIGKILL'),
+    ended: once(worker, 'exit').then(([code]) => code ?? 1),
+  }
+}

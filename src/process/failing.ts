@@ -1,0 +1,14 @@
+import { damageOf } from '#src/database/damage.ts'
+import { isDatabaseUnavailable } from '#src/database/failures.ts'
+import { OperatorError } from '#src/errors.ts'
+import type { Announcer } from '#src/lib/announcer.ts'
+
+/** Says why a process cannot go on, and ends it with code 1. */
+export function failWith(error: unknown, announcer: Announcer): never {
+  const damage = damageOf(error)
+  if (error instanceof OperatorError) announcer.fail(error.message)
+  else if (damage) announcer.fail(damage)
+  else if (isDatabaseUnavailable(error)) announcer.fail(`The database went away: ${error.message}.`)
+  else announcer.crash(error)
+  process.exit(1)
+}

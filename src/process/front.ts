@@ -1,0 +1,66 @@
+import { once } from 'node:events'
+import { createServer, type Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import type { Config } from '#src/config.ts'
+import { OperatorError } from '#src/errors.ts'
+import type { Member } from './crew.ts'
+import { hostOf } from './welcome.ts'
+
+/** The one port of a service with workers. */
+export interface Front {
+  port: number
+  /** Hands over those who wait for a worker that answers. */
+  admit(): void
+  /** Listens no more. Whoever was let in has been handed over to a worker before. */
+  close(): Promise<void>
+}
+
+/**
+ * Listens, and hands connections over to the workers by turns. `cluster` can do so by itself, but then workers listen:
+ * where each of them ends in order, a connection that is on its way to the last of them has nobody left to go to.
+ *
+ * @param ready the workers that answer. While there is none, connections wait
+ * @throws {OperatorError} where it cannot listen
+ */
+export async function openFront(config: Config, ready: () => Member[]): Promise<Front> {
+  const waiting = new Set<Socket>()
+  let turn = 0
+
+  function handOver(socket: Socket): void {
+    const members = ready()
+    if (members.length === 0) {
+      waiting.add(socket)
+      return
+    }
+    turn++
+    members[turn % members.length]?.take(socket)
+  }
+
+  // What a client sends is for the worker to read.
+  const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => {
+    socket.on('error', () => {})
+    handOver(socket)
+  })
+  // Those that were handed over do not count here, but with their workers.
+  server.maxConnections = config.MAX_CONNECTIONS
+  server.listen({ host: hostOf(config), port: config.PORT })
+  await once(server, 'listening').catch(({ message }: Error) => {
+    throw new OperatorError(`Cannot listen: ${message}. Set HOST or PORT.`)
+  })
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address ? address.port : config.PORT,
+    admit() {
+      for (const socket of waiting) {
+        waiting.delete(socket)
+        handOver(socket)
+      }
+    },
+    async close() {
+      // Whoever the kernel has let in already is accepted before.
+      await setImmediate()
+      server.close()
+      for (const socket of waiting) socket.destroy()
+    },
+  }
+}

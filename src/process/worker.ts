@@ -1,0 +1,74 @@
+/**
+ * A process of a service with several: it answers over connections that the primary has let in, and has its settings
+ * from there. It stops when it is told to, whatever signals there are, and ends with the primary.
+ */
+import { Socket } from 'node:net'
+import { setDefaultHighWaterMark } from 'node:stream'
+import type { Registry } from 'prom-client'
+import { buildApp, SOCKET_BUFFER_BYTES } from '#src/app.ts'
+import { serverCluster } from '#src/database/client.ts'
+import type { App } from '#src/http/app.ts'
+import { type Announcer, announcerFor } from '#src/lib/announcer.ts'
+import { PRODUCTS } from '#src/products/index.ts'
+import { endInOrder } from './ending.ts'
+import { failWith } from './failing.ts'
+import type { ToPrimary, ToWorker } from './messages.ts'
+import { createRemoteLines } from './remote-lines.ts'
+import './v8-flags.ts'
+
+/** Those for the whole group of processes, as Ctrl-C at a terminal, are for the primary. */
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {})
+
+type ToStart = Extract<ToWorker, { kind: 'start' }>
+
+const tell = (message: ToPrimary) => void process.send?.(message)
+const hashingLines = createRemoteLines(tell)
+/** What the primary tells before there is a service is about nothing that is there. */
+let hear: (message: ToWorker, socket: unknown) => void = () => {}
+
+process.on('message', (message: ToWorker, socket: unknown) => {
+  if (message.kind !== 'start') return hear(message, socket)
+  const announcer = announcerFor(message.config.LOG_FORMAT, message.worker)
+  start(message, announcer).catch((error) => failWith(error, announcer))
+})
+tell({ kind: 'loaded' })
+
+async function start({ config, worker }: ToStart, { say }: Announcer): Promise<void> {
+  // For connections that this process lets in the server says it.
+  setDefaultHighWaterMark(false, SOCKET_BUFFER_BYTES)
+  // Nothing is asked before the first request: the primary has tried the connection.
+  const database = serverCluster(config.DATABASE_URL as string, config).connect()
+  const app = await buildApp(config, database, PRODUCTS, { worker, hashingLines })
+  await app.ready()
+  // Node watches over headers from then on, and the service begins what it does in the background.
+  app.server.emit('listening')
+  hear = (message, socket) => {
+    if (message.kind === 'connection') admit(app, socket)
+    else if (message.kind === 'drain') app.startDraining()
+    else if (message.kind === 'end') void endInOrder(app, database, say)
+    else if (message.kind === 'scrape') void scrape(app)
+    else hashingLines.hear(message)
+  }
+  tell({ kind: 'ready' })
+}
+
+/** Has the server answer over a connection as if it had let it in. */
+function admit({ server }: App, socket: unknown): void {
+  // A client may have gone on the way here.
+  if (!(socket instanceof Socket)) return
+  // Who sends no more may still read.
+  socket.allowHalfOpen = true
+  server.emit('connection', socket)
+}
+
+let registry: Promise<Registry> | undefined
+
+async function scrape({ metrics, log }: App): Promise<void> {
+  // Who does not look at the service from outside does not pay for it.
+  registry ??= import('#src/http/metrics/registry.ts').then(({ createRegistry }) => createRegistry(metrics))
+  try {
+    tell({ kind: 'metrics', metrics: await (await registry).getMetricsAsJSON() })
+  } catch (error) {
+    log.error({ err: error }, 'the metrics could not be read')
+  }
+}

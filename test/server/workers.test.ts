@@ -1,0 +1,154 @@
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+import { scrape } from '#test/setup/scrape.ts'
+import { addressOf, startService, type TestProcess } from '#test/setup/service-process.ts'
+
+const POINT = '/advisory/yield/point?lat=9&lng=38.7'
+const COUNT = 'http_request_duration_seconds_count{method="POST",route="/advisory/yield/point",status="200"}'
+
+interface Workers {
+  service: TestProcess
+  testDatabase: TestDatabase
+  address: string
+  metricsPort: number
+}
+
+async function startWorkers(settings: Record<string, string> = {}): Promise<Workers> {
+  const testDatabase = await createTestDatabase('demo', { WORKERS: '2', METRICS_PORT: '0', ...settings })
+  const service = startService(testDatabase.environment)
+  const address = await addressOf(service)
+  const [, port] = await service.prints(/metrics at http:\/\/127\.0\.0\.1:(\d+)/)
+  return { service, testDatabase, address, metricsPort: Number(port) }
+}
+
+/** A connection that is kept, which a worker has. */
+async function open(address: string): Promise<{ socket: Socket; ask(path?: string): Promise<string> }> {
+  const socket = connect(Number(new URL(address).port), '127.0.0.1').on('error', () => {})
+  onTestFinished(() => void socket.destroy())
+  await once(socket, 'connect')
+  async function ask(path = POINT): Promise<string> {
+    const method = path === POINT ? 'POST' : 'GET'
+    socket.write(`${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    return await next(socket)
+  }
+  return { socket, ask }
+}
+
+/** The first line of what comes over a connection; none where it is closed before. */
+function next(socket: Socket): Promise<string> {
+  return new Promise((resolve) => {
+    const look = (data?: Buffer) => {
+      socket.off('data', look).off('close', closed)
+      resolve(String(data ?? '').split('\r\n')[0] as string)
+    }
+    const closed = () => look()
+    socket.on('data', look).on('close', closed)
+  })
+}
+
+function hasEnded(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch {
+    return true
+  }
+}
+
+/** The ids of the processes that have answered so far, by the numbers of the workers. */
+function pidsIn(log: string): Map<number, number> {
+  const lines = log.split('\n').filter((line) => line.startsWith('{'))
+  return new Map(lines.map((line) => JSON.parse(line)).map(({ worker, pid }) => [worker, pid]))
+}
+
+/** Several processes cannot share the embedded database. */
+describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('with WORKERS=2', () => {
+  test('a worker that is killed is replaced, no request to the other one fails, and the metrics add up', async () => {
+    const { service, testDatabase, address, metricsPort } = await startWorkers({
+      LOG_LEVEL: 'warn',
+      ACCESS_LOG: 'true',
+      DATABASE_POOL_SIZE: '10',
+      SLOW_CLIENT_MS: '1000',
+    })
+    expect(service.stdout()).toMatch(/^agro: ready in [\d.]+ s, with 2 workers$/m)
+    const connections = [await open(address), await open(address), await open(address), await open(address)]
+    for (const { ask } of connections) expect(await ask()).toBe('HTTP/1.1 200 OK')
+
+    const { samples } = await scrape(metricsPort)
+    expect(samples.get(COUNT)).toBe(4)
+    expect(samples.get('agro_workers')).toBe(2)
+    expect(samples.get('agro_http_connections{state="idle"}')).toBe(4)
+    expect(samples.get('agro_database_pool_limit{pool="writer"}')).toBe(10)
+    expect(samples.get('agro_releases_published{product="yield",country="eth"}')).toBe(1)
+
+    // Of both there is one that does nothing but that which follows.
+    await vi.waitFor(() => expect([...pidsIn(service.stdout()).keys()].sort()).toEqual([1, 2]), PATIENCE)
+    const killed = pidsIn(service.stdout()).get(2) as number
+    let isOver = false
+    const outcomes = connections.map(async ({ socket, ask }) => {
+      let answers = 0
+      while (!isOver && !socket.destroyed) if ((await ask()) === 'HTTP/1.1 200 OK') answers++
+      return { answers, closed: socket.destroyed }
+    })
+    process.kill(killed, 'SIGKILL')
+    await service.prints(/agro: worker 2 ended \(SIGKILL\): another one starts at once\n/)
+    await vi.waitFor(async () => {
+      const { samples } = await scrape(metricsPort)
+      expect([samples.get('agro_workers'), samples.get('agro_workers_replaced_total')]).toEqual([2, 1])
+    }, PATIENCE)
+    // Those that are made now go to both.
+    const more = [await open(address), await open(address)]
+    for (const { ask } of more) expect(await ask()).toBe('HTTP/1.1 200 OK')
+    await vi.waitFor(() => expect(pidsIn(service.stdout()).get(2)).not.toBe(killed), PATIENCE)
+    isOver = true
+    const ends = await Promise.all(outcomes)
+    expect(ends.filter(({ closed }) => closed)).toHaveLength(2)
+
+    // What the killed one had counted when it was last asked is not lost, and what it has done since may be.
+    const ofOthers = ends.reduce((sum, { answers, closed }) => sum + (closed ? 0 : answers), 0)
+    const counted = (await scrape(metricsPort)).samples.get(COUNT) as number
+    expect(counted).toBeGreaterThanOrEqual(4 + ofOthers + 2)
+    expect(counted).toBeLessThanOrEqual(4 + ends.reduce((sum, { answers }) => sum + answers, 0) + 2)
+
+    // Node watches over headers only of servers that listen, as it is told.
+    const unfinished = await open(address)
+    unfinished.socket.write('GET /health/live HTTP/1.1\r\nHos')
+    expect(await next(unfinished.socket)).toBe('HTTP/1.1 408 Request Timeout')
+
+    service.signal('SIGTERM')
+    expect([await service.ended, service.stderr()]).toEqual([0, ''])
+    await testDatabase.drop()
+  })
+
+  test('workers leave signals to the process that started them, and end with it', async () => {
+    const { service, testDatabase, address } = await startWorkers({ LOG_LEVEL: 'warn', ACCESS_LOG: 'true' })
+    const connections = [await open(address), await open(address)]
+    for (const { ask } of connections) expect(await ask()).toBe('HTTP/1.1 200 OK')
+    await vi.waitFor(() => expect(pidsIn(service.stdout()).size).toBe(2), PATIENCE)
+    const pids = [...pidsIn(service.stdout()).values()]
+    // As Ctrl-C at a terminal and the end of a group of processes do.
+    for (const pid of pids) for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.kill(pid, signal)
+    for (const { ask } of connections) expect(await ask()).toBe('HTTP/1.1 200 OK')
+
+    service.signal('SIGKILL')
+    expect(await service.ended).toBe('SIGKILL')
+    await vi.waitFor(() => expect(pids.map(hasEnded)).toEqual([true, true]), PATIENCE)
+    await testDatabase.drop()
+  })
+
+  test('the delay of a stop is one for all, in which readiness is 503 everywhere', async () => {
+    const { service, testDatabase, address } = await startWorkers({ SHUTDOWN_DELAY_MS: '3000' })
+    service.signal('SIGTERM')
+    await service.prints(/stopping/)
+    await vi.waitFor(async () => {
+      const statuses = [1, 2].map(async () => (await open(address)).ask('/health/ready'))
+      expect(await Promise.all(statuses)).toEqual(Array(2).fill('HTTP/1.1 503 Service Unavailable'))
+    }, PATIENCE)
+    expect(await service.ended).toBe(0)
+    await expect(open(address)).rejects.toThrow('ECONNREFUSED')
+    await testDatabase.drop()
+  })
+})
