@@ -1,15 +1,11 @@
-import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { BATCH_LIMITS } from '#schemas/batch-forms.ts'
 import { ApiError, BASE } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { isUntypedJson, NOT_UTF8, nestingError, turnToParse } from '#src/http/plugins/body-parser.ts'
-import { overloaded } from '#src/http/plugins/overload.ts'
-import type { Place } from '#src/lib/byte-room.ts'
-import { FORMS, type Form, readBatch, type SentBatch } from './sent.ts'
-
-/** Several times as many as features of as many points as a call may have. */
-const MOST_LISTS = 200_000
+import { collectBody, longJsonParser, textOf } from '#src/http/collected-body.ts'
+import { FORMS, type Form } from '#src/http/forms.ts'
+import { isUntypedJson, turnToParse } from '#src/http/plugins/body-parser.ts'
+import { readBatch, type SentBatch } from './sent.ts'
 
 export const UNSUPPORTED_FORM = `Send the body as one of ${FORMS.join(', ')}.`
 
@@ -28,7 +24,7 @@ function hint({ user }: FastifyRequest): string {
  */
 export function readBatchBodies(app: App): number {
   const { BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES } = app.config
-  const jsonParser = app.getDefaultJsonParser('error', 'error')
+  const parseJson = longJsonParser(app)
 
   const longest = Math.max(BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES)
   const limitsOf = ({ user }: FastifyRequest) => ({
@@ -55,18 +51,6 @@ export function readBatchBodies(app: App): number {
     const text = textOf(body)
     if (text.trim() === '') return undefined
     return readBatch(form, text, (json) => parseJson(request, json))
-  }
-
-  function parseJson(request: FastifyRequest, json: string): unknown {
-    const excess = nestingError(json, 'body', MOST_LISTS)
-    if (excess) throw excess
-    let parsed: unknown
-    // The parser calls back before it returns.
-    void jsonParser(request, json, (error, body) => {
-      if (error) throw error
-      parsed = body
-    })
-    return parsed
   }
 }
 
@@ -97,64 +81,14 @@ interface Limits {
   longest: number
 }
 
-/** The bytes of a body, not more than the limit of them. */
+/** The bytes of a body, as many as its caller may send. */
 function collect(
   request: FastifyRequest,
   stream: NodeJS.ReadableStream,
   { limit, longest }: Limits,
 ): Promise<Buffer> {
-  const tooLarge = (bytes: number) => {
+  return collectBody(request, stream, limit, (bytes) => {
     const error = new ApiError('BODY_TOO_LARGE', `The body is larger than ${limit} bytes. ${hint(request)}`)
     return refusalOf(request, error, bytes <= longest)
-  }
-  const announced = Number(request.headers['content-length'])
-  if (announced > limit) return Promise.reject(tooLarge(announced))
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
-    let length = 0
-    stream.on('data', (chunk: Buffer) => {
-      length += chunk.length
-      if (length <= limit && (request.place?.growTo(length) ?? true)) {
-        chunks.push(chunk)
-      } else {
-        // What else comes is read by nobody, and thrown away by Node; what decodes it ends.
-        stream.removeAllListeners('data')
-        if (stream !== request.raw) (stream as Readable).destroy()
-        reject(length > limit ? tooLarge(length) : overloaded())
-      }
-    })
-    stream.on('end', () => resolve(Buffer.concat(chunks, length)))
-    stream.on('error', reject)
   })
-}
-
-/**
- * Gives back what a call holds of the room as its answer is made.
- *
- * @param left what the rest of the answer is made of, of which each piece takes one
- */
-export async function* givingBack(
-  place: Place | null,
-  left: readonly unknown[],
-  pieces: AsyncGenerator<Buffer>,
-): AsyncGenerator<Buffer> {
-  const bytesEach = (place?.bytes ?? 0) / left.length
-  for await (const piece of pieces) {
-    place?.shrinkTo(left.length * bytesEach)
-    yield piece
-  }
-}
-
-const UTF_8 = new TextDecoder('utf-8', { fatal: true })
-
-/** The text of a body, without a byte order mark. */
-function textOf(body: Buffer): string {
-  let text: string
-  try {
-    text = UTF_8.decode(body)
-  } catch {
-    throw new ApiError('MALFORMED_BODY', NOT_UTF8)
-  }
-  if (text.includes('\0')) throw new ApiError('MALFORMED_BODY', 'The body contains NUL characters.')
-  return text
 }

@@ -17,6 +17,8 @@ import { asQuery } from '#schemas/point-request.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { attach, DISPOSITION, isFileType } from '#src/http/attachment.ts'
+import { givingBack } from '#src/http/collected-body.ts'
+import { FORMS, mediaTypeOf, OFFERS } from '#src/http/forms.ts'
 import { negotiate, notAcceptable } from '#src/http/negotiation.ts'
 import { queryMerger } from '#src/http/parameters.ts'
 import { TOKEN_OF_NO_USE } from '#src/http/plugins/authentication.ts'
@@ -30,10 +32,10 @@ import { exampleNoRelease } from '../lookup/example-reasons.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { seriesOf } from '../lookup/series.ts'
 import { adviseBatch, writeAnswer } from './answer.ts'
-import { givingBack, readBatchBodies, refuseTooMany, UNSUPPORTED_FORM } from './body.ts'
+import { readBatchBodies, refuseTooMany, UNSUPPORTED_FORM } from './body.ts'
 import { readPoint, type Validator } from './items.ts'
 import { createPassage, refuseOwnNames } from './passage.ts'
-import { FORMS, type Form, type SentBatch } from './sent.ts'
+import type { SentBatch } from './sent.ts'
 import { createSliceTurns } from './slice-turns.ts'
 import { createWriter, headerOf } from './writers.ts'
 
@@ -50,11 +52,6 @@ One call may have ${BATCH_LIMITS.anonymous} points, and ${BATCH_LIMITS.withToken
 Points are sent as JSON, as NDJSON (a point a line), as CSV or as GeoJSON. \`Accept\` chooses among the same forms for the answer; without it, the answer has the form of the request. What applies to all points comes in the query; a JSON body may have it as well, and wins. \`pass=area_ha,farmer\` passes columns or properties of that name through to the answers.
 
 Long answers are streamed. If the service fails midway, the connection is cut: an answer is whole when its transfer ends properly. Long bodies are received when there is room for them, those of different callers by turns; where too many wait, or one has waited for long, the answer is 503 \`OVERLOADED\`. Calls with many points are not kept in the caller's history.`
-
-/** What is closest to the form of the request comes first: it is the answer where `Accept` does not say. */
-const OFFERS = Object.fromEntries(
-  FORMS.map((form) => [form, [form, ...FORMS.filter((other) => other !== form)]]),
-) as Record<Form, [Form, ...Form[]]>
 
 export interface BatchOptions {
   lookup: Lookup
@@ -169,9 +166,4 @@ function takeBatch(call: FastifyRequest): void {
   refuseTooMany(call, batch)
   call.batch = batch
   call.body = batch.parameters
-}
-
-function mediaTypeOf(form: Form): string {
-  if (form === 'text/csv') return 'text/csv; charset=utf-8; header=present'
-  return form === 'application/json' ? 'application/json; charset=utf-8' : form
 }

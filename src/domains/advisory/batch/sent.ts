@@ -1,13 +1,10 @@
 import { BATCH_LIMITS } from '#schemas/batch-forms.ts'
 import { ApiError } from '#src/errors.ts'
+import type { Form } from '#src/http/forms.ts'
 import { nestingError } from '#src/http/plugins/body-parser.ts'
 import { isInAnotherCrs } from '#src/lib/geojson.ts'
 import { isObject } from '#src/lib/objects.ts'
 import { csvRecords, csvTable } from './csv.ts'
-
-/** The forms in which many points are sent and answered. */
-export const FORMS = ['application/json', 'application/x-ndjson', 'text/csv', 'application/geo+json'] as const
-export type Form = (typeof FORMS)[number]
 
 /** The points of a call as they were sent, in their order. */
 export interface SentPoints {

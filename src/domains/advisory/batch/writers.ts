@@ -2,6 +2,7 @@ import type { BatchPoint } from '#schemas/batch-forms.ts'
 import type { ErrorBody } from '#schemas/common.ts'
 import { POINT_DEFAULTS } from '#schemas/point-request.ts'
 import { csvCell } from '#src/http/csv.ts'
+import type { Form } from '#src/http/forms.ts'
 import { readNumber } from '#src/http/parameters.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { type ItemWriter, idMember, itemWriter, memberTexts } from '../lookup/item-writer.ts'
@@ -9,7 +10,6 @@ import { labelsOf, releaseMembers } from '../lookup/products.ts'
 import type { LayerLabel, ReleaseLabels } from '../lookup/queries.ts'
 import type { Passed } from './passage.ts'
 import type { Scalar } from './scalars.ts'
-import type { Form } from './sent.ts'
 
 /**
  * Writes the answer to many points in one form. Whatever is the same for all points of a release is
