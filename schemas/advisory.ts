@@ -141,7 +141,10 @@ const { error, code, details } = ErrorBody.properties
  * What a point's answer says of the place, or why it has nothing to say: the members of an answer where
  * that of one point is a part.
  */
-export function dataOrReason({ product, response }: PointSchemas): Record<string, TSchema> {
+export function dataOrReason({
+  product,
+  response,
+}: Pick<PointSchemas, 'product' | 'response'>): Record<string, TSchema> {
   const { location: _, history_id: __, ...data } = response.properties as Record<string, TSchema>
   return {
     ...Object.fromEntries(

@@ -109,9 +109,9 @@ export const PolygonRequest = requestSchema(
 )
 export type PolygonRequest = WithoutNulls<Static<typeof PolygonRequest>>
 
-/** What is asked beside the place. */
+/** What is asked beside the place, or the places. */
 export function parametersOf(request: TObject): TObject {
-  const { geometry: _, admin: __, ...parameters } = request.properties
+  const { geometry: _, polygons: __, admin: ___, ...parameters } = request.properties
   return Type.Object(parameters)
 }
 

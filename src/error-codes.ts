@@ -50,6 +50,7 @@ export const ERRORS = {
   TOO_MANY_KEYS: { status: 409, meaning: 'The user has as many keys as are allowed.' },
   BODY_TOO_LARGE: { status: 413, meaning: 'The body is larger than the limit.' },
   TOO_MANY_POINTS: { status: 413, meaning: 'The call has more points than are answered at once.' },
+  TOO_MANY_POLYGONS: { status: 413, meaning: 'The call has more polygons than are answered at once.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is not of a type this endpoint reads.' },
   IDEMPOTENCY_KEY_REUSED: {
     status: 422,
@@ -121,6 +122,7 @@ export const EXAMPLE_SENTENCES: Record<ErrorCode, string> = {
   BODY_TOO_LARGE: 'The body is too large.',
   TOO_MANY_POINTS:
     'The call has 1001 points. Without a token a call may have 1000 points, with one (log in with POST /auth/login) 20000.',
+  TOO_MANY_POLYGONS: 'The call has 1001 polygons. A call may have 1000: send several.',
   UNSUPPORTED_MEDIA_TYPE: 'Send the body as application/json.',
   TOO_MANY_REQUESTS: 'Too many attempts; try again in 8 s.',
   RATE_LIMITED: 'There may be 600 requests in 60 s; try again in 8 s.',

@@ -83,6 +83,13 @@ export function unknownCountry(field: string, codes: string[]): ApiError {
   ])
 }
 
+/** @param levels of which areas are loaded for the country */
+export function noAreas({ name, levels }: { name: string; levels: number[] }, level: number): ApiError {
+  const others = levels.filter((other) => other > 0)
+  const loaded = others.length > 0 ? `; there are some of level ${others.join(' and ')}` : ''
+  return new ApiError('NO_AREAS', `No areas of level ${level} are loaded for ${name}${loaded}.`)
+}
+
 /**
  * What an operator did or met that the program cannot go on from: a bad manifest, a locked folder.
  * The command line prints the message alone, without a stack.

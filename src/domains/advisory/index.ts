@@ -3,6 +3,8 @@ import { allProductsSchemasOf } from '#schemas/all-products.ts'
 import { batchComponentsOf, batchSchemasOf } from '#schemas/batch.ts'
 import { batchFormsOf } from '#schemas/batch-forms.ts'
 import { polygonComponentsOf, polygonSchemasOf } from '#schemas/polygon.ts'
+import { polygonsComponentsOf, polygonsSchemasOf } from '#schemas/polygons.ts'
+import { polygonsFormsOf } from '#schemas/polygons-forms.ts'
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
 import type { App } from '#src/http/app.ts'
 import { batchRoutes } from './batch/routes.ts'
@@ -25,11 +27,13 @@ export async function advisory(app: App, { record }: AdvisoryOptions): Promise<v
   const batches = points.map(batchSchemasOf)
   const forms = batchFormsOf(products)
   const polygons = points.map(polygonSchemasOf)
+  const many = { schemas: polygons.map(polygonsSchemasOf), forms: polygonsFormsOf(products) }
   const components = [
     ...pointComponentsOf(points),
     ...allProducts.components,
     ...batchComponentsOf(batches, forms),
     ...polygonComponentsOf(polygons),
+    ...polygonsComponentsOf(many.schemas, many.forms),
   ]
   for (const schema of components) app.addSchema(schema)
 
@@ -38,5 +42,5 @@ export async function advisory(app: App, { record }: AdvisoryOptions): Promise<v
   app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
   pointRoutes(app, pointEndpointsOf(points, allProducts.response), lookup, record)
   await app.register(batchRoutes, { lookup, schemas: batches, forms })
-  await app.register(polygonRoutes, { lookup, schemas: polygons, record })
+  await app.register(polygonRoutes, { lookup, schemas: polygons, many, record })
 }

@@ -8,7 +8,7 @@ import {
 } from '#schemas/areas.ts'
 import { ref } from '#schemas/common.ts'
 import { queryOf } from '#schemas/point-request.ts'
-import { ApiError, errorResponses, unknownCountry } from '#src/errors.ts'
+import { ApiError, errorResponses, noAreas, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { cursorAfter, placeOf } from '#src/http/cursor.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
@@ -106,10 +106,4 @@ function mediaTypeOf(request: FastifyRequest<{ Querystring: AdminQuery }>, reply
   const { format } = request.query
   if (format === undefined) return negotiate(request, reply, MEDIA_TYPES)
   return format === 'geojson' ? GEOJSON : JSON_TYPE
-}
-
-function noAreas({ name, levels }: AdminCountry, level: number): ApiError {
-  const others = levels.filter((other) => other > 0)
-  const loaded = others.length > 0 ? `; there are some of level ${others.join(' and ')}` : ''
-  return new ApiError('NO_AREAS', `No areas of level ${level} are loaded for ${name}${loaded}.`)
 }

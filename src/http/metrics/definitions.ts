@@ -49,6 +49,10 @@ export const METRICS = {
     help: 'What was refused because too much waited, by batcher.',
   },
   agro_batch_points_total: { type: 'counter', help: 'Points of calls with many points, by product.' },
+  agro_batch_polygons_total: {
+    type: 'counter',
+    help: 'Polygons and areas of calls with many of them, by product.',
+  },
   agro_tile_cache_tiles: { type: 'gauge', help: 'Tiles in memory.' },
   agro_tile_cache_bytes: { type: 'gauge', help: 'Memory that tiles have taken.' },
   agro_tile_cache_limit_bytes: { type: 'gauge', help: 'Memory that tiles may take: TILE_CACHE_MB.' },

@@ -6,8 +6,8 @@ import type { Form } from '#src/http/forms.ts'
 import { readNumber } from '#src/http/parameters.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { type ItemWriter, idMember, itemWriter, memberTexts } from '../lookup/item-writer.ts'
-import { labelsOf, releaseMembers } from '../lookup/products.ts'
-import type { LayerLabel, ReleaseLabels } from '../lookup/queries.ts'
+import { columnOf, releaseMembers } from '../lookup/products.ts'
+import type { ReleaseLabels } from '../lookup/queries.ts'
 import type { Passed } from './passage.ts'
 import type { Scalar } from './scalars.ts'
 
@@ -154,11 +154,7 @@ function textOf(value: number, none: string): number | string {
   return Number.isNaN(value) ? none : value
 }
 
-/** A column a layer: its value's key, which says the unit, and what tells it from the others. */
+/** A column a layer. */
 function columnsOf(product: ProductDefinition, { layers }: ReleaseLabels): string[] {
-  return layers.map((layer: LayerLabel) =>
-    [product.value.key, ...Object.values(labelsOf(product, layer)).filter((label) => label !== null)].join(
-      ' ',
-    ),
-  )
+  return layers.map((layer) => columnOf(product, layer, product.value.key))
 }

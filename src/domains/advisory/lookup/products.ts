@@ -15,6 +15,11 @@ export function labelsOf({ input, seasonal }: ProductDefinition, layer: LayerLab
   return labels
 }
 
+/** The column of a table with a number of a layer: its key, which says the unit, and what tells the layer from others. */
+export function columnOf(product: ProductDefinition, layer: LayerLabel, key: string): string {
+  return [key, ...Object.values(labelsOf(product, layer)).filter((label) => label !== null)].join(' ')
+}
+
 /** The entries of a point's answer, in the release's order; layers without a value are left out. */
 export function entriesOf(product: ProductDefinition, release: ReleaseLabels, values: LayerValues): Entry[] {
   const { key } = product.value

@@ -14,8 +14,19 @@ export interface PolygonAdvice {
   statistics: ZonalStatistics
 }
 
+/** What a release comes to in a polygon, and a position inside. */
+export type LocatedStatistics = ZonalStatistics & Position
+
+/** What is stored or remembered as advice. */
+export function adviceFrom(
+  release: ReleaseLabels,
+  { longitude, latitude, ...statistics }: LocatedStatistics,
+): PolygonAdvice {
+  return { release, position: roundedPosition({ longitude, latitude }), statistics }
+}
+
 /** A position that was computed to the last bit, as it is shown. */
-export function roundedPosition({ longitude, latitude }: Position): Position {
+function roundedPosition({ longitude, latitude }: Position): Position {
   return { longitude: roundDegrees(longitude), latitude: roundDegrees(latitude) }
 }
 
@@ -31,6 +42,11 @@ export async function withValues<Advice extends PolygonAdvice>(
   series: Series,
   advice: Advice,
 ): Promise<Advice> {
-  if (advice.statistics.layers.some((layer) => layer !== null)) return advice
+  if (hasValues(advice)) return advice
   throw await wait(() => reasons.noValue(snapshot, series, advice.position, 'polygon'))
+}
+
+/** Whether any layer has a value. */
+export function hasValues({ statistics }: PolygonAdvice): boolean {
+  return statistics.layers.some((layer) => layer !== null)
 }

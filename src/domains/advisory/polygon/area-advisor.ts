@@ -6,34 +6,39 @@ import type { LogFailure } from '#src/http/plugins/failure-log.ts'
 import type { Series } from '#src/products/series.ts'
 import { decodeMultiPolygon } from '#src/raster/geometry-wkb.ts'
 import type { Lookup, WorkInRelease } from '../lookup/lookup.ts'
-import type { Position } from '../lookup/queries.ts'
+import type { PublishedRelease } from '../lookup/published-release.ts'
 import { ReplacedMeanwhile } from '../lookup/replaced.ts'
 import { codesOf, type Snapshot } from '../lookup/snapshot.ts'
-import { type PolygonAdvice, roundedPosition, withValues } from './advice.ts'
+import { adviceFrom, type LocatedStatistics, type PolygonAdvice, withValues } from './advice.ts'
 import type { Computation, Waiting } from './computing.ts'
 import { interiorPointOf } from './interior-point.ts'
-import { findArea, persistAreaResult, readArea } from './queries.ts'
+import { type AreaInRelease, findArea, persistAreaResult, readArea } from './queries.ts'
 import type { ReleaseStatistics } from './release-statistics.ts'
-import type { ZonalStatistics } from './zonal-statistics.ts'
 
 export type AreaAdvice = PolygonAdvice & { admin: AdvisedArea }
 
-/**
- * Answers for administrative areas from the published releases.
- *
- * @throws {ApiError} which says why there is no answer
- */
-export type AdviseArea = (series: Series, area: AreaReference, waiting: Waiting) => Promise<AreaAdvice>
-
-/** What the database stores of an area once it has been computed. */
-type StoredStatistics = ZonalStatistics & Position
+/** Answers for administrative areas. */
+export interface AreaAdvisor {
+  /**
+   * Advice from the release that answers for a series.
+   *
+   * @throws {ApiError} which says why there is no answer
+   */
+  advise(series: Series, area: AreaReference, waiting: Waiting): Promise<AreaAdvice>
+  /**
+   * Advice from a release for an area that was found, which may be without any value.
+   *
+   * @throws {ReplacedMeanwhile} where the release or the area has been deleted: to be called within `inRelease`
+   */
+  adviseOn(area: AreaInRelease, release: PublishedRelease, waiting: Waiting): Promise<AreaAdvice>
+}
 
 export function createAreaAdvisor(
   database: Database,
   lookup: Lookup,
   statisticsIn: ReleaseStatistics,
   logFailure: LogFailure,
-): AdviseArea {
+): AreaAdvisor {
   const { reasons } = lookup
 
   /** Computes what a release comes to in an area, and stores it for those who ask next. */
@@ -41,7 +46,7 @@ export function createAreaAdvisor(
     computation: Computation,
     releaseId: number,
     areaId: number,
-  ): Promise<StoredStatistics> {
+  ): Promise<LocatedStatistics> {
     const shape = await readArea(computation.ask, areaId)
     // Its boundaries are being replaced.
     if (!shape) throw new ReplacedMeanwhile()
@@ -56,25 +61,34 @@ export function createAreaAdvisor(
     return stored
   }
 
-  return (series, reference, { wait, waitInTurn, compute }) => {
-    const find = (releaseId: number | null) => findArea(database.reader, reference, releaseId)
-    const adviseIn: WorkInRelease<AreaAdvice> = async (snapshot, release) => {
-      const area = await waitInTurn(() => find(release?.id ?? null))
-      if (!area) throw unknownArea(snapshot, reference)
-      if (!release) throw await wait(() => reasons.noRelease(snapshot, series))
-      const { id, countryCode, level, code, name } = area
-      const { longitude, latitude, ...statistics } =
-        (area.statistics as StoredStatistics | null) ??
-        (await compute(async (computation) => {
-          // Others may have asked for it, too, while this one waited for its turn.
-          const stored = (await computation.wait(() => find(release.id)))?.statistics
-          return (stored as StoredStatistics | null) ?? computeArea(computation, release.id, id)
-        }))
-      const position = roundedPosition({ longitude, latitude })
-      const admin = { country_code: countryCode, level, code, name }
-      return withValues(reasons, wait, snapshot, series, { admin, release, position, statistics })
-    }
-    return lookup.inRelease(series, adviseIn, wait)
+  async function adviseOn(
+    area: AreaInRelease,
+    release: PublishedRelease,
+    { compute }: Waiting,
+  ): Promise<AreaAdvice> {
+    const { id, countryCode, level, code, name } = area
+    const located =
+      area.statistics ??
+      (await compute(async (computation) => {
+        // Others may have asked for it, too, while this one waited for its turn.
+        const found = await computation.wait(() => findArea(database.reader, area, release.id))
+        return found?.statistics ?? computeArea(computation, release.id, id)
+      }))
+    return { admin: { country_code: countryCode, level, code, name }, ...adviceFrom(release, located) }
+  }
+
+  return {
+    adviseOn,
+    advise(series, reference, waiting) {
+      const { wait, waitInTurn } = waiting
+      const adviseIn: WorkInRelease<AreaAdvice> = async (snapshot, release) => {
+        const area = await waitInTurn(() => findArea(database.reader, reference, release?.id ?? null))
+        if (!area) throw unknownArea(snapshot, reference)
+        if (!release) throw await wait(() => reasons.noRelease(snapshot, series))
+        return withValues(reasons, wait, snapshot, series, await adviseOn(area, release, waiting))
+      }
+      return lookup.inRelease(series, adviseIn, wait)
+    },
   }
 }
 

@@ -44,7 +44,8 @@ export function polygonBodyReader(schema: TObject): (call: FastifyRequest) => Se
   }
 }
 
-function isPolygonItself({ body, headers }: FastifyRequest): boolean {
+/** Whether the body of a call is GeoJSON by itself. */
+export function isPolygonItself({ body, headers }: FastifyRequest): boolean {
   if (!isObject(body)) return false
   return (
     GEOJSON_TYPES.has(body.type) || headers['content-type']?.split(';')[0]?.trim().toLowerCase() === GEOJSON
@@ -56,8 +57,8 @@ function withType(body: object): object {
   throw invalid('type', 'is required: it says what GeoJSON the body is')
 }
 
-/** The name of a Feature. Properties are anything: what cannot be a name is none. */
-function nameOf(geojson: unknown, call: FastifyRequest): string | undefined {
+/** The name of a Feature; undefined where it has none. Properties are anything: what cannot be a name is none. */
+export function nameOf(geojson: unknown, call: FastifyRequest): string | undefined {
   if (!isObject(geojson) || geojson.type !== 'Feature' || !isObject(geojson.properties)) return undefined
   const { name } = geojson.properties
   const isName = call.compileValidationSchema(PointRequest.properties.name)

@@ -71,6 +71,19 @@ function within(at: string, member: string): string {
   return at === '' ? member : `${at}.${member}`
 }
 
+/** An outline as GeoJSON: longitudes and latitudes to the last digit. */
+export function geoJsonOf({ type, polygons }: Outline): object {
+  const coordinates = polygons.map((rings) => rings.map(positionsOf))
+  return { type, coordinates: type === 'Polygon' ? coordinates[0] : coordinates }
+}
+
+function positionsOf(ring: Rings[number]): [longitude: number, latitude: number][] {
+  return Array.from({ length: ring.length / 2 }, (_, index) => [
+    ring[2 * index] as number,
+    ring[2 * index + 1] as number,
+  ])
+}
+
 /** A 400 for a place in the body. */
 export function invalid(field: string, rule: string): ApiError {
   const message = `${field} ${rule}`

@@ -2,20 +2,31 @@ import type { Database } from '#src/database/client.ts'
 import type { Series } from '#src/products/series.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import type { Lookup, WorkInRelease } from '../lookup/lookup.ts'
-import { type PolygonAdvice, roundedPosition, withValues } from './advice.ts'
-import type { Waiting } from './computing.ts'
+import type { PublishedRelease } from '../lookup/published-release.ts'
+import { adviceFrom, type LocatedStatistics, type PolygonAdvice, withValues } from './advice.ts'
+import type { Computation, Waiting } from './computing.ts'
 import { interiorPointOf } from './interior-point.ts'
 import { createElsewhereRefusal } from './refusals.ts'
-import type { ReleaseStatistics } from './release-statistics.ts'
+import { type ReleaseStatistics, refuseUnlessThere } from './release-statistics.ts'
+import { rememberStatistics } from './remembered-statistics.ts'
 import { refuseInvalid } from './validity.ts'
 
-/**
- * Answers for polygons from the published releases.
- *
- * @param polygons as `readGeoJson` has read them
- * @throws {ApiError} which says why there is no answer
- */
-export type AdvisePolygon = (series: Series, polygons: Rings[], waiting: Waiting) => Promise<PolygonAdvice>
+/** Answers for polygons, as `readGeoJson` has read them. */
+export interface PolygonAdvisor {
+  /**
+   * Advice from the release that answers for a series.
+   *
+   * @throws {ApiError} which says why there is none
+   */
+  advise(series: Series, polygons: Rings[], waiting: Waiting): Promise<PolygonAdvice>
+  /**
+   * Advice from a release, which may be without any value.
+   *
+   * @throws {ApiError} where the polygons are not valid, or lie elsewhere
+   * @throws {ReplacedMeanwhile} where the release has been deleted: to be called within `inRelease`
+   */
+  adviseIn(release: PublishedRelease, polygons: Rings[], waiting: Waiting): Promise<PolygonAdvice>
+}
 
 /** @param maxAgeMs how old what is known of the countries may be */
 export function createPolygonAdvisor(
@@ -23,24 +34,53 @@ export function createPolygonAdvisor(
   lookup: Lookup,
   statisticsIn: ReleaseStatistics,
   maxAgeMs: number,
-): AdvisePolygon {
+): PolygonAdvisor {
   const refuseElsewhere = createElsewhereRefusal(database.reader, maxAgeMs)
+  const remembered = rememberStatistics()
   const { reasons } = lookup
 
-  return async (series, polygons, { wait, compute }) => {
-    await wait(() => refuseElsewhere(polygons, series.countryCode))
-    return compute(async (computation) => {
-      await refuseInvalid(polygons, computation.pause)
-      const position = roundedPosition(interiorPointOf(polygons))
-      const adviseIn: WorkInRelease<PolygonAdvice> = async (snapshot, release) => {
-        const { wait } = computation
-        if (!release) {
-          throw await wait(() => reasons.noRelease(snapshot, { ...series, ...position }, 'polygon'))
+  async function computeIn(
+    computation: Computation,
+    releaseId: number,
+    polygons: Rings[],
+  ): Promise<LocatedStatistics> {
+    const known = remembered.get(releaseId, polygons)
+    if (known) {
+      await refuseUnlessThere(computation.ask, releaseId)
+      return known
+    }
+    await refuseInvalid(polygons, computation.pause)
+    const statistics = await statisticsIn(computation, releaseId, polygons)
+    const located = { ...statistics, ...interiorPointOf(polygons) }
+    remembered.set(releaseId, polygons, located)
+    return located
+  }
+
+  async function adviseIn(
+    release: PublishedRelease,
+    polygons: Rings[],
+    { wait, compute }: Waiting,
+  ): Promise<PolygonAdvice> {
+    await wait(() => refuseElsewhere(polygons, release.countryCode))
+    const located = await compute((computation) => computeIn(computation, release.id, polygons))
+    return adviceFrom(release, located)
+  }
+
+  return {
+    adviseIn,
+    async advise(series, polygons, waiting) {
+      const { wait, compute } = waiting
+      await wait(() => refuseElsewhere(polygons, series.countryCode))
+      const advise: WorkInRelease<PolygonAdvice> = async (snapshot, release) => {
+        if (release) {
+          const advice = await adviseIn(release, polygons, waiting)
+          return withValues(reasons, wait, snapshot, series, advice)
         }
-        const statistics = await statisticsIn(computation, release.id, polygons)
-        return withValues(reasons, wait, snapshot, series, { release, position, statistics })
+        await compute(({ pause }) => refuseInvalid(polygons, pause))
+        const place = { ...series, ...interiorPointOf(polygons) }
+        throw await wait(() => reasons.noRelease(snapshot, place, 'polygon'))
       }
-      return lookup.inRelease(series, adviseIn, computation.wait)
-    })
+      return lookup.inRelease(series, advise, wait)
+    },
   }
 }

@@ -1,7 +1,8 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Ask } from '#src/database/cancellable.ts'
 import type { Tables } from '#src/database/tables.ts'
 import type { AreaReference } from '#src/domains/areas/queries.ts'
+import type { LocatedStatistics } from './advice.ts'
 
 /**
  * The version of the form that results of areas are kept in, and of how they are computed: each change
@@ -17,7 +18,7 @@ export interface AreaInRelease {
   name: string
   countryCode: string
   /** What was computed with the boundaries of now; null if nothing was. */
-  statistics: object | null
+  statistics: LocatedStatistics | null
 }
 
 /** Finds an administrative area, and what is stored of it for a release. */
@@ -33,13 +34,7 @@ export async function findArea(
       area.code,
       area.name,
       area.country_code as "countryCode",
-      (
-        select statistics from area_result
-        where area_result.release_id = ${releaseId}::bigint
-          and admin_area_id = area.id
-          and boundaries_loaded_at = boundary_set.loaded_at
-          and statistics_version = ${STATISTICS_VERSION}
-      ) as statistics
+      ${storedStatistics(releaseId)} as statistics
     from (
       select id, level, code, name, country_code from admin_area
       where country_code = ${countryCode} and code = ${code}
@@ -49,6 +44,72 @@ export async function findArea(
     ) as area
     join boundary_set using (country_code, level)`.execute(db)
   return rows[0]
+}
+
+/** What is stored of `area` for a release, computed with the boundaries of now. */
+function storedStatistics(releaseId: number | null): RawBuilder<unknown> {
+  return sql`(
+    select statistics from area_result
+    where area_result.release_id = ${releaseId}::bigint
+      and admin_area_id = area.id
+      and boundaries_loaded_at = boundary_set.loaded_at
+      and statistics_version = ${STATISTICS_VERSION}
+  )`
+}
+
+/** The areas of a level of a country, or of those the ones within another. */
+export interface AreaSelection {
+  countryCode: string
+  level: number
+  /** The code of an area above; null for all. */
+  parent: string | null
+}
+
+/** One of the areas of a level. */
+export interface ListedArea extends AreaInRelease {
+  /** Which boundaries of the level are loaded. */
+  version: string
+}
+
+/**
+ * Areas of a level in the order of their codes, and what is stored of them for a release.
+ *
+ * @param after the code after which to go on; null for the beginning
+ */
+export async function listAreasInRelease(
+  db: Kysely<Tables>,
+  { countryCode, level, parent }: AreaSelection,
+  releaseId: number,
+  after: string | null,
+  limit: number,
+): Promise<ListedArea[]> {
+  const { rows } = await sql<ListedArea>`
+    with recursive within as (
+      select id, level from admin_area
+      where country_code = ${countryCode} and code = ${parent}::text and level < ${level}
+      union
+      select area.id, area.level
+      from within
+      join admin_area as area on area.parent_id = within.id
+      where area.level <= ${level}
+    )
+    select
+      area.id,
+      area.level,
+      area.code,
+      area.name,
+      area.country_code as "countryCode",
+      boundary_set.loaded_at::text as version,
+      ${storedStatistics(releaseId)} as statistics
+    from admin_area as area
+    join boundary_set using (country_code, level)
+    where area.country_code = ${countryCode}
+      and area.level = ${level}
+      and (${parent}::text is null or area.id in (select id from within))
+      and (${after}::text is null or area.code > ${after})
+    order by area.code
+    limit ${limit}`.execute(db)
+  return rows
 }
 
 /** The shape of an area as well-known binary; undefined where it is no more. */
@@ -71,7 +132,7 @@ export async function readArea(
 export async function persistAreaResult(
   db: Kysely<Tables>,
   { areaId, releaseId, version }: { areaId: number; releaseId: number; version: string },
-  statistics: object,
+  statistics: LocatedStatistics,
 ): Promise<void> {
   await sql`
     insert into area_result (

@@ -1,6 +1,5 @@
 import type { PlainPolygonRequest, PolygonRequest } from '#schemas/polygon.ts'
-import type { Rings } from '#src/raster/rings.ts'
-import type { Outline } from './geometry.ts'
+import { geoJsonOf, type Outline } from './geometry.ts'
 
 /**
  * What the history keeps of a request that was answered: its parameters, and of the polygon or the area what
@@ -17,19 +16,6 @@ export function recordedRequest(
     ...(admin && { admin: selectionOf(admin) }),
     ...parameters,
   }
-}
-
-/** Longitudes and latitudes to the last digit; heights are ignored, as ever. */
-function geoJsonOf({ type, polygons }: Outline): object {
-  const coordinates = polygons.map((rings) => rings.map(positionsOf))
-  return { type, coordinates: type === 'Polygon' ? coordinates[0] : coordinates }
-}
-
-function positionsOf(ring: Rings[number]): [longitude: number, latitude: number][] {
-  return Array.from({ length: ring.length / 2 }, (_, index) => [
-    ring[2 * index] as number,
-    ring[2 * index + 1] as number,
-  ])
 }
 
 function selectionOf({ country_code, code, level }: NonNullable<PolygonRequest['admin']>): object {

@@ -33,6 +33,7 @@ export function createReleaseStatistics(db: Kysely<Tables>): ReleaseStatistics {
   }
 }
 
-async function refuseUnlessThere(ask: Ask, releaseId: number): Promise<void> {
+/** @throws {ReplacedMeanwhile} where the release has been deleted */
+export async function refuseUnlessThere(ask: Ask, releaseId: number): Promise<void> {
   if (!(await isRelease(ask, releaseId))) throw new ReplacedMeanwhile()
 }

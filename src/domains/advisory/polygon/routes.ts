@@ -10,8 +10,10 @@ import {
   type PolygonSchemas,
   parametersOf,
 } from '#schemas/polygon.ts'
+import type { PolygonsSchemas } from '#schemas/polygons.ts'
+import type { PolygonsForms } from '#schemas/polygons-forms.ts'
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
-import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
+import { BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { sayHistoryFull } from '#src/http/history-full.ts'
 import { partyOf } from '#src/http/party.ts'
@@ -26,12 +28,14 @@ import { exampleReasonsOf } from '../lookup/example-reasons.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { releaseMembers } from '../lookup/products.ts'
 import { seriesOf } from '../lookup/series.ts'
-import type { PolygonAdvice } from './advice.ts'
-import { type AreaAdvice, createAreaAdvisor } from './area-advisor.ts'
+import { createAreaAdvisor } from './area-advisor.ts'
 import { GEOJSON, polygonBodyReader } from './body.ts'
 import { createComputing } from './computing.ts'
-import { entriesOf, roundArea } from './entries.ts'
+import { countryOf, refuseUnlessOne } from './country.ts'
+import { entriesOf } from './entries.ts'
 import { type Outline, readGeoJson, type SentGeoJson } from './geometry.ts'
+import { type Advice, locationOf } from './location.ts'
+import { manyRoutes } from './many/routes.ts'
 import { createPolygonAdvisor } from './polygon-advisor.ts'
 import { recordedRequest } from './recorded-request.ts'
 import { createReleaseStatistics } from './release-statistics.ts'
@@ -41,8 +45,6 @@ type Body = PolygonRequest | PlainPolygonRequest
 type Call = FastifyRequest<{ Body: Body }>
 
 type SentArea = NonNullable<PolygonRequest['admin']>
-
-type Advice = PolygonAdvice | AreaAdvice
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -64,17 +66,20 @@ The answer is kept in the caller's history, under \`history_id\`; with \`Prefer:
 export interface PolygonOptions {
   lookup: Lookup
   schemas: PolygonSchemas<ProductDefinition>[]
+  /** Of the operations for many polygons. */
+  many: { schemas: PolygonsSchemas<ProductDefinition>[]; forms: PolygonsForms }
   record: RecordAdvisory
 }
 
 /** The advisory endpoints for polygons and administrative areas. They also read GeoJSON, which the app does not. */
-export async function polygonRoutes(app: App, { lookup, schemas, record }: PolygonOptions): Promise<void> {
+export async function polygonRoutes(app: App, options: PolygonOptions): Promise<void> {
+  const { lookup, schemas, many, record } = options
   const { database, config, logFailure } = app
   app.decorateRequest('polygon', null)
   app.addContentTypeParser<Buffer>(GEOJSON, { parseAs: 'buffer' }, jsonReader(app))
   const statisticsIn = createReleaseStatistics(database.reader)
-  const advisePolygon = createPolygonAdvisor(database, lookup, statisticsIn, config.RELEASE_MAX_AGE_MS)
-  const adviseArea = createAreaAdvisor(database, lookup, statisticsIn, logFailure)
+  const polygonAdvisor = createPolygonAdvisor(database, lookup, statisticsIn, config.RELEASE_MAX_AGE_MS)
+  const areaAdvisor = createAreaAdvisor(database, lookup, statisticsIn, logFailure)
 
   const computing = createComputing(app)
 
@@ -85,15 +90,16 @@ export async function polygonRoutes(app: App, { lookup, schemas, record }: Polyg
     outline: Outline | null,
   ): Promise<Advice> {
     const waiting = computing(call, reply)
-    if (outline) return advisePolygon(series, outline.polygons, waiting)
+    if (outline) return polygonAdvisor.advise(series, outline.polygons, waiting)
     const { code, level = null } = call.body.admin as SentArea
     const area = { countryCode: series.countryCode, code: code.trim(), level }
-    return adviseArea(series, area, waiting)
+    return areaAdvisor.advise(series, area, waiting)
   }
 
   for (const endpoint of schemas) {
     app.route({ ...polygonRoute(endpoint, adviceOn, record), bodyLimit: config.BODY_LIMIT_BYTES })
   }
+  await app.register(manyRoutes, { lookup, ...many, polygonAdvisor, areaAdvisor, computing })
 }
 
 function polygonRoute(
@@ -147,6 +153,7 @@ function polygonRoute(
     handler: (call: Call, reply: FastifyReply) =>
       call.server.once(call, reply, async () => {
         const { body } = call
+        refuseUnlessOne('geometry', body)
         const series = seriesOf(product, { ...body, country_code: countryOf(body) })
         const outline = takeOutline(call)
         const advice = await adviceOn(call, reply, series, outline)
@@ -194,45 +201,11 @@ function bodyFormsOf(request: TObject) {
   return { 'application/json': Type.Union([ref(request), polygon]), [GEOJSON]: polygon }
 }
 
-const ONE_OF_TWO = 'Send either geometry, a GeoJSON polygon, or admin, an administrative area'
-
-/**
- * The country that a request is about: with an area it is that of the area.
- *
- * @throws {ApiError} where there is not one place, or two countries
- */
-function countryOf({ geometry, admin, country_code }: Body): string | undefined {
-  if ((geometry === undefined) === (admin === undefined)) {
-    throw new ApiError('INVALID_PARAMETERS', `${ONE_OF_TWO}.`, [
-      { field: 'geometry', message: 'exactly one of geometry and admin must be sent' },
-    ])
-  }
-  if (!admin) return country_code
-  const normal = (code: string) => code.trim().toLowerCase()
-  if (country_code !== undefined && normal(country_code) !== normal(admin.country_code)) {
-    throw ApiError.invalid('country_code', 'must be the same as admin.country_code, or left out')
-  }
-  return admin.country_code
-}
-
 function answerOf(product: ProductDefinition, body: Body, advice: Advice) {
   const { release, statistics } = advice
   return {
-    location: locationOf(body, advice),
+    location: locationOf(body.name, advice),
     ...releaseMembers(release),
     [product.entries]: entriesOf(product, release, statistics),
-  }
-}
-
-function locationOf({ name }: Body, advice: Advice) {
-  const { position, statistics } = advice
-  const admin = 'admin' in advice ? advice.admin : undefined
-  return {
-    name: name ?? admin?.name ?? 'Polygon',
-    lat: position.latitude,
-    lng: position.longitude,
-    type: 'polygon',
-    area_ha: roundArea(statistics.areaHa),
-    ...(admin && { admin }),
   }
 }

@@ -1,0 +1,200 @@
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
+import { dataOrReason, releaseMembers } from './advisory.ts'
+import { MAX_LEVEL } from './areas.ts'
+import { PointId } from './batch-forms.ts'
+import { documentedAs, optional, ref, type WithoutNulls } from './common.ts'
+import { geoJsonOf, MultiPolygon, Polygon } from './geojson.ts'
+import { PointRequest } from './point-request.ts'
+import { AdminSelection, PolygonLocation, type PolygonSchemas } from './polygon.ts'
+import type { PolygonsForms } from './polygons-forms.ts'
+import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
+
+/** How many polygons one call may have. */
+export const MOST_POLYGONS = 1000
+
+const SQUARE = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [38.5, 9.5],
+      [38.51, 9.5],
+      [38.51, 9.51],
+      [38.5, 9.51],
+      [38.5, 9.5],
+    ],
+  ],
+}
+
+/** What tells the polygons of a call apart. */
+export const PolygonLabels = Type.Object({ id: optional(PointId) })
+
+// Only documented by this: what is sent is read by code, Feature by Feature.
+export const PolygonCollection = Type.Unsafe<Record<string, unknown>>({
+  $id: 'PolygonCollection',
+  ...documentedAs(
+    Type.Object({ type: Type.Unknown() }),
+    Type.Object(
+      {
+        type: Type.Literal('FeatureCollection'),
+        features: Type.Array(
+          Type.Object({
+            type: Type.Literal('Feature'),
+            id: optional(PointId),
+            geometry: geoJsonOf([Polygon, MultiPolygon], 'The shape, of at most 10,000 vertices.'),
+            properties: optional(
+              Type.Object({
+                // Files of others have what they like there.
+                id: Type.Optional(Type.Unknown({ description: 'Names the polygon where `id` is left out.' })),
+                name: Type.Optional(Type.Unknown({ description: 'Its label, where it is a text.' })),
+              }),
+            ),
+          }),
+          { minItems: 1, maxItems: MOST_POLYGONS },
+        ),
+      },
+      {
+        description: `A GeoJSON FeatureCollection of at most ${MOST_POLYGONS} polygons, in longitude and latitude (WGS 84). Heights are ignored, and so are properties that are not listed.`,
+        examples: [
+          {
+            type: 'FeatureCollection',
+            features: [
+              { type: 'Feature', id: 'field-1', geometry: SQUARE, properties: { name: 'My field' } },
+            ],
+          },
+        ],
+      },
+    ),
+  ),
+})
+
+export const AreasSelection = Type.Object(
+  {
+    country_code: AdminSelection.properties.country_code,
+    level: Type.Integer({
+      minimum: 0,
+      maximum: MAX_LEVEL,
+      description: 'The level of the areas, 0 for the country.',
+      examples: [1],
+    }),
+    parent: optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        format: 'text',
+        description: 'Only areas within this one: the code of an area of any level above.',
+      }),
+    ),
+  },
+  {
+    $id: 'AreasSelection',
+    description: 'All administrative areas of a level, or those of them within another one.',
+  },
+)
+
+const { crop, country_code, forecast_period } = PointRequest.properties
+const Country = Type.Optional({
+  ...country_code,
+  description: `${(country_code as { description?: string }).description} With \`admin\` it is that of the areas.`,
+})
+
+function requestSchema<More extends TProperties>(more: More, $id: string, examples: object[]) {
+  const [polygons, admin] = [ref(PolygonCollection), ref(AreasSelection)]
+  return documentedAs(
+    Type.Object({ polygons: optional(polygons), admin: optional(admin), ...more }, { $id }),
+    Type.Unsafe({
+      oneOf: [Type.Object({ polygons, ...more }), Type.Object({ admin, ...more })],
+      description:
+        'Polygons or the administrative areas of a level, one of the two, and what to answer for. Fields that are not listed are ignored.',
+      examples,
+    }),
+  )
+}
+
+export const PolygonsRequest = requestSchema(
+  { crop, country_code: Country, forecast_period },
+  'PolygonsRequest',
+  [
+    { admin: { country_code: 'eth', level: 1 }, crop: 'wheat' },
+    {
+      polygons: {
+        type: 'FeatureCollection',
+        features: [{ type: 'Feature', id: 'field-1', geometry: SQUARE, properties: { name: 'My field' } }],
+      },
+      crop: 'wheat',
+      country_code: 'eth',
+    },
+  ],
+)
+export type PolygonsRequest = WithoutNulls<Static<typeof PolygonsRequest>>
+
+/** What products without seasons are asked. */
+export type PlainPolygonsRequest = Pick<PolygonsRequest, 'polygons' | 'admin' | 'country_code'>
+
+/** What the operation of a product for many polygons is made of. */
+export interface PolygonsSchemas<Product extends ProductContract = ProductContract> {
+  product: Product
+  request: TObject
+  item: TObject
+  response: TObject
+}
+
+export function polygonsSchemasOf<Product extends ProductContract>(
+  polygon: PolygonSchemas<Product>,
+): PolygonsSchemas<Product> {
+  const { product } = polygon
+  const item = itemOf(polygon)
+  const response = Type.Object(
+    {
+      ...releaseMembers(product),
+      items: Type.Array(ref(item), { description: 'One for each polygon or area, in their order.' }),
+    },
+    { $id: `${componentOf(product)}PolygonsResponse` },
+  )
+  return { product, request: requestOf(product), item, response }
+}
+
+function requestOf(product: ProductContract): TObject {
+  if (product.seasonal) return PolygonsRequest
+  const { country_code } = examplePlaceOf(product)
+  return requestSchema({ country_code: Country }, `${componentOf(product)}PolygonsRequest`, [
+    { admin: { country_code, level: 1 } },
+  ])
+}
+
+/** An answer for a polygon, or the reason why there is none. */
+function itemOf(polygon: PolygonSchemas): TObject {
+  const { code, entries } = polygon.product
+  const [answer] = (polygon.response as { examples?: { history_id?: unknown }[] }).examples ?? []
+  const { history_id: _, ...example } = answer ?? {}
+  const members = {
+    id: PointId,
+    sent: Type.Object(
+      { name: Type.Optional(Type.String()) },
+      { description: 'Of a polygon that is not valid: its name, if it has one.' },
+    ),
+    location: ref(PolygonLocation),
+    ...dataOrReason(polygon),
+  }
+  return Type.Object(
+    Object.fromEntries(Object.entries(members).map(([name, schema]) => [name, Type.Optional(schema)])),
+    {
+      $id: `Polygon${componentOf(polygon.product)}Item`,
+      description: `What \`POST /advisory/${code}\` answers, with the polygon's \`id\`, or the code of the area. Where there is no value, \`${entries}\` is null, and \`error\` and \`code\` say why; what is not valid or took too long has these alone.`,
+      examples: [{ id: 'field-1', ...example }],
+    },
+  )
+}
+
+/** The components of the operations for many polygons, in the order of the document. */
+export function polygonsComponentsOf(schemas: readonly PolygonsSchemas[], forms: PolygonsForms): TSchema[] {
+  return [
+    PolygonCollection,
+    AreasSelection,
+    ...new Set([PolygonsRequest, ...schemas.map(({ request }) => request)]),
+    ...schemas.map(({ item }) => item),
+    ...schemas.map(({ response }) => response),
+    forms.lines,
+    forms.table,
+    forms.collection,
+  ]
+}

@@ -1,0 +1,83 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '#src/database/tables.ts'
+import { findOutlines } from '#src/domains/areas/queries.ts'
+import { inOrder } from '#src/lib/in-order.ts'
+import type { Wait } from '#src/lib/patience.ts'
+import type { Pause } from '#src/lib/turns.ts'
+import type { PublishedRelease } from '../../lookup/published-release.ts'
+import type { AreaAdvisor } from '../area-advisor.ts'
+import type { Waiting } from '../computing.ts'
+import { geoJsonOf } from '../geometry.ts'
+import type { PolygonAdvisor } from '../polygon-advisor.ts'
+import type { AreaSelection, ListedArea } from '../queries.ts'
+import { pagesOfAreas } from './areas.ts'
+import { type Item, outcomeOf, type ReasonSource } from './items.ts'
+import type { SentPolygon } from './sent.ts'
+
+/** So many of a call wait for their turn or are computed at a time: as many as one caller may have computed. */
+const AT_ONCE = 2
+
+/** What the items of a call are made with. */
+export interface ItemSource extends ReasonSource {
+  release: PublishedRelease
+  /** How one of them waits: each has POLYGON_TIMEOUT_MS of its own. */
+  waiting: () => Waiting
+  pause: Pause
+  /** For what is short and takes a connection. */
+  waitInTurn: Wait
+  /** Whether the answer has the shapes. */
+  withShapes: boolean
+}
+
+/**
+ * What has come of polygons, in their order.
+ *
+ * @param sent is emptied as their turn comes
+ */
+export function itemsOfPolygons(
+  source: ItemSource,
+  advisor: PolygonAdvisor,
+  sent: SentPolygon[],
+): AsyncGenerator<Item> {
+  const { release, waiting, pause, withShapes } = source
+
+  async function itemOf({ id, name, outline }: SentPolygon): Promise<Item> {
+    if ('error' in outline) return { id, name, geometry: null, advice: null, reason: outline }
+    const outcome = await outcomeOf(source, () => advisor.adviseIn(release, outline.polygons, waiting()))
+    await pause()
+    return { id, name, geometry: withShapes ? JSON.stringify(geoJsonOf(outline)) : null, ...outcome }
+  }
+
+  async function* tasks() {
+    for (let next = sent.shift(); next; next = sent.shift()) {
+      const polygon = next
+      yield () => itemOf(polygon)
+    }
+  }
+
+  return inOrder(tasks(), AT_ONCE)
+}
+
+/** What has come of administrative areas, in the order of their codes. */
+export function itemsOfAreas(
+  source: ItemSource,
+  advisor: AreaAdvisor,
+  db: Kysely<Tables>,
+  selection: AreaSelection,
+): AsyncGenerator<Item> {
+  const { release, waiting, waitInTurn, withShapes } = source
+
+  async function itemOf(area: ListedArea, geometry: string | null): Promise<Item> {
+    const outcome = await outcomeOf(source, () => advisor.adviseOn(area, release, waiting()))
+    return { id: area.code, name: undefined, geometry, ...outcome }
+  }
+
+  async function* tasks() {
+    for await (const areas of pagesOfAreas(db, selection, release.id, waitInTurn)) {
+      const shapes = withShapes ? await waitInTurn(() => findOutlines(db, areas)) : []
+      for (const [index, area] of areas.entries()) yield () => itemOf(area, shapes[index] ?? null)
+    }
+  }
+
+  return inOrder(tasks(), AT_ONCE)
+}

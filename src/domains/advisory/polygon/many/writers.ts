@@ -1,0 +1,132 @@
+import { type CsvValue, csvCell } from '#src/http/csv.ts'
+import type { Form } from '#src/http/forms.ts'
+import type { ProductDefinition } from '#src/products/define.ts'
+import { columnOf, releaseMembers } from '../../lookup/products.ts'
+import type { ReleaseLabels } from '../../lookup/queries.ts'
+import { entriesOf, figureKeysOf, figuresOf } from '../entries.ts'
+import { type Advice, locationOf } from '../location.ts'
+import type { Item } from './items.ts'
+
+/** Writes the answer for many polygons in one form. */
+export interface Writer {
+  opening: string
+  /** Between two items. */
+  separator: string
+  closing: string
+  /** An item, with the end of its line where the form has lines. */
+  write(item: Item): string
+}
+
+/** The writer of a form, for the answers of a release. */
+export function createWriter(form: Form, product: ProductDefinition, release: ReleaseLabels): Writer {
+  switch (form) {
+    case 'application/json': {
+      const members = JSON.stringify(releaseMembers(release)).slice(0, -1)
+      const opening = `${members},"items":[`
+      return { opening, separator: ',', closing: ']}', write: itemWriter(product, release) }
+    }
+    case 'application/x-ndjson': {
+      const write = itemWriter(product, release)
+      return { opening: '', separator: '', closing: '', write: (item) => `${write(item)}\n` }
+    }
+    case 'text/csv':
+      return tableWriter(product, release)
+    case 'application/geo+json': {
+      const members = JSON.stringify({ type: 'FeatureCollection', ...releaseMembers(release) }).slice(0, -1)
+      const opening = `${members},"features":[`
+      return { opening, separator: ',', closing: ']}', write: featureWriter(product, release) }
+    }
+  }
+}
+
+/** Items are what is answered for one polygon, behind their id where they have one. */
+function itemWriter(product: ProductDefinition, release: ReleaseLabels): Writer['write'] {
+  const { entries } = product
+  const members = releaseMembers(release)
+  return ({ id, name, advice, reason }) =>
+    JSON.stringify({
+      id,
+      ...(advice
+        ? {
+            location: locationOf(name, advice),
+            ...members,
+            [entries]: reason ? null : entriesOf(product, release, advice.statistics),
+          }
+        : name !== undefined && { sent: { name } }),
+      ...reason,
+    })
+}
+
+/** Properties are flat, as map programs want them: named as the columns of a table. */
+function featureWriter(product: ProductDefinition, release: ReleaseLabels): Writer['write'] {
+  const members = releaseMembers(release)
+  const columns = columnsOf(product, release)
+  return ({ id, name, geometry, advice, reason }) => {
+    const figures = advice && figuresIn(product, release, advice)
+    const properties = {
+      ...(advice
+        ? {
+            ...placeOf(name, advice),
+            ...members,
+            ...Object.fromEntries(columns.map((column, index) => [column, figures?.[index]])),
+          }
+        : { name }),
+      ...(reason && { error: reason.error, code: reason.code }),
+    }
+    const start = JSON.stringify({ type: 'Feature', id }).slice(0, -1)
+    const shape = (advice && geometry) ?? 'null'
+    return `${start},"geometry":${shape},"properties":${JSON.stringify(properties)}}`
+  }
+}
+
+const PLACE_COLUMNS = ['name', 'lat', 'lng', 'area_ha'] as const
+
+/** One row a polygon and a column for each number of each layer: what a data frame or a spreadsheet takes as it is. */
+function tableWriter(product: ProductDefinition, release: ReleaseLabels): Writer {
+  const members = releaseMembers(release)
+  const columns = columnsOf(product, release)
+  const row = (cells: CsvValue[]) => `${cells.map(csvCell).join(',')}\r\n`
+  const empty = (names: readonly unknown[]) => names.map(() => null)
+  return {
+    opening: row(['id', ...PLACE_COLUMNS, ...Object.keys(members), ...columns, 'error', 'code']),
+    separator: '',
+    closing: '',
+    write({ id = null, name = null, advice, reason }) {
+      const of = advice
+        ? [
+            ...Object.values(placeOf(name ?? undefined, advice)),
+            ...Object.values(members),
+            ...figuresIn(product, release, advice),
+          ]
+        : [name, ...empty(PLACE_COLUMNS.slice(1)), ...empty(Object.keys(members)), ...empty(columns)]
+      return row([id, ...of, reason?.error ?? null, reason?.code ?? null])
+    },
+  }
+}
+
+/** Where a polygon is, in the order of the columns. */
+function placeOf(
+  sent: string | undefined,
+  advice: Advice,
+): Record<(typeof PLACE_COLUMNS)[number], string | number> {
+  const { name, lat, lng, area_ha } = locationOf(sent, advice)
+  return { name, lat, lng, area_ha }
+}
+
+/** A column for each number of each layer. */
+function columnsOf(product: ProductDefinition, { layers }: ReleaseLabels): string[] {
+  return layers.flatMap((layer) => figureKeysOf(product).map((key) => columnOf(product, layer, key)))
+}
+
+/** What stands in these columns; null where a layer has no value. */
+function figuresIn(
+  product: ProductDefinition,
+  { layers }: ReleaseLabels,
+  { statistics }: Advice,
+): (number | null)[] {
+  return layers.flatMap((layer, index) => {
+    const found = statistics.layers[index]
+    if (!found) return figureKeysOf(product).map(() => null)
+    return figuresOf(product, layer, found, statistics.areaHa)
+  })
+}

@@ -1,0 +1,141 @@
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { sql, type Transaction } from 'kysely'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { Tables } from '#src/database/tables.ts'
+import { rectangle } from '#test/setup/boundaries.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+import {
+  createTestAppWithPerson,
+  newPerson,
+  type Person,
+  type TestAppWithPerson,
+} from '#test/setup/people.ts'
+import { askWithin } from '../ask.ts'
+import { askForMany, collectionOf, linesOf } from './ask.ts'
+
+let fields = 0
+
+/** Fields that nobody has asked about before: what they come to is not remembered. */
+function newFields(count: number): object[] {
+  return Array.from({ length: count }, () => ({
+    type: 'Feature',
+    geometry: rectangle(38.5, 9.5, 38.6 + fields++ / 1e5, 9.6),
+  }))
+}
+
+const NDJSON = 'application/x-ndjson'
+
+// There is one connection on the embedded database: nothing goes on beside what holds the tiles back.
+describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('the answer for many polygons', () => {
+  let service: TestAppWithPerson
+  let other: Person
+  beforeAll(async () => {
+    service = await createTestAppWithPerson({ settings: { POLYGON_TIMEOUT_MS: '60000' } })
+    await service.app.listen({ host: '127.0.0.1', port: 0 })
+    other = await newPerson(service.app)
+  })
+  afterAll(() => service.close())
+
+  /** Does something while nothing can be read of tiles. */
+  async function whileHeld(
+    work: (trx: Transaction<Tables>) => Promise<void>,
+    { database }: TestAppWithPerson = service,
+  ): Promise<void> {
+    await database.writer.transaction().execute(async (trx) => {
+      await sql`lock table raster_tile in access exclusive mode`.execute(trx)
+      await work(trx)
+    })
+  }
+
+  /** How many statements read tiles now. */
+  async function reading(): Promise<number> {
+    const { rows } = await sql<{ count: number }>`
+      select count(*) from pg_stat_activity
+      where state = 'active' and pid <> pg_backend_pid() and datname = current_database()
+        and query like '%raster_tile%'`.execute(service.database.writer)
+    return rows[0]?.count as number
+  }
+
+  /** The answer as soon as it begins. */
+  async function begin(features: unknown[]): Promise<IncomingMessage> {
+    const sent = request({
+      agent: false,
+      port: (service.app.server.address() as AddressInfo).port,
+      method: 'POST',
+      path: '/advisory/yield/polygons',
+      headers: { ...service.person.headers, 'content-type': 'application/json', accept: NDJSON },
+    })
+    sent.end(JSON.stringify(collectionOf(features)))
+    const [response] = await once(sent, 'response')
+    return response
+  }
+
+  async function textOf(response: IncomingMessage): Promise<string> {
+    const chunks: Buffer[] = []
+    for await (const chunk of response) chunks.push(chunk)
+    return Buffer.concat(chunks).toString()
+  }
+
+  test('two of a call are computed at once, and the polygon of another caller does not wait for the others', async () => {
+    let many: ReturnType<typeof askForMany> | undefined
+    let one: ReturnType<typeof askWithin> | undefined
+    await whileHeld(async () => {
+      many = askForMany(service.app, service.person, 'yield', collectionOf(newFields(20)), { accept: NDJSON })
+      many.catch(() => {})
+      await vi.waitUntil(async () => (await reading()) === 2, PATIENCE)
+      one = askWithin(service.app, other, 'yield', newFields(1)[0] as object)
+      await vi.waitUntil(async () => (await reading()) === 3, PATIENCE)
+    })
+    expect((await one)?.status).toBe(200)
+    const lines = linesOf((await many)?.body as string)
+    expect(lines.map(({ code }) => code)).toEqual(Array(20).fill(undefined))
+  })
+
+  test('begins with what is known while the rest is computed, and is cut where that fails', async () => {
+    let response: IncomingMessage | undefined
+    await whileHeld(async (trx) => {
+      response = await begin([{ type: 'Feature', id: 'first' }, ...newFields(5)])
+      const [first] = await once(response, 'data')
+      expect(JSON.parse(first)).toMatchObject({ id: 'first', code: 'INVALID_GEOMETRY' })
+      await sql`alter table raster_tile rename to tile_away`.execute(trx)
+    })
+    onTestFinished(async () => {
+      await sql`alter table tile_away rename to raster_tile`.execute(service.database.writer)
+    })
+    await expect(textOf(response as IncomingMessage)).rejects.toThrow('aborted')
+    expect(response?.complete).toBe(false)
+  })
+
+  test('is whole where the client takes it to its end', async () => {
+    const lines = linesOf(await textOf(await begin(newFields(300))))
+    expect(lines.map(({ code, location }) => [code, (location as { type: string }).type])).toEqual(
+      Array(300).fill([undefined, 'polygon']),
+    )
+  })
+
+  test('what is asked again is answered without its tiles', async () => {
+    const collection = collectionOf(newFields(3))
+    const ask = () => askForMany(service.app, service.person, 'yield', collection)
+    const first = (await ask()).json()
+    await whileHeld(async () => expect((await ask()).json()).toEqual(first))
+  })
+
+  test('what takes too long is the error of its polygon alone', async () => {
+    const impatient = await createTestAppWithPerson({ settings: { POLYGON_TIMEOUT_MS: '1000' } })
+    onTestFinished(() => impatient.close())
+    const known = newFields(1)
+    await askForMany(impatient.app, impatient.person, 'yield', collectionOf(known))
+    await whileHeld(async () => {
+      const features = [...newFields(2), ...known]
+      const response = await askForMany(impatient.app, impatient.person, 'yield', collectionOf(features))
+      const { items } = response.json()
+      expect(items.map(({ code }: { code?: string }) => code)).toEqual([
+        'QUERY_TIMEOUT',
+        'QUERY_TIMEOUT',
+        undefined,
+      ])
+    }, impatient)
+  })
+})
