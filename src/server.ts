@@ -1,9 +1,8 @@
 import { refuseMissingSecret } from '#src/http/jwt-secret.ts'
 import { type Announcer, announcerFor } from '#src/lib/announcer.ts'
 import { loadConfig, loadEnvironmentFile } from './config.ts'
-import { runAlone } from './process/alone.ts'
+import { openCluster } from './database/client.ts'
 import { failWith } from './process/failing.ts'
-import { runWorkers } from './process/primary.ts'
 import type { Running } from './process/running.ts'
 import './process/v8-flags.ts'
 
@@ -40,8 +39,11 @@ try {
   const config = loadConfig()
   // A service that cannot start for want of a secret should not have migrated the database.
   refuseMissingSecret(config)
-  const run = config.WORKERS > 1 ? runWorkers : runAlone
-  running = await run(config, { announcer, seconds: () => (Date.now() - started) / 1000 })
+  // The embedded database is opened in a thread of its own: meanwhile there is time to load the rest.
+  const opening = openCluster(config, announcer.say)
+  const loading = config.WORKERS > 1 ? import('./process/primary.ts') : import('./process/alone.ts')
+  const [cluster, { run }] = await Promise.all([opening, loading])
+  running = await run(config, cluster, { announcer, seconds: () => (Date.now() - started) / 1000 })
 } catch (error) {
   failWith(error, announcer)
 }

@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { buildApp } from '#src/app.ts'
 import type { Config } from '#src/config.ts'
-import { openCluster } from '#src/database/client.ts'
+import type { Cluster } from '#src/database/client.ts'
 import { OperatorError } from '#src/errors.ts'
 import { listenForScrapes } from '#src/http/metrics/listener.ts'
 import { endInOrder } from './ending.ts'
@@ -10,9 +10,8 @@ import type { Running, Start } from './running.ts'
 import { hostOf, tellScrapers, welcome } from './welcome.ts'
 
 /** Runs the service in this process. */
-export async function runAlone(config: Config, { announcer, seconds }: Start): Promise<Running> {
+export async function run(config: Config, cluster: Cluster, { announcer, seconds }: Start): Promise<Running> {
   const { say } = announcer
-  const cluster = await openCluster(config, say)
   const synthetic = await prepare(config, cluster, say)
   const database = cluster.connect()
   const app = await buildApp(config, database)

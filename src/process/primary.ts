@@ -1,8 +1,8 @@
-import cluster from 'node:cluster'
+import nodeCluster from 'node:cluster'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { Config } from '#src/config.ts'
-import { openCluster } from '#src/database/client.ts'
+import type { Cluster } from '#src/database/client.ts'
 import { busy } from '#src/domains/auth/hashing.ts'
 import { createHashingLines } from '#src/domains/auth/hashing-lines.ts'
 import { serveScrapes } from '#src/http/metrics/listener.ts'
@@ -24,17 +24,16 @@ const KILL_AFTER_MS = CLOSE_TIMEOUT_MS + 1000
  * Runs the service in WORKERS processes, and answers nothing by itself: it lets connections in and hands them over to
  * workers, starts others where they end, tells them when to stop, and puts their metrics together.
  */
-export async function runWorkers(config: Config, { announcer, seconds }: Start): Promise<Running> {
+export async function run(config: Config, cluster: Cluster, { announcer, seconds }: Start): Promise<Running> {
   const { say } = announcer
-  const database = await openCluster(config, say)
-  const synthetic = await prepare(config, database, say)
-  await database.close()
+  const synthetic = await prepare(config, cluster, say)
+  await cluster.close()
 
   let crew: Crew | undefined
   let front: Front | undefined
   const ready = () => crew?.ready() ?? []
   const scraping = await createScraping(ready, () => crew?.replaced() ?? 0)
-  cluster.setupPrimary({
+  nodeCluster.setupPrimary({
     exec: fileURLToPath(new URL('../../bin/run.mjs', import.meta.url)),
     args: [fileURLToPath(new URL('./worker.ts', import.meta.url))],
     serialization: 'advanced',

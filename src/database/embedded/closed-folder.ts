@@ -3,7 +3,7 @@ import { chmod, lstat, readdir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** What the service writes into the folder of its data. */
-const OURS = ['postgres', 'lock', 'unfinished', 'jwt-secret']
+const OURS = ['postgres', 'postgis', 'lock', 'unfinished', 'jwt-secret']
 
 /** What others than the owner may do: the group, and everybody. */
 const OTHERS = 0o077

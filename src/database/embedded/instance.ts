@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { isIdle, queryMessage } from './messages.ts'
 
@@ -28,7 +29,9 @@ export interface Instance {
  * @param isNew whether there is no database in the folder yet, and it has to be made
  */
 export function startInstance(folder: string, isNew: boolean): Instance {
-  const worker = new Worker(new URL('./boot.mjs', import.meta.url), { workerData: { folder, isNew } })
+  const worker = new Worker(new URL('./boot.mjs', import.meta.url), {
+    workerData: { folder, bundleFolder: join(dirname(folder), 'postgis'), isNew },
+  })
   let reason: string | undefined
   const ended = new Promise<Error>((resolve) => {
     worker.once('error', ({ message }: Error) => {

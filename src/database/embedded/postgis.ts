@@ -1,5 +1,6 @@
 import type { Extension } from '@electric-sql/pglite'
 import { postgis } from '@electric-sql/pglite-postgis'
+import { bundleFor } from './bundle.ts'
 
 /**
  * PostGIS for PGlite, with the one symbol that postgis_raster's WASM module asks for and the host
@@ -7,8 +8,9 @@ import { postgis } from '@electric-sql/pglite-postgis'
  * destructors of thread-local objects; there are no threads in there that could end.
  *
  * @param hear is told each line that the server writes on its standard error: PGlite throws it away
+ * @param bundleFolder where an archive of its files is kept that takes less time to read than that of the package
  */
-export function postgisWithRaster(hear: (line: string) => void): Extension {
+export function postgisWithRaster(hear: (line: string) => void, bundleFolder: string): Extension {
   return {
     ...postgis,
     async setup(pg, emscriptenOpts) {
@@ -17,6 +19,7 @@ export function postgisWithRaster(hear: (line: string) => void): Extension {
       const { instantiateWasm } = options
       return {
         ...result,
+        ...(result.bundlePath && { bundlePath: bundleFor(result.bundlePath, bundleFolder) }),
         emscriptenOpts: {
           ...options,
           instantiateWasm(imports: { env: object }, done: unknown) {

@@ -17,7 +17,11 @@ import { postgisWithRaster } from './postgis.ts'
 const port = parentPort
 if (!port) throw new Error('This module runs in a worker thread.')
 
-const { folder, isNew } = workerData as { folder: string; isNew: boolean }
+const { folder, bundleFolder, isNew } = workerData as {
+  folder: string
+  bundleFolder: string
+  isNew: boolean
+}
 // Where it is not there, PGlite would write a new database over what is.
 if (!isNew && !existsSync(join(folder, 'PG_VERSION'))) {
   throw new Error(`its files are gone or are something else, there is no PG_VERSION in ${folder}`)
@@ -25,7 +29,7 @@ if (!isNew && !existsSync(join(folder, 'PG_VERSION'))) {
 
 const lastWords = listenForLastWords()
 const server = await PGlite.create(folder, {
-  extensions: { postgis: postgisWithRaster(lastWords.hear) },
+  extensions: { postgis: postgisWithRaster(lastWords.hear, bundleFolder) },
 }).catch((error) => {
   throw new Error(lastWords.spoken() ?? fileErrorOf(error))
 })
