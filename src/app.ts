@@ -42,6 +42,8 @@ import { createTurns } from '#src/lib/turns.ts'
 import { type Config, isDebugged } from './config.ts'
 import type { Database } from './database/client.ts'
 import { advisory } from './domains/advisory/index.ts'
+import { location } from './domains/advisory/location/index.ts'
+import { createLookup } from './domains/advisory/lookup/lookup.ts'
 import { createAuditRecords } from './domains/audit/records.ts'
 import { createAccounts } from './domains/auth/callers.ts'
 import type { HashingLines } from './domains/auth/hashing-lines.ts'
@@ -52,7 +54,6 @@ import { history, historyRecorderOf } from './domains/history/index.ts'
 import { createIdempotencyRecords } from './domains/idempotency/records.ts'
 import { keys } from './domains/keys/index.ts'
 import { createUsageKeeper } from './domains/keys/usage.ts'
-import { location } from './domains/location/index.ts'
 import { createDocumentCountries } from './domains/reference/document-countries.ts'
 import { createSyntheticNotice } from './domains/releases/synthetic.ts'
 import { service } from './domains/service/index.ts'
@@ -141,6 +142,7 @@ export async function buildApp(
   await app.register(docsPage, {
     synthetic: createSyntheticNotice(database.reader, config.RELEASE_MAX_AGE_MS, app.logFailure),
   })
+  const lookup = createLookup(database, config, products)
   const logged = levelsOf(config)
   await app.register(
     async (guarded) => {
@@ -150,9 +152,10 @@ export async function buildApp(
       await guarded.register(advisory, {
         prefix: '/advisory',
         ...logged('advisory'),
+        lookup,
         record: historyRecorderOf(guarded),
       })
-      await guarded.register(location, logged('location'))
+      await guarded.register(location, { ...logged('location'), lookup })
       await guarded.register(admin, logged('areas'))
       await guarded.register(catalog, logged('catalog'))
       await guarded.register(history, { prefix: '/history', ...logged('history') })

@@ -85,20 +85,20 @@ describe('migrations', () => {
   })
 
   test('of a newer version let this one go on, and its functions stay as they are', async () => {
-    const text = await readFile(join(folder, 'functions/countries_at.sql'), 'utf8')
-    await write('functions/countries_at.sql', text.replace('In PL/pgSQL', 'Made newer; in PL/pgSQL'))
+    const text = await readFile(join(folder, 'functions/admin_areas_in_cell.sql'), 'utf8')
+    await write('functions/admin_areas_in_cell.sql', text.replace('In PL/pgSQL', 'Made newer; in PL/pgSQL'))
     await write('migrations/9001_first.sql', 'create table first as select 1 as x')
-    expect(await migrateFolder()).toEqual(['9001_first.sql', 'countries_at.sql'])
+    expect(await migrateFolder()).toEqual(['9001_first.sql', 'admin_areas_in_cell.sql'])
     try {
       expect(await migrate(database.writer)).toEqual([])
       await refuseOlderSchema(database.writer)
       expect(await migrateFolder()).toEqual([])
     } finally {
-      await sql`update applied_script set replaced = '{}', checksum = '' where name = 'countries_at.sql'`.execute(
+      await sql`update applied_script set replaced = '{}', checksum = '' where name = 'admin_areas_in_cell.sql'`.execute(
         database.writer,
       )
       await sql`delete from applied_script where name like '9%'`.execute(database.writer)
-      expect(await migrate(database.writer)).toEqual(['countries_at.sql'])
+      expect(await migrate(database.writer)).toEqual(['admin_areas_in_cell.sql'])
     }
   })
 

@@ -8,19 +8,20 @@ import { polygonsFormsOf } from '#schemas/polygons-forms.ts'
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
 import type { App } from '#src/http/app.ts'
 import { batchRoutes } from './batch/routes.ts'
-import { createLookup } from './lookup/lookup.ts'
+import type { Lookup } from './lookup/lookup.ts'
 import { observeLookup } from './metrics.ts'
 import { pointEndpointsOf } from './point/endpoints.ts'
 import { pointRoutes } from './point/routes.ts'
 import { polygonRoutes } from './polygon/routes.ts'
 
 export interface AdvisoryOptions {
+  lookup: Lookup
   /** Records what callers with a token are answered. */
   record: RecordAdvisory
 }
 
 /** The advisory endpoints: what the published releases say about a place. */
-export async function advisory(app: App, { record }: AdvisoryOptions): Promise<void> {
+export async function advisory(app: App, { lookup, record }: AdvisoryOptions): Promise<void> {
   const { list: products } = app.products
   const points = products.map(pointSchemasOf)
   const allProducts = allProductsSchemasOf(points)
@@ -37,7 +38,6 @@ export async function advisory(app: App, { record }: AdvisoryOptions): Promise<v
   ]
   for (const schema of components) app.addSchema(schema)
 
-  const lookup = createLookup(app.database, app.config, app.products)
   observeLookup(app.metrics, lookup)
   app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
   pointRoutes(app, pointEndpointsOf(points, allProducts.response), lookup, record)

@@ -11,11 +11,14 @@ export function observeLookup(metrics: Metrics, { state }: Lookup): void {
   metrics.observe('agro_tile_cache_hits_total', () => state().cache.hits)
   metrics.observe('agro_tile_cache_misses_total', () => state().cache.misses)
   metrics.observe('agro_tile_cache_evictions_total', () => state().cache.evicted)
+  metrics.observe('agro_area_cells', () => state().areas.cells)
+  metrics.observe('agro_area_cell_bytes', () => state().areas.bytes)
 
   observeQueue(metrics, 'points', () => state().queue)
   observeBatcher(metrics, 'tiles', () => state().tiles)
   observeBatcher(metrics, 'pixels', () => state().pixels)
-  observeBatcher(metrics, 'countries', () => state().countries)
+  observeBatcher(metrics, 'cells', () => state().areas.askingCells)
+  observeBatcher(metrics, 'places', () => state().areas.askingPlaces)
 
   const published = () => state().snapshot?.published ?? []
   metrics.observeAll('agro_snapshot_age_seconds', () => {

@@ -59,6 +59,8 @@ export const METRICS = {
   agro_tile_cache_hits_total: { type: 'counter', help: 'Tiles that were found in memory.' },
   agro_tile_cache_misses_total: { type: 'counter', help: 'Tiles that were not.' },
   agro_tile_cache_evictions_total: { type: 'counter', help: 'Tiles that made room for others.' },
+  agro_area_cells: { type: 'gauge', help: 'Cells in memory whose areas are known.' },
+  agro_area_cell_bytes: { type: 'gauge', help: 'About how much memory these take: 32 MB at most.' },
   agro_snapshot_age_seconds: {
     type: 'gauge',
     help: 'How old is what is known to be published. It is looked up again by requests alone.',

@@ -2,19 +2,19 @@ import type { Config } from '#src/config.ts'
 import type { Database } from '#src/database/client.ts'
 import type { ApiError } from '#src/errors.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
-import type { BatcherState } from '#src/lib/batcher.ts'
 import { EVERYBODY, type Party } from '#src/lib/fair-line.ts'
 import type { QueueState } from '#src/lib/fair-queue.ts'
 import { createFairRoom } from '#src/lib/fair-room.ts'
 import type { Wait } from '#src/lib/patience.ts'
 import type { Products } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
+import { type AreaFinder, type AreaFinderState, createAreaFinder } from './areas.ts'
 import { createPixelReader, type PixelReader, type PixelReaderState } from './pixels.ts'
 import type { PublishedRelease } from './published-release.ts'
 import type { Position } from './queries.ts'
 import { createReasons, type Reasons } from './reasons.ts'
 import { ReplacedMeanwhile } from './replaced.ts'
-import { createSnapshots, type Snapshot, type SnapshotState } from './snapshot.ts'
+import { createSnapshots, type Snapshot, type SnapshotState, type Snapshots } from './snapshot.ts'
 import { type LayerValues, type StoredPixels, valuesOf } from './values.ts'
 
 /** What a release says of a point. */
@@ -26,6 +26,9 @@ export interface PointAdvice {
 
 /** What the release that answers says of a point, or the reason why there is no answer. */
 export type PointOutcome = PointAdvice | ApiError
+
+/** Work in what is published. */
+export type WorkInSnapshot<Result> = (snapshot: Snapshot) => Promise<Result>
 
 /** Work in the release that answers for a series; undefined where nothing is published for it. */
 export type WorkInRelease<Result> = (
@@ -39,6 +42,9 @@ export type WorkInRelease<Result> = (
  */
 export interface Lookup {
   readonly reasons: Reasons
+  readonly areas: AreaFinder
+  /** What is published, as far as that is known without waiting. */
+  known(): Snapshot | undefined
   /** The release that answers for a series now; undefined where nothing is published for it. */
   releaseOf(series: Series): Promise<PublishedRelease | undefined>
   /** From memory alone; undefined where the database has to be asked. */
@@ -50,6 +56,8 @@ export interface Lookup {
    * @throws {ApiError} OVERLOADED where too many wait, and this party has most of them
    */
   advise(series: Series, position: Position, party?: Party): Promise<PointOutcome>
+  /** What a release has at a position: null where no layer has a value, undefined where the database has to be asked. */
+  valuesFromMemory(release: PublishedRelease, position: Position): LayerValues | null | undefined
   /**
    * What a release has at some positions, in their order; null where no layer has a value.
    *
@@ -75,13 +83,15 @@ export interface Lookup {
     work: WorkInRelease<Result>,
     wait?: Wait,
   ): Promise<Result>
+  /** The same for work that is about more than one series. */
+  inSnapshotQueued<Result>(party: Party, work: WorkInSnapshot<Result>): Promise<Result>
   state(): LookupState
 }
 
 /** What a look-up has in memory, and what it does at the database. */
 export interface LookupState extends PixelReaderState {
   snapshot: SnapshotState | undefined
-  countries: BatcherState
+  areas: AreaFinderState
   /** Points and batches in the lane through the database. */
   queue: QueueState
 }
@@ -100,7 +110,8 @@ export function createLookup(database: Database, config: Config, products: Produ
   const concurrency = CONCURRENT_QUERIES[kind]
   const snapshots = createSnapshots(database, products, config.RELEASE_MAX_AGE_MS)
   const pixels = createPixelReader(reader, { cacheBytes: config.TILE_CACHE_MB * MEGABYTE, concurrency })
-  const reasons = createReasons(reader, products, concurrency)
+  const areas = createAreaFinder(reader, concurrency)
+  const reasons = createReasons(areas, products)
   const room = createFairRoom(config.DATABASE_QUEUE_LIMIT, overloaded)
 
   async function valuesOfPoint(
@@ -114,35 +125,25 @@ export function createLookup(database: Database, config: Config, products: Produ
     return valuesOf(release.layers, stored)
   }
 
-  async function inRelease<Result>(
-    series: Series,
-    work: WorkInRelease<Result>,
-    wait: Wait = (something) => something(),
-  ): Promise<Result> {
-    for (let attempt = 1; ; attempt++) {
-      const snapshot = await wait(attempt === 1 ? snapshots.current : snapshots.renewed)
-      try {
-        return await work(snapshot, snapshot.releaseOf(series))
-      } catch (error) {
-        if (!(error instanceof ReplacedMeanwhile)) throw error
-        if (attempt === ATTEMPTS) throw overloaded()
-      }
-    }
-  }
+  const inSnapshot = <Result>(work: WorkInSnapshot<Result>, wait?: Wait) => workIn(snapshots, work, wait)
 
-  function inReleaseQueued<Result>(
-    series: Series,
-    party: Party,
-    work: WorkInRelease<Result>,
-    wait?: Wait,
-  ): Promise<Result> {
-    return room.run(party, () => inRelease(series, work, wait))
-  }
+  const inRelease: Lookup['inRelease'] = (series, work, wait) =>
+    inSnapshot((snapshot) => work(snapshot, snapshot.releaseOf(series)), wait)
+
+  const inReleaseQueued: Lookup['inReleaseQueued'] = (series, party, work, wait) =>
+    room.run(party, () => inRelease(series, work, wait))
+
+  const valuesFromMemory: Lookup['valuesFromMemory'] = (release, position) =>
+    valuesInMemory(pixels, release, position)
 
   return {
     reasons,
+    areas,
+    known: snapshots.known,
     inRelease,
     inReleaseQueued,
+    inSnapshotQueued: (party, work) => room.run(party, () => inSnapshot(work)),
+    valuesFromMemory,
     async releaseOf(series) {
       return (await snapshots.current()).releaseOf(series)
     },
@@ -150,7 +151,7 @@ export function createLookup(database: Database, config: Config, products: Produ
       const snapshot = snapshots.known()
       const release = snapshot?.releaseOf(series)
       if (!snapshot || !release) return undefined
-      const values = valuesFromMemory(pixels, release, position)
+      const values = valuesFromMemory(release, position)
       if (values === undefined) return undefined
       return values ? { release, values } : reasons.noValueFromMemory(snapshot, series, position)
     },
@@ -162,7 +163,7 @@ export function createLookup(database: Database, config: Config, products: Produ
       }),
     valuesAt(release, positions, party = EVERYBODY) {
       const values = positions.map((position) => {
-        const found = valuesFromMemory(pixels, release, position)
+        const found = valuesFromMemory(release, position)
         return found === undefined ? valuesOfPoint(release, position, party) : found
       })
       return Promise.all(values)
@@ -170,14 +171,30 @@ export function createLookup(database: Database, config: Config, products: Produ
     state: () => ({
       ...pixels.state(),
       snapshot: snapshots.state(),
-      countries: reasons.state(),
+      areas: areas.state(),
       queue: room.state(),
     }),
   }
 }
 
-/** Undefined where the database has to be asked. */
-function valuesFromMemory(
+/** Where what is published is replaced before the work is done, the work begins anew. */
+async function workIn<Result>(
+  snapshots: Snapshots,
+  work: WorkInSnapshot<Result>,
+  wait: Wait = (something) => something(),
+): Promise<Result> {
+  for (let attempt = 1; ; attempt++) {
+    const snapshot = await wait(attempt === 1 ? snapshots.current : snapshots.renewed)
+    try {
+      return await work(snapshot)
+    } catch (error) {
+      if (!(error instanceof ReplacedMeanwhile)) throw error
+      if (attempt === ATTEMPTS) throw overloaded()
+    }
+  }
+}
+
+function valuesInMemory(
   pixels: PixelReader,
   release: PublishedRelease,
   position: Position,

@@ -146,7 +146,7 @@ export async function findPixels(db: Kysely<Tables>, pixels: PixelAddress[]): Pr
  * Numbers as the text of a PostgreSQL array, null for NULL. The driver makes and reads arrays as well,
  * with an eye to quotes and nesting, which takes several times as long.
  */
-function arrayOf(numbers: (number | null)[]): string {
+export function arrayOf(numbers: (number | null)[]): string {
   return `{${numbers.map(String).join()}}`
 }
 
@@ -200,49 +200,4 @@ export async function listCropAliases(db: Kysely<Tables>): Promise<CropAlias[]> 
 export async function listBoundedCountries(db: Kysely<Tables>): Promise<string[]> {
   const rows = await db.selectFrom('boundary_set').select('country_code as code').distinct().execute()
   return rows.map(({ code }) => code)
-}
-
-/** A square by its south-western corner and the length of its sides, in degrees. */
-export interface CellToFind {
-  west: number
-  south: number
-  degrees: number
-}
-
-/** A place whose countries are looked for, and a cell that it lies in, where that is as well. */
-export interface PlaceToFind extends Position {
-  cell: CellToFind | null
-}
-
-export interface FoundCountries {
-  /** The codes of the countries that the place lies in, borders included, in order. */
-  containing: string[]
-  /** Whether they are known to be the same for all of the cell. */
-  throughout: boolean
-  /** Which boundaries were asked. */
-  boundaries: string
-}
-
-/** The countries of places, in their order. */
-export async function findCountries(db: Kysely<Tables>, places: PlaceToFind[]): Promise<FoundCountries[]> {
-  const { rows } = await sql<FoundCountries>`
-    with boundaries as materialized (select boundaries_version() as version)
-    select
-      coalesce(cell.countries, countries_at(longitude, latitude)) as containing,
-      cell.countries is not null as throughout,
-      boundaries.version as boundaries
-    from boundaries
-    cross join unnest(
-      ${arrayOf(places.map(({ longitude }) => longitude))}::float8[],
-      ${arrayOf(places.map(({ latitude }) => latitude))}::float8[],
-      ${arrayOf(places.map(({ cell }) => cell?.west ?? null))}::float8[],
-      ${arrayOf(places.map(({ cell }) => cell?.south ?? null))}::float8[],
-      ${arrayOf(places.map(({ cell }) => cell?.degrees ?? null))}::float8[]
-    ) with ordinality as place (longitude, latitude, west, south, degrees, ordinal)
-    cross join lateral (
-      select countries_throughout(west, south, west + degrees, south + degrees) as countries
-      offset 0
-    ) as cell
-    order by ordinal`.execute(db)
-  return rows
 }

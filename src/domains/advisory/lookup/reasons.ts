@@ -1,16 +1,13 @@
-import type { Kysely } from 'kysely'
 import { ofSeasonless } from '#schemas/product.ts'
-import type { Tables } from '#src/database/tables.ts'
 import { ApiError, unknownCountry } from '#src/errors.ts'
-import type { BatcherState } from '#src/lib/batcher.ts'
 import type { Party } from '#src/lib/fair-line.ts'
 import { swapped } from '#src/lib/swapped.ts'
 import type { Products } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
-import { createCountryFinder } from './countries.ts'
+import { type AreaFinder, countryCodesOf } from './areas.ts'
 import type { Country, PointQuery, Position } from './queries.ts'
 import { type Place, sayNoData, sayNotPublished, sayOutside } from './sentences.ts'
-import { codesOf, type Snapshot } from './snapshot.ts'
+import { codesOf, countryNamed, type Snapshot } from './snapshot.ts'
 
 /** Tells why there is no answer, by a snapshot of what is published and which boundaries are loaded. */
 export interface Reasons {
@@ -36,15 +33,20 @@ export interface Reasons {
     what?: Place,
     party?: Party,
   ): Promise<ApiError>
-  /** What is asked of the database about countries. */
-  state(): BatcherState
 }
 
-/** @param concurrency queries for the countries of positions that may be under way at the same time */
-export function createReasons(db: Kysely<Tables>, products: Products, concurrency: number): Reasons {
-  const countries = createCountryFinder(db, concurrency)
+export function createReasons(areas: AreaFinder, products: Products): Reasons {
   const withoutCrops = ofSeasonless(products.list, (names) => `it has ${names} only`) || 'it has none'
   const valuesOf = ({ product }: Series) => products.of(product).names.values
+
+  async function countriesAt(position: Position, { boundaries }: Snapshot, party?: Party): Promise<string[]> {
+    return countryCodesOf(await areas.find(position, boundaries, party))
+  }
+
+  function countriesFromMemory(position: Position, { boundaries }: Snapshot): string[] | undefined {
+    const found = areas.fromMemory(position, boundaries)
+    return found && countryCodesOf(found)
+  }
 
   /** A sentence about where a position lies, if that is another country than the one asked for. */
   async function otherCountry(
@@ -53,8 +55,8 @@ export function createReasons(db: Kysely<Tables>, products: Products, concurrenc
     what: Place,
     party?: Party,
   ): Promise<string> {
-    const codes = await countries.find(query, snapshot.boundaries, party)
-    const other = nameOf(snapshot, codes[0])
+    const codes = await countriesAt(query, snapshot, party)
+    const other = countryNamed(snapshot, codes[0])
     return !other || codes.includes(query.countryCode) ? '' : ` The ${what} lies in ${other} (${codes[0]}).`
   }
 
@@ -72,22 +74,20 @@ export function createReasons(db: Kysely<Tables>, products: Products, concurrenc
 
     noValueFromMemory(snapshot, series, position) {
       if (!snapshot.bounded.has(series.countryCode)) return noData(valuesOf(series), position, 'point')
-      const codes = countries.fromMemory(position, snapshot.boundaries)
+      const codes = countriesFromMemory(position, snapshot)
       const meant = codes && positionMeant(codes, position, 'point')
-      const codesMeant = meant ? countries.fromMemory(meant, snapshot.boundaries) : []
+      const codesMeant = meant ? countriesFromMemory(meant, snapshot) : []
       if (!codes || !codesMeant) return undefined
       return noValueIn(snapshot, { codes, codesMeant }, series, valuesOf(series), position, 'point')
     },
 
     async noValue(snapshot, series, position, what = 'point', party) {
       if (!snapshot.bounded.has(series.countryCode)) return noData(valuesOf(series), position, what)
-      const codes = await countries.find(position, snapshot.boundaries, party)
+      const codes = await countriesAt(position, snapshot, party)
       const meant = positionMeant(codes, position, what)
-      const codesMeant = meant ? await countries.find(meant, snapshot.boundaries, party) : []
+      const codesMeant = meant ? await countriesAt(meant, snapshot, party) : []
       return noValueIn(snapshot, { codes, codesMeant }, series, valuesOf(series), position, what)
     },
-
-    state: countries.state,
   }
 }
 
@@ -147,8 +147,8 @@ function noValueIn(
   what: Place,
 ): ApiError {
   if (codes.includes(series.countryCode)) return noData(values, position, what)
-  const country = nameOf(snapshot, series.countryCode)
-  const other = nameOf(snapshot, codes[0])
+  const country = countryNamed(snapshot, series.countryCode)
+  const other = countryNamed(snapshot, codes[0])
   const hint = codesMeant.includes(series.countryCode)
     ? ' With lat and lng swapped it would lie there: did you mean lng, lat?'
     : ''
@@ -157,8 +157,4 @@ function noValueIn(
 
 function noData(values: string, position: Position, what: Place): ApiError {
   return new ApiError('NO_DATA', sayNoData(values, position, what))
-}
-
-function nameOf({ countries }: Snapshot, code: string | undefined): string | undefined {
-  return countries.find((country) => country.code === code)?.name
 }

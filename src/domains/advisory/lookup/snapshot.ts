@@ -174,6 +174,11 @@ export function codesOf({ countries }: Snapshot): string[] {
   return countries.map(({ code }) => code)
 }
 
+/** The name of the country with a code. */
+export function countryNamed({ countries }: Snapshot, code: string | undefined): string | undefined {
+  return countries.find((country) => country.code === code)?.name
+}
+
 function stateOf({ ids, boundaries, reference }: PublishedState): string {
   return `${ids.join()}; ${boundaries}; ${reference}`
 }

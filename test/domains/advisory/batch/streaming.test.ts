@@ -56,9 +56,9 @@ async function ask(lines: string[]): Promise<{ response: IncomingMessage; socket
 async function breakReasons(): Promise<void> {
   const rename = (from: string, to: string) =>
     sql`alter function ${sql.ref(from)} rename to ${sql.ref(to)}`.execute(service.database.writer)
-  await rename('countries_throughout', 'countries_nowhere')
+  await rename('admin_areas_in_cell', 'admin_areas_nowhere')
   onTestFinished(async () => {
-    await rename('countries_nowhere', 'countries_throughout')
+    await rename('admin_areas_nowhere', 'admin_areas_in_cell')
   })
 }
 

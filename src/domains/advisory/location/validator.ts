@@ -1,0 +1,137 @@
+import type { Kysely } from 'kysely'
+import type { LocationRequest, LocationValidation } from '#schemas/location.ts'
+import type { Tables } from '#src/database/tables.ts'
+import { unknownCountry } from '#src/errors.ts'
+import type { Party } from '#src/lib/fair-line.ts'
+import { wordKey } from '#src/lib/name-key.ts'
+import type { ProductDefinition } from '#src/products/define.ts'
+import type { Lookup } from '../lookup/lookup.ts'
+import type { Position } from '../lookup/queries.ts'
+import { positionOf } from '../lookup/series.ts'
+import { codesOf, countryNamed, type Snapshot } from '../lookup/snapshot.ts'
+import { createElsewhere, type Elsewhere } from './elsewhere.ts'
+import { availabilityOf, nothingAvailable, type Offer, offerOf } from './offer.ts'
+import { type Place, placeOf } from './place.ts'
+
+/** Tells where a point lies, and which products have a value there. */
+export interface LocationValidator {
+  /**
+   * From memory alone; undefined where the database has to be asked.
+   *
+   * @throws {ApiError} INVALID_PARAMETERS where the country that it should lie in is unknown
+   */
+  fromMemory(request: LocationRequest): LocationValidation | undefined
+  /**
+   * The same; what is not in memory is asked of the database, for all who ask meanwhile in one query.
+   *
+   * @param party who waits for it: those who wait take turns
+   * @throws {ApiError} OVERLOADED where too many wait, and this party has most of them
+   */
+  validate(request: LocationRequest, party: Party): Promise<LocationValidation>
+}
+
+/** What is asked for: names without regard to case. */
+interface Asked {
+  position: Position
+  /** The country that the point should lie in; undefined for any. */
+  countryCode: string | undefined
+  /** Null for the first one of the country. */
+  crop: string | null
+}
+
+/** What has been found out about a point. */
+interface Found {
+  place: Place | undefined
+  /** Undefined where no country is asked about, and it lies in none. */
+  offer: Offer | undefined
+  /** The products that have a value there. */
+  withValue: ReadonlySet<string>
+  /** What is said of a point in no country. */
+  elsewhere?: Elsewhere
+}
+
+export function createLocationValidator(
+  db: Kysely<Tables>,
+  lookup: Lookup,
+  products: readonly ProductDefinition[],
+): LocationValidator {
+  const elsewhereAt = createElsewhere(db, lookup)
+
+  return {
+    fromMemory(request) {
+      const snapshot = lookup.known()
+      if (!snapshot) return undefined
+      const asked = askedBy(request)
+      const areas = lookup.areas.fromMemory(asked.position, snapshot.boundaries)
+      const place = areas && placeOf(areas, asked.countryCode)
+      // Which country is nearest, the database knows.
+      if (!place) return undefined
+      const offer = offerIn(products, snapshot, asked, place)
+      const withValue = new Set<string>()
+      for (const release of offer?.releases ?? []) {
+        const values = lookup.valuesFromMemory(release, asked.position)
+        if (values === undefined) return undefined
+        if (values) withValue.add(release.product)
+      }
+      return answerOf(products, snapshot, asked, { place, offer, withValue })
+    },
+    validate(request, party) {
+      const asked = askedBy(request)
+      const { position, countryCode } = asked
+      return lookup.inSnapshotQueued(party, async (snapshot) => {
+        const areas = await lookup.areas.find(position, snapshot.boundaries, party)
+        const place = placeOf(areas, countryCode)
+        const offer = offerIn(products, snapshot, asked, place)
+        const elsewhere = place ? undefined : await elsewhereAt(position, countryCode, snapshot, party)
+        const found = (offer?.releases ?? []).map(async (release) => {
+          const [values] = await lookup.valuesAt(release, [position], party)
+          return values ? [release.product] : []
+        })
+        const withValue = new Set((await Promise.all(found)).flat())
+        return answerOf(products, snapshot, asked, { place, offer, withValue, elsewhere })
+      })
+    },
+  }
+}
+
+function askedBy(request: LocationRequest): Asked {
+  return {
+    position: positionOf(request),
+    countryCode: request.country_code?.trim().toLowerCase(),
+    crop: request.crop === undefined ? null : wordKey(request.crop),
+  }
+}
+
+/** @throws {ApiError} INVALID_PARAMETERS */
+function offerIn(
+  products: readonly ProductDefinition[],
+  snapshot: Snapshot,
+  asked: Asked,
+  place: Place | undefined,
+): Offer | undefined {
+  const countryCode = asked.countryCode ?? place?.countryCode
+  if (countryCode === undefined) return undefined
+  const offer = offerOf(snapshot, products, countryCode, asked.crop)
+  if (!offer) throw unknownCountry('country_code', codesOf(snapshot))
+  return offer
+}
+
+function answerOf(
+  products: readonly ProductDefinition[],
+  snapshot: Snapshot,
+  asked: Asked,
+  { place, offer, withValue, elsewhere }: Found,
+): LocationValidation {
+  const inside = place !== undefined && place.countryCode === (asked.countryCode ?? place.countryCode)
+  const available = offer ? availabilityOf(products, offer, withValue, inside) : nothingAvailable(products)
+  return {
+    // Where no boundaries are loaded that could tell, a value of the country's rasters does.
+    valid: offer && !offer.bounded ? withValue.size > 0 : inside,
+    country_code: place?.countryCode ?? null,
+    country: (place && countryNamed(snapshot, place.countryCode)) ?? null,
+    admin: place?.admin ?? [],
+    crop: offer ? offer.crop : snapshot.cropNamed(asked.crop),
+    products: available,
+    ...elsewhere,
+  }
+}

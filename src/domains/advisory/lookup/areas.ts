@@ -1,0 +1,181 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '#src/database/tables.ts'
+import { type BatcherState, createBatcher } from '#src/lib/batcher.ts'
+import type { Party } from '#src/lib/fair-line.ts'
+import { clip } from '#src/raster/clip.ts'
+import { type BoundedPolygon, boundedPolygon, isWithinAny } from '#src/raster/containment.ts'
+import { decodeMultiPolygon } from '#src/raster/geometry-wkb.ts'
+import type { Rings } from '#src/raster/rings.ts'
+import { type AreaCell, createAreaCells } from './area-cells.ts'
+import { type Area, type CellToFind, type FoundCell, findAreasAt, findAreasInCells } from './area-queries.ts'
+import type { Position } from './queries.ts'
+
+/** Finds the administrative areas of all levels that a position lies in, borders included, in no order. */
+export interface AreaFinder {
+  /**
+   * From memory alone; undefined where the database has to be asked.
+   *
+   * @param boundaries which are loaded: what was found with others is forgotten
+   */
+  fromMemory(position: Position, boundaries: string): readonly Area[] | undefined
+  /**
+   * The same; what is not in memory is asked of the database, for all who ask meanwhile in one query.
+   *
+   * @param party who waits for it: where one query is not enough, those who wait take turns
+   */
+  find(position: Position, boundaries: string, party?: Party): Promise<readonly Area[]>
+  state(): AreaFinderState
+}
+
+export interface AreaFinderState {
+  /** Cells in memory, and about how many bytes they take. */
+  cells: number
+  bytes: number
+  /** What is asked of the database. */
+  askingCells: BatcherState
+  askingPlaces: BatcherState
+}
+
+/** Cells a degree, of longitude and of latitude: they are about 7 km wide. */
+const PER_DEGREE = 16
+
+/** Degrees around a cell up to which shapes are kept. */
+const BEYOND = 1 / 1024
+
+/** The rows of cells are so far apart in their numbers. */
+const COLUMNS = 360 * PER_DEGREE + 1
+
+/** The real areas of Ethiopia with three levels take 22 MB, those of Rwanda with four 5 MB. */
+const CACHE_BYTES = 32_000_000
+
+/** Cells and places a query: some milliseconds' worth. */
+const CELLS_PER_QUERY = 50
+const PLACES_PER_QUERY = 200
+
+/** What a cell takes beside its shapes, a polygon beside its rings, and a ring beside its numbers. */
+const CELL_BYTES = 150
+const POLYGON_BYTES = 150
+const RING_BYTES = 200
+
+/** A cell by its number, and where it is. */
+interface NumberedCell extends CellToFind {
+  number: number
+}
+
+/**
+ * Makes the finder of a database. It keeps which areas meet a cell, and the shapes of those that do not cover it: by
+ * these it tells where a position lies, unless that is within centimetres of an edge. There PostGIS decides.
+ *
+ * @param concurrency queries that may be under way at the same time, of each kind
+ * @param cacheBytes so many bytes of cells are kept; then the oldest make room
+ */
+export function createAreaFinder(
+  db: Kysely<Tables>,
+  concurrency: number,
+  cacheBytes = CACHE_BYTES,
+): AreaFinder {
+  const cells = createAreaCells(cacheBytes)
+
+  // No cell or place makes a query fail: asking again for fewer would not help.
+  const common = { concurrency, failsAll: () => true }
+  const askCell = createBatcher({
+    ...common,
+    run: (asked: NumberedCell[]) => findAreasInCells(db, asked),
+    batch: CELLS_PER_QUERY,
+    keyOf: ({ number }) => number,
+  })
+  const askPlace = createBatcher({
+    ...common,
+    run: (places: Position[]) => findAreasAt(db, places),
+    batch: PLACES_PER_QUERY,
+  })
+
+  async function askAndRecord(asked: NumberedCell, party?: Party): Promise<AreaCell> {
+    const found = await askCell(asked, party)
+    const cell = cellOf(asked, found)
+    // It may be of other boundaries than those that are known of: loaded meanwhile, or not arrived at a replica.
+    cells.record(asked.number, cell, found.boundaries)
+    return cell
+  }
+
+  return {
+    fromMemory(position, boundaries) {
+      const cell = cells.get(numberOf(position), boundaries)
+      return cell && areasAt(cell, position)
+    },
+    async find(position, boundaries, party) {
+      const known = cells.get(numberOf(position), boundaries)
+      const cell = known ?? (await askAndRecord(cellAround(position), party))
+      return areasAt(cell, position) ?? askPlace(position, party)
+    },
+    state: () => ({ ...cells.state(), askingCells: askCell.state(), askingPlaces: askPlace.state() }),
+  }
+}
+
+/** The codes of the countries that areas are in, in order. */
+export function countryCodesOf(areas: readonly Area[]): string[] {
+  return [...new Set(areas.map(({ countryCode }) => countryCode))].sort()
+}
+
+/** The areas of a cell that a position in it lies in; undefined where that is too near to an edge to tell. */
+function areasAt(
+  { throughout, partly }: AreaCell,
+  { longitude, latitude }: Position,
+): readonly Area[] | undefined {
+  if (partly.length === 0) return throughout
+  const found = [...throughout]
+  for (const { area, polygons } of partly) {
+    const within = isWithinAny(polygons, longitude, latitude)
+    if (within === undefined) return undefined
+    if (within) found.push(area)
+  }
+  return found
+}
+
+/** Shapes are cut off around the cell, so far from it that the cut is near to none of its positions. */
+function cellOf({ west, south, degrees }: CellToFind, { areas }: FoundCell): AreaCell {
+  const around = {
+    west: west - BEYOND,
+    south: south - BEYOND,
+    east: west + degrees + BEYOND,
+    north: south + degrees + BEYOND,
+  }
+  const clipped = (rings: Rings) => rings.map((ring) => clip(ring, around)).filter(({ length }) => length > 0)
+  const throughout: Area[] = []
+  const partly: AreaCell['partly'] = []
+  let bytes = CELL_BYTES
+  for (const { shape, ...area } of areas) {
+    if (shape === null) {
+      throughout.push(area)
+    } else {
+      const polygons = decodeMultiPolygon(shape)
+        .map(clipped)
+        .filter(({ length }) => length > 0)
+        .map(boundedPolygon)
+      partly.push({ area, polygons })
+      bytes += bytesOf(polygons)
+    }
+  }
+  return { throughout, partly, bytes }
+}
+
+function bytesOf(polygons: BoundedPolygon[]): number {
+  return polygons.reduce(
+    (sum, { rings }) => rings.reduce((of, ring) => of + RING_BYTES + ring.byteLength, sum + POLYGON_BYTES),
+    0,
+  )
+}
+
+/** The number of the cell that a position lies in. */
+function numberOf({ longitude, latitude }: Position): number {
+  return Math.floor(latitude * PER_DEGREE) * COLUMNS + Math.floor(longitude * PER_DEGREE)
+}
+
+function cellAround(position: Position): NumberedCell {
+  return {
+    number: numberOf(position),
+    west: Math.floor(position.longitude * PER_DEGREE) / PER_DEGREE,
+    south: Math.floor(position.latitude * PER_DEGREE) / PER_DEGREE,
+    degrees: 1 / PER_DEGREE,
+  }
+}

@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadConfig } from '#src/config.ts'
+import { createLocationValidator, type LocationValidator } from '#src/domains/advisory/location/validator.ts'
+import { createLookup } from '#src/domains/advisory/lookup/lookup.ts'
+import { EVERYBODY } from '#src/lib/fair-line.ts'
+import { PRODUCTS } from '#src/products/index.ts'
+import { createProxiedApp, type ProxiedApp } from '#test/setup/proxied-app.ts'
+
+const KIGALI = { lat: -1.95, lng: 30.06 }
+
+describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('without the database', () => {
+  let service: ProxiedApp
+  let validator: LocationValidator
+  beforeAll(async () => {
+    service = await createProxiedApp()
+    // Known for longer than the test takes.
+    const config = loadConfig({ DATABASE_URL: service.databaseUrl, RELEASE_MAX_AGE_MS: '60000' })
+    const lookup = createLookup(service.database, config, PRODUCTS)
+    validator = createLocationValidator(service.database.reader, lookup, PRODUCTS.list)
+  })
+  afterAll(() => service.close())
+
+  test('places in memory are answered as before, and others fail', async () => {
+    expect(validator.fromMemory(KIGALI)).toBeUndefined()
+    const answer = await validator.validate(KIGALI, EVERYBODY)
+    expect(answer).toMatchObject({
+      valid: true,
+      country_code: 'rwa',
+      products: { yield: { available: true } },
+    })
+    await service.proxy.cut()
+    expect(validator.fromMemory(KIGALI)).toEqual(answer)
+    expect(await validator.validate(KIGALI, EVERYBODY)).toEqual(answer)
+    const elsewhere = { lat: 0.35, lng: 32.6 }
+    expect(validator.fromMemory(elsewhere)).toBeUndefined()
+    await expect(validator.validate(elsewhere, EVERYBODY)).rejects.toThrow()
+  })
+})

@@ -1,0 +1,116 @@
+import { type Kysely, sql } from 'kysely'
+import type { LocationValidation } from '#schemas/location.ts'
+import type { Tables } from '#src/database/tables.ts'
+import { placeOf } from '#src/domains/advisory/location/place.ts'
+import type { Area } from '#src/domains/advisory/lookup/area-queries.ts'
+import type { ProductDefinition } from '#src/products/define.ts'
+
+export interface AskedPlace {
+  lat: number
+  lng: number
+}
+
+/** What an answer says of a place in a country, and of one in none that it lies in none. */
+export type Located =
+  | (Pick<LocationValidation, 'country_code' | 'admin' | 'crop'> & { products: object })
+  | null
+
+interface CountryOffer {
+  crop: string | null
+  withValue: string[]
+  published: string[]
+}
+
+/** Where places lie, and which products have a value there, by PostGIS alone. */
+export async function locatedBySql(
+  db: Kysely<Tables>,
+  products: readonly ProductDefinition[],
+  places: AskedPlace[],
+): Promise<Located[]> {
+  const found = await areasBySql(db, places)
+  const chosen = found.map((areas) => placeOf(areas, undefined))
+  const offers = await offersBySql(
+    db,
+    products,
+    places.map((place, at) => ({ ...place, country: chosen[at]?.countryCode ?? null })),
+  )
+  return chosen.map((place, at) => {
+    const { crop, withValue, published } = offers[at] as CountryOffer
+    if (!place) return null
+    const reasonOf = ({ code, seasonal }: ProductDefinition) => {
+      if (seasonal && crop === null) return 'CROP_NOT_AVAILABLE'
+      return published.includes(code) ? 'NO_DATA' : 'NO_RELEASE'
+    }
+    const available = products.map((product) => [
+      product.code,
+      withValue.includes(product.code)
+        ? { available: true }
+        : { available: false, reason: reasonOf(product) },
+    ])
+    return {
+      country_code: place.countryCode,
+      admin: place.admin,
+      crop,
+      products: Object.fromEntries(available),
+    }
+  })
+}
+
+async function areasBySql(db: Kysely<Tables>, places: AskedPlace[]): Promise<Area[][]> {
+  const { rows } = await sql<{ areas: Area[] }>`
+    select array(
+      select json_build_object(
+        'id', id, 'parentId', parent_id, 'countryCode', country_code, 'level', level, 'code', code, 'name', name
+      )
+      from admin_areas_at(lng, lat)
+    ) as areas
+    from ${recordset(places)} as place (ordinal int, lng float8, lat float8)
+    order by ordinal`.execute(db)
+  return rows.map(({ areas }) => areas)
+}
+
+/** The first crop of the country of each place, and the products that have anything, and a value there. */
+async function offersBySql(
+  db: Kysely<Tables>,
+  products: readonly ProductDefinition[],
+  places: (AskedPlace & { country: string | null })[],
+): Promise<CountryOffer[]> {
+  const { rows } = await sql<CountryOffer>`
+    select
+      crop,
+      array_remove(array_agg(case when release_id is not null then product.code end), null) as published,
+      array_remove(array_agg(case when value.is_there then product.code end), null) as "withValue"
+    from ${recordset(places)} as place (ordinal int, lng float8, lat float8, country text)
+    cross join lateral (
+      select min(crop_code) as crop from country_crop where country_code = place.country
+    ) as offer
+    cross join unnest(
+      ${products.map(({ code }) => code)}::text[], ${products.map(({ seasonal }) => seasonal)}::boolean[]
+    ) as product (code, seasonal)
+    cross join lateral published_release(
+      product.code, place.country, case when product.seasonal then offer.crop end, null
+    ) as published (release_id)
+    cross join lateral (
+      select exists (
+        select
+        from coverage
+        cross join lateral coverage_cell(coverage, lng, lat) as cell
+        join raster_tile as tile on tile.coverage_id = coverage.id
+          and tile.tile_row = cell.pixel_row / coverage.tile_size
+          and tile.tile_column = cell.pixel_column / coverage.tile_size
+        join layer on layer.coverage_id = coverage.id
+        where coverage.release_id = published.release_id
+          and st_value(
+            tile.rast, layer.band,
+            cell.pixel_column % coverage.tile_size + 1, cell.pixel_row % coverage.tile_size + 1
+          ) is not null
+      ) as is_there
+    ) as value
+    group by ordinal, crop
+    order by ordinal`.execute(db)
+  return rows
+}
+
+function recordset(places: object[]) {
+  return sql`json_to_recordset(${JSON.stringify(places.map((place, ordinal) => ({ ...place, ordinal })))})`
+}
