@@ -21,36 +21,54 @@ export interface ItemWriter {
   refused(point: UnansweredPoint): string
 }
 
+/** Writes the items of a release, and what it says in an answer with others. */
+export interface ReleaseWriter extends ItemWriter {
+  section(values: LayerValues): string
+}
+
 /** How the answer to a point begins that has neither an id nor a name. */
 const PLAIN_START = `{"location":{"name":${JSON.stringify(POINT_DEFAULTS.name)},"lat":`
 
-/** Items are what the point endpoint answers, behind their id where they have one. */
-export function itemWriter(product: ProductDefinition, release: ReleaseLabels): ItemWriter {
+/**
+ * Items are what the point endpoint answers, behind their id where they have one. In a section the members of the release
+ * are behind the entries, since they may be absent there.
+ */
+export function itemWriter(product: ProductDefinition, release: ReleaseLabels): ReleaseWriter {
   const { entries, value } = product
   // The fewer pieces a text is put together from, the faster it goes.
   const first = release.layers.map((layer) => beforeValue({ ...labelsOf(product, layer), [value.key]: 0 }))
   const further = first.map((fragment) => `},${fragment}`)
-  const members = memberTexts(releaseMembers(release)).map((member) => `${member},`)
-  const afterLng = `,"type":"point"},${members.join('')}"${entries}":`
+  const members = memberTexts(releaseMembers(release))
+  const afterLng = `,"type":"point"},${members.map((member) => `${member},`).join('')}"${entries}":`
   const afterLngWithValues = `${afterLng}[`
+  const sectionStart = `{"${entries}":[`
+  const sectionEnd = `}],${members.join()}}`
   const start = ({ id, name, lat, lng }: BatchPoint, after: string) =>
     `${id === undefined && name === undefined ? PLAIN_START : namedStart(id, name)}${lat},"lng":${lng}${after}`
+  /** Entries behind the text that they begin with, but for the brackets at their end. */
+  function withEntries(before: string, values: LayerValues): string {
+    let text = before
+    let fragments = first
+    for (let index = 0; index < values.length; index++) {
+      const found = values[index] as number
+      if (Number.isNaN(found)) continue
+      text += `${fragments[index]}${found}`
+      fragments = further
+    }
+    return text
+  }
   return {
-    answered(point, values) {
-      let text = start(point, afterLngWithValues)
-      let fragments = first
-      for (let index = 0; index < values.length; index++) {
-        const found = values[index] as number
-        if (Number.isNaN(found)) continue
-        text += `${fragments[index]}${found}`
-        fragments = further
-      }
-      return `${text}}]}`
-    },
+    answered: (point, values) => `${withEntries(start(point, afterLngWithValues), values)}}]}`,
+    section: (values) => `${withEntries(sectionStart, values)}${sectionEnd}`,
     without: (point, reason) => `${start(point, afterLng)}null,${JSON.stringify(reason).slice(1)}`,
     refused: ({ id, sent, reason }) =>
       `{${idMember(id)}${sentMember(sent)}${JSON.stringify(reason).slice(1)}`,
   }
+}
+
+/** How the answer for all products to a point begins. */
+export function locationStart({ name, lat, lng }: Pick<BatchPoint, 'name' | 'lat' | 'lng'>): string {
+  return `${name === undefined ? PLAIN_START : namedStart(undefined, name)}${lat},"lng":${lng},"type":"point"}`
 }
 
 function namedStart(id: string | number | undefined, name: string = POINT_DEFAULTS.name): string {

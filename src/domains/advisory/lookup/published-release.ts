@@ -1,5 +1,5 @@
 import type { ProductDefinition } from '#src/products/define.ts'
-import { type ItemWriter, itemWriter } from './item-writer.ts'
+import { itemWriter, type ReleaseWriter } from './item-writer.ts'
 import type { Coverage, Release } from './queries.ts'
 import type { PlacedLayer } from './values.ts'
 
@@ -12,7 +12,7 @@ export interface NumberedCoverage extends Coverage {
 /** A release as it answers: all that an answer takes but the pixels. */
 export interface PublishedRelease extends Release {
   /** Writes its answers to points. */
-  writer: ItemWriter
+  writer: ReleaseWriter
   coverages: NumberedCoverage[]
   layers: PlacedLayer[]
 }

@@ -2,6 +2,7 @@ import type { ErrorDetail } from '#schemas/common.ts'
 import type { PointRequest } from '#schemas/point-request.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
+import { locationStart } from '../lookup/item-writer.ts'
 import type { PointOutcome } from '../lookup/lookup.ts'
 import { dataOf, locationOf } from '../lookup/products.ts'
 import { positionOf, seriesOf } from '../lookup/series.ts'
@@ -45,21 +46,58 @@ export function allProductsAnswerer(products: readonly ProductDefinition[]): Poi
 function answerOf(request: PointRequest, found: ProductOutcome[]): PointAnswer | ApiError {
   const reasons: { product: ProductDefinition; reason: ApiError }[] = []
   const releases: string[] = []
-  const sections: Record<string, object> = {}
   for (const { product, outcome } of found) {
-    if (outcome instanceof ApiError) {
-      // What is wrong with the request itself is wrong for all products.
-      if (outcome.code === 'INVALID_PARAMETERS') return outcome
-      reasons.push({ product, reason: outcome })
-      sections[product.code] = { [product.entries]: null, ...outcome.body }
-    } else {
-      const { release, values } = outcome
-      releases.push(release.code)
-      sections[product.code] = dataOf(product, release, values)
+    if (!(outcome instanceof ApiError)) {
+      releases.push(outcome.release.code)
+      continue
     }
+    // What is wrong with the request itself is wrong for all products.
+    if (outcome.code === 'INVALID_PARAMETERS') return outcome
+    reasons.push({ product, reason: outcome })
   }
   if (releases.length === 0) return mostTelling(reasons)
-  return { releases, complete: reasons.length === 0, body: { location: locationOf(request), ...sections } }
+  return new AllProductsAnswer(request, found, releases, reasons.length === 0)
+}
+
+/** What all products say at a point, where at least one has a value. */
+class AllProductsAnswer implements PointAnswer {
+  readonly #request: PointRequest
+  readonly #found: ProductOutcome[]
+  readonly releases: string[]
+  readonly complete: boolean
+
+  constructor(request: PointRequest, found: ProductOutcome[], releases: string[], complete: boolean) {
+    this.#request = request
+    this.#found = found
+    this.releases = releases
+    this.complete = complete
+  }
+
+  get body() {
+    const sections = this.#found.map(({ product, outcome }) => [
+      product.code,
+      outcome instanceof ApiError
+        ? reasonOf(product, outcome)
+        : dataOf(product, outcome.release, outcome.values),
+    ])
+    return { location: locationOf(this.#request), ...Object.fromEntries(sections) }
+  }
+
+  text() {
+    let text = locationStart(this.#request)
+    for (const { product, outcome } of this.#found) {
+      const section =
+        outcome instanceof ApiError
+          ? JSON.stringify(reasonOf(product, outcome))
+          : outcome.release.writer.section(outcome.values)
+      text += `,"${product.code}":${section}`
+    }
+    return `${text}}`
+  }
+}
+
+function reasonOf(product: ProductDefinition, reason: ApiError): object {
+  return { [product.entries]: null, ...reason.body }
 }
 
 function mostTelling(reasons: { product: ProductDefinition; reason: ApiError }[]): ApiError {

@@ -51,6 +51,25 @@ describe('everything for a point', () => {
     expect(headers['advisory-release']).toBe(releases.join(', '))
   })
 
+  test.each([
+    { lat: 9.5, lng: 38.5, name: 'Tef & "teff" \u2028 ፩ 🌾' },
+    { lat: -0, lng: 1e-7, country_code: 'gha' },
+    { lat: -1.95, lng: 30.06, country_code: 'rwa', crop: 'potato' },
+    { lat: -1, lng: 36.5, country_code: 'ken' },
+    { lat: 9.5, lng: 38.5, forecast_period: '2020-01' },
+  ])(
+    'is the same text for callers, whose answer is written by its schema, and others: %j',
+    async (payload) => {
+      const { headers } = await newPerson(service.app)
+      const ask = (more: object) =>
+        service.app.inject({ method: 'POST', url: '/advisory/point', payload, headers: { ...more } })
+      const [anonymous, known] = await Promise.all([ask({}), ask({ ...headers, prefer: 'history=none' })])
+      const withoutId = (text: string) => text.replace(/"request_id":"[^"]*"/, '')
+      expect(withoutId(anonymous.payload)).toBe(withoutId(known.payload))
+      expect(anonymous.headers['content-type']).toBe(known.headers['content-type'])
+    },
+  )
+
   test('the parameters may come in the query', async () => {
     const response = await service.app.inject({
       method: 'POST',
