@@ -8,12 +8,19 @@ export interface Answer {
 }
 
 /** Sends one POST request with a JSON body. */
-export async function ask(port: number, path: string, body: unknown, token?: string): Promise<Answer> {
+export async function ask(
+  port: number,
+  path: string,
+  body: unknown,
+  token?: string,
+  accept = 'application/json',
+): Promise<Answer> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {
     method: 'POST',
     // fetch would ask for compressed answers.
     headers: {
       'content-type': 'application/json',
+      accept,
       'accept-encoding': 'identity',
       // Errors repeat it: those of two services are the same then.
       'x-request-id': 'bench',
@@ -44,4 +51,11 @@ export async function logIn(port: number): Promise<string> {
   const { status, body } = await ask(port, '/auth/login', account)
   if (status !== 200) throw new Error(`the login was answered ${status} ${body}`)
   return JSON.parse(body).access_token
+}
+
+/** Makes an account and gives a key of it. */
+export async function makeKey(port: number): Promise<string> {
+  const { status, body } = await ask(port, '/auth/keys', { name: 'Bench' }, await logIn(port))
+  if (status !== 201) throw new Error(`the key was answered ${status} ${body}`)
+  return JSON.parse(body).key
 }

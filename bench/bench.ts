@@ -2,7 +2,7 @@ import type { Cleanup } from './cleanup.ts'
 import type { LoadGenerator, LoadResult, Order } from './load/generator.ts'
 import type { BenchData } from './rasters/data.ts'
 import { type Point, pointsIn, takePoints } from './rasters/raster.ts'
-import type { Compared, Measured, Results } from './results.ts'
+import type { Compared, Measured, Results, Spread } from './results.ts'
 
 export const POINT_PATH = '/advisory/fertilizer/point'
 
@@ -13,6 +13,12 @@ export interface Effort {
   rounds: number
   /** Rounds of the figures that have a limit. */
   roundsOfLimits: number
+  /** How points are asked for; with a limit are those that are uniform, over 64 connections. */
+  loads: { spread: Spread; connections: number[] }[]
+  /** Calls with many points in each of the rounds of limits: they are short. */
+  batchCalls: number
+  /** How long is measured before a publication, and after it. */
+  publicationSeconds: number
 }
 
 /** What the sections share. */
@@ -59,7 +65,7 @@ export async function choosePlaces(data: BenchData, generator: LoadGenerator): P
   const uniform = candidates.slice(0, UNIFORM_POINTS)
   const places = { uniform, zipf: uniform.slice(0, ZIPF_PLACES), anywhere, tiles: [...tiles.values()] }
   for (const [name, points] of Object.entries(places)) {
-    await generator.prepare(name, POINT_PATH, points.map(requestBody))
+    await generator.prepare({ list: name, paths: [POINT_PATH], bodies: points.map(requestBody) })
   }
   return places
 }
@@ -112,18 +118,25 @@ export function medians(rounds: Measured[]): Measured {
   }
 }
 
+/** A figure of one target's rounds as part of another's in the same rounds: the median. */
+export function ratio(
+  rounds: LoadResult[],
+  others: LoadResult[],
+  of: (result: LoadResult) => number = ({ rate }) => rate,
+): number {
+  return median(rounds.map((round, index) => of(round) / of(others[index] as LoadResult)))
+}
+
 /** One target's rounds, beside those of the bare route and of the baseline in the same rounds. */
 export function compare(rounds: LoadResult[], bare: LoadResult[], oneQuery?: LoadResult[]): Compared {
-  const ratio = (others: LoadResult[], of: (result: LoadResult) => number) =>
-    median(rounds.map((round, index) => of(round) / of(others[index] as LoadResult)))
   const statuses = rounds.map(({ statuses }) => statuses)
   const total = (of: (statuses: Record<string, number>) => number) =>
     statuses.reduce((sum, some) => sum + of(some), 0)
   return {
     ...medians(rounds),
-    rateToBare: ratio(bare, ({ rate }) => rate),
-    p99ToBare: ratio(bare, ({ p99 }) => p99),
-    rateToOneQuery: oneQuery ? ratio(oneQuery, ({ rate }) => rate) : null,
+    rateToBare: ratio(rounds, bare),
+    p99ToBare: ratio(rounds, bare, ({ p99 }) => p99),
+    rateToOneQuery: oneQuery ? ratio(rounds, oneQuery) : null,
     rounds: rounds.length,
     answered:
       total((some) => some[200] ?? 0) /
@@ -131,7 +144,7 @@ export function compare(rounds: LoadResult[], bare: LoadResult[], oneQuery?: Loa
   }
 }
 
-/** Says what is going on, on standard error: standard output has the tables. */
+/** Says what is going on, and after how long, on standard error: standard output has the tables. */
 export function say(message: string): void {
-  console.error(`bench: ${message}`)
+  console.error(`bench: ${process.uptime().toFixed()} s: ${message}`)
 }

@@ -24,7 +24,15 @@ export type Spread = 'uniform' | 'zipf' | 'anywhere'
 export interface PointsResult {
   cells: ({ target: Target; spread: Spread; connections: number } & Compared)[]
   /** The first seconds of a process that has just been started, at 64 connections. */
-  cold: { target: Target; seconds: number; rate: number; rateToBare: number; p99: number }[]
+  cold: {
+    target: Target
+    seconds: number
+    rate: number
+    rateToBare: number
+    /** Beside the same process warm; null where that was not measured. */
+    rateToWarm: number | null
+    p99: number
+  }[]
 }
 
 export interface AnswersResult {
@@ -32,6 +40,39 @@ export interface AnswersResult {
   paths: string[]
   /** Answers that differ between two paths, or from the bench's own reading of the rasters. */
   different: number
+}
+
+/** What is called beside anonymous points, each over 64 connections, with the tiles in memory. */
+export type Call =
+  | 'raw'
+  | 'bare'
+  | 'anonymous'
+  | 'key'
+  | 'token'
+  | 'location'
+  | 'single-products'
+  | 'all-products'
+
+export interface CallsResult {
+  connections: number
+  /** Calls a second as parts of what the references do, medians of each round's. */
+  rows: ({ call: Call; rateToRaw: number; rateToBare: number; rateToAnonymous: number } & Measured)[]
+  /** What a call for all products costs, as part of a call for each of them. */
+  allProductsCost: number
+}
+
+/** Services with one worker and with two, the load generator on one core alone. */
+export interface WorkersResult {
+  rows: ({ workers: number; rateToOne: number; generatorLoad: number } & Measured)[]
+}
+
+/** Points under load before a release with other tiles is published, and from then on. */
+export interface PublicationResult {
+  seconds: number
+  before: Measured
+  after: Measured
+  /** The median of each round's. */
+  p99ToBefore: number
 }
 
 export interface BatchResult {
@@ -61,6 +102,18 @@ export interface PolygonsResult {
   timesFasterThanClip: number
   /** Stars of one shape and growing area, and of one area and growing boundary. */
   shapes: { series: 'area' | 'boundary'; areaKm2: number; boundaryKm: number; ms: number }[]
+}
+
+/** Many polygons in one call, as NDJSON: milliseconds from the first byte sent to the last one received. */
+export interface BulkResult {
+  /** How many areas the level has. */
+  areas: number
+  /** Asked for the first time, of a process that has just been started, and later. */
+  areasCold: number
+  areasWarm: number
+  /** How many fields of 1 ha, none of which was asked for before. */
+  fields: number
+  fieldsCold: number
 }
 
 export interface MemoryResult {
@@ -111,7 +164,11 @@ export interface Results {
   points?: PointsResult
   answers?: AnswersResult
   batch?: BatchResult
+  calls?: CallsResult
+  workers?: WorkersResult
+  publication?: PublicationResult
   polygons?: PolygonsResult
+  bulk?: BulkResult
   memory?: MemoryResult
   growth?: GrowthResult
   startUp?: StartUpResult

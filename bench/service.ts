@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { loadConfig } from '#src/config.ts'
 import { type Database, openCluster } from '#src/database/client.ts'
@@ -18,6 +19,9 @@ export type Where = { DATABASE_URL: string } | { DATA_DIR: string }
 
 const THIS_VERSION = fileURLToPath(new URL('..', import.meta.url))
 
+const READY_TIMEOUT_MS = 60_000
+const READY_INTERVAL_MS = 10
+
 const JWT_SECRET = randomBytes(32).toString('hex')
 
 /**
@@ -33,6 +37,15 @@ export function startService(
 ): Promise<Server> {
   const all = { PORT: '0', JWT_SECRET, ...where, ...settings }
   return startServer(cleanup, startArgumentsIn(folder), all, folder)
+}
+
+/** Waits until a service says that it is ready, which may be after it listens. */
+export async function untilReady({ port }: Server): Promise<void> {
+  const late = performance.now() + READY_TIMEOUT_MS
+  while ((await fetch(`http://127.0.0.1:${port}/health/ready`)).status !== 200) {
+    if (performance.now() > late) throw new Error('the service did not become ready in time')
+    await setTimeout(READY_INTERVAL_MS)
+  }
 }
 
 /** Works on a database as the command line does, with nobody else connected. */
@@ -51,11 +64,15 @@ export async function withDatabase<Result>(
   }
 }
 
-/** Loads and publishes a release. */
-export async function ingest(database: Database, manifest: Manifest): Promise<LoadedRelease> {
+/** Loads a release, and publishes it unless that is left for later. */
+export async function ingest(
+  database: Database,
+  manifest: Manifest,
+  { publish = true } = {},
+): Promise<LoadedRelease> {
   const release = await openGeoTiffs(database.writer, manifest)
   try {
-    return await loadRelease(database, release)
+    return await loadRelease(database, release, { publish })
   } finally {
     await release.close()
   }

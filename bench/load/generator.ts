@@ -17,7 +17,18 @@ export interface Run {
   skip?: number
 }
 
-export type Command = Run | { kind: 'requests'; list: string; path: string; bodies: string[] }
+/** POST requests with JSON bodies. */
+export interface Requests {
+  kind: 'requests'
+  list: string
+  /** Where they go; each body to each path in turn, where there are several. */
+  paths: string[]
+  bodies: string[]
+  /** Of whoever sends them; nobody's where left out. */
+  token?: string
+}
+
+export type Command = Run | Requests
 
 export interface LoadResult {
   /** Answers a second. */
@@ -33,17 +44,20 @@ export interface LoadResult {
 
 /** The load generator's process. */
 export interface LoadGenerator {
-  /** Writes out POST requests with JSON bodies, to be sent later under the name of the list. */
-  prepare(list: string, path: string, bodies: string[]): Promise<void>
+  /** Writes out requests, to be sent later under the name of the list. */
+  prepare(requests: Omit<Requests, 'kind'>): Promise<void>
   run(task: Omit<Run, 'kind'>): Promise<LoadResult>
+  stop(): Promise<void>
 }
 
-export function startGenerator(cleanup: Cleanup): LoadGenerator {
-  const child = spawn(process.execPath, ['bin/run.mjs', 'bench/load/worker.ts'], {
+/** @param launcher a program, with its parameters, that starts what it is given: such as `taskset -c 1` */
+export function startGenerator(cleanup: Cleanup, launcher: string[] = []): LoadGenerator {
+  const [program, ...parameters] = [...launcher, process.execPath, 'bin/run.mjs', 'bench/load/worker.ts']
+  const child = spawn(program as string, parameters, {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     detached: process.platform !== 'win32',
   })
-  cleanup.add(() => stopProcess(child))
+  const stop = cleanup.add(() => stopProcess(child))
 
   // One command at a time: nothing is to run beside a measurement.
   function ask(command: Command): Promise<{ result?: LoadResult }> {
@@ -60,12 +74,13 @@ export function startGenerator(cleanup: Cleanup): LoadGenerator {
   }
 
   return {
-    async prepare(list, path, bodies) {
-      await ask({ kind: 'requests', list, path, bodies })
+    async prepare(requests) {
+      await ask({ kind: 'requests', ...requests })
     },
     async run(task) {
       const { result } = await ask({ kind: 'run', ...task })
       return result as LoadResult
     },
+    stop,
   }
 }

@@ -124,11 +124,12 @@ async function run(task: Run): Promise<LoadResult> {
 process.on('message', async (command: Command) => {
   try {
     if (command.kind === 'requests') {
-      const { list, path, bodies } = command
+      const { list, paths, bodies, token } = command
       requests.set(
         list,
-        bodies.map((body) => requestOf(path, body)),
+        bodies.flatMap((body) => paths.map((path) => requestOf(path, body, token))),
       )
+      for (const key of orders.keys()) if (key.startsWith(`${list} `)) orders.delete(key)
       process.send?.({})
     } else process.send?.({ result: await run(command) })
   } catch (error) {
@@ -137,9 +138,10 @@ process.on('message', async (command: Command) => {
 })
 process.on('disconnect', () => process.exit())
 
-function requestOf(path: string, body: string): Buffer {
+function requestOf(path: string, body: string, token: string | undefined): Buffer {
+  const authorization = token === undefined ? '' : `Authorization: Bearer ${token}\r\n`
   const length = Buffer.byteLength(body)
   return Buffer.from(
-    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`,
+    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n${authorization}Content-Length: ${length}\r\n\r\n${body}`,
   )
 }

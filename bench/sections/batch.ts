@@ -7,8 +7,6 @@ import type { BatchResult } from '../results.ts'
 import { startService } from '../service.ts'
 
 const POINTS = 10_000
-/** Calls are short: several fit where points are loaded for seconds. */
-const CALLS_A_ROUND = 3
 const WARM_UP_CALLS = 3
 const SHOWN_BYTES = 300
 const QUERY = 'crop=wheat&country_code=eth'
@@ -59,7 +57,7 @@ export async function measureBatch(bench: Bench, url: string): Promise<BatchResu
   for (const form of Object.keys(FORMS) as Form[]) {
     say(`batch, ${form}`)
     const measured = TARGETS.map((target) => ({ ...target, rates: [] as number[] }))
-    for (let round = -WARM_UP_CALLS; round < CALLS_A_ROUND * effort.roundsOfLimits; round++) {
+    for (let round = -WARM_UP_CALLS; round < effort.batchCalls * effort.roundsOfLimits; round++) {
       for (const { target, coding, rates } of round % 2 === 0 ? measured : measured.toReversed()) {
         const from = { port: services[target].port, token, coding }
         const call = await send(bench, from, form, round + WARM_UP_CALLS)

@@ -133,5 +133,5 @@ async function prepareRequests({ data, generator }: Bench): Promise<void> {
   const [first] = data.rasters
   if (!first) throw new Error('there is no raster')
   const points = takePoints(pointsIn(first.bounds, SEED), PLACES, ({ lat, lng }) => surelyHasValue(lng, lat))
-  await generator.prepare('growth', POINT_PATH, points.map(requestBody))
+  await generator.prepare({ list: 'growth', paths: [POINT_PATH], bodies: points.map(requestBody) })
 }

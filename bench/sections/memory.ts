@@ -11,7 +11,11 @@ const CONNECTIONS = 64
 export async function measureMemory(bench: Bench, url: string): Promise<MemoryResult> {
   say('memory')
   const { effort, generator, places } = bench
-  await generator.prepare('tiles-of-yield', '/advisory/yield/point', places.tiles.map(requestBody))
+  await generator.prepare({
+    list: 'tiles-of-yield',
+    paths: ['/advisory/yield/point'],
+    bodies: places.tiles.map(requestBody),
+  })
   const service = await startService(bench.cleanup, { DATABASE_URL: url })
   const idle = service.memory().resident
   await load(bench, service.port, { list: 'zipf', order: 'zipf', connections: CONNECTIONS, round: 0 })

@@ -6,11 +6,15 @@ import type { Results } from '../results.ts'
 import { loadEverything, withDatabase } from '../service.ts'
 import { compareAnswers } from './answers.ts'
 import { measureBatch } from './batch.ts'
+import { measureBulk } from './bulk.ts'
+import { measureCalls } from './calls.ts'
 import { measureGrowth } from './growth.ts'
 import { measureMemory } from './memory.ts'
 import { measurePoints, startTargets } from './points.ts'
 import { measurePolygons } from './polygons.ts'
+import { measurePublication } from './publication.ts'
 import { measureServerStart } from './start-up.ts'
+import { measureWorkers } from './workers.ts'
 
 /** The sections that need a database server, on databases made for them. */
 export async function measureOnServer(
@@ -44,8 +48,14 @@ export async function measureOnServer(
   }
   if (only.includes('points')) results.points = await measurePoints(bench, url, targets)
   for (const target of Object.values(targets)) await target.stop()
+  if (only.includes('calls')) results.calls = await measureCalls(bench, url)
+  if (only.includes('workers')) results.workers = await measureWorkers(bench, url)
+  if (only.includes('publication')) {
+    results.publication = await measurePublication(bench, url, release.code)
+  }
   if (only.includes('batch')) results.batch = await measureBatch(bench, url)
   if (only.includes('polygons')) results.polygons = await measurePolygons(bench, server, url, release.code)
+  if (only.includes('bulk')) results.bulk = await measureBulk(bench, server, url)
   if (only.includes('memory')) results.memory = await measureMemory(bench, url)
   if (only.includes('startup')) {
     const seconds = await measureServerStart(bench, url)

@@ -1,14 +1,13 @@
-import { type Bench, compare, load, median, say, warmUp } from '../bench.ts'
+import { type Bench, compare, type Effort, load, median, ratio, say, warmUp } from '../bench.ts'
 import type { LoadResult } from '../load/generator.ts'
 import { type Server, startServer } from '../processes.ts'
 import type { Point } from '../rasters/raster.ts'
 import type { PointsResult, Spread, Target } from '../results.ts'
-import { startService } from '../service.ts'
+import { startService, untilReady } from '../service.ts'
 
 /** The targets, each a process of its own. */
 export type Targets = Record<Target, Server>
 
-const CONNECTIONS = [1, 16, 64, 256]
 const LIMITED = 64
 const COLD_SECONDS = 3
 
@@ -52,13 +51,17 @@ export function startBare({ cleanup, data, places }: Bench): Promise<Server> {
  */
 export async function measurePoints(bench: Bench, url: string, targets: Targets): Promise<PointsResult> {
   for (const { port } of Object.values(targets)) await warmUp(bench, port)
-  for (const target of ['memory', 'no-cache'] as const) await warmUpAnywhere(bench, targets[target].port)
+  if (bench.effort.loads.some(({ spread }) => spread === 'anywhere')) {
+    for (const target of ['memory', 'no-cache'] as const) await warmUpAnywhere(bench, targets[target].port)
+  }
   const names = Object.keys(targets) as Target[]
   const cells = new Map<string, Cell>()
   for (let round = 0; round < bench.effort.roundsOfLimits; round++) {
     say(`points, round ${round + 1} of ${bench.effort.roundsOfLimits}`)
     const loads =
-      round < bench.effort.rounds ? everyLoad() : [{ spread: 'uniform' as const, connections: LIMITED }]
+      round < bench.effort.rounds
+        ? everyLoad(bench.effort)
+        : [{ spread: 'uniform' as const, connections: LIMITED }]
     for (const { spread, connections } of loads) {
       for (const target of round % 2 === 0 ? names : names.toReversed()) {
         const task = {
@@ -98,14 +101,13 @@ async function warmUpAnywhere(bench: Bench, port: number): Promise<void> {
   await load(bench, port, task, [200, 404])
 }
 
-function everyLoad(): { spread: Spread; connections: number }[] {
-  const spreads = (['uniform', 'zipf'] as const).flatMap((spread) =>
-    CONNECTIONS.map((connections) => ({ spread, connections })),
+function everyLoad({ loads }: Effort): { spread: Spread; connections: number }[] {
+  return loads.flatMap(({ spread, connections }) =>
+    connections.map((count) => ({ spread, connections: count })),
   )
-  return [...spreads, { spread: 'anywhere', connections: LIMITED }]
 }
 
-/** The first seconds of new processes: nothing compiled, no tile in memory. */
+/** The first seconds of processes that have just become ready, and the same processes warm. */
 async function measureCold(bench: Bench, url: string): Promise<PointsResult['cold']> {
   const { cleanup, effort } = bench
   const rounds: Record<'bare' | 'memory' | 'no-cache', LoadResult[]> = {
@@ -113,21 +115,20 @@ async function measureCold(bench: Bench, url: string): Promise<PointsResult['col
     memory: [],
     'no-cache': [],
   }
+  const warm: typeof rounds = { bare: [], memory: [], 'no-cache': [] }
   const where = { DATABASE_URL: url }
   for (let round = 0; round < effort.rounds; round++) {
     say(`cold start, round ${round + 1} of ${effort.rounds}`)
     const memory = await startService(cleanup, where)
     const noCache = await startService(cleanup, where, { TILE_CACHE_MB: '0' })
     const bare = await startBare(bench)
+    for (const service of [memory, noCache]) await untilReady(service)
     for (const [target, server] of Object.entries({ bare, memory, 'no-cache': noCache })) {
-      const task = {
-        list: 'uniform',
-        order: 'uniform',
-        connections: LIMITED,
-        seconds: COLD_SECONDS,
-        round,
-      } as const
-      rounds[target as keyof typeof rounds].push(await load(bench, server.port, task))
+      const task = { list: 'uniform', order: 'uniform', connections: LIMITED, round } as const
+      const cold = await load(bench, server.port, { ...task, seconds: COLD_SECONDS })
+      rounds[target as keyof typeof rounds].push(cold)
+      await warmUp(bench, server.port)
+      warm[target as keyof typeof warm].push(await load(bench, server.port, task))
     }
     for (const server of [bare, memory, noCache]) await server.stop()
   }
@@ -135,7 +136,8 @@ async function measureCold(bench: Bench, url: string): Promise<PointsResult['col
     target,
     seconds: COLD_SECONDS,
     rate: median(rounds[target].map(({ rate }) => rate)),
-    rateToBare: compare(rounds[target], rounds.bare).rateToBare,
+    rateToBare: ratio(rounds[target], rounds.bare),
+    rateToWarm: ratio(rounds[target], warm[target]),
     p99: median(rounds[target].map(({ p99 }) => p99)),
   }))
 }

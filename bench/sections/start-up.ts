@@ -2,13 +2,11 @@ import { type Bench, median, say } from '../bench.ts'
 import type { StartUpResult } from '../results.ts'
 import { startService } from '../service.ts'
 
-const STARTS = 3
-
 /** Seconds from the start of the process until it listens, on a server whose schema is up to date. */
-export async function measureServerStart({ cleanup }: Bench, url: string): Promise<number> {
+export async function measureServerStart({ cleanup, effort }: Bench, url: string): Promise<number> {
   say('start-up on the server')
   const seconds: number[] = []
-  for (let start = 0; start < STARTS; start++) {
+  for (let start = 0; start < effort.rounds; start++) {
     const service = await startService(cleanup, { DATABASE_URL: url })
     seconds.push(service.startedIn)
     await service.stop()

@@ -94,10 +94,30 @@ test('sends each request of a list once, and counts the answers by status', asyn
     setImmediate(() => response.end(answer.slice(7)))
   })
   const sent = Array.from({ length: 40 }, (_, index) => JSON.stringify({ name: `Żółw ${index}` }))
-  await generator.prepare('all', '/', sent)
+  await generator.prepare({ list: 'all', paths: ['/'], bodies: sent })
   const result = await generator.run({ port, list: 'all', order: 'once', connections: 3, seconds: 0 })
   expect(result.statuses).toEqual({ 200: 30, 404: 10 })
   expect(bodies.toSorted()).toEqual(sent.toSorted())
+})
+
+test('a list for several paths sends each body to each of them, as the caller whose token it has', async () => {
+  const sent: string[] = []
+  const { generator, port } = await loaded(({ url, headers }, response) => {
+    sent.push(`${url} ${headers.authorization}`)
+    response.setHeader('content-length', 2).end('{}')
+  })
+  const run = { port, list: 'all', order: 'once', connections: 1, seconds: 0 } as const
+  await generator.prepare({ list: 'all', paths: ['/a', '/b'], bodies: ['{}', '{}'], token: 'secret' })
+  await generator.run(run)
+  expect(sent.splice(0)).toEqual([
+    '/a Bearer secret',
+    '/b Bearer secret',
+    '/a Bearer secret',
+    '/b Bearer secret',
+  ])
+  await generator.prepare({ list: 'all', paths: ['/a'], bodies: ['{}'] })
+  await generator.run(run)
+  expect(sent).toEqual(['/a undefined'])
 })
 
 test('a measured time counts the answers within it, and leaves none unanswered', async () => {
@@ -106,7 +126,7 @@ test('a measured time counts the answers within it, and leaves none unanswered',
     answered++
     response.setHeader('content-length', 2).end('{}')
   })
-  await generator.prepare('all', '/', ['{"lat":1}', '{"lat":2}'])
+  await generator.prepare({ list: 'all', paths: ['/'], bodies: ['{"lat":1}', '{"lat":2}'] })
   const run = { port, list: 'all', order: 'uniform', connections: 8, seconds: 0.5 } as const
   const { rate, p50, p99, statuses } = await generator.run(run)
   expect(statuses).toEqual({ 200: answered })
@@ -119,7 +139,7 @@ test('a measured time counts the answers within it, and leaves none unanswered',
 
 test('a server that hangs up fails the run', async () => {
   const { generator, port } = await loaded(({ socket }) => socket.destroy())
-  await generator.prepare('all', '/', ['{}'])
+  await generator.prepare({ list: 'all', paths: ['/'], bodies: ['{}'] })
   const run = generator.run({ port, list: 'all', order: 'uniform', connections: 2, seconds: 5 })
   await expect(run).rejects.toThrow(/closed the connection|ECONNRESET/)
 })

@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { judge } from '#bench/limits.ts'
+import { performancePage } from '#bench/report/page.ts'
+import { allTables } from '#bench/report/tables.ts'
+import type { Call, PointsResult, Results } from '#bench/results.ts'
+
+const published: Results = JSON.parse(
+  readFileSync(new URL('../../docs/performance/results.json', import.meta.url), 'utf8'),
+)
+const points = published.points as PointsResult
+const MEMORY = 'points/s of the bare route, tiles in memory'
+
+/** Results in which the service with its tiles in memory does so many points/s of the bare route. */
+function withMemory(rateToBare: number): Results {
+  const cells = points.cells.map((cell) =>
+    cell.target === 'memory' && cell.spread === 'uniform' && cell.connections === 64
+      ? { ...cell, rateToBare }
+      : cell,
+  )
+  return { ...published, points: { ...points, cells } }
+}
+
+const verdictOf = (results: Results, wanted: string) => judge(results).find(({ what }) => what === wanted)
+
+test('a limit is missed below it, a goal is not met from there on, and both are met above', () => {
+  const bounds = { what: MEMORY, limit: 'at least 0.75', goal: 'at least 0.85' }
+  const cases = [
+    [0.7499, 'MISSED', '0.75'],
+    [0.75, 'goal not met', '0.75'],
+    [0.8499, 'goal not met', '0.85'],
+    [0.85, 'met', '0.85'],
+    [Number.NaN, 'MISSED', 'none'],
+  ] as const
+  for (const [rate, verdict, measured] of cases) {
+    expect(verdictOf(withMemory(rate), MEMORY)).toEqual({ ...bounds, measured, verdict })
+  }
+})
+
+const callOf = (call: Call, rateToAnonymous: number) => ({
+  call,
+  rate: 9000 * rateToAnonymous,
+  p50: 7,
+  p99: 12.34,
+  rateToRaw: 0.72 * rateToAnonymous,
+  rateToBare: 0.8 * rateToAnonymous,
+  rateToAnonymous,
+})
+
+/** Results with every section that may be left out. */
+const whole: Results = {
+  ...published,
+  points: { ...points, cold: points.cold.map((cold) => ({ ...cold, rateToWarm: 0.5 })) },
+  calls: {
+    connections: 64,
+    rows: [callOf('raw', 1.4), callOf('anonymous', 1), callOf('key', 0.61), callOf('location', 0.05)],
+    allProductsCost: 0.77,
+  },
+  workers: {
+    rows: [
+      { workers: 1, rate: 20_000, p50: 3, p99: 6, rateToOne: 1, generatorLoad: 0.4 },
+      { workers: 2, rate: 26_000, p50: 2, p99: 5, rateToOne: 1.3, generatorLoad: 0.5 },
+    ],
+  },
+  publication: {
+    seconds: 10,
+    before: { rate: 20_000, p50: 3, p99: 6 },
+    after: { rate: 19_000, p50: 3, p99: 15 },
+    p99ToBefore: 2.5,
+  },
+  bulk: { areas: 92, areasCold: 1900, areasWarm: 300, fields: 1000, fieldsCold: 4000 },
+}
+
+test('what is a goal alone is met or not, and never missed', () => {
+  const goals = judge(whole).filter(({ limit }) => limit === null)
+  expect(goals.map(({ what, goal, measured, verdict }) => [what, goal, measured, verdict])).toEqual([
+    [
+      'points/s in the first 3 seconds of a ready process, of the same process warm',
+      'at least 0.6',
+      '0.5',
+      'goal not met',
+    ],
+    ['points/s with a key, kept in the history, of anonymous ones', 'at least 0.6', '0.61', 'met'],
+    ['calls/s of /validate_location, of anonymous points', 'at least 0.5', '0.05', 'goal not met'],
+    ['cost of a call for all products, of a call for each', 'at most 0.6', '0.77', 'goal not met'],
+    ['points/s of two workers, of one', 'at least 1.2', '1.3', 'met'],
+    ['p99 in the 10 seconds after a publication, of before', 'at most 2 times', '2.5 times', 'goal not met'],
+    ['92 zones in one call, for the first time', 'at most 2,000 ms', '1,900 ms', 'met'],
+    ['92 zones in one call, again', 'at most 200 ms', '300 ms', 'goal not met'],
+  ])
+})
+
+test('what was left out has no verdict and no table', () => {
+  const { points: _points, calls: _calls, workers: _workers, publication: _publication, ...rest } = whole
+  const { bulk: _bulk, ...bare } = rest
+  const names = judge(bare).map(({ what }) => what)
+  expect(
+    names.filter((what) => /bare route, tiles|key|validate|products|workers|publication|zones/.test(what)),
+  ).toEqual([])
+  const titles = allTables(bare).map(({ title }) => title)
+  expect(titles.filter((title) => /Calls|Workers|publication|Many polygons/.test(title))).toEqual([])
+})
+
+test('the page shows every table of a run', () => {
+  const page = performancePage(whole)
+  for (const { title, head, rows } of allTables(whole)) {
+    if (title !== 'Limits') expect(page).toContain(`**${title}**`)
+    for (const cells of [head, ...rows]) expect(page).toContain(`| ${cells.join(' | ')} |`)
+  }
+})
+
+test('the page says whether the machine was quiet', () => {
+  const pageAt = (loadBefore: number) => performancePage({ ...published, loadBefore })
+  expect(pageAt(0.5)).toContain('\nThe machine was quiet: load 0.5 on 2 cores in the minute before.\n')
+  expect(pageAt(0.51)).toContain(
+    '\n> **The machine was busy with other work** (load 0.51 on 2 cores in the minute before)',
+  )
+  expect(pageAt(0.51)).not.toContain('quiet')
+})
