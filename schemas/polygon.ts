@@ -2,6 +2,7 @@ import { type Static, type TObject, type TProperties, type TSchema, Type } from 
 import { exampleMembers, HistoryId, type PointSchemas, releaseMembers } from './advisory.ts'
 import { AdvisedArea, MAX_LEVEL } from './areas.ts'
 import { COUNTRY_CODES, documentedAs, oneOf, optional, ref, type WithoutNulls } from './common.ts'
+import { DistributionMembers, DistributionParameters, HistogramBin, Quantile } from './distribution.ts'
 import { Feature, FeatureCollection, geoJsonOf, MultiPolygon, Polygon } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
@@ -95,7 +96,7 @@ function requestSchema<More extends TProperties>(
 }
 
 export const PolygonRequest = requestSchema(
-  { crop, country_code: Country, name: Label, forecast_period },
+  { crop, country_code: Country, name: Label, forecast_period, ...DistributionParameters },
   {
     $id: 'PolygonRequest',
     description:
@@ -116,7 +117,10 @@ export function parametersOf(request: TObject): TObject {
 }
 
 /** What products without seasons are asked. */
-export type PlainPolygonRequest = Pick<PolygonRequest, 'geometry' | 'admin' | 'country_code' | 'name'>
+export type PlainPolygonRequest = Pick<
+  PolygonRequest,
+  'geometry' | 'admin' | 'country_code' | 'name' | 'quantiles' | 'histogram'
+>
 
 const LOCATION = { name: 'My farm', lat: 9.55, lng: 38.55, type: 'polygon', area_ha: 12012.5 }
 
@@ -173,7 +177,7 @@ function requestOf(product: ProductContract): TObject {
   const component = componentOf(product)
   const { name, country_code, area } = examplePlaceOf(product)
   return requestSchema(
-    { country_code: Country, name: Label },
+    { country_code: Country, name: Label, ...DistributionParameters },
     {
       $id: `${component}PolygonRequest`,
       description: `A polygon or an administrative area, one of the two. ${component} needs no crop; fields that are not listed are ignored.`,
@@ -190,6 +194,7 @@ function entryOf({ product, entry }: PointSchemas): TObject {
       ...entry.properties,
       ...Statistics,
       ...(total && { [total.key]: Type.Number({ description: total.description }) }),
+      ...DistributionMembers,
     },
     {
       $id: `Polygon${componentOf(product)}Entry`,
@@ -230,6 +235,8 @@ export function polygonComponentsOf(schemas: readonly PolygonSchemas[]): TSchema
     AdminSelection,
     ...new Set([PolygonRequest, ...schemas.map(({ request }) => request)]),
     PolygonLocation,
+    Quantile,
+    HistogramBin,
     ...schemas.map(({ entry }) => entry),
     ...schemas.map(({ response }) => response),
   ]

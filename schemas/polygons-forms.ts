@@ -25,7 +25,7 @@ const PolygonAnswerLines = Type.String({
 })
 
 const FIGURES =
-  'of each layer a column for each number, such as `rate_kg_ha Urea Normal`, `min Urea Normal`, `max Urea Normal`, `stddev Urea Normal`, `covered_percent Urea Normal` and `total_kg Urea Normal`'
+  'of each layer a column for each number, such as `rate_kg_ha Urea Normal`, `min Urea Normal`, `max Urea Normal`, `stddev Urea Normal`, `covered_percent Urea Normal` and `total_kg Urea Normal`, and where quantiles were asked for `quantile_0.5 Urea Normal` and `quantile_0.5_error Urea Normal`'
 
 /** @param seasons for which products the answer has no month */
 function answerTable(seasons: string): TSchema {

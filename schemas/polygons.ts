@@ -3,6 +3,7 @@ import { dataOrReason, releaseMembers } from './advisory.ts'
 import { MAX_LEVEL } from './areas.ts'
 import { PointId } from './batch-forms.ts'
 import { documentedAs, optional, ref, type WithoutNulls } from './common.ts'
+import { DistributionParameters } from './distribution.ts'
 import { geoJsonOf, MultiPolygon, Polygon } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
 import { AdminSelection, PolygonLocation, type PolygonSchemas } from './polygon.ts'
@@ -111,7 +112,7 @@ function requestSchema<More extends TProperties>(more: More, $id: string, exampl
 }
 
 export const PolygonsRequest = requestSchema(
-  { crop, country_code: Country, forecast_period },
+  { crop, country_code: Country, forecast_period, ...DistributionParameters },
   'PolygonsRequest',
   [
     { admin: { country_code: 'eth', level: 1 }, crop: 'wheat' },
@@ -128,7 +129,10 @@ export const PolygonsRequest = requestSchema(
 export type PolygonsRequest = WithoutNulls<Static<typeof PolygonsRequest>>
 
 /** What products without seasons are asked. */
-export type PlainPolygonsRequest = Pick<PolygonsRequest, 'polygons' | 'admin' | 'country_code'>
+export type PlainPolygonsRequest = Pick<
+  PolygonsRequest,
+  'polygons' | 'admin' | 'country_code' | 'quantiles' | 'histogram'
+>
 
 /** What the operation of a product for many polygons is made of. */
 export interface PolygonsSchemas<Product extends ProductContract = ProductContract> {
@@ -156,9 +160,11 @@ export function polygonsSchemasOf<Product extends ProductContract>(
 function requestOf(product: ProductContract): TObject {
   if (product.seasonal) return PolygonsRequest
   const { country_code } = examplePlaceOf(product)
-  return requestSchema({ country_code: Country }, `${componentOf(product)}PolygonsRequest`, [
-    { admin: { country_code, level: 1 } },
-  ])
+  return requestSchema(
+    { country_code: Country, ...DistributionParameters },
+    `${componentOf(product)}PolygonsRequest`,
+    [{ admin: { country_code, level: 1 } }],
+  )
 }
 
 /** An answer for a polygon, or the reason why there is none. */

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import { type TObject, Type } from 'typebox'
+import { type TObject, type TSchema, Type } from 'typebox'
 import { ApiError } from '#src/errors.ts'
 
 /** A decimal number as people write it; no hexadecimal, no Infinity, no spaces. */
@@ -78,10 +78,15 @@ export function readQuery(schema: TObject) {
 function fieldsOf(schema: TObject): Field[] {
   return Object.entries(schema.properties).map(([name, property]) => ({
     name,
-    numeric: Type.IsNumber(property) || Type.IsInteger(property),
+    numeric: isNumeric(property) || isNumeric((property as { items?: TSchema }).items),
     list: [(property as { type?: string | string[] }).type].flat().includes('array'),
     optional: Type.IsOptional(property),
   }))
+}
+
+function isNumeric(schema: TSchema | undefined): boolean {
+  const types = [(schema as { type?: string | string[] } | undefined)?.type].flat()
+  return types.includes('number') || types.includes('integer')
 }
 
 /**
@@ -91,9 +96,9 @@ function fieldsOf(schema: TObject): Field[] {
 function readValue(
   { name, numeric, list, optional }: Field,
   value: string | string[] | undefined,
-): number | string | string[] | undefined {
+): number | string | (number | string)[] | undefined {
   if (value === undefined || (value === '' && optional)) return undefined
-  if (list) return listIn(value)
+  if (list) return numeric ? listIn(value)?.map(readNumber) : listIn(value)
   if (Array.isArray(value)) throw ApiError.invalid(name, 'must be given once')
   return numeric ? readNumber(value) : value
 }

@@ -24,7 +24,10 @@ const CODE = /^[a-z][a-z0-9]*$/
 const RESERVED_CODES = [ALL_PRODUCTS, 'point', 'location']
 
 /** Members of entries beside those that a definition names. */
-const RESERVED_KEYS = ['scenario', 'min', 'max', 'stddev', 'covered_percent']
+const RESERVED_KEYS = [
+  ...['scenario', 'min', 'max', 'stddev', 'covered_percent'],
+  ...['quantiles', 'histogram'],
+]
 
 /**
  * A product, checked for what its type cannot say.

@@ -123,14 +123,20 @@ export interface BlockRun {
  *
  * @param inside the tiles, by their rows
  * @param columns how many columns of tiles there are in all, and `rows` how many rows
+ * @param highest the level that none is above
  */
-export function largestBlocks(inside: Map<number, Runs>, columns: number, rows: number): BlockRun[] {
+export function largestBlocks(
+  inside: Map<number, Runs>,
+  columns: number,
+  rows: number,
+  highest = Number.POSITIVE_INFINITY,
+): BlockRun[] {
   const blocks: BlockRun[] = []
   let lower = inside
   for (let level = 0; lower.size > 0; level++) {
     const upper = new Map<number, Runs>()
     // A single block is as large as they get.
-    const last = columns === 1 && rows === 1
+    const last = level === highest || (columns === 1 && rows === 1)
     for (const row of lower.keys()) {
       const above = Math.floor(row / BLOCK_FACTOR)
       if (last || upper.has(above)) continue

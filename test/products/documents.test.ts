@@ -40,7 +40,8 @@ describe('the documents of a service with more products', () => {
           'SoilPointsRequest',
           'SoilPointsResponse',
         ],
-        ...['SoilPolygonRequest', 'SoilResponse', 'SoilSection'],
+        ...['SoilPolygonRequest', 'SoilPolygonsRequest', 'SoilResponse', 'SoilSection'],
+        ...['LimePolygonsResponse', 'PolygonLimeItem', 'PolygonSoilItem', 'SoilPolygonsResponse'],
       ].sort(),
     )
     expect(added(operationsOf(usual), operationsOf(document))).toEqual([])
@@ -50,6 +51,7 @@ describe('the documents of a service with more products', () => {
           `${code}AtPoint`,
           `${code}AtPoints`,
           `${code}InPolygon`,
+          `${code}InPolygons`,
           `get${code === 'lime' ? 'Lime' : 'Soil'}AtPoint`,
         ])
         .sort(),

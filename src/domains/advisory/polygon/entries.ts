@@ -1,7 +1,9 @@
 import { round, roundVisibly } from '#src/lib/round.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
+import type { DistributionWanted, Quantile } from '#src/raster/distribution.ts'
 import { labelsOf } from '../lookup/products.ts'
 import type { LayerLabel, ReleaseLabels } from '../lookup/queries.ts'
+import type { LayerDistribution } from './zonal-distributions.ts'
 import type { LayerStatistics, ZonalStatistics } from './zonal-statistics.ts'
 
 /** Decimals of hectares, totals and percentages: a square metre. */
@@ -12,9 +14,16 @@ export function roundArea(value: number): number {
   return roundVisibly(value, DECIMALS)
 }
 
-/** The keys of the numbers that an answer has of a layer, in their order. */
-export function figureKeysOf({ value, total }: ProductDefinition): string[] {
-  return [value.key, 'min', 'max', 'stddev', 'covered_percent', ...(total ? [total.key] : [])]
+/** The keys of the numbers that an answer has of a layer, in their order: quantiles with their errors come last. */
+export function figureKeysOf(
+  { value, total }: ProductDefinition,
+  wanted: DistributionWanted | null = null,
+): string[] {
+  return [
+    ...[value.key, 'min', 'max', 'stddev', 'covered_percent'],
+    ...(total ? [total.key] : []),
+    ...(wanted?.quantiles ?? []).flatMap((part) => [`quantile_${part}`, `quantile_${part}_error`]),
+  ]
 }
 
 /**
@@ -23,15 +32,50 @@ export function figureKeysOf({ value, total }: ProductDefinition): string[] {
  */
 export function figuresOf(
   { total }: ProductDefinition,
-  { decimals }: LayerLabel,
-  { mean, minimum, maximum, deviation, covered }: LayerStatistics,
+  layer: LayerLabel,
+  { mean, minimum, maximum, deviation, covered, distribution }: LayerStatistics,
   areaHa: number,
 ): number[] {
   return [
-    ...[mean, minimum, maximum, deviation].map((number) => round(number, decimals)),
+    ...[mean, minimum, maximum, deviation].map((number) => round(number, layer.decimals)),
     roundArea(100 * covered),
     ...(total ? [roundArea(mean * areaHa * covered)] : []),
+    ...quantilesOf(layer, distribution).flatMap(({ value, error }) => [value, error]),
   ]
+}
+
+function quantilesOf({ decimals }: LayerLabel, distribution: LayerDistribution | undefined): Quantile[] {
+  return (distribution?.quantiles ?? []).map(({ quantile, value, error }) => ({
+    quantile,
+    value: round(value, decimals),
+    error: roundUp(error, decimals),
+  }))
+}
+
+/** Decimals of the percentages of a histogram. */
+const PERCENT_DECIMALS = 4
+
+function binsOf({ decimals }: LayerLabel, distribution: LayerDistribution | undefined): object[] {
+  return (distribution?.histogram ?? []).map(({ from, to, share, error }) => ({
+    from: round(from, decimals),
+    to: round(to, decimals),
+    percent: round(100 * share, PERCENT_DECIMALS),
+    error: roundUp(100 * error, PERCENT_DECIMALS),
+  }))
+}
+
+/** A bound of an error, as it is shown: never below what it is. */
+function roundUp(error: number, decimals: number): number {
+  return round(Math.ceil(error * 10 ** decimals) / 10 ** decimals, decimals)
+}
+
+/** What is told of a distribution, as far as it was asked for. */
+function distributionMembers(layer: LayerLabel, distribution: LayerDistribution | undefined) {
+  const [quantiles, histogram] = [quantilesOf(layer, distribution), binsOf(layer, distribution)]
+  return {
+    ...(quantiles.length > 0 && { quantiles }),
+    ...(histogram.length > 0 && { histogram }),
+  }
 }
 
 /** The entries of a polygon's answer, in the release's order; layers without a value in it are left out. */
@@ -45,6 +89,12 @@ export function entriesOf(
     const found = layers[index]
     if (!found) return []
     const figures = figuresOf(product, layer, found, areaHa)
-    return [{ ...labelsOf(product, layer), ...Object.fromEntries(keys.map((key, at) => [key, figures[at]])) }]
+    return [
+      {
+        ...labelsOf(product, layer),
+        ...Object.fromEntries(keys.map((key, at) => [key, figures[at]])),
+        ...distributionMembers(layer, found.distribution),
+      },
+    ]
   })
 }

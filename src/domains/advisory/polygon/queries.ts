@@ -17,6 +17,8 @@ export interface AreaInRelease {
   code: string
   name: string
   countryCode: string
+  /** Which boundaries of its level are loaded. */
+  version: string
   /** What was computed with the boundaries of now; null if nothing was. */
   statistics: LocatedStatistics | null
 }
@@ -34,6 +36,7 @@ export async function findArea(
       area.code,
       area.name,
       area.country_code as "countryCode",
+      boundary_set.loaded_at::text as version,
       ${storedStatistics(releaseId)} as statistics
     from (
       select id, level, code, name, country_code from admin_area
@@ -65,12 +68,6 @@ export interface AreaSelection {
   parent: string | null
 }
 
-/** One of the areas of a level. */
-export interface ListedArea extends AreaInRelease {
-  /** Which boundaries of the level are loaded. */
-  version: string
-}
-
 /**
  * Areas of a level in the order of their codes, and what is stored of them for a release.
  *
@@ -82,8 +79,8 @@ export async function listAreasInRelease(
   releaseId: number,
   after: string | null,
   limit: number,
-): Promise<ListedArea[]> {
-  const { rows } = await sql<ListedArea>`
+): Promise<AreaInRelease[]> {
+  const { rows } = await sql<AreaInRelease>`
     with recursive within as (
       select id, level from admin_area
       where country_code = ${countryCode} and code = ${parent}::text and level < ${level}

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import type { Ask } from '#src/database/cancellable.ts'
 import type { Tables } from '#src/database/tables.ts'
+import type { DistributionWanted } from '#src/raster/distribution.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import { ReplacedMeanwhile } from '../lookup/replaced.ts'
 import type { Computation } from './computing.ts'
@@ -17,17 +18,18 @@ export type ReleaseStatistics = (
   computation: Computation,
   releaseId: number,
   polygons: Rings[],
+  wanted: DistributionWanted | null,
 ) => Promise<ZonalStatistics>
 
 export function createReleaseStatistics(db: Kysely<Tables>): ReleaseStatistics {
   const coverages = createCoverageFinder(db)
 
-  return async (computation, releaseId, polygons) => {
+  return async (computation, releaseId, polygons, wanted) => {
     const forget = () => coverages.forget(releaseId)
     const grids = await computation.wait(() => coverages.find(releaseId))
     // Tiles that a replica has not got yet look like tiles without a value, and so do those of a deleted release.
     await refuseUnlessThere(computation.ask, releaseId)
-    const statistics = await zonalStatistics(computation, grids, polygons, forget)
+    const statistics = await zonalStatistics(computation, grids, polygons, wanted, forget)
     await refuseUnlessThere(computation.ask, releaseId)
     return statistics
   }

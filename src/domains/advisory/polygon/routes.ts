@@ -39,6 +39,8 @@ import { manyRoutes } from './many/routes.ts'
 import { createPolygonAdvisor } from './polygon-advisor.ts'
 import { recordedRequest } from './recorded-request.ts'
 import { createReleaseStatistics } from './release-statistics.ts'
+import { rememberStatistics } from './remembered-statistics.ts'
+import { wantedIn } from './wanted.ts'
 
 type Body = PolygonRequest | PlainPolygonRequest
 
@@ -78,8 +80,15 @@ export async function polygonRoutes(app: App, options: PolygonOptions): Promise<
   app.decorateRequest('polygon', null)
   app.addContentTypeParser<Buffer>(GEOJSON, { parseAs: 'buffer' }, jsonReader(app))
   const statisticsIn = createReleaseStatistics(database.reader)
-  const polygonAdvisor = createPolygonAdvisor(database, lookup, statisticsIn, config.RELEASE_MAX_AGE_MS)
-  const areaAdvisor = createAreaAdvisor(database, lookup, statisticsIn, logFailure)
+  const remembered = rememberStatistics()
+  const polygonAdvisor = createPolygonAdvisor(
+    database,
+    lookup,
+    statisticsIn,
+    remembered,
+    config.RELEASE_MAX_AGE_MS,
+  )
+  const areaAdvisor = createAreaAdvisor(database, lookup, statisticsIn, remembered, logFailure)
 
   const computing = createComputing(app)
 
@@ -90,10 +99,11 @@ export async function polygonRoutes(app: App, options: PolygonOptions): Promise<
     outline: Outline | null,
   ): Promise<Advice> {
     const waiting = computing(call, reply)
-    if (outline) return polygonAdvisor.advise(series, outline.polygons, waiting)
+    const wanted = wantedIn(call.body)
+    if (outline) return polygonAdvisor.advise(series, outline.polygons, wanted, waiting)
     const { code, level = null } = call.body.admin as SentArea
     const area = { countryCode: series.countryCode, code: code.trim(), level }
-    return areaAdvisor.advise(series, area, waiting)
+    return areaAdvisor.advise(series, area, wanted, waiting)
   }
 
   for (const endpoint of schemas) {

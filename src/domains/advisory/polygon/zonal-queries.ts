@@ -104,17 +104,29 @@ export class SummariesGone extends Error {
   override name = 'SummariesGone'
 }
 
+/** The summary of a block as it is stored. */
+export interface StoredSummary {
+  level: number
+  row: number
+  column: number
+  bands: Buffer
+}
+
 /**
  * The stored summaries of runs of blocks, as `summary.ts` reads them.
  *
  * @throws {SummariesGone} where they are being made anew, or have been in another form: another version of
  *   the service may do so at any time
  */
-export async function readSummaries(ask: Ask, coverageId: number, runs: BlockRun[]): Promise<Buffer[]> {
-  const rows = await ask<{ bands: Buffer | null }>(sql`
+export async function readSummaries(
+  ask: Ask,
+  coverageId: number,
+  runs: BlockRun[],
+): Promise<StoredSummary[]> {
+  const rows = await ask<StoredSummary | { bands: null }>(sql`
     -- In the same statement, so that what is read is what is complete. Runs of blocks that all are without
     -- a value give a row with nothing: no rows at all mean that there is no such coverage.
-    select summary.bands
+    select run.level, run.block_row as row, summary.block_column as column, summary.bands
     from coverage
     cross join unnest(
       ${runs.map(({ level }) => level)}::integer[],
@@ -123,7 +135,7 @@ export async function readSummaries(ask: Ask, coverageId: number, runs: BlockRun
       ${runs.map(({ end }) => end)}::integer[]
     ) as run (level, block_row, first_column, end_column)
     left join lateral (
-      select bands from tile_summary
+      select block_column, bands from tile_summary
       where coverage_id = ${coverageId}
         and tile_summary.level = run.level
         and tile_summary.block_row = run.block_row
@@ -133,7 +145,7 @@ export async function readSummaries(ask: Ask, coverageId: number, runs: BlockRun
     ) as summary on true
     where coverage.id = ${coverageId} and summarised and summary_version = ${SUMMARY_VERSION}`)
   if (rows.length === 0) throw new SummariesGone()
-  return rows.flatMap(({ bands }) => bands ?? [])
+  return rows.filter((row): row is StoredSummary => row.bands !== null)
 }
 
 /** Whether a release is still there: what is deleted goes as a whole. */

@@ -1,11 +1,14 @@
 import { type BlockRun, columnsIn, largestBlocks, tileRowsOf } from '#src/raster/blocks.ts'
+import type { DistributionWanted } from '#src/raster/distribution.ts'
 import { measureOf } from '#src/raster/pixel-area.ts'
-import { decodeTile, type TileBand } from '#src/raster/raster-wkb.ts'
+import type { DecodedTile, TileBand } from '#src/raster/raster-wkb.ts'
 import { ellipsoidArea, type Rings } from '#src/raster/rings.ts'
 import { addSummary, decodeSummary, emptySummary, type Summary, summaryOf } from '#src/raster/summary.ts'
 import type { Computation } from './computing.ts'
-import { placeOnCoverage } from './place-on-coverage.ts'
-import { readSummaries, readTiles, SummariesGone, type ZonalCoverage } from './zonal-queries.ts'
+import { placeOnCoverage, type ZonalPolygon } from './place-on-coverage.ts'
+import { distributionsIn, type LayerDistribution } from './zonal-distributions.ts'
+import { readSummaries, SummariesGone, type ZonalCoverage } from './zonal-queries.ts'
+import { TileReader, wholeTile } from './zonal-tiles.ts'
 
 /** What a layer comes to in a polygon, in the layer's unit. */
 export interface LayerStatistics {
@@ -16,6 +19,8 @@ export interface LayerStatistics {
   deviation: number
   /** The part of the polygon's area that has values, from 0 to 1. */
   covered: number
+  /** Where it was wanted. */
+  distribution?: LayerDistribution
 }
 
 export interface ZonalStatistics {
@@ -34,25 +39,34 @@ const SQUARE_METRES_A_HECTARE = 10_000
  * The tiles on the border are read and looked at pixel by pixel; of what lies inside as a whole, the
  * summaries of the largest blocks are read. Both in chunks, so memory stays bounded.
  *
+ * @param wanted what is to be told of how values are distributed; null for nothing
  * @param onSummariesGone called for each coverage that has lost its summaries, which is read tile by tile
  */
 export async function zonalStatistics(
   computation: Computation,
   coverages: ZonalCoverage[],
   polygons: Rings[],
+  wanted: DistributionWanted | null,
   onSummariesGone: () => void,
 ): Promise<ZonalStatistics> {
   const layers: (LayerStatistics | null)[] = []
   const areaHa = ellipsoidArea(polygons) / SQUARE_METRES_A_HECTARE
   await computation.pause()
   for (const coverage of coverages) {
-    const { summaries, total } = await summariesIn(computation, coverage, polygons, onSummariesGone)
+    const { summaries, total, distributions } = await summariesIn(
+      computation,
+      coverage,
+      polygons,
+      wanted,
+      onSummariesGone,
+    )
     coverage.bands.forEach(({ index, scale, offset }, position) => {
       const { weight, mean, squares, minimum, maximum } = summaries[position] as Summary
       if (weight === 0) {
         layers[index] = null
         return
       }
+      const distribution = distributions[position]
       const ends = [minimum * scale + offset, maximum * scale + offset] as const
       layers[index] = {
         mean: mean * scale + offset,
@@ -60,14 +74,12 @@ export async function zonalStatistics(
         maximum: Math.max(...ends),
         deviation: Math.sqrt(squares / weight) * Math.abs(scale),
         covered: Math.min(1, weight / total),
+        ...(distribution && { distribution }),
       }
     })
   }
   return { areaHa, layers }
 }
-
-/** Tiles that are read with one statement: half a megabyte where a tile has one Float32 band. */
-const TILES_A_CHUNK = 512
 
 /** Runs of blocks whose summaries are read with one statement. */
 const RUNS_A_CHUNK = 1024
@@ -76,36 +88,51 @@ const RUNS_A_CHUNK = 1024
 interface CoverageSummaries {
   summaries: Summary[]
   total: number
+  /** Of each band, where that is wanted. */
+  distributions: (LayerDistribution | null)[]
 }
 
 async function summariesIn(
   computation: Computation,
   coverage: ZonalCoverage,
   polygons: Rings[],
+  wanted: DistributionWanted | null,
   onSummariesGone: () => void,
 ): Promise<CoverageSummaries> {
   try {
-    return await addUp(computation, coverage, polygons)
+    return await examine(computation, coverage, polygons, wanted)
   } catch (error) {
     if (!(error instanceof SummariesGone)) throw error
     onSummariesGone()
-    return addUp(computation, { ...coverage, summarised: false }, polygons)
+    return examine(computation, { ...coverage, summarised: false }, polygons, wanted)
   }
+}
+
+async function examine(
+  computation: Computation,
+  coverage: ZonalCoverage,
+  polygons: Rings[],
+  wanted: DistributionWanted | null,
+): Promise<CoverageSummaries> {
+  const placed = await placeOnCoverage(computation.ask, coverage, polygons)
+  const { summaries, total } = await addUp(computation, coverage, placed)
+  if (wanted === null) return { summaries, total, distributions: [] }
+  // What is read again are the tiles on the border; the ends of the values are known by now.
+  const distributions = await distributionsIn(computation, coverage, placed, summaries, wanted)
+  return { summaries, total, distributions }
 }
 
 async function addUp(
   computation: Computation,
   coverage: ZonalCoverage,
-  polygons: Rings[],
-): Promise<CoverageSummaries> {
+  placed: ZonalPolygon,
+): Promise<{ summaries: Summary[]; total: number }> {
   const { ask, pause } = computation
   const { id, width, height, tileSize, geographic, bands } = coverage
   const summaries = bands.map(emptySummary)
-  const placed = await placeOnCoverage(ask, coverage, polygons)
   await pause()
   const measure = measureOf(coverage, geographic)
-  const columns = Math.ceil(width / tileSize)
-  let border: { row: number; column: number; areas: Float64Array }[] = []
+  const reader = new TileReader(computation, coverage, addTile)
   const inside = new Map<number, number[]>()
   let area = 0
 
@@ -113,56 +140,36 @@ async function addUp(
     await pause()
     if (!found) continue
     area += found.area
-    for (const [column, areas] of found.border) border.push({ row: found.row, column, areas })
+    for (const [column, areas] of found.border) await reader.want({ row: found.row, column, areas })
     if (coverage.summarised) {
       if (found.inside.length > 0) inside.set(found.row, found.inside)
-    } else {
-      for (const column of columnsIn(found.inside)) {
-        border.push({ row: found.row, column, areas: wholeTile(found.row) })
-        if (border.length >= TILES_A_CHUNK) await addBorder()
-      }
+      continue
     }
-    if (border.length >= TILES_A_CHUNK) await addBorder()
+    const areas = wholeTile(coverage, measure, found.row)
+    for (const column of columnsIn(found.inside)) await reader.want({ row: found.row, column, areas })
   }
-  await addBorder()
-  const blocks = largestBlocks(inside, columns, Math.ceil(height / tileSize))
+  await reader.finish()
+  const blocks = largestBlocks(inside, Math.ceil(width / tileSize), Math.ceil(height / tileSize))
   for (let at = 0; at < blocks.length; at += RUNS_A_CHUNK) {
     await addBlocks(blocks.slice(at, at + RUNS_A_CHUNK))
   }
   // The sum of the parts is as exact as the parts; only what lies beside the grid is not among them.
   return { summaries, total: (placed.within ? area : placed.area) / placed.share }
 
-  async function addBorder(): Promise<void> {
-    const tiles = new Map(border.map((tile) => [tile.row * columns + tile.column, tile.areas]))
-    for (let at = 0; at < border.length; at += TILES_A_CHUNK) {
-      for (const { row, column, wkb } of await readTiles(ask, id, border.slice(at, at + TILES_A_CHUNK))) {
-        const tile = decodeTile(wkb)
-        const whole = { start: 0, stride: tile.width, width: tile.width, height: tile.height }
-        const areas = tiles.get(row * columns + column) as Float64Array
-        bands.forEach(({ band }, index) => {
-          const pixels = tile.bands[band - 1] as TileBand
-          addSummary(summaries[index] as Summary, summaryOf(pixels, whole, areas, tileSize))
-        })
-        await pause()
-      }
-    }
-    border = []
+  function addTile(tile: DecodedTile, areas: Float64Array): void {
+    const whole = { start: 0, stride: tile.width, width: tile.width, height: tile.height }
+    bands.forEach(({ band }, index) => {
+      const pixels = tile.bands[band - 1] as TileBand
+      addSummary(summaries[index] as Summary, summaryOf(pixels, whole, areas, tileSize))
+    })
   }
 
   async function addBlocks(runs: BlockRun[]): Promise<void> {
     for (const stored of await readSummaries(ask, id, runs)) {
       bands.forEach(({ band }, index) => {
-        addSummary(summaries[index] as Summary, decodeSummary(stored, band))
+        addSummary(summaries[index] as Summary, decodeSummary(stored.bands, band))
       })
       await pause()
     }
-  }
-
-  function wholeTile(row: number): Float64Array {
-    const areas = new Float64Array(tileSize * tileSize)
-    for (let line = 0; line < tileSize; line++) {
-      areas.fill(measure.pixelArea(row * tileSize + line), line * tileSize, (line + 1) * tileSize)
-    }
-    return areas
   }
 }

@@ -94,6 +94,27 @@ export function statisticsOf(
   }
 }
 
+/**
+ * By how much of all weight a value misses to be a quantile: the weight up to it has to reach the part, and the weight
+ * below it must not.
+ */
+export function missOf(
+  { pixels }: Weights,
+  valueAt: (column: number, row: number) => number | null,
+  part: number,
+  quantile: number,
+): number {
+  let [total, upTo, below] = [0, 0, 0]
+  for (const { column, row, weight } of pixels) {
+    const value = valueAt(column, row)
+    if (value === null) continue
+    total += weight
+    if (value <= quantile) upTo += weight
+    if (value < quantile) below += weight
+  }
+  return Math.max(0, part - upTo / total, below / total - part, upTo === below ? 1 : 0)
+}
+
 function boxOf({ originX, originY, pixelWidth, pixelHeight }: PixelGrid, column: number, row: number): Ring {
   const [west, east] = [originX + column * pixelWidth, originX + (column + 1) * pixelWidth]
   const [one, other] = [originY + row * pixelHeight, originY + (row + 1) * pixelHeight]

@@ -8,7 +8,15 @@ import type { CoverageSource, LayerSource, ReleaseSource } from '#src/ingest/sou
 import type { Wait } from '#src/lib/patience.ts'
 import { type PixelType, pixelsOf } from '#src/raster/pixels.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { areaOf, ellipsoidArea, type Polygons, planarArea, statisticsOf, weightsOf } from './brute-force.ts'
+import {
+  areaOf,
+  ellipsoidArea,
+  missOf,
+  type Polygons,
+  planarArea,
+  statisticsOf,
+  weightsOf,
+} from './brute-force.ts'
 import { randomNumbers, randomPolygons, type ShapeOptions } from './shapes.ts'
 
 interface TestLayer {
@@ -151,12 +159,14 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
+const QUANTILES = [0, 0.1, 0.5, 0.9, 1]
+
 function zonal(polygons: Polygons, of: ZonalCoverage[]): Promise<ZonalStatistics> {
   const { signal } = new AbortController()
   const rings = polygons.map((polygon) => polygon.map((ring) => Float64Array.from(ring.flat())))
   const wait: Wait = (something) => something()
   const computation = { ask: askUntil(service.database, signal), wait, pause: async () => {} }
-  return zonalStatistics(computation, of, rings, () => {})
+  return zonalStatistics(computation, of, rings, { quantiles: QUANTILES, bins: 0 }, () => {})
 }
 
 /** Parts that edges are divided into: lines in degrees are curves on a projected grid. */
@@ -198,10 +208,11 @@ async function worstDifference(
   const weights = weightsOf(shape, grid, geographic ? ellipsoidArea : planarArea)
   const differences = [Math.abs(areaHa / (areaOf(polygons, ellipsoidArea) / 10_000) - 1)]
   for (const [index, { pixel, scale, offset }] of layers.entries()) {
-    const expected = statisticsOf(weights, (column, row) => {
+    const valueAt = (column: number, row: number) => {
       const value = pixel(column, row)
       return value === null ? null : value * scale + offset
-    })
+    }
+    const expected = statisticsOf(weights, valueAt)
     const statistics = found[coverage.bands[index]?.index as number]
     if (!expected || !statistics) {
       differences.push(!expected && !statistics ? 0 : Number.POSITIVE_INFINITY)
@@ -215,6 +226,9 @@ async function worstDifference(
       statistics.minimum === expected.minimum && statistics.maximum === expected.maximum
         ? 0
         : Number.POSITIVE_INFINITY,
+      ...(statistics.distribution?.quantiles ?? []).map(({ quantile, value, error }) =>
+        error === 0 ? missOf(weights, valueAt, quantile, value) : Number.POSITIVE_INFINITY,
+      ),
     )
   }
   return Math.max(...differences)

@@ -5,7 +5,7 @@ import { ApiError, noAreas, unknownCountry } from '#src/errors.ts'
 import type { Wait } from '#src/lib/patience.ts'
 import { ReplacedMeanwhile } from '../../lookup/replaced.ts'
 import { codesOf, type Snapshot } from '../../lookup/snapshot.ts'
-import { type AreaSelection, type ListedArea, listAreasInRelease } from '../queries.ts'
+import { type AreaInRelease, type AreaSelection, listAreasInRelease } from '../queries.ts'
 
 /** Areas that are read with one statement. */
 const AREAS_A_PAGE = 100
@@ -42,8 +42,8 @@ export async function* pagesOfAreas(
   selection: AreaSelection,
   releaseId: number,
   waitInTurn: Wait,
-): AsyncGenerator<ListedArea[]> {
-  let after: ListedArea | undefined
+): AsyncGenerator<AreaInRelease[]> {
+  let after: AreaInRelease | undefined
   for (;;) {
     const { code = null, version } = after ?? {}
     const page = await waitInTurn(() => listAreasInRelease(db, selection, releaseId, code, AREAS_A_PAGE))

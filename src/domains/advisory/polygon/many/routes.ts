@@ -13,7 +13,7 @@ import {
   type PolygonsSchemas,
 } from '#schemas/polygons.ts'
 import type { PolygonsForms } from '#schemas/polygons-forms.ts'
-import { BODY_ERRORS, errorResponses } from '#src/errors.ts'
+import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { attach, DISPOSITION, isFileType } from '#src/http/attachment.ts'
 import { givingBack } from '#src/http/collected-body.ts'
@@ -34,6 +34,7 @@ import type { Waiting } from '../computing.ts'
 import { countryOf, refuseUnlessOne } from '../country.ts'
 import type { PolygonAdvisor } from '../polygon-advisor.ts'
 import type { AreaSelection } from '../queries.ts'
+import { wantedIn } from '../wanted.ts'
 import { withFirst, writeAnswer } from './answer.ts'
 import { refuseUnknownAreas } from './areas.ts'
 import { isSentAsGeoJson, polygonsBodyReader, readLongJson, UNSUPPORTED_FORM } from './body.ts'
@@ -86,6 +87,8 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
       refuseUnlessOne('polygons', body)
       const series = seriesOf(product, { ...body, country_code: countryOf(body) })
       const selection = body.admin && selectionOf(body.admin)
+      const wanted = wantedIn(body)
+      if (wanted && wanted.bins > 0 && isFileType(form)) throw tooDeep()
       const gone = untilGone(reply)
       const pause = () => app.turns.next(partyOf(call), gone)
       const sent = await takePolygons(call, pause)
@@ -101,6 +104,7 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
           party: partyOf(call),
           wait,
           release,
+          wanted,
           waiting: () => computing(call, reply),
           pause,
           waitInTurn,
@@ -111,7 +115,7 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
           ? itemsOfAreas(source, areaAdvisor, db, selection)
           : itemsOfPolygons(source, polygonAdvisor, left)
         const counted = counting(items, () => answered++)
-        const written = writeAnswer(counted, createWriter(form, product, release), pause)
+        const written = writeAnswer(counted, createWriter(form, product, release, wanted), pause)
         const pieces = selection ? written : givingBack(call.place, left, written)
         return { release, first: await pieces.next(), pieces }
       }
@@ -150,6 +154,10 @@ async function takePolygons(call: Call, pause: Pause): Promise<SentPolygon[]> {
     features[index] = undefined
   }
   return polygons
+}
+
+function tooDeep(): ApiError {
+  return ApiError.invalid('histogram', 'must be left out for CSV and GeoJSON, which have no columns for it')
 }
 
 async function* counting<Item>(items: AsyncIterable<Item>, count: () => void): AsyncGenerator<Item> {

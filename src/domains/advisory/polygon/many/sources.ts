@@ -4,12 +4,13 @@ import { findOutlines } from '#src/domains/areas/queries.ts'
 import { inOrder } from '#src/lib/in-order.ts'
 import type { Wait } from '#src/lib/patience.ts'
 import type { Pause } from '#src/lib/turns.ts'
+import type { DistributionWanted } from '#src/raster/distribution.ts'
 import type { PublishedRelease } from '../../lookup/published-release.ts'
 import type { AreaAdvisor } from '../area-advisor.ts'
 import type { Waiting } from '../computing.ts'
 import { geoJsonOf } from '../geometry.ts'
 import type { PolygonAdvisor } from '../polygon-advisor.ts'
-import type { AreaSelection, ListedArea } from '../queries.ts'
+import type { AreaInRelease, AreaSelection } from '../queries.ts'
 import { pagesOfAreas } from './areas.ts'
 import { type Item, outcomeOf, type ReasonSource } from './items.ts'
 import type { SentPolygon } from './sent.ts'
@@ -20,6 +21,7 @@ const AT_ONCE = 2
 /** What the items of a call are made with. */
 export interface ItemSource extends ReasonSource {
   release: PublishedRelease
+  wanted: DistributionWanted | null
   /** How one of them waits: each has POLYGON_TIMEOUT_MS of its own. */
   waiting: () => Waiting
   pause: Pause
@@ -39,11 +41,13 @@ export function itemsOfPolygons(
   advisor: PolygonAdvisor,
   sent: SentPolygon[],
 ): AsyncGenerator<Item> {
-  const { release, waiting, pause, withShapes } = source
+  const { release, wanted, waiting, pause, withShapes } = source
 
   async function itemOf({ id, name, outline }: SentPolygon): Promise<Item> {
     if ('error' in outline) return { id, name, geometry: null, advice: null, reason: outline }
-    const outcome = await outcomeOf(source, () => advisor.adviseIn(release, outline.polygons, waiting()))
+    const outcome = await outcomeOf(source, () =>
+      advisor.adviseIn(release, outline.polygons, wanted, waiting()),
+    )
     await pause()
     return { id, name, geometry: withShapes ? JSON.stringify(geoJsonOf(outline)) : null, ...outcome }
   }
@@ -65,10 +69,10 @@ export function itemsOfAreas(
   db: Kysely<Tables>,
   selection: AreaSelection,
 ): AsyncGenerator<Item> {
-  const { release, waiting, waitInTurn, withShapes } = source
+  const { release, wanted, waiting, waitInTurn, withShapes } = source
 
-  async function itemOf(area: ListedArea, geometry: string | null): Promise<Item> {
-    const outcome = await outcomeOf(source, () => advisor.adviseOn(area, release, waiting()))
+  async function itemOf(area: AreaInRelease, geometry: string | null): Promise<Item> {
+    const outcome = await outcomeOf(source, () => advisor.adviseOn(area, release, wanted, waiting()))
     return { id: area.code, name: undefined, geometry, ...outcome }
   }
 

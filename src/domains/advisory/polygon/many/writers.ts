@@ -1,6 +1,7 @@
 import { type CsvValue, csvCell } from '#src/http/csv.ts'
 import type { Form } from '#src/http/forms.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
+import type { DistributionWanted } from '#src/raster/distribution.ts'
 import { columnOf, releaseMembers } from '../../lookup/products.ts'
 import type { ReleaseLabels } from '../../lookup/queries.ts'
 import { entriesOf, figureKeysOf, figuresOf } from '../entries.ts'
@@ -18,7 +19,13 @@ export interface Writer {
 }
 
 /** The writer of a form, for the answers of a release. */
-export function createWriter(form: Form, product: ProductDefinition, release: ReleaseLabels): Writer {
+export function createWriter(
+  form: Form,
+  product: ProductDefinition,
+  release: ReleaseLabels,
+  wanted: DistributionWanted | null,
+): Writer {
+  const keys = figureKeysOf(product, wanted)
   switch (form) {
     case 'application/json': {
       const members = JSON.stringify(releaseMembers(release)).slice(0, -1)
@@ -30,11 +37,11 @@ export function createWriter(form: Form, product: ProductDefinition, release: Re
       return { opening: '', separator: '', closing: '', write: (item) => `${write(item)}\n` }
     }
     case 'text/csv':
-      return tableWriter(product, release)
+      return tableWriter(product, release, keys)
     case 'application/geo+json': {
       const members = JSON.stringify({ type: 'FeatureCollection', ...releaseMembers(release) }).slice(0, -1)
       const opening = `${members},"features":[`
-      return { opening, separator: ',', closing: ']}', write: featureWriter(product, release) }
+      return { opening, separator: ',', closing: ']}', write: featureWriter(product, release, keys) }
     }
   }
 }
@@ -58,11 +65,11 @@ function itemWriter(product: ProductDefinition, release: ReleaseLabels): Writer[
 }
 
 /** Properties are flat, as map programs want them: named as the columns of a table. */
-function featureWriter(product: ProductDefinition, release: ReleaseLabels): Writer['write'] {
+function featureWriter(product: ProductDefinition, release: ReleaseLabels, keys: string[]): Writer['write'] {
   const members = releaseMembers(release)
-  const columns = columnsOf(product, release)
+  const columns = columnsOf(product, release, keys)
   return ({ id, name, geometry, advice, reason }) => {
-    const figures = advice && figuresIn(product, release, advice)
+    const figures = advice && figuresIn(product, release, keys, advice)
     const properties = {
       ...(advice
         ? {
@@ -82,9 +89,9 @@ function featureWriter(product: ProductDefinition, release: ReleaseLabels): Writ
 const PLACE_COLUMNS = ['name', 'lat', 'lng', 'area_ha'] as const
 
 /** One row a polygon and a column for each number of each layer: what a data frame or a spreadsheet takes as it is. */
-function tableWriter(product: ProductDefinition, release: ReleaseLabels): Writer {
+function tableWriter(product: ProductDefinition, release: ReleaseLabels, keys: string[]): Writer {
   const members = releaseMembers(release)
-  const columns = columnsOf(product, release)
+  const columns = columnsOf(product, release, keys)
   const row = (cells: CsvValue[]) => `${cells.map(csvCell).join(',')}\r\n`
   const empty = (names: readonly unknown[]) => names.map(() => null)
   return {
@@ -96,7 +103,7 @@ function tableWriter(product: ProductDefinition, release: ReleaseLabels): Writer
         ? [
             ...Object.values(placeOf(name ?? undefined, advice)),
             ...Object.values(members),
-            ...figuresIn(product, release, advice),
+            ...figuresIn(product, release, keys, advice),
           ]
         : [name, ...empty(PLACE_COLUMNS.slice(1)), ...empty(Object.keys(members)), ...empty(columns)]
       return row([id, ...of, reason?.error ?? null, reason?.code ?? null])
@@ -114,19 +121,20 @@ function placeOf(
 }
 
 /** A column for each number of each layer. */
-function columnsOf(product: ProductDefinition, { layers }: ReleaseLabels): string[] {
-  return layers.flatMap((layer) => figureKeysOf(product).map((key) => columnOf(product, layer, key)))
+function columnsOf(product: ProductDefinition, { layers }: ReleaseLabels, keys: string[]): string[] {
+  return layers.flatMap((layer) => keys.map((key) => columnOf(product, layer, key)))
 }
 
 /** What stands in these columns; null where a layer has no value. */
 function figuresIn(
   product: ProductDefinition,
   { layers }: ReleaseLabels,
+  keys: string[],
   { statistics }: Advice,
 ): (number | null)[] {
   return layers.flatMap((layer, index) => {
     const found = statistics.layers[index]
-    if (!found) return figureKeysOf(product).map(() => null)
+    if (!found) return keys.map(() => null)
     return figuresOf(product, layer, found, statistics.areaHa)
   })
 }

@@ -46,6 +46,19 @@ test('as GeoJSON they have the outlines that the list of areas has', async () =>
   expect(features.map(({ id, geometry }: Record<string, unknown>) => [id, geometry])).toEqual(outlines)
 })
 
+test('quantiles of areas are those of each alone, and nothing is stored of them', async () => {
+  const kept = async () => (await service.database.pool.query('table area_result')).rows
+  const before = await kept()
+  const sent = { query: '?quantiles=0.1,0.9', accept: 'application/x-ndjson' }
+  const cold = linesOf((await ask(REGIONS, sent)).body)
+  expect(linesOf((await ask(REGIONS, sent)).body)).toEqual(cold)
+  const request = { admin: { country_code: 'eth', code: 'ETH-02' }, quantiles: [0.1, 0.9] }
+  const { history_id: _, ...alone } = (await askWithin(service.app, service.person, 'yield', request)).body
+  expect(cold.find(({ id }) => id === 'ETH-02')).toEqual({ id: 'ETH-02', ...alone })
+  expect(alone.yield_data[0].quantiles).toHaveLength(2)
+  expect(await kept()).toEqual(before)
+})
+
 test('those within another area are answered alone', async () => {
   const codes = await codesOf('level=2&parent=ETH-02')
   expect(codes.length).toBeGreaterThan(0)
