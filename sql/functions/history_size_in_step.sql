@@ -13,16 +13,22 @@ begin
     set items = size.items - gone.items, bytes = size.bytes - gone.bytes
     from (select user_id, count(*) as items, sum(bytes) as bytes from removed group by user_id) as gone
     where size.user_id = gone.user_id;
+    delete from advisory_feedback
+    where (history_id, user_id) in (select id, user_id from removed);
   end if;
   return null;
 end
 $$;
 
 comment on function history_size_in_step() is
-  'Counts what is added to advisory_history and deleted from it in history_size, whoever does so.';
+  'Counts in history_size what is added to histories and deleted from them, whoever does so, and has feedback go with its item.';
 
-create or replace trigger size_in_step_with_added after insert on advisory_history
+create or replace trigger size_in_step_with_added after insert on advisory_history_json
   referencing new table as added for each statement execute function history_size_in_step();
 
-create or replace trigger size_in_step_with_removed after delete on advisory_history
+create or replace trigger size_in_step_with_removed after delete on advisory_history_json
+  referencing old table as removed for each statement execute function history_size_in_step();
+
+-- Who adds an item here counts it: see keep_history_items.
+create or replace trigger size_in_step_with_removed after delete on history_item
   referencing old table as removed for each statement execute function history_size_in_step();

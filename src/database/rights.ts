@@ -22,12 +22,13 @@ function rightsOn(table: string): Right[] {
   return RIGHTS[table as keyof Tables] ?? ALL
 }
 
-/** The tables of the service, without those of extensions. */
+/** The tables and views of the service, without those of extensions. Partitions are asked for through their table. */
 async function listTables(db: Kysely<Tables>): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select relname as name
     from pg_class
-    where relkind = 'r' and relnamespace = current_schema()::regnamespace and ${isOurs('pg_class')}
+    where relkind in ('r', 'p', 'v') and not relispartition
+      and relnamespace = current_schema()::regnamespace and ${isOurs('pg_class')}
     order by relname`.execute(db)
   return rows.map(({ name }) => name)
 }

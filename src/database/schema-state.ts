@@ -82,7 +82,7 @@ export async function roleRights(db: Kysely<Tables>): Promise<RoleRights> {
         as unwritable
     from pg_class
     where relnamespace = current_schema()::regnamespace
-      and relkind = 'r'
+      and relkind in ('r', 'p', 'v')
       and relname = any (${namesIn(await scriptsOf('migration', SQL_FOLDER), /^create table (\w+)/gm)}::text[])
   `.execute(db)
   return rows[0] as RoleRights

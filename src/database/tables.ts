@@ -42,7 +42,12 @@ export interface Tables {
   two_factor: TwoFactorTable
   recovery_code: { user_id: string; hash: Buffer }
   auth_throttle: AuthThrottleTable
+  /** A view of all items. */
   advisory_history: AdvisoryHistoryTable
+  advisory_history_json: AdvisoryHistoryTable
+  history_item: HistoryItemTable
+  history_subject: { id: Generated<number>; product: string; kind: 'point' | 'polygon'; country_code: string }
+  answer_template: AnswerTemplateTable
   advisory_feedback: AdvisoryFeedbackTable
   user_usage: UserUsageTable
   history_size: { user_id: string; items: number; bytes: number }
@@ -185,6 +190,26 @@ interface AdvisoryHistoryTable {
   request: object
   answer: object
   bytes: number
+}
+
+interface HistoryItemTable {
+  id: string
+  user_id: string
+  subject_id: number
+  template_id: number
+  bytes: number
+  crop_code: string | null
+  request: string
+  answer: string
+}
+
+interface AnswerTemplateTable {
+  id: Generated<number>
+  checksum: Buffer
+  subject_id: number
+  crop_code: string | null
+  releases: string[]
+  pieces: string[] | null
 }
 
 interface AdvisoryFeedbackTable {

@@ -36,7 +36,7 @@ describe('a migration while a dump is under way', () => {
     await cp('sql', folder, { recursive: true })
     await writeFile(
       new URL('migrations/9001_columns.sql', folder),
-      'alter table release add column test_note text; alter table advisory_history add column test_note text',
+      'alter table release add column test_note text; alter table history_item add column test_note text',
     )
     dump = new pg.Client({
       connectionString: service.database.pool.options.connectionString,
@@ -97,7 +97,7 @@ describe('a migration while a dump is under way', () => {
       ),
     )
     await sql`alter table release drop column test_note`.execute(service.database.writer)
-    await sql`alter table advisory_history drop column test_note`.execute(service.database.writer)
+    await sql`alter table history_item drop column test_note`.execute(service.database.writer)
     await sql`delete from applied_script where name like '9%'`.execute(service.database.writer)
   })
 

@@ -68,7 +68,7 @@ describe.skipIf(MISSING)('behind PgBouncer', () => {
     const point = () => app.inject({ method: 'POST', url: '/advisory/yield/point?lat=9.5&lng=38.5', headers })
     expect((await point()).statusCode).toBe(200)
 
-    await direct.query('begin; lock table advisory_history in access exclusive mode')
+    await direct.query('begin; lock table history_item in access exclusive mode')
     const list = await app.inject({ url: '/history/my', headers })
     expect(list.statusCode).toBe(503)
     const waiting = async () =>

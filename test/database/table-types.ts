@@ -14,6 +14,9 @@ export interface Column {
   generated: boolean
 }
 
+/** Of a view the database does not know what can be null. */
+const NULLABLE_IN_VIEWS = ['crop_code']
+
 /** Columns by their names, by the names of tables. */
 export type Schema = Map<string, Map<string, Column>>
 
@@ -37,6 +40,7 @@ const SAMPLES: Record<string, string> = {
   integer: '7',
   json: "'{}'",
   jsonb: "'{}'",
+  smallint: '7',
   raster: 'st_makeemptyraster(1, 1, 0, 0, 1)',
   text: "'a'",
   'timestamp with time zone': "'2026-07-01'",
@@ -60,12 +64,12 @@ export async function schemaOf(db: Kysely<Tables>): Promise<Schema> {
       relname as "tableName",
       attname as name,
       format_type(atttypid, null) as type,
-      not attnotnull as nullable,
+      not attnotnull and (relkind <> 'v' or attname = any(${NULLABLE_IN_VIEWS})) as nullable,
       atthasdef or attidentity <> '' as generated
     from pg_class
     join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped
     where relnamespace = 'public'::regnamespace
-      and relkind in ('r', 'p')
+      and relkind in ('r', 'p', 'v') and not relispartition
       and not exists (
         select from pg_depend
         where classid = 'pg_class'::regclass and objid = pg_class.oid and deptype = 'e'

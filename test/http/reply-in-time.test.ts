@@ -203,7 +203,7 @@ describe('with the settings that an operator begins with', () => {
   test('so is a point that cannot be kept in time, whether or not it names itself', async () => {
     await other.query(`
       create function dawdle() returns trigger language plpgsql as $$ begin perform pg_sleep(20); return new; end $$;
-      create trigger dawdles before insert on advisory_history for each row execute function dawdle()`)
+      create trigger dawdles before insert on history_item for each row execute function dawdle()`)
     const call = ['POST', '/advisory/yield/point', POINT] as const
     const kept = { ...person.headers, 'idempotency-key': 'in-time' }
     const answers = await Promise.all([
@@ -211,7 +211,7 @@ describe('with the settings that an operator begins with', () => {
       send(call, person.headers),
       send(call, kept),
     ])
-    await other.query('drop trigger dawdles on advisory_history')
+    await other.query('drop trigger dawdles on history_item')
     for (const { status, body, ms } of answers) {
       expect([status, body.history_id, ms < IN_TIME_MS]).toEqual([200, undefined, true])
     }

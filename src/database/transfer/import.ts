@@ -40,6 +40,8 @@ async function importInto(trx: Transaction<Tables>, path: string): Promise<Diges
     await sql`lock table ${tables} in access exclusive mode`.execute(trx)
     await refuseContent(trx, relations)
     await settleText(trx)
+    // The schema may be older than what is to come into it.
+    await sql`select create_history_months(now())`.execute(trx)
     const foreignKeys = await listForeignKeys(trx)
     await loosen(trx, relations, foreignKeys)
     const digests = await fill(trx, new Map(relations.map((relation) => [relation.name, relation])), parts)

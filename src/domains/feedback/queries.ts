@@ -34,17 +34,14 @@ export async function putFeedback(
   if (!isUuid(historyId)) return undefined
   const values = Object.fromEntries(observable.map((key) => [key, observed?.[key] ?? undefined]))
   const { rows } = await sql<{ feedback: Feedback }>`
-    with item as (
-      -- Held, so that it is not deleted between now and the insert.
-      select id from advisory_history where id = ${historyId} and user_id = ${livingUser(userId)} for key share
-    )
     insert into advisory_feedback as feedback (
       history_id, user_id, rating, comment, observed, harvested_on
     )
     select
       id, ${userId}::uuid, ${rating}::integer, ${comment ?? null}::text, ${JSON.stringify(values)}::jsonb,
       ${observed?.harvested_on ?? null}::date
-    from item
+    from advisory_history
+    where id = ${historyId} and user_id = ${livingUser(userId)}
     on conflict (history_id) do update set
       rating = excluded.rating,
       comment = excluded.comment,

@@ -1,6 +1,7 @@
 import { historyQueryOf, historySchemasOf } from '#schemas/history.ts'
 import type { App } from '#src/http/app.ts'
 import { observeBatcher } from '#src/http/metrics/observe.ts'
+import { keepMonths } from './months.ts'
 import type { RecordAdvisory } from './queries.ts'
 import { quotaOf } from './quota.ts'
 import { createHistoryRecorder } from './recorder.ts'
@@ -19,6 +20,7 @@ export async function history(app: App): Promise<void> {
 export function historyRecorderOf(app: App): RecordAdvisory {
   const db = app.database.writer
   const quota = quotaOf(app.config)
+  keepMonths(app)
   const { shorten, end } = createShortener(db, quota, app.logFailure)
   app.addHook('onClose', end)
   const { record, state } = createHistoryRecorder(db, quota, quota.full === 'oldest' ? shorten : () => {})

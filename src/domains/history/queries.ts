@@ -20,7 +20,27 @@ export interface AdvisoryRecord {
   releases: string[]
   request: object
   /** The body of the answer, without the `history_id` that this is about to give it. */
-  answer: object
+  answer: object | TemplatedAnswer
+}
+
+/** What answers of a release have in common; there is one object for each that a process knows. */
+export interface AnswerTemplate {
+  /** The text around what they differ in: one more than there are of these. */
+  pieces: string[]
+}
+
+/** The body of an answer as JSON, and how it comes from a template. */
+export class TemplatedAnswer {
+  readonly text: string
+  readonly template: AnswerTemplate
+  /** What stands between the pieces: a line each, which is JSON itself. */
+  readonly filling: string
+
+  constructor(text: string, template: AnswerTemplate, filling: string) {
+    this.text = text
+    this.template = template
+    this.filling = filling
+  }
 }
 
 /**
@@ -70,7 +90,8 @@ export interface HistoryRow {
   more: boolean
 }
 
-const HISTORY_COLUMNS = sql`
+/** Of `item`, a row of the view with all items, and `feedback`. */
+export const HISTORY_COLUMNS = sql`
   item.id,
   ${isoTime('item.created_at')} as created_at,
   (extract(epoch from item.created_at) * 1000000)::bigint as created_us,
@@ -82,53 +103,6 @@ const HISTORY_COLUMNS = sql`
   ) as synthetic_by_release,
   item.request, item.answer,
   case when feedback.history_id is not null then ${feedbackJson} end as feedback`
-
-/**
- * A page of a user's history, newest first. What it takes depends on the page and not on what comes
- * before it: it begins in an index.
- */
-export async function listHistory(db: Kysely<Tables>, filter: HistoryFilter): Promise<HistoryRow[]> {
-  const { userId, product, kind, countryCode, from, to, after, limit, bytes } = filter
-  const conditions = [
-    sql`user_id = ${livingUser(userId)}`,
-    ...(product === null ? [] : [sql`product = ${product}`]),
-    ...(kind === null ? [] : [sql`kind = ${kind}`]),
-    ...(countryCode === null ? [] : [sql`country_code = ${countryCode}`]),
-    ...(from === null ? [] : [sql`created_at >= ${from}::timestamptz`]),
-    ...(to === null ? [] : [sql`created_at < ${to}::timestamptz`]),
-    ...(after === null
-      ? []
-      : [
-          sql`(created_at, id) < (
-            timestamptz 'epoch' + ${after.createdAt}::float8 * interval '1 microsecond', ${after.id}::uuid
-          )`,
-        ]),
-  ]
-  const { rows } = await sql<HistoryRow>`
-    with matching as (
-      select id, created_at, bytes
-      from advisory_history
-      where ${sql.join(conditions, sql` and `)}
-      order by created_at desc, id desc
-      limit ${limit + 1}
-    ),
-    numbered as (
-      select
-        id,
-        row_number() over newest_first as place,
-        sum(bytes) over newest_first - bytes as bytes_before,
-        lead(id) over newest_first is not null as more
-      from matching
-      window newest_first as (order by created_at desc, id desc)
-    )
-    select ${HISTORY_COLUMNS}, more
-    from numbered
-    join advisory_history as item on item.id = numbered.id
-    left join advisory_feedback as feedback on feedback.history_id = item.id
-    where place <= ${limit} and bytes_before < ${bytes}
-    order by place`.execute(db)
-  return rows
-}
 
 /** An item of a user's history; undefined where the user has none with this id, whatever it looks like. */
 export async function findHistoryItem(
@@ -184,8 +158,12 @@ export async function countHistory(trx: Transaction<Tables>, userId: string): Pr
 
 /** Deletes so many items of a user's history at most, with their feedback, and says how many. */
 export async function deleteItems(trx: Transaction<Tables>, userId: string, limit: number): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from advisory_history
-    where id in (select id from advisory_history where user_id = ${userId} limit ${limit})`.execute(trx)
-  return Number(numAffectedRows)
+  for (const table of ['history_item', 'advisory_history_json']) {
+    const { numAffectedRows = 0n } = await sql`
+      delete from ${sql.table(table)}
+      where user_id = ${userId}
+        and id in (select id from ${sql.table(table)} where user_id = ${userId} limit ${limit})`.execute(trx)
+    if (numAffectedRows > 0n) return Number(numAffectedRows)
+  }
+  return 0
 }

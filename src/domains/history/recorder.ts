@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { isDatabaseUnavailable } from '#src/database/failures.ts'
@@ -6,14 +5,18 @@ import type { Tables } from '#src/database/tables.ts'
 import { ApiError } from '#src/errors.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { type BatcherState, createBatcher } from '#src/lib/batcher.ts'
-import type { RecordAdvisory } from './queries.ts'
+import { codeOf } from '#src/lib/caught.ts'
+import { createUuidMaker } from '#src/lib/uuid.ts'
+import { createMonths } from './month-queries.ts'
+import { type AdvisoryRecord, type RecordAdvisory, TemplatedAnswer } from './queries.ts'
 import {
   findAccounts,
   type HistoryEntry,
   type HistoryQuota,
   insertAdvisories,
-  type Written,
+  type StoredTemplate,
 } from './recording-queries.ts'
+import { createTemplates } from './templates.ts'
 
 /** What goes out in one statement; a single advisory may be larger than a batch should be. */
 const BATCH_ENTRIES = 500
@@ -25,6 +28,10 @@ const WAITING_BYTES = 64_000_000
 
 /** An account that is locked is tried again after these: whoever has locked it is soon done, as a rule. */
 const LOCKED_PAUSES_MS = [100, 200, 400, 800]
+
+/** SQLSTATEs of an item whose month has no partition, and of one whose template is not there. */
+const CHECK_VIOLATION = '23514'
+const FOREIGN_KEY_VIOLATION = '23503'
 
 export interface HistoryRecorder {
   record: RecordAdvisory
@@ -38,26 +45,46 @@ export interface HistoryRecorder {
  * the others.
  *
  * @param shorten is told whose history holds more than is kept of an account
+ * @param newId makes ids that say the time
  */
 export function createHistoryRecorder(
   db: Kysely<Tables>,
   quota: HistoryQuota,
   shorten: (userId: string) => void,
+  newId: () => string = createUuidMaker(),
 ): HistoryRecorder {
+  const templates = createTemplates(db)
+
+  async function keep(entries: HistoryEntry[]) {
+    try {
+      return await insertAdvisories(db, entries, quota)
+    } catch (error) {
+      if (codeOf(error) === FOREIGN_KEY_VIOLATION) templates.forget()
+      // Months are made ahead; this one has come before anybody did.
+      if (codeOf(error) !== CHECK_VIOLATION) throw error
+      await createMonths(
+        db,
+        entries
+          .map(({ id }) => id)
+          .toSorted()
+          .at(-1) as string,
+      )
+      return insertAdvisories(db, entries, quota)
+    }
+  }
+
   const insert = createBatcher<HistoryEntry, string | null>({
     async run(entries) {
-      const written = new Map((await insertAdvisories(db, entries, quota)).map((one) => [one.id, one]))
-      const passedOver = entries.filter(({ id }) => !written.has(id)).map(({ userId }) => userId)
+      const written = new Map((await keep(entries)).map((user) => [user.userId, user]))
+      const passedOver = entries.map(({ userId }) => userId).filter((userId) => !written.has(userId))
       const locked = passedOver.length > 0 ? await findAccounts(db, passedOver) : new Set()
-      const holding = new Map<string, Written['held']>()
       return entries.map(({ id, userId, bytes }) => {
-        const found = written.get(id)
-        if (!found) return locked.has(userId) ? new AccountLocked() : accountDeleted()
-        if (!found.kept) return null
-        const before = holding.get(userId) ?? found.held
-        const held = { items: before.items + 1, bytes: before.bytes + bytes }
-        holding.set(userId, held)
-        if (held.items > quota.items || held.bytes > quota.bytes) shorten(userId)
+        const user = written.get(userId)
+        if (!user) return locked.has(userId) ? new AccountLocked() : accountDeleted()
+        if (!user.kept) return null
+        user.items++
+        user.bytes += bytes
+        if (user.items > quota.items || user.bytes > quota.bytes) shorten(userId)
         return id
       })
     },
@@ -74,10 +101,10 @@ export function createHistoryRecorder(
   })
 
   const record: RecordAdvisory = async (record, party) => {
-    const request = JSON.stringify(record.request)
-    const answer = JSON.stringify(record.answer)
-    const bytes = Buffer.byteLength(request) + Buffer.byteLength(answer)
-    const entry = { ...record, id: randomUUID(), request, answer, bytes }
+    // Ids are in the order in which was asked, whatever has to be waited for.
+    const id = newId()
+    const template = templates.of(record)
+    const entry = entryOf(record, template instanceof Promise ? await template : template, id)
     for (const pauseMs of LOCKED_PAUSES_MS) {
       try {
         return await insert(entry, party)
@@ -95,6 +122,22 @@ export function createHistoryRecorder(
 class AccountLocked extends ApiError {
   constructor() {
     super('DATABASE_UNAVAILABLE', 'The account is locked at present; try again later.')
+  }
+}
+
+function entryOf(record: AdvisoryRecord, stored: StoredTemplate, id: string): HistoryEntry {
+  const { userId, cropCode, answer } = record
+  const request = JSON.stringify(record.request)
+  const isTemplated = answer instanceof TemplatedAnswer
+  const text = isTemplated ? answer.text : JSON.stringify(answer)
+  return {
+    ...stored,
+    id,
+    userId,
+    cropCode: isTemplated ? null : cropCode,
+    request,
+    answer: isTemplated ? answer.filling : text,
+    bytes: Buffer.byteLength(request) + Buffer.byteLength(text),
   }
 }
 

@@ -1,6 +1,6 @@
-import { type Kysely, sql } from 'kysely'
+import { CompiledQuery, type Kysely, sql } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
-import type { AdvisoryRecord } from './queries.ts'
+import { type AdvisoryRecord, TemplatedAnswer } from './queries.ts'
 
 /** How much is kept of one account: requests and answers are counted by their length. */
 export interface HistoryQuota {
@@ -10,33 +10,60 @@ export interface HistoryQuota {
   full: 'oldest' | 'refuse'
 }
 
-/** An advisory as it is written, with its request and answer as JSON. */
-export interface HistoryEntry extends Omit<AdvisoryRecord, 'request' | 'answer'> {
+/** A template, as items name it. */
+export interface StoredTemplate {
+  templateId: number
+  subjectId: number
+}
+
+/** Stores the template of an answer, unless it is there. */
+export async function findTemplate(db: Kysely<Tables>, record: AdvisoryRecord): Promise<StoredTemplate> {
+  const { product, kind, countryCode, cropCode, releases, answer } = record
+  const pieces = answer instanceof TemplatedAnswer ? answer.template.pieces : null
+  // What is kept as a whole may be of a crop that we do not know: its items say it.
+  const crop = pieces === null ? null : cropCode
+  const { rows } = await sql<StoredTemplate>`
+    select template_id as "templateId", subject_id as "subjectId"
+    from answer_template_of(
+      ${product}, ${kind}, ${countryCode}, ${crop}, ${releases}::text[], ${pieces}::text[]
+    )`.execute(db)
+  return rows[0] as StoredTemplate
+}
+
+/** An advisory as it is written. */
+export interface HistoryEntry extends StoredTemplate {
   id: string
+  userId: string
+  /** As the request has it; null where the template says it. */
+  cropCode: string | null
+  /** JSON. */
   request: string
+  /** JSON, or what its template lacks. */
   answer: string
-  /** Of request and answer. */
+  /** Of request and answer, as JSON. */
   bytes: number
 }
 
-/** What has become of an advisory that was to be kept. */
+/** What has become of the advisories of a user that were to be kept. */
 export interface Written {
-  id: string
-  /** Whether it is kept. */
+  userId: string
+  /** Whether they are kept. */
   kept: boolean
-  /** What its history held before the statement. */
-  held: { items: number; bytes: number }
+  /** What the history held before the statement. */
+  items: number
+  bytes: number
 }
+
+/** Compiled once: it is asked for every call with a token. */
+const KEEP = `
+  select user_id as "userId", kept, items, bytes
+  from keep_history_items($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
 
 /**
  * Adds advisories to their callers' histories and counts them, in one statement. How much a history holds is
  * known from before the statement: what arrives together goes in together, where new ones are refused.
  *
- * Callers whose accounts are gone, or are locked as they are just being deleted, are passed over: waiting for the
- * deletion would make all the others wait. The counts are changed in one order everywhere, so that two processes
- * never wait for each other.
- *
- * @returns what has become of those that were not passed over
+ * @returns what has become of those that were not passed over: see `keep_history_items`
  */
 export async function insertAdvisories(
   db: Kysely<Tables>,
@@ -44,58 +71,27 @@ export async function insertAdvisories(
   quota: HistoryQuota,
 ): Promise<Written[]> {
   const column = <Key extends keyof HistoryEntry>(key: Key) => entries.map((entry) => entry[key])
-  // No code of a release has a space in it; a list of lists would have to be rectangular.
-  const releases = entries.map((entry) => entry.releases.join(' '))
-  const roomLeft =
-    quota.full === 'oldest'
-      ? sql`true`
-      : sql`coalesce(items, 0) < ${quota.items}::bigint and coalesce(size.bytes, 0) < ${quota.bytes}::bigint`
-  const { rows } = await sql<{ id: string; kept: boolean; items: number; bytes: number }>`
-    with arriving as materialized (
-      select
-        id, user_id, kind, product, country_code, crop_named(crop_code) as crop_code, releases, request,
-        answer, bytes, clock_timestamp() as created_at
-      from unnest(
-        ${column('id')}::uuid[], ${column('userId')}::uuid[], ${column('kind')}::text[],
-        ${column('product')}::text[], ${column('countryCode')}::text[], ${column('cropCode')}::text[],
-        ${releases}::text[], ${column('request')}::text[], ${column('answer')}::text[],
-        ${column('bytes')}::integer[]
-      ) as arriving (
-        id, user_id, kind, product, country_code, crop_code, releases, request, answer, bytes
-      )
-    ),
-    living as materialized (
-      select
-        id, ${roomLeft} as kept, coalesce(items, 0) as items_held, coalesce(size.bytes, 0) as bytes_held
-      from app_user left join history_size as size on size.user_id = id
-      where id in (select user_id from arriving)
-      for key share of app_user skip locked
-    ),
-    accepted as materialized (
-      select arriving.*, kept, items_held, bytes_held from arriving join living on living.id = arriving.user_id
-    ),
-    counted as (
-      insert into user_usage as usage (user_id, day, product, country_code, crop_code, advisories)
-      select user_id, (created_at at time zone 'UTC')::date as day, product, country_code, crop_code, count(*)
-      from accepted
-      where kept
-      group by user_id, day, product, country_code, crop_code
-      order by user_id, day, product, country_code, crop_code
-      on conflict (user_id, day, product, country_code, crop_code)
-        do update set advisories = usage.advisories + excluded.advisories
-    ),
-    added as (
-      insert into advisory_history (
-        id, user_id, created_at, kind, product, country_code, crop_code, releases, request, answer, bytes
-      )
-      select
-        id, user_id, created_at, kind, product, country_code, crop_code, string_to_array(releases, ' '),
-        request::json, answer::json, bytes
-      from accepted
-      where kept
-    )
-    select id, kept, items_held as items, bytes_held as bytes from accepted`.execute(db)
-  return rows.map(({ id, kept, ...held }) => ({ id, kept, held }))
+  const { items, bytes, full } = quota
+  const most = full === 'oldest' ? [null, null] : [items, bytes]
+  const { rows } = await db.executeQuery<Written>(
+    CompiledQuery.raw(KEEP, [
+      list(column('id')),
+      list(column('userId')),
+      list(column('subjectId')),
+      list(column('templateId')),
+      list(column('bytes')),
+      column('cropCode'),
+      column('request'),
+      column('answer'),
+      ...most,
+    ]),
+  )
+  return rows
+}
+
+/** As PostgreSQL writes lists, of what has nothing in it that would have to be escaped. */
+function list(values: (string | number)[]): string {
+  return `{${values.join()}}`
 }
 
 /** Which of some accounts are there, whether or not they are locked. */
@@ -122,24 +118,38 @@ export async function deleteOldest(
   quota: HistoryQuota,
   limit: number,
 ): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from advisory_history
-    where id in (
+  const { rows } = await sql<{ deleted: number }>`
+    with item as materialized (
+      (
+        select id, uuid_time(id) as created_at, bytes from history_item
+        where user_id = ${userId} order by id limit ${limit}
+      )
+      union all
+      (
+        select id, created_at, bytes from advisory_history_json
+        where user_id = ${userId} order by created_at, id limit ${limit}
+      )
+      order by created_at, id
+      limit ${limit}
+    ),
+    excess as materialized (
       select oldest.id
       from (
         select id, row_number() over oldest_first - 1 as items, sum(bytes) over oldest_first - bytes as bytes
-        from (
-          select id, created_at, bytes from advisory_history
-          where user_id = ${userId}
-          order by created_at, id
-          limit ${limit}
-        ) as item
+        from item
         window oldest_first as (order by created_at, id)
       ) as oldest
       join history_size as size on size.user_id = ${userId}
       -- It goes where what is left without the older ones is still too much.
       where size.items - oldest.items > ${Math.floor(quota.items * SHORTENED_TO)}::bigint
         or size.bytes - oldest.bytes > ${Math.floor(quota.bytes * SHORTENED_TO)}::bigint
-    )`.execute(db)
-  return Number(numAffectedRows)
+    ),
+    deleted as (
+      delete from history_item where user_id = ${userId} and id in (select id from excess)
+    ),
+    older as (
+      delete from advisory_history_json where user_id = ${userId} and id in (select id from excess)
+    )
+    select count(*) as deleted from excess`.execute(db)
+  return rows[0]?.deleted ?? 0
 }

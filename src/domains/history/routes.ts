@@ -22,14 +22,9 @@ import { UUID_PATTERN } from '#src/lib/uuid.ts'
 import { itemOf } from './answer.ts'
 import { type ExportForm, pagesOf, writeExport } from './export.ts'
 import { featureForm } from './features.ts'
+import { listHistory } from './page-queries.ts'
 import { periodOf } from './period.ts'
-import {
-  deleteHistoryItem,
-  findHistoryItem,
-  type HistoryFilter,
-  type HistoryRow,
-  listHistory,
-} from './queries.ts'
+import { deleteHistoryItem, findHistoryItem, type HistoryFilter, type HistoryRow } from './queries.ts'
 import { asFile, createExportAdmission, sendFile } from './send-file.ts'
 import { tableForm } from './table.ts'
 

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { migrate } from '#src/database/migrate.ts'
 import { history, keepAt, recordOf } from '#test/domains/history/advisories.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 
@@ -59,37 +58,6 @@ async function give(historyId: string, observed: object | undefined) {
 async function observedOf(historyId: string) {
   return (await history(service, service.person, historyId)).json().feedback.observed
 }
-
-test('what was observed before the upgrade reads the same after it', async () => {
-  const db = service.database.writer
-  await sql`drop trigger columns_in_step on advisory_feedback`.execute(db)
-  await sql`alter table advisory_feedback drop column observed`.execute(db)
-  await sql`alter table release drop constraint release_season_check`.execute(db)
-  await sql`alter table release add constraint release_check check ((product = 'forage') = (crop_code is null))`.execute(
-    db,
-  )
-  await sql`
-    alter table release
-    add constraint release_check1 check ((product = 'forage') = (forecast_period is null))`.execute(db)
-  await sql`
-    alter table advisory_history
-    add constraint advisory_history_product_check check (product in ('yield', 'all'))`.execute(db)
-  await sql`
-    delete from applied_script where name in ('0006_products.sql', 'feedback_columns_in_step.sql')`.execute(
-    db,
-  )
-  const all = await advisory()
-  const one = await advisory()
-  const none = await advisory()
-  await giveAsBefore(all, 4, OBSERVED)
-  await giveAsBefore(one, 5, { rate_tons_ha: 1.25 })
-  await giveAsBefore(none, 1, {})
-
-  expect(await migrate(db)).toEqual(['0006_products.sql', 'feedback_columns_in_step.sql'])
-  expect(await observedOf(all)).toEqual(OBSERVED)
-  expect(await observedOf(one)).toEqual({ rate_tons_ha: 1.25 })
-  expect(await observedOf(none)).toBeNull()
-})
 
 test('what a process of the version before observes meanwhile is read, and takes the place of what was', async () => {
   const id = await advisory()

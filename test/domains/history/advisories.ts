@@ -1,10 +1,11 @@
-import { type Kysely, sql } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { HistoryItem, HistoryList } from '#schemas/history.ts'
 import { loadConfig } from '#src/config.ts'
 import type { Tables } from '#src/database/tables.ts'
 import type { AdvisoryRecord } from '#src/domains/history/queries.ts'
 import { quotaOf } from '#src/domains/history/quota.ts'
 import { createHistoryRecorder } from '#src/domains/history/recorder.ts'
+import { createUuidMaker } from '#src/lib/uuid.ts'
 import type { TestApp } from '#test/setup/app.ts'
 import type { Person } from '#test/setup/people.ts'
 
@@ -27,22 +28,27 @@ export function recordOf(person: Person, changes: Partial<AdvisoryRecord> = {}):
   }
 }
 
-/** What keeps advisories, and shortens no history. */
-export function recorderOn(db: Kysely<Tables>): (record: AdvisoryRecord) => Promise<string> {
-  const { record } = createHistoryRecorder(db, quotaOf(loadConfig({})), () => {})
+/**
+ * What keeps advisories, and shortens no history.
+ *
+ * @param clock says when they are given
+ */
+export function recorderOn(
+  db: Kysely<Tables>,
+  clock: () => number = Date.now,
+): (record: AdvisoryRecord) => Promise<string> {
+  const newId = () => createUuidMaker(clock)()
+  const { record } = createHistoryRecorder(db, quotaOf(loadConfig({})), () => {}, newId)
   return async (advisory) => (await record(advisory)) as string
 }
 
 /** Keeps advisories, as if they had been given at some times. */
 export async function keepAt(service: TestApp, records: [AdvisoryRecord, time: Date][]): Promise<string[]> {
-  const db = service.database.writer
-  const keep = recorderOn(db)
-  const ids = await Promise.all(records.map(([record]) => keep(record)))
-  const times = records.map(([, time]) => time.toISOString())
-  await sql`
-    update advisory_history set created_at = given.time
-    from unnest(${ids}::uuid[], ${times}::timestamptz[]) as given (id, time)
-    where advisory_history.id = given.id`.execute(db)
+  const times = records.map(([, time]) => time.getTime())
+  const keep = recorderOn(service.database.writer, () => times.shift() as number)
+  // Templates are there after the first of them: from then on ids are made in the order of the records.
+  const ids: string[] = []
+  for (const [record] of records) ids.push(await keep(record))
   return ids
 }
 

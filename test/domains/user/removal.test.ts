@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { migrate } from '#src/database/migrate.ts'
-import { keepAt, recordOf } from '#test/domains/history/advisories.ts'
+import { keepAt, recorderOn, recordOf } from '#test/domains/history/advisories.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person, register, tryLogIn } from '#test/setup/people.ts'
@@ -19,10 +19,8 @@ const MANY = 1200
 
 /** Keeps advisories for somebody, the first of them with feedback. */
 async function fill(person: Person): Promise<string[]> {
-  const ids = await keepAt(
-    service,
-    Array.from({ length: MANY }, () => [recordOf(person), new Date()]),
-  )
+  const keep = recorderOn(service.database.writer)
+  const ids = await Promise.all(Array.from({ length: MANY }, () => keep(recordOf(person))))
   await giveFeedback(person, ids[0] as string)
   return ids
 }

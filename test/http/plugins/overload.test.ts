@@ -128,7 +128,7 @@ describe('connections of a server', () => {
     const { app, database } = service
     const people = [await newPerson(app), await newPerson(app), await newPerson(app)]
     const held = await database.pool.connect()
-    await held.query('begin; lock table advisory_history in access exclusive mode')
+    await held.query('begin; lock table history_item in access exclusive mode')
     const hanging = people.flatMap(({ headers }) =>
       Array.from({ length: 10 }, () => app.inject({ url: '/history/my', headers })),
     )

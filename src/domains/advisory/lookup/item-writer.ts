@@ -1,6 +1,7 @@
 import type { BatchPoint, SentLabels } from '#schemas/batch-forms.ts'
 import type { ErrorBody } from '#schemas/common.ts'
 import { POINT_DEFAULTS } from '#schemas/point-request.ts'
+import { type AnswerTemplate, TemplatedAnswer } from '#src/domains/history/queries.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { labelsOf, releaseMembers } from './products.ts'
 import type { ReleaseLabels } from './queries.ts'
@@ -21,8 +22,11 @@ export interface ItemWriter {
   refused(point: UnansweredPoint): string
 }
 
-/** Writes the items of a release, and what it says in an answer with others. */
+/** Writes the answers of a release as JSON. */
 export interface ReleaseWriter extends ItemWriter {
+  /** What is answered to a point, as the history keeps it; undefined where it has no template. */
+  templated(point: BatchPoint, values: LayerValues): TemplatedAnswer | undefined
+  /** What the release says in an answer with others. */
   section(values: LayerValues): string
 }
 
@@ -45,6 +49,15 @@ export function itemWriter(product: ProductDefinition, release: ReleaseLabels): 
   const sectionEnd = `}],${members.join()}}`
   const start = ({ id, name, lat, lng }: BatchPoint, after: string) =>
     `${id === undefined && name === undefined ? PLAIN_START : namedStart(id, name)}${lat},"lng":${lng}${after}`
+  const templateOf = createTemplates((layers) => [
+    '{"location":{"name":',
+    ',"lat":',
+    ',"lng":',
+    ...layers.map((layer, place) =>
+      place === 0 ? `${afterLngWithValues}${first[layer]}` : (further[layer] as string),
+    ),
+    '}]}',
+  ])
   /** Entries behind the text that they begin with, but for the brackets at their end. */
   function withEntries(before: string, values: LayerValues): string {
     let text = before
@@ -57,9 +70,19 @@ export function itemWriter(product: ProductDefinition, release: ReleaseLabels): 
     }
     return text
   }
+  const answered = (point: BatchPoint, values: LayerValues) =>
+    `${withEntries(start(point, afterLngWithValues), values)}}]}`
   return {
-    answered: (point, values) => `${withEntries(start(point, afterLngWithValues), values)}}]}`,
+    answered,
     section: (values) => `${withEntries(sectionStart, values)}${sectionEnd}`,
+    templated(point, values) {
+      const { name = POINT_DEFAULTS.name, lat, lng } = point
+      const template = templateOf(values)
+      if (!template) return undefined
+      let filling = `${JSON.stringify(name)}\n${lat}\n${lng}`
+      for (const value of values) if (!Number.isNaN(value)) filling += `\n${value}`
+      return new TemplatedAnswer(answered(point, values), template, filling)
+    },
     without: (point, reason) => `${start(point, afterLng)}null,${JSON.stringify(reason).slice(1)}`,
     refused: ({ id, sent, reason }) =>
       `{${idMember(id)}${sentMember(sent)}${JSON.stringify(reason).slice(1)}`,
@@ -69,6 +92,28 @@ export function itemWriter(product: ProductDefinition, release: ReleaseLabels): 
 /** How the answer for all products to a point begins. */
 export function locationStart({ name, lat, lng }: Pick<BatchPoint, 'name' | 'lat' | 'lng'>): string {
   return `${name === undefined ? PLAIN_START : namedStart(undefined, name)}${lat},"lng":${lng},"type":"point"}`
+}
+
+/** Each has a row in the database: where a release has more sets of layers with values, others are kept as a whole. */
+const MOST_TEMPLATES = 100
+
+/**
+ * Makes the templates of a release, one for each set of layers that have values somewhere.
+ *
+ * @param piecesOf the pieces around the values of some layers
+ */
+function createTemplates(piecesOf: (layers: number[]) => string[]) {
+  const templates = new Map<string, AnswerTemplate>()
+  return (values: LayerValues): AnswerTemplate | undefined => {
+    let key = ''
+    for (const value of values) key += Number.isNaN(value) ? '-' : '+'
+    const known = templates.get(key)
+    if (known || templates.size >= MOST_TEMPLATES) return known
+    const layers = values.flatMap((value, layer) => (Number.isNaN(value) ? [] : [layer]))
+    const template = { pieces: piecesOf(layers) }
+    templates.set(key, template)
+    return template
+  }
 }
 
 function namedStart(id: string | number | undefined, name: string = POINT_DEFAULTS.name): string {

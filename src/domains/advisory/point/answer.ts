@@ -1,4 +1,5 @@
 import type { PointRequest } from '#schemas/point-request.ts'
+import type { TemplatedAnswer } from '#src/domains/history/queries.ts'
 import { ApiError } from '#src/errors.ts'
 import type { Party } from '#src/lib/fair-line.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
@@ -15,6 +16,8 @@ export interface PointAnswer {
   readonly body: Record<string, unknown>
   /** The body as JSON, where that is written faster than from the body. */
   text?(): string
+  /** The body as the history keeps it in little room; undefined where it cannot. */
+  templated?(): TemplatedAnswer | undefined
 }
 
 /** How a point request is answered; an error says why there is no answer. */
@@ -65,5 +68,10 @@ class ReleaseAnswer implements PointAnswer {
   text() {
     const { release, values } = this.#advice
     return release.writer.answered(this.#request, values)
+  }
+
+  templated() {
+    const { release, values } = this.#advice
+    return release.writer.templated(this.#request, values)
   }
 }

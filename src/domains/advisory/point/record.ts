@@ -1,14 +1,17 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { PointRequest } from '#schemas/point-request.ts'
 import type { AdvisoryRecord, RecordAdvisory } from '#src/domains/history/queries.ts'
 import { sayHistoryFull } from '#src/http/history-full.ts'
 import { partyOf } from '#src/http/party.ts'
 import { permits } from '#src/http/plugins/authentication.ts'
 import { inTime, SHARE_OF_EXTRAS } from '#src/http/plugins/patience.ts'
 import { isOffTheRecord } from '#src/http/preferences.ts'
+import { seriesOf } from '../lookup/series.ts'
 import type { PointAnswer } from './answer.ts'
+import type { PointEndpoint } from './endpoints.ts'
 
 /** What a call was about. */
-export type RecordedCall = Pick<AdvisoryRecord, 'product' | 'countryCode' | 'cropCode' | 'request'>
+type RecordedCall = Pick<AdvisoryRecord, 'product' | 'countryCode' | 'cropCode' | 'request'>
 
 /**
  * Keeps the answer of a public endpoint for a caller with a token, and says in it under which id. Where
@@ -20,20 +23,40 @@ export async function recordForCaller(
   request: FastifyRequest,
   reply: FastifyReply,
   call: RecordedCall,
-  { releases, body }: PointAnswer,
-): Promise<Record<string, unknown>> {
+  given: PointAnswer,
+): Promise<PointAnswer> {
   const { user, method } = request
-  if (user === null || method === 'HEAD') return body
-  if (!permits(user, 'history') || isOffTheRecord(request, reply)) return body
+  if (user === null || method === 'HEAD') return given
+  if (!permits(user, 'history') || isOffTheRecord(request, reply)) return given
   try {
-    const entry = { ...call, userId: user.id, kind: 'point' as const, releases, answer: body }
+    const templated = given.templated?.()
+    const answer = templated ?? given.body
+    const entry = { ...call, userId: user.id, kind: 'point' as const, releases: given.releases, answer }
     const kept = () => record(entry, partyOf(request))
     const historyId = await inTime(request, reply, kept, SHARE_OF_EXTRAS)
-    if (historyId !== null) return { ...body, history_id: historyId }
+    if (historyId !== null) return withHistoryId(given, templated?.text, historyId)
     sayHistoryFull(reply)
-    return body
   } catch (error) {
     request.server.logFailure(error, 'an advisory could not be kept', request.log)
-    return body
   }
+  return given
+}
+
+/** @param text of the answer, where it is known */
+function withHistoryId(given: PointAnswer, text: string | undefined, historyId: string): PointAnswer {
+  const { releases, complete } = given
+  return {
+    releases,
+    complete,
+    get body() {
+      return { ...given.body, history_id: historyId }
+    },
+    ...(text !== undefined && { text: () => `${text.slice(0, -1)},"history_id":"${historyId}"}` }),
+  }
+}
+
+/** What the history says a call was about. */
+export function recordedCall({ recorded }: PointEndpoint, request: PointRequest): RecordedCall {
+  const { product, countryCode, cropCode } = seriesOf(recorded, request)
+  return { product, countryCode, cropCode, request }
 }

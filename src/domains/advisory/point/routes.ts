@@ -20,23 +20,10 @@ import type { Lookup } from '../lookup/lookup.ts'
 import { seriesOf } from '../lookup/series.ts'
 import type { PointAnswer } from './answer.ts'
 import { namedTags, tagOf, tagOfReleases } from './conditional.ts'
+import { GET_RULES, POST_RULES, RECORDED } from './descriptions.ts'
 import type { PointEndpoint } from './endpoints.ts'
-import { type RecordedCall, recordForCaller } from './record.ts'
+import { recordedCall, recordForCaller } from './record.ts'
 import { withTiming } from './timing.ts'
-
-const RECORDED = `
-
-With a valid token the answer is kept in the caller's history, and has the \`history_id\` that feedback is given to; with \`Prefer: history=none\`, or a key without the scope \`history\`, nothing of the call is kept. A token that has expired or is wrong, and a key without the scope \`advisory\`, is no error: the answer is the one to anybody, and says so in \`WWW-Authenticate\`.
-
-\`Prefer: server-timing\` asks for a \`Server-Timing\` header: the milliseconds that finding the release and the values took, and all since the request arrived.`
-
-const POST_RULES = `
-
-Send the parameters as a JSON body, as query parameters, or both: they are merged field by field, and the body wins.`
-
-const GET_RULES = `
-
-The same as POST with its parameters in the query, for clients and proxies that keep answers: for a minute without asking, and then by \`If-None-Match\` for as long as the release is the same. With a valid token nothing but the caller's history keeps the answer.`
 
 type PostCall = FastifyRequest<{ Body: PointRequest }>
 type GetCall = FastifyRequest<{ Querystring: PointRequest }>
@@ -91,14 +78,34 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
   const { path, name, request, remainder, summary, description } = endpoint
   const { errors, success, config, operation } = commonOf(endpoint)
 
+  /** What is answered from memory is so without a promise; undefined where the database has to be asked. */
+  function fromMemory(call: PostCall, reply: FastifyReply): PointAnswer | Error | undefined {
+    if (prefers(call, 'server-timing')) return undefined
+    const answer = endpoint.fromMemory(lookup, call.body)
+    return answer === undefined || answer instanceof Error ? answer : namingReleases(answer, reply)
+  }
+
   async function answerSoon(call: PostCall, reply: FastifyReply): Promise<void> {
     sendSoon(await answerTo(endpoint, lookup, call.body, call, reply).catch(asError), reply)
   }
 
-  function answerAndRecord(call: PostCall, reply: FastifyReply) {
+  function recorded(call: PostCall, reply: FastifyReply, answer: PointAnswer): Promise<PointAnswer> {
+    return recordForCaller(record, call, reply, recordedCall(endpoint, call.body), answer)
+  }
+
+  async function recordSoon(call: PostCall, reply: FastifyReply): Promise<void> {
+    try {
+      const found = fromMemory(call, reply) ?? (await answerTo(endpoint, lookup, call.body, call, reply))
+      sendSoon(found instanceof Error ? found : await recorded(call, reply, found), reply)
+    } catch (error) {
+      sendSoon(asError(error), reply)
+    }
+  }
+
+  function recordOnce(call: PostCall, reply: FastifyReply): Promise<PointAnswer['body']> {
     return call.server.once(call, reply, async () => {
       const found = await answerTo(endpoint, lookup, call.body, call, reply)
-      return recordForCaller(record, call, reply, recordedCall(endpoint, call.body), found)
+      return (await recorded(call, reply, found)).body
     })
   }
 
@@ -121,12 +128,16 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
     },
     preValidation: mergeQueryIntoBody(request),
     handler(call: PostCall, reply: FastifyReply) {
-      if (call.user !== null) return answerAndRecord(call, reply)
       // Nothing of an anonymous call is kept, so its key does nothing; one that is none is refused all the same.
-      idempotencyKeyOf(call)
-      const answer = prefers(call, 'server-timing') ? undefined : endpoint.fromMemory(lookup, call.body)
+      const key = idempotencyKeyOf(call)
+      if (call.user !== null) {
+        if (key !== undefined) return recordOnce(call, reply)
+        void recordSoon(call, reply)
+        return undefined
+      }
+      const answer = fromMemory(call, reply)
       if (answer === undefined) void answerSoon(call, reply)
-      else sendSoon(answer instanceof Error ? answer : namingReleases(answer, reply), reply)
+      else sendSoon(answer, reply)
       return undefined
     },
   } as const
@@ -162,8 +173,10 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
       const shared = call.headers.authorization === undefined
       if (shared && (await isUnchanged(endpoint, lookup, query, call, reply))) return reply.code(304).send()
       const answer = await answerTo(endpoint, lookup, query, call, reply)
-      if (call.user !== null)
-        return recordForCaller(record, call, reply, recordedCall(endpoint, query), answer)
+      if (call.user !== null) {
+        const recorded = recordForCaller(record, call, reply, recordedCall(endpoint, query), answer)
+        return send(await recorded, reply)
+      }
       if (shared && allowCaching(call, reply, tagOf(path, query, answer))) return reply.code(304).send()
       return send(answer, reply)
     },
@@ -231,10 +244,4 @@ function send(answer: PointAnswer | Error, reply: FastifyReply): FastifyReply {
 
 function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error))
-}
-
-/** What the history says a call was about. */
-function recordedCall({ recorded }: PointEndpoint, request: PointRequest): RecordedCall {
-  const { product, countryCode, cropCode } = seriesOf(recorded, request)
-  return { product, countryCode, cropCode, request }
 }

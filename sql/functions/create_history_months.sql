@@ -1,0 +1,33 @@
+-- With its owner's rights: the role of the service may change no table. It waits for nobody who reads or keeps items.
+create or replace function create_history_months(through timestamptz) returns setof text
+language plpgsql security definer set search_path = public, pg_temp
+as $$
+declare
+  last_end timestamp;
+  month timestamp;
+  partition text;
+begin
+  -- Any constant will do, as long as it is this one alone.
+  perform pg_advisory_xact_lock(7239446);
+  select max(uuid_time((regexp_match(pg_get_expr(relpartbound, oid), 'TO \(''([0-9a-f-]+)''\)'))[1]::uuid)) at time zone 'UTC'
+  into last_end
+  from pg_inherits join pg_class on oid = inhrelid
+  where inhparent = 'history_item'::regclass;
+  for month in select generate_series(last_end, through at time zone 'UTC', interval '1 month') loop
+    partition = to_char(month, '"history_item_"YYYY_MM');
+    execute format('create table %I (like history_item including defaults including constraints)', partition);
+    execute format(
+      'alter table history_item attach partition %I for values from (%L) to (%L)',
+      partition,
+      uuid_at(month at time zone 'UTC'),
+      uuid_at((month + interval '1 month') at time zone 'UTC')
+    );
+    return next partition;
+  end loop;
+end
+$$;
+
+comment on function create_history_months(timestamptz) is
+  'Makes the partitions of history_item that are not there yet, through the month of a moment.';
+
+revoke execute on function create_history_months(timestamptz) from public;

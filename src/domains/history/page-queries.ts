@@ -1,0 +1,106 @@
+import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { livingUser } from '#src/database/living.ts'
+import type { Tables } from '#src/database/tables.ts'
+import { uuidAt } from '#src/lib/uuid.ts'
+import { HISTORY_COLUMNS, type HistoryFilter, type HistoryRow } from './queries.ts'
+
+/**
+ * A page of a user's history, newest first. What it takes depends on the page and not on what comes before it: it
+ * begins in an index, in the partition of its month. What older versions have kept lies in a table of its own.
+ */
+export async function listHistory(db: Kysely<Tables>, filter: HistoryFilter): Promise<HistoryRow[]> {
+  const { userId, limit, bytes } = filter
+  const { rows } = await sql<HistoryRow>`
+    with matching as materialized (
+      (${itemsOf(filter)})
+      union all
+      (${olderItemsOf(filter)})
+      order by created_at desc, id desc
+      limit ${limit + 1}
+    ),
+    numbered as (
+      select
+        id,
+        row_number() over newest_first as place,
+        sum(bytes) over newest_first - bytes as bytes_before,
+        lead(id) over newest_first is not null as more
+      from matching
+      window newest_first as (order by created_at desc, id desc)
+    )
+    select ${HISTORY_COLUMNS}, more
+    from numbered
+    join advisory_history as item on item.id = numbered.id and item.user_id = ${userId}
+    left join advisory_feedback as feedback on feedback.history_id = item.id
+    where place <= ${limit} and bytes_before < ${bytes}
+    order by place`.execute(db)
+  return rows
+}
+
+/** Each subject has an order of its own in the index: the first items of all of them have the first of the page. */
+function itemsOf(filter: HistoryFilter): RawBuilder<unknown> {
+  const { userId, limit } = filter
+  const subject = subjectIs(filter)
+  const first = (conditions: RawBuilder<unknown>[]) => sql`
+    select id, bytes from history_item
+    where ${all([sql`user_id = ${livingUser(userId)}`, ...conditions, ...timeIs(filter)])}
+    order by id desc
+    limit ${limit + 1}`
+  const found =
+    subject.length === 0
+      ? sql`(${first([])}) as item`
+      : sql`
+        (select id from history_subject where ${all(subject)}) as subject
+        cross join lateral (${first([sql`subject_id = subject.id`])}) as item`
+  return sql`select item.id, uuid_time(item.id) as created_at, item.bytes from ${found}`
+}
+
+function olderItemsOf(filter: HistoryFilter): RawBuilder<unknown> {
+  const { userId, from, to, after, limit } = filter
+  const conditions = [
+    sql`user_id = ${livingUser(userId)}`,
+    ...subjectIs(filter),
+    ...(from === null ? [] : [sql`created_at >= ${from}::timestamptz`]),
+    ...(to === null ? [] : [sql`created_at < ${to}::timestamptz`]),
+    ...(after === null
+      ? []
+      : [
+          sql`(created_at, id) < (
+            timestamptz 'epoch' + ${after.createdAt}::float8 * interval '1 microsecond', ${after.id}::uuid
+          )`,
+        ]),
+  ]
+  return sql`
+    select id, created_at, bytes from advisory_history_json
+    where ${all(conditions)}
+    order by created_at desc, id desc
+    limit ${limit + 1}`
+}
+
+function subjectIs({ product, kind, countryCode }: HistoryFilter): RawBuilder<unknown>[] {
+  return [
+    ...(product === null ? [] : [sql`product = ${product}`]),
+    ...(kind === null ? [] : [sql`kind = ${kind}`]),
+    ...(countryCode === null ? [] : [sql`country_code = ${countryCode}`]),
+  ]
+}
+
+/** Times of items as bounds of their ids. */
+function timeIs({ from, to, after }: HistoryFilter): RawBuilder<unknown>[] {
+  const idAt = (time: string) => uuidAt(Date.parse(time))
+  return [
+    ...(from === null ? [] : [sql`id >= ${idAt(from)}::uuid`]),
+    ...(to === null ? [] : [sql`id < ${idAt(to)}::uuid`]),
+    ...(after === null ? [] : [sql`id < ${idBefore(after)}::uuid`]),
+  ]
+}
+
+/** Where what is older than an item ends, whose id may say nothing of its time. */
+function idBefore({ createdAt, id }: NonNullable<HistoryFilter['after']>): string {
+  const [begin, end] = [uuidAt(Math.floor(createdAt / 1000)), uuidAt(Math.floor(createdAt / 1000) + 1)]
+  if (createdAt % 1000 > 0 || id > end) return end
+  return id < begin ? begin : id
+}
+
+function all(conditions: RawBuilder<unknown>[]): RawBuilder<unknown> {
+  return sql.join(conditions, sql` and `)
+}
