@@ -19,8 +19,8 @@ export interface AdvisoryRecord {
   /** The codes of the releases that answered. */
   releases: string[]
   request: object
-  /** The body of the answer, without the `history_id` that this is about to give it. */
-  answer: object | TemplatedAnswer
+  /** The body of the answer, or its text, without the `history_id` that this is about to give it. */
+  answer: object | string | TemplatedAnswer
 }
 
 /** What answers of a release have in common; there is one object for each that a process knows. */

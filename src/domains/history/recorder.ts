@@ -129,7 +129,7 @@ function entryOf(record: AdvisoryRecord, stored: StoredTemplate, id: string): Hi
   const { userId, cropCode, answer } = record
   const request = JSON.stringify(record.request)
   const isTemplated = answer instanceof TemplatedAnswer
-  const text = isTemplated ? answer.text : JSON.stringify(answer)
+  const text = isTemplated ? answer.text : typeof answer === 'string' ? answer : JSON.stringify(answer)
   return {
     ...stored,
     id,

@@ -30,11 +30,12 @@ export async function recordForCaller(
   if (!permits(user, 'history') || isOffTheRecord(request, reply)) return given
   try {
     const templated = given.templated?.()
-    const answer = templated ?? given.body
+    const text = templated?.text ?? given.text?.()
+    const answer = templated ?? text ?? given.body
     const entry = { ...call, userId: user.id, kind: 'point' as const, releases: given.releases, answer }
     const kept = () => record(entry, partyOf(request))
     const historyId = await inTime(request, reply, kept, SHARE_OF_EXTRAS)
-    if (historyId !== null) return withHistoryId(given, templated?.text, historyId)
+    if (historyId !== null) return withHistoryId(given, text, historyId)
     sayHistoryFull(reply)
   } catch (error) {
     request.server.logFailure(error, 'an advisory could not be kept', request.log)
