@@ -16,6 +16,8 @@ const LOOKUPS = { embedded: 1, server: 2 }
 
 /** What tokens stand for. */
 export interface CallerLookup<Caller> {
+  /** Whom a token stands for, where that is remembered. */
+  known(token: string): Caller | undefined
   /**
    * What is public is answered as to anybody where this fails, for which it leaves some time.
    *
@@ -54,13 +56,17 @@ export function createCallerLookup<Caller>(
     return found?.caller
   }
 
+  function known(token: string): Caller | undefined {
+    const caller = cache.get(token)
+    if (caller) hits++
+    return caller
+  }
+
   return {
+    known,
     async find(token, request, reply) {
-      const known = cache.get(token)
-      if (known) {
-        hits++
-        return known
-      }
+      const caller = known(token)
+      if (caller) return caller
       misses++
       const deadline = deadlineOf(reply, patienceOf(request, reply).left(), overloaded)
       const answered = new AbortController()

@@ -55,9 +55,16 @@ function within<Result>(
 ): Promise<Result> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(late()), Math.max(0, milliseconds))
-    work()
-      .finally(() => clearTimeout(timer))
-      .then(resolve, reject)
+    work().then(
+      (result) => {
+        clearTimeout(timer)
+        resolve(result)
+      },
+      (error) => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    )
   })
 }
 

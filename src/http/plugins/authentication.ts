@@ -74,6 +74,8 @@ export const KEY_PREFIX = 'agro_'
 export const TOKEN_OF_NO_USE =
   'The token is not valid, has expired or has ended: refresh it, or log in again.'
 
+const AUTHORIZATION = 'authorization'
+
 /** RFC 6750: one space, and the characters of a token. The scheme's case does not matter (RFC 9110). */
 const BEARER = /^Bearer ([A-Za-z0-9\-._~+/]+=*)$/i
 
@@ -101,6 +103,15 @@ export const authentication = fp(
     app.decorate('accessTokens', tokens)
     app.decorateRequest('callerError', null)
     app.decorate('forgetCallers', callers.forget)
+
+    /** The caller of a request whose token is remembered, and who may do this; undefined where more has to be found out. */
+    function knownCaller(request: FastifyRequest, { scope }: FastifyContextConfig): Caller | undefined {
+      const token = tokenOf(request)
+      const caller = token === undefined ? undefined : callers.known(token)
+      if (!caller || (scope !== undefined && !permits(caller, scope))) return undefined
+      if (caller.keyId !== null) app.countKeyRequest(caller.keyId)
+      return caller
+    }
 
     /** Finds out whom a request comes from; with an error that says why it is nobody who may do this. */
     async function identify(
@@ -147,9 +158,16 @@ export const authentication = fp(
       const guard = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction) => {
         // Plugins that come later may still mark the route.
         const { config = {} } = route
-        // Most requests are anonymous and for public routes: those wait for nothing.
-        if (config.public && request.headers.authorization === undefined) done()
-        else admit(request, reply, config).then(() => done(), done)
+        // Most requests are for public routes, and anonymous or from callers who have just been here: those wait for nothing.
+        if (config.public) {
+          if (request.headers.authorization === undefined) return done()
+          const caller = knownCaller(request, config)
+          if (caller) {
+            request.user = caller
+            return done()
+          }
+        }
+        admit(request, reply, config).then(() => done(), done)
       }
       route.onRequest = [guard, ...[route.onRequest ?? []].flat()]
     })
@@ -201,8 +219,13 @@ function tokenOf({ headers, raw }: FastifyRequest): string | undefined {
   const token = BEARER.exec(headers.authorization ?? '')?.[1]
   if (token === undefined) return undefined
   // Node keeps the first of several headers and says nothing.
-  const names = raw.rawHeaders.filter((text, index) => index % 2 === 0 && /^authorization$/i.test(text))
-  return names.length > 1 ? undefined : token
+  const { rawHeaders } = raw
+  let sent = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string
+    if (name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) sent++
+  }
+  return sent > 1 ? undefined : token
 }
 
 /** Whether a request has a token, such as it is; what other schemes send is meant for somebody else. */

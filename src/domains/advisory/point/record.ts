@@ -33,8 +33,8 @@ export async function recordForCaller(
     const text = templated?.text ?? given.text?.()
     const answer = templated ?? text ?? given.body
     const entry = { ...call, userId: user.id, kind: 'point' as const, releases: given.releases, answer }
-    const kept = () => record(entry, partyOf(request))
-    const historyId = await inTime(request, reply, kept, SHARE_OF_EXTRAS)
+    const keep = () => record(entry, partyOf(request))
+    const historyId = await inTime(request, reply, keep, SHARE_OF_EXTRAS)
     if (historyId !== null) return withHistoryId(given, text, historyId)
     sayHistoryFull(reply)
   } catch (error) {
