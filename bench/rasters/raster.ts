@@ -1,4 +1,5 @@
 import { openRaster } from '#src/ingest/geotiff/file.ts'
+import type { PixelGrid } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import { randomNumbers } from '../load/random.ts'
@@ -15,6 +16,7 @@ export interface LoadedRaster {
   /** The column and row of the stored tile that a point lies in, as one number. */
   tileAt(point: Point): number
   bounds: { west: number; south: number; east: number; north: number }
+  grid: PixelGrid
 }
 
 /** Reads a whole raster in longitude and latitude. */
@@ -28,6 +30,7 @@ export async function loadRaster(path: string): Promise<LoadedRaster> {
     const columnAt = (lng: number) => Math.floor((lng - originX) / pixelWidth)
     const rowAt = (lat: number) => Math.floor((lat - originY) / pixelHeight)
     return {
+      grid: { originX, originY, pixelWidth, pixelHeight, width, height },
       bounds: {
         west: originX,
         north: originY,
