@@ -31,7 +31,7 @@ const SLOW_SECTION: Section = 'growth'
 export function readOptions(parameters: string[]): Options {
   const command = new Command('npm run bench --')
     .description('Measure the service beside a bare Fastify route and one query a request.')
-    .option('--quick', `shorter and fewer rounds, without ${SLOW_SECTION}: less than 4 minutes`, false)
+    .option('--quick', `shorter and fewer rounds, without ${SLOW_SECTION}: a few minutes`, false)
     .option('--only <sections>', `some of: ${SECTIONS.join(', ')}`, sectionsOf)
     .option('--report', 'write docs/performance.md and its charts from the figures', false)
     .option('--redraw', 'write that page anew from the results it was made from; measure nothing', false)

@@ -26,8 +26,8 @@ export function performancePage(results: Results): string {
     quietLine(results),
     '## Repeat it',
     `\`\`\`sh
-npm run bench                       # all of it, less than 20 minutes
-npm run bench -- --quick            # fewer and shorter rounds, without growth: less than 4 minutes
+npm run bench                       # all of it, about 20 minutes
+npm run bench -- --quick            # fewer and shorter rounds, without growth: a few minutes
 npm run bench -- --only points      # a part of it
 npm run bench -- --strict           # and fail where a limit is missed
 npm run bench -- --report           # and write this page anew
