@@ -63,16 +63,28 @@ const diskFull: Fault = {
     chownSync(folder, uid, gid)
     chmodSync(folder, 0o700)
     await execute(`create tablespace small location '${folder}'`)
-    await execute('alter table advisory_history set tablespace small')
+    await execute(historyTo('small'))
     const filler = fillDisk(folder)
     await setTimeout(5000)
     rmSync(filler)
     await setTimeout(200)
-    await execute('alter table advisory_history set tablespace pg_default')
+    await execute(historyTo('pg_default'))
     await execute('checkpoint')
     await execute('drop tablespace small')
     unmountDisk(folder)
   },
+}
+
+/** Moves the partitions of the history, which the table of them has not got a say in. */
+function historyTo(tablespace: string): string {
+  return `do $$
+    declare
+      month regclass;
+    begin
+      for month in select inhrelid::regclass from pg_inherits where inhparent = 'history_item'::regclass loop
+        execute format('alter table %s set tablespace ${tablespace}', month);
+      end loop;
+    end $$`
 }
 
 export const DISK_FAULTS = [diskFull]

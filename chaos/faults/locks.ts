@@ -33,7 +33,7 @@ const deadlocks: Fault = {
     while (performance.now() < end) {
       // Whichever of the two the server undoes: the service, or this one.
       await other
-        .query(`begin; select 1 from advisory_history limit 50 for update; select 1 from app_user for update`)
+        .query(`begin; select 1 from history_item limit 50 for update; select 1 from app_user for update`)
         .catch(() => {})
       await other.query('rollback')
       await setTimeout(50)
@@ -52,7 +52,7 @@ const slowTrigger: Fault = {
     const { execute } = serverOf(stage)
     await execute(`create function chaos_waits() returns trigger language plpgsql as
       $$ begin perform pg_sleep(20); return new; end $$`)
-    await execute(`set lock_timeout = 0; create trigger chaos_waits before insert on advisory_history
+    await execute(`set lock_timeout = 0; create trigger chaos_waits before insert on history_item
       for each row execute function chaos_waits()`)
     await setTimeout(5000)
     await execute('drop function chaos_waits cascade')
