@@ -8,6 +8,8 @@ import { refuseSlowRequest } from './error-handler.ts'
 declare module 'fastify' {
   interface FastifyInstance {
     openConnections: OpenConnections
+    /** Counts a connection that the service ends. */
+    endedConnection: Ended
   }
 }
 
@@ -27,6 +29,7 @@ export const connections = fp(
   async (app: App) => {
     const { SLOW_CLIENT_MS } = app.config
     const ended = observeEnds(app)
+    app.decorate('endedConnection', ended)
     app.decorate('openConnections', keepConnections(app, ended))
     observeConnections(app, app.openConnections)
     const timer = setInterval(

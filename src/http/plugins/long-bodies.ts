@@ -117,12 +117,13 @@ export const longBodies = fp(
         if (one.since > before) return
         if (!room.isInTheWay(one.party, party, bytes)) continue
         arriving.delete(one)
+        app.endedConnection('slow_sending')
         refuseSlowRequest(one.response)
         return
       }
     }
   },
-  { name: 'long-bodies', dependencies: ['error-handler'] },
+  { name: 'long-bodies', dependencies: ['error-handler', 'connections'] },
 )
 
 /** How long a body is going to be, as far as can be told; what is longer than it may be is refused without room. */

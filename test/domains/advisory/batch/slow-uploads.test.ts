@@ -82,6 +82,9 @@ describe('uploads as slow as they may be', () => {
     drip(people[3], '127.0.0.2', slow)
     expect(await askUntilEnded(slow, people[4], '127.0.0.3')).toBe(200)
     expect(slow).toEqual([408])
+    const read = service.app.metrics.readers().get('agro_http_connections_ended_total') ?? []
+    const ended = read.flatMap((samples) => samples())
+    expect(ended).toContainEqual({ labels: { reason: 'slow_sending' }, value: 1 })
   })
 
   test('of others stay where somebody waits for a share that is full of the own ones', async () => {
