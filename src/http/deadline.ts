@@ -36,8 +36,7 @@ export function deadlineOf(
   }
 }
 
-/** What is said of an answer that takes longer than it may. */
-export function tooSlow(milliseconds: number): ApiError {
+function tooSlow(milliseconds: number): ApiError {
   return new ApiError(
     'QUERY_TIMEOUT',
     `The answer was not there within ${milliseconds / 1000} seconds: ask for less, or try again.`,

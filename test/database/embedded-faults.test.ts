@@ -11,10 +11,12 @@ import { loadConfig } from '#src/config.ts'
 import { type Cluster, type Database, openCluster } from '#src/database/client.ts'
 import { isDatabaseUnavailable } from '#src/database/failures.ts'
 import type { App } from '#src/http/app.ts'
+import { rectangle } from '#test/setup/boundaries.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { captureLog } from '#test/setup/log.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
+import { newPerson } from '#test/setup/people.ts'
 import { CRASHING, failureOf } from './failure.ts'
 
 /** Room for the database and for what the tests write into it. */
@@ -46,6 +48,8 @@ const POINT = {
   url: '/advisory/yield/point',
   payload: { lat: 9, lng: 38.7, country_code: 'eth', crop: 'wheat' },
 } as const
+
+const FIELD = { country_code: 'eth', crop: 'wheat', geometry: rectangle(38.5, 9.5, 38.6, 9.6) }
 
 describe('the embedded database, of a service that runs,', () => {
   const workers: Worker[] = []
@@ -140,6 +144,19 @@ describe('the embedded database, of a service that runs,', () => {
     }
     await expect.poll(isReady, PATIENCE).toBe(true)
     expect((await app.inject('/catalog')).statusCode).toBe(200)
+  })
+
+  test('does not keep a polygon waiting until it is back', async () => {
+    // It takes several seconds of computing to come back.
+    const impatient = await buildApp({ ...app.config, STATEMENT_TIMEOUT_MS: 1000 }, database)
+    onTestFinished(() => impatient.close())
+    const { headers } = await newPerson(app)
+    const ask = () => impatient.inject({ method: 'POST', url: '/advisory/yield', headers, payload: FIELD })
+    await expect.poll(async () => (await ask()).statusCode, PATIENCE).toBe(200)
+    await crash()
+    const { statusCode, json } = await ask()
+    expect([statusCode, json().code]).toEqual([503, 'DATABASE_UNAVAILABLE'])
+    await expect.poll(async () => (await ask()).statusCode, PATIENCE).toBe(200)
   })
 
   test('answers 500 where a statement crashes it, says nothing of SQL, and goes on', async () => {

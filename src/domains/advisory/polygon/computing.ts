@@ -3,7 +3,7 @@ import { type Ask, askUntil } from '#src/database/cancellable.ts'
 import type { Database } from '#src/database/client.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { deadlineOf, tooSlow } from '#src/http/deadline.ts'
+import { deadlineOf } from '#src/http/deadline.ts'
 import { observeQueue } from '#src/http/metrics/observe.ts'
 import { partyOf } from '#src/http/party.ts'
 import { inTime } from '#src/http/plugins/patience.ts'
@@ -25,12 +25,12 @@ export interface Computation {
 /**
  * Does a computation for a request when its turn comes.
  *
- * @throws {ApiError} OVERLOADED where that takes too long or too many wait, QUERY_TIMEOUT where the
- *   computation does, or the client goes away, DATABASE_UNAVAILABLE where the database does not answer
+ * @throws {ApiError} OVERLOADED where that takes too long or too many wait, DATABASE_UNAVAILABLE where the
+ *   database does not answer
  */
 export type Compute = <Result>(task: (computation: Computation) => Promise<Result>) => Promise<Result>
 
-/** How a request about a polygon or an area waits. All of it together takes POLYGON_TIMEOUT_MS at most. */
+/** How a request about a polygon or an area waits. */
 export interface Waiting {
   /** For the database, beside the computation. */
   wait: Wait
@@ -51,14 +51,19 @@ const WAITING = 100
 /** What of the time for a polygon may go by until its turn comes. */
 const SHARE_OF_WAITING = 0.5
 
+/**
+ * Advises on a polygon or an area, by what it is given to wait with.
+ *
+ * @throws {ApiError} QUERY_TIMEOUT where that takes longer than POLYGON_TIMEOUT_MS, whatever it waits for
+ */
+export type AdviseInTime = <Advice>(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  advise: (waiting: Waiting) => Promise<Advice>,
+) => Promise<Advice>
+
 /** Makes what requests about polygons and areas go through: callers take turns to compute. */
-export function createComputing({
-  config,
-  database,
-  turns,
-  metrics,
-  inTurn,
-}: App): (request: FastifyRequest, reply: FastifyReply) => Waiting {
+export function createComputing({ config, database, turns, metrics, inTurn }: App): AdviseInTime {
   const { POLYGON_TIMEOUT_MS: timeoutMs, STATEMENT_TIMEOUT_MS, DATABASE_POOL_SIZE: connections } = config
   const queue = createFairQueue(
     { running: mostRunning(database.kind, connections), runningEach: RUNNING_EACH, waiting: WAITING },
@@ -66,39 +71,43 @@ export function createComputing({
   )
   observeQueue(metrics, 'polygons', queue.state)
 
-  const computeFor =
-    (request: FastifyRequest, reply: FastifyReply, began: number): Compute =>
-    async (task) => {
-      const party = partyOf(request)
-      const passed = performance.now() - began
-      const patience = deadlineOf(reply, timeoutMs * SHARE_OF_WAITING - passed, tooMany)
-      const { signal, abort, end } = deadlineOf(reply, timeoutMs - passed, () => tooSlow(timeoutMs))
-      const compute = async () => {
-        patience.end()
-        const read = askUntil(database, signal)
-        const wait = createWait(STATEMENT_TIMEOUT_MS, () => abort(databaseUnavailable()))
-        const pause = () => turns.next(party, signal)
-        const ask: Ask = async (query) => {
-          const rows = await wait(() => read(query))
-          await pause()
-          return rows
-        }
+  return (request, reply, advise) => {
+    const party = partyOf(request)
+    const began = performance.now()
+    const { signal, abort, end } = deadlineOf(reply, timeoutMs)
+
+    function computationInTime(): Computation {
+      const read = askUntil(database, signal)
+      const wait = createWait(STATEMENT_TIMEOUT_MS, () => abort(databaseUnavailable()))
+      const pause = () => turns.next(party, signal)
+      const ask: Ask = async (query) => {
+        const rows = await wait(() => read(query))
         await pause()
-        return task({ ask, wait, pause })
+        return rows
       }
-      // A statement that cannot be interrupted goes on, and its place is taken for as long.
-      const computed = queue.run(party, compute, patience.signal)
-      return Promise.race([computed, reasonOf(signal)]).finally(() => {
-        patience.end()
-        end()
-      })
+      return { ask, wait, pause }
     }
 
-  return (request, reply) => ({
-    wait: (something) => inTime(request, reply, something),
-    waitInTurn: (something) => inTurn(request, reply, something),
-    compute: computeFor(request, reply, performance.now()),
-  })
+    const compute: Compute = (task) => {
+      const passed = performance.now() - began
+      const patience = deadlineOf(reply, timeoutMs * SHARE_OF_WAITING - passed, tooMany)
+      const begin = async () => {
+        patience.end()
+        const computation = computationInTime()
+        await computation.pause()
+        return task(computation)
+      }
+      return queue.run(party, begin, patience.signal).finally(patience.end)
+    }
+
+    const advice = advise({
+      wait: (something) => inTime(request, reply, something),
+      waitInTurn: (something) => inTurn(request, reply, something),
+      compute,
+    })
+    // A statement that cannot be interrupted goes on, and its place is taken for as long.
+    return Promise.race([advice, reasonOf(signal)]).finally(end)
+  }
 }
 
 /**

@@ -90,7 +90,7 @@ export async function polygonRoutes(app: App, options: PolygonOptions): Promise<
   )
   const areaAdvisor = createAreaAdvisor(database, lookup, statisticsIn, remembered, logFailure)
 
-  const computing = createComputing(app)
+  const adviseInTime = createComputing(app)
 
   function adviceOn(
     call: Call,
@@ -98,18 +98,19 @@ export async function polygonRoutes(app: App, options: PolygonOptions): Promise<
     series: Series,
     outline: Outline | null,
   ): Promise<Advice> {
-    const waiting = computing(call, reply)
     const wanted = wantedIn(call.body)
-    if (outline) return polygonAdvisor.advise(series, outline.polygons, wanted, waiting)
-    const { code, level = null } = call.body.admin as SentArea
-    const area = { countryCode: series.countryCode, code: code.trim(), level }
-    return areaAdvisor.advise(series, area, wanted, waiting)
+    return adviseInTime<Advice>(call, reply, (waiting) => {
+      if (outline) return polygonAdvisor.advise(series, outline.polygons, wanted, waiting)
+      const { code, level = null } = call.body.admin as SentArea
+      const area = { countryCode: series.countryCode, code: code.trim(), level }
+      return areaAdvisor.advise(series, area, wanted, waiting)
+    })
   }
 
   for (const endpoint of schemas) {
     app.route({ ...polygonRoute(endpoint, adviceOn, record), bodyLimit: config.BODY_LIMIT_BYTES })
   }
-  await app.register(manyRoutes, { lookup, ...many, polygonAdvisor, areaAdvisor, computing })
+  await app.register(manyRoutes, { lookup, ...many, polygonAdvisor, areaAdvisor, adviseInTime })
 }
 
 function polygonRoute(

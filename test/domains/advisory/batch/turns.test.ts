@@ -1,6 +1,7 @@
 // Runs on a server alone: who waits for whom is the same on both.
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 
 /** So many points are worked on at a time, to read them and to write their answers. */
@@ -38,4 +39,30 @@ test('a short call is answered before the long ones of another caller that came 
   const short = ask(100, neighbour).then(() => order.push('short'))
   await Promise.all([...long, short])
   expect(order[0]).toBe('short')
+})
+
+test('a long line for the turns of the process is not taken for a database that does not answer', async () => {
+  const busy = await createTestApp({ settings: { STATEMENT_TIMEOUT_MS: '200', RELEASE_MAX_AGE_MS: '60000' } })
+  onTestFinished(() => busy.close())
+  const point = { lat: 9, lng: 38.7, country_code: 'eth', crop: 'wheat' }
+  const askHere = () =>
+    busy.app.inject({ method: 'POST', url: '/advisory/yield/points', payload: { points: [point] } })
+  // From now on it is answered from memory.
+  await expect.poll(async () => (await askHere()).statusCode, PATIENCE).toBe(200)
+  let over = false
+  async function compete(network: string): Promise<void> {
+    while (!over) {
+      await busy.app.turns.next({ network, caller: network })
+      const until = performance.now() + 2
+      while (performance.now() < until);
+    }
+  }
+  const competing = Array.from({ length: 300 }, (_, number) => compete(`network ${number}`))
+  const began = performance.now()
+  const { statusCode } = await askHere()
+  const waitedMs = performance.now() - began
+  over = true
+  await Promise.all(competing)
+  expect(waitedMs).toBeGreaterThan(busy.app.config.STATEMENT_TIMEOUT_MS)
+  expect(statusCode).toBe(200)
 })

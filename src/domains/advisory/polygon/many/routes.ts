@@ -22,6 +22,8 @@ import { FORMS, mediaTypeOf, OFFERS } from '#src/http/forms.ts'
 import { negotiate, notAcceptable } from '#src/http/negotiation.ts'
 import { partyOf } from '#src/http/party.ts'
 import { NOT_UTF8 } from '#src/http/plugins/body-parser.ts'
+import { inTime } from '#src/http/plugins/patience.ts'
+import type { Wait } from '#src/lib/patience.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { exampleNoRelease } from '../../lookup/example-reasons.ts'
@@ -30,7 +32,7 @@ import type { PublishedRelease } from '../../lookup/published-release.ts'
 import { seriesOf } from '../../lookup/series.ts'
 import type { AreaAdvisor } from '../area-advisor.ts'
 import { GEOJSON } from '../body.ts'
-import type { Waiting } from '../computing.ts'
+import type { AdviseInTime } from '../computing.ts'
 import { countryOf, refuseUnlessOne } from '../country.ts'
 import type { PolygonAdvisor } from '../polygon-advisor.ts'
 import type { AreaSelection } from '../queries.ts'
@@ -66,12 +68,12 @@ export interface ManyOptions {
   forms: PolygonsForms
   polygonAdvisor: PolygonAdvisor
   areaAdvisor: AreaAdvisor
-  computing: (call: FastifyRequest, reply: FastifyReply) => Waiting
+  adviseInTime: AdviseInTime
 }
 
 /** The endpoints that answer for many polygons or areas in one call. Their bodies are read here, not by the app. */
 export async function manyRoutes(app: App, options: ManyOptions): Promise<void> {
-  const { lookup, polygonAdvisor, areaAdvisor, computing } = options
+  const { lookup, polygonAdvisor, areaAdvisor, adviseInTime } = options
   const bodyLimit = readLongJson(app)
   const db = app.database.reader
 
@@ -92,7 +94,8 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
       const gone = untilGone(reply)
       const pause = () => app.turns.next(partyOf(call), gone)
       const sent = await takePolygons(call, pause)
-      const { wait, waitInTurn } = computing(call, reply)
+      const wait: Wait = (something) => inTime(call, reply, something)
+      const waitInTurn: Wait = (something) => app.inTurn(call, reply, something)
 
       const begin: WorkInRelease<Begun> = async (snapshot, release) => {
         if (selection) await waitInTurn(() => refuseUnknownAreas(db, snapshot, selection))
@@ -105,7 +108,7 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
           wait,
           release,
           wanted,
-          waiting: () => computing(call, reply),
+          inTime: (advise) => adviseInTime(call, reply, advise),
           pause,
           waitInTurn,
           withShapes: form === GEOJSON,

@@ -9,6 +9,7 @@ import type { PublishedRelease } from '../../lookup/published-release.ts'
 import type { AreaAdvisor } from '../area-advisor.ts'
 import type { Waiting } from '../computing.ts'
 import { geoJsonOf } from '../geometry.ts'
+import type { Advice } from '../location.ts'
 import type { PolygonAdvisor } from '../polygon-advisor.ts'
 import type { AreaInRelease, AreaSelection } from '../queries.ts'
 import { pagesOfAreas } from './areas.ts'
@@ -22,8 +23,8 @@ const AT_ONCE = 2
 export interface ItemSource extends ReasonSource {
   release: PublishedRelease
   wanted: DistributionWanted | null
-  /** How one of them waits: each has POLYGON_TIMEOUT_MS of its own. */
-  waiting: () => Waiting
+  /** Each of them has POLYGON_TIMEOUT_MS of its own. */
+  inTime: <Result extends Advice>(advise: (waiting: Waiting) => Promise<Result>) => Promise<Result>
   pause: Pause
   /** For what is short and takes a connection. */
   waitInTurn: Wait
@@ -41,12 +42,12 @@ export function itemsOfPolygons(
   advisor: PolygonAdvisor,
   sent: SentPolygon[],
 ): AsyncGenerator<Item> {
-  const { release, wanted, waiting, pause, withShapes } = source
+  const { release, wanted, inTime, pause, withShapes } = source
 
   async function itemOf({ id, name, outline }: SentPolygon): Promise<Item> {
     if ('error' in outline) return { id, name, geometry: null, advice: null, reason: outline }
     const outcome = await outcomeOf(source, () =>
-      advisor.adviseIn(release, outline.polygons, wanted, waiting()),
+      inTime((waiting) => advisor.adviseIn(release, outline.polygons, wanted, waiting)),
     )
     await pause()
     return { id, name, geometry: withShapes ? JSON.stringify(geoJsonOf(outline)) : null, ...outcome }
@@ -69,10 +70,12 @@ export function itemsOfAreas(
   db: Kysely<Tables>,
   selection: AreaSelection,
 ): AsyncGenerator<Item> {
-  const { release, wanted, waiting, waitInTurn, withShapes } = source
+  const { release, wanted, inTime, waitInTurn, withShapes } = source
 
   async function itemOf(area: AreaInRelease, geometry: string | null): Promise<Item> {
-    const outcome = await outcomeOf(source, () => advisor.adviseOn(area, release, wanted, waiting()))
+    const outcome = await outcomeOf(source, () =>
+      inTime((waiting) => advisor.adviseOn(area, release, wanted, waiting)),
+    )
     return { id: area.code, name: undefined, geometry, ...outcome }
   }
 
