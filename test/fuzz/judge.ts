@@ -23,8 +23,8 @@ const OF_ANY_REQUEST: Record<string, number> = { NOT_FOUND: 404, METHOD_NOT_ALLO
 /** What is said of the contents of a body. */
 const READ = /^(MALFORMED_JSON|INVALID_\w+)$/
 
-/** Of many points in one call, each is told by itself what is wrong with it. */
-const OF_A_PART = /\b(INVALID_PARAMETERS|MALFORMED_JSON|MALFORMED_BODY)\b/
+/** Of many points or polygons in one call, each is told by itself what is wrong with it. */
+const OF_A_PART = /\b(INVALID_PARAMETERS|INVALID_GEOMETRY|MALFORMED_JSON|MALFORMED_BODY)\b/
 
 /** Longer ones may be too long, deeper ones too deep, though no schema says so. */
 const SURELY_SHORT_BYTES = 4096
