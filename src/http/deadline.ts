@@ -43,6 +43,15 @@ function tooSlow(milliseconds: number): ApiError {
   )
 }
 
+/** Calls something once, when an answer was sent or its client has gone away: Fastify's `onResponse` misses the latter. */
+export function whenOver({ raw }: FastifyReply, callback: () => void): void {
+  const over = () => {
+    raw.off('finish', over).off('close', over)
+    callback()
+  }
+  raw.once('finish', over).once('close', over)
+}
+
 /** A signal that is aborted when nobody waits for the answer any more: the client has it, or has gone away. */
 export function untilGone({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController()

@@ -1,6 +1,8 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { networkOf } from '#src/lib/network.ts'
 import type { App } from '../app.ts'
+import { whenOver } from '../deadline.ts'
 import { patternOf, UNKNOWN_PATH } from '../route-pattern.ts'
 
 /**
@@ -11,27 +13,32 @@ export const accessLog = fp(
   async (app: App) => {
     const { ACCESS_LOG, BASE_PATH } = app.config
     if (!ACCESS_LOG) return
-    app.addHook('onResponse', (request, reply, done) => {
-      const { is404, method, routeOptions, ip, errorCode: code, raw } = request
-      const { route } = is404 ? UNKNOWN_PATH : patternOf(routeOptions, BASE_PATH)
-      const length = reply.getHeader('content-length')
-      // The setting is what asks for it, whatever else is to be logged. With the ids of the request and of its trace.
-      request.log.child({}, { level: 'info' }).info(
-        {
-          method,
-          route,
-          status: reply.statusCode,
-          ...(code && { code }),
-          // Nothing is said of what was streamed: its length is known to nobody.
-          ...(length !== undefined && { bytes: Number(length) }),
-          ms: Math.round(reply.elapsedTime * 1000) / 1000,
-          network: networkOf(ip),
-          ...(raw.destroyed && !reply.raw.writableFinished && { aborted: true }),
-        },
-        'answered',
-      )
+    app.addHook('onRequest', (request, reply, done) => {
+      whenOver(reply, () => logAnswer(request, reply, BASE_PATH))
       done()
     })
   },
   { name: 'access-log', dependencies: ['error-handler'] },
 )
+
+function logAnswer(request: FastifyRequest, reply: FastifyReply, base: string): void {
+  const { is404, method, routeOptions, ip, errorCode: code, raw } = request
+  const { route } = is404 ? UNKNOWN_PATH : patternOf(routeOptions, base)
+  const { headersSent, writableFinished } = reply.raw
+  const length = headersSent ? reply.getHeader('content-length') : undefined
+  // The setting is what asks for it, whatever else is to be logged. With the ids of the request and of its trace.
+  request.log.child({}, { level: 'info' }).info(
+    {
+      method,
+      route,
+      ...(headersSent && { status: reply.statusCode }),
+      ...(code && { code }),
+      // Nothing is said of what was streamed: its length is known to nobody.
+      ...(length !== undefined && { bytes: Number(length) }),
+      ms: Math.round(reply.elapsedTime * 1000) / 1000,
+      network: networkOf(ip),
+      ...(raw.destroyed && !writableFinished && { aborted: true }),
+    },
+    'answered',
+  )
+}

@@ -13,6 +13,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { VERSION } from '#src/lib/version.ts'
 import type { App } from '../app.ts'
+import { whenOver } from '../deadline.ts'
 import { patternOf, UNKNOWN_PATH } from '../route-pattern.ts'
 
 const NAME = 'agro-advisory'
@@ -39,16 +40,12 @@ export const tracing = fp(
       reply.log = request.log
       const inside = trace.setSpan(parent, span)
       traced.set(request, inside)
+      whenOver(reply, () => endSpan(span, request, reply))
       context.with(inside, done)
     })
     app.addHook('preValidation', (request, _reply, done) => {
       // Bodies arrive by events of the socket, which know nothing of the request.
       context.with(traced.get(request) ?? context.active(), done)
-    })
-    app.addHook('onResponse', (request, reply, done) => {
-      const span = trace.getSpan(traced.get(request) ?? context.active())
-      if (span) endSpan(span, request, reply)
-      done()
     })
   },
   { name: 'tracing', dependencies: ['error-handler'] },
@@ -80,10 +77,11 @@ function beginSpan(tracer: Tracer, request: FastifyRequest, parent: Context, bas
   )
 }
 
-function endSpan(span: Span, { errorCode }: FastifyRequest, { statusCode }: FastifyReply): void {
-  span.setAttribute('http.response.status_code', statusCode)
+function endSpan(span: Span, { errorCode }: FastifyRequest, { statusCode, raw }: FastifyReply): void {
+  // A client that has gone away may not have been answered at all.
+  if (raw.headersSent) span.setAttribute('http.response.status_code', statusCode)
   if (errorCode) span.setAttribute('error.type', errorCode)
   // What a client did wrong is no error of ours.
-  if (statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
+  if (raw.headersSent && statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
   span.end()
 }

@@ -1,8 +1,12 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import { Readable } from 'node:stream'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import type { App } from '#src/http/app.ts'
 import { createTestApp } from '#test/setup/app.ts'
 import { captureLog } from '#test/setup/log.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 
 const POINT = '/advisory/fertilizer/point'
 const AT = { lat: 9.5, lng: 38.5, crop: 'wheat', country_code: 'eth' }
@@ -69,6 +73,45 @@ describe('logs', () => {
     ])
     for (const { ms } of lines) expect(ms).toBeGreaterThan(0)
     expect(JSON.stringify(lines)).not.toMatch(/9\.5|token|amina/)
+  })
+
+  test('ACCESS_LOG has one line for a request whose client goes away, without a status before it was answered', async () => {
+    const service = await createTestApp({ settings: { ACCESS_LOG: 'true', LOG_LEVEL: 'silent' } })
+    onTestFinished(() => service.close())
+    const { app } = service
+    const lines = captureLog(app)
+    let isAsked = false
+    app.get('/held', { config: { public: true, ownTurns: true } }, () => {
+      isAsked = true
+      return new Promise(() => {})
+    })
+    app.get('/begun', { config: { public: true, ownTurns: true } }, (_, reply) => {
+      const endless = new Readable({ read() {} })
+      endless.push('begun')
+      return reply.send(endless)
+    })
+    await app.listen({ host: '127.0.0.1', port: 0 })
+    const { port } = app.server.address() as AddressInfo
+    const get = (path: string) => {
+      const socket = connect(port, '127.0.0.1')
+      socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
+      return socket
+    }
+    const held = get('/held')
+    await expect.poll(() => isAsked, PATIENCE).toBe(true)
+    held.destroy()
+    await expect.poll(() => lines.length, PATIENCE).toBe(1)
+    const begun = get('/begun')
+    await once(begun, 'data')
+    begun.destroy()
+    await expect.poll(() => lines.length, PATIENCE).toBe(2)
+    const common = { method: 'GET', network: '127.0.0.1', msg: 'answered', aborted: true }
+    const told = lines.map((line) => JSON.parse(line))
+    expect(told).toMatchObject([
+      { ...common, route: '/held' },
+      { ...common, route: '/begun', status: 200 },
+    ])
+    expect(told[0]).not.toHaveProperty('status')
   })
 
   test('each line of a request has the id that its answer has', async () => {

@@ -16,6 +16,8 @@ describe('with an SDK of OpenTelemetry', () => {
   const exporter = new InMemorySpanExporter()
   let service: TestApp
   let log: string[]
+  let url: string
+  let heldIsAsked: Promise<void>
 
   beforeAll(async () => {
     new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register()
@@ -25,6 +27,13 @@ describe('with an SDK of OpenTelemetry', () => {
       await service.database.writer.selectFrom('country').select('code').limit(1).execute()
       return trace.getActiveSpan()?.spanContext() ?? {}
     })
+    heldIsAsked = new Promise((resolve) => {
+      service.app.get('/held', { config: { public: true, ownTurns: true } }, () => {
+        resolve()
+        return new Promise(() => {})
+      })
+    })
+    url = await service.app.listen({ port: 0 })
   })
   beforeEach(() => exporter.reset())
   afterAll(async () => {
@@ -86,7 +95,6 @@ describe('with an SDK of OpenTelemetry', () => {
   })
 
   test('what a handler does after its body has come, and after a query, is within the span', async () => {
-    const url = await service.app.listen({ port: 0 })
     const body = JSON.stringify({ long: 'x'.repeat(5000) })
     const response = await fetch(`${url}/probe`, {
       method: 'POST',
@@ -97,6 +105,15 @@ describe('with an SDK of OpenTelemetry', () => {
     await expect.poll(() => exporter.getFinishedSpans().length).toBe(1)
     const [span] = exporter.getFinishedSpans()
     expect(inside).toMatchObject({ traceId: TRACE, spanId: span?.spanContext().spanId })
+  })
+
+  test('a request whose client goes away has its span, without a status', async () => {
+    const leaving = new AbortController()
+    heldIsAsked.then(() => leaving.abort())
+    await expect(fetch(`${url}/held`, { signal: leaving.signal })).rejects.toThrow('aborted')
+    await expect.poll(() => exporter.getFinishedSpans().map(({ name }) => name)).toEqual(['GET /held'])
+    const [span] = exporter.getFinishedSpans()
+    expect(span?.attributes).not.toHaveProperty('http.response.status_code')
   })
 
   test('inside the span of an instrumentation of HTTP there is no second one for the server', async () => {
