@@ -5,7 +5,7 @@ import type { Role } from '#schemas/user.ts'
 import { ApiError, BASE } from '#src/errors.ts'
 import { type AccessTokens, createAccessTokens } from '../access-tokens.ts'
 import type { App } from '../app.ts'
-import { createCallerLookup } from '../caller-lookup.ts'
+import { type CallerLookup, createCallerLookup } from '../caller-lookup.ts'
 import { loadSecrets } from '../jwt-secret.ts'
 import { insufficientScope, loginRequired, notAllowed, reauthenticationRequired } from '../refusals.ts'
 import { inTime } from './patience.ts'
@@ -104,15 +104,6 @@ export const authentication = fp(
     app.decorateRequest('callerError', null)
     app.decorate('forgetCallers', callers.forget)
 
-    /** The caller of a request whose token is remembered, and who may do this; undefined where more has to be found out. */
-    function knownCaller(request: FastifyRequest, { scope }: FastifyContextConfig): Caller | undefined {
-      const token = tokenOf(request)
-      const caller = token === undefined ? undefined : callers.known(token)
-      if (!caller || (scope !== undefined && !permits(caller, scope))) return undefined
-      if (caller.keyId !== null) app.countKeyRequest(caller.keyId)
-      return caller
-    }
-
     /** Finds out whom a request comes from; with an error that says why it is nobody who may do this. */
     async function identify(
       request: FastifyRequest,
@@ -161,9 +152,9 @@ export const authentication = fp(
         // Most requests are for public routes, and anonymous or from callers who have just been here: those wait for nothing.
         if (config.public) {
           if (request.headers.authorization === undefined) return done()
-          const caller = knownCaller(request, config)
-          if (caller) {
-            request.user = caller
+          request.user = knownCaller(callers, request, config)
+          if (request.user) {
+            if (request.user.keyId !== null) app.countKeyRequest(request.user.keyId)
             return done()
           }
         }
@@ -174,6 +165,17 @@ export const authentication = fp(
   },
   { name: 'authentication', dependencies: ['error-handler', 'key-usage'] },
 )
+
+/** The caller of a request whose token is remembered, and who may do this; null where more has to be found out. */
+function knownCaller(
+  { known }: CallerLookup<Caller>,
+  request: FastifyRequest,
+  { scope }: FastifyContextConfig,
+): Caller | null {
+  const token = tokenOf(request)
+  const caller = token === undefined ? undefined : known(token)
+  return caller && (scope === undefined || permits(caller, scope)) ? caller : null
+}
 
 /** @throws {ApiError} where the caller is a key, or a login that is not as fresh as it has to be */
 async function refuseOtherThanLogin(
