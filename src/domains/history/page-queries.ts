@@ -29,7 +29,10 @@ export async function listHistory(db: Kysely<Tables>, filter: HistoryFilter): Pr
     )
     select ${HISTORY_COLUMNS}, more
     from numbered
-    join advisory_history as item on item.id = numbered.id and item.user_id = ${userId}
+    -- An offset, so that each is looked up in the indexes: joined to all items, they would be read for it.
+    cross join lateral (
+      select * from advisory_history as one where one.id = numbered.id and one.user_id = ${userId} offset 0
+    ) as item
     left join advisory_feedback as feedback on feedback.history_id = item.id
     where place <= ${limit} and bytes_before < ${bytes}
     order by place`.execute(db)
