@@ -73,12 +73,13 @@ export function judgeOf(document: Document, validator: Validator, slowestMs: num
       if (parameter.in !== 'query') return 'legal'
       const values = query.filter(([other]) => other === name).map(([, value]) => value)
       if (values.length === 0) return required ? 'illegal' : 'legal'
+      if (isOverridden(parameter, body)) return 'unclear'
       if (schema.type === 'array') {
         const items = values.flatMap((value) => value.split(','))
         if (items.some((item) => item !== item.trim() || item === '')) return 'unclear'
-        return isRight(schema, items) ? 'legal' : 'illegal'
+        const read = items.map((item) => readAs(schema.items as Schema, item))
+        return isRight(schema, read) ? 'legal' : 'illegal'
       }
-      if (isOverridden(parameter, body)) return 'unclear'
       if (values.length > 1) return 'illegal'
       if (values[0] === '' && !required) return 'legal'
       return isRight(schema, readAs(schema, values[0] as string)) ? 'legal' : 'illegal'

@@ -87,7 +87,7 @@ describe.skipIf(EMBEDDED)(
 
     test('keeps a polygon once: sent again it is in progress, and then has the answer of the first', async () => {
       const { someone, call } = await polygonOfSomebody()
-      await postLate(call, 'advisory_history')
+      await postLate(call, 'history_item')
       const { statusCode, headers, json } = await answerInTheEnd(call)
       expect([statusCode, headers['idempotency-replayed']]).toEqual([200, 'true'])
       expect(await namesIn(someone)).toEqual([json().history_id])
@@ -110,8 +110,8 @@ describe.skipIf(EMBEDDED)(
       const { someone, call } = await polygonOfSomebody()
       await other.query(`
       create function refuse() returns trigger language plpgsql as $$ begin raise 'no room'; end $$;
-      create trigger refuses before insert on advisory_history for each row execute function refuse()`)
-      await postLate(call, 'advisory_history')
+      create trigger refuses before insert on history_item for each row execute function refuse()`)
+      await postLate(call, 'history_item')
       await vi.waitFor(async () => {
         const { rows } = await other.query(`select from pg_stat_activity where wait_event_type = 'Lock'`)
         expect(rows).toEqual([])
