@@ -149,12 +149,8 @@ export async function buildApp(
       await guarded.register(limitedRate)
       await guarded.register(overload)
       // Operations stand in the document in this order.
-      await guarded.register(advisory, {
-        prefix: '/advisory',
-        ...logged('advisory'),
-        lookup,
-        record: historyRecorderOf(guarded),
-      })
+      const record = historyRecorderOf(guarded)
+      await guarded.register(advisory, { prefix: '/advisory', ...logged('advisory'), lookup, record })
       await guarded.register(location, { ...logged('location'), lookup })
       await guarded.register(admin, logged('areas'))
       await guarded.register(catalog, logged('catalog'))
@@ -162,11 +158,8 @@ export async function buildApp(
       await guarded.register(feedback, { prefix: '/history', ...logged('feedback') })
       await guarded.register(stats, logged('stats'))
       await guarded.register(user, { prefix: '/user', ...logged('user') })
-      await guarded.register(auth, {
-        prefix: '/auth',
-        ...logged('auth'),
-        hashingLines: membership?.hashingLines,
-      })
+      const { hashingLines } = membership ?? {}
+      await guarded.register(auth, { prefix: '/auth', ...logged('auth'), hashingLines })
       await guarded.register(keys, { prefix: '/auth', ...logged('keys') })
     },
     { prefix: config.BASE_PATH },

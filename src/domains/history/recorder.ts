@@ -15,8 +15,9 @@ import {
   type HistoryQuota,
   insertAdvisories,
   type StoredTemplate,
+  type Written,
 } from './recording-queries.ts'
-import { createTemplates } from './templates.ts'
+import { createTemplates, type Templates } from './templates.ts'
 
 /** What goes out in one statement; a single advisory may be larger than a batch should be. */
 const BATCH_ENTRIES = 500
@@ -55,27 +56,9 @@ export function createHistoryRecorder(
 ): HistoryRecorder {
   const templates = createTemplates(db)
 
-  async function keep(entries: HistoryEntry[]) {
-    try {
-      return await insertAdvisories(db, entries, quota)
-    } catch (error) {
-      if (codeOf(error) === FOREIGN_KEY_VIOLATION) templates.forget()
-      // Months are made ahead; this one has come before anybody did.
-      if (codeOf(error) !== CHECK_VIOLATION) throw error
-      await createMonths(
-        db,
-        entries
-          .map(({ id }) => id)
-          .toSorted()
-          .at(-1) as string,
-      )
-      return insertAdvisories(db, entries, quota)
-    }
-  }
-
   const insert = createBatcher<HistoryEntry, string | null>({
     async run(entries) {
-      const written = new Map((await keep(entries)).map((user) => [user.userId, user]))
+      const written = new Map((await keep(db, entries, quota, templates)).map((user) => [user.userId, user]))
       const passedOver = entries.map(({ userId }) => userId).filter((userId) => !written.has(userId))
       const locked = passedOver.length > 0 ? await findAccounts(db, passedOver) : new Set()
       return entries.map(({ id, userId, bytes }) => {
@@ -116,6 +99,24 @@ export function createHistoryRecorder(
     return insert(entry, party)
   }
   return { record, state: insert.state }
+}
+
+/** Keeps items, whose month may have come before anybody made it. */
+async function keep(
+  db: Kysely<Tables>,
+  entries: HistoryEntry[],
+  quota: HistoryQuota,
+  templates: Templates,
+): Promise<Written[]> {
+  try {
+    return await insertAdvisories(db, entries, quota)
+  } catch (error) {
+    if (codeOf(error) === FOREIGN_KEY_VIOLATION) templates.forget()
+    if (codeOf(error) !== CHECK_VIOLATION) throw error
+    const [last] = entries.map(({ id }) => id).toSorted((a, b) => (a < b ? 1 : -1))
+    await createMonths(db, last as string)
+    return insertAdvisories(db, entries, quota)
+  }
 }
 
 /** The answer where it stays so. */

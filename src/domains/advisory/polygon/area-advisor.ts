@@ -50,7 +50,49 @@ export function createAreaAdvisor(
   logFailure: LogFailure,
 ): AreaAdvisor {
   const { reasons } = lookup
+  const { findOrCompute, recallOrCompute } = createAreaStatistics(
+    database,
+    statisticsIn,
+    remembered,
+    logFailure,
+  )
 
+  async function adviseOn(
+    area: AreaInRelease,
+    release: PublishedRelease,
+    wanted: Wanted,
+    { compute }: Waiting,
+  ): Promise<AreaAdvice> {
+    const { countryCode, level, code, name } = area
+    const located = await (wanted
+      ? compute((computation) => recallOrCompute(computation, area, release.id, wanted))
+      : (area.statistics ?? compute((computation) => findOrCompute(computation, area, release.id))))
+    return { admin: { country_code: countryCode, level, code, name }, ...adviceFrom(release, located) }
+  }
+
+  return {
+    adviseOn,
+    advise(series, reference, wanted, waiting) {
+      const { wait, waitInTurn } = waiting
+      const adviseIn: WorkInRelease<AreaAdvice> = async (snapshot, release) => {
+        const area = await waitInTurn(() => findArea(database.reader, reference, release?.id ?? null))
+        if (!area) throw unknownArea(snapshot, reference)
+        if (!release) throw await wait(() => reasons.noRelease(snapshot, series))
+        const advice = await adviseOn(area, release, wanted, waiting)
+        return withValues(reasons, wait, snapshot, series, advice)
+      }
+      return lookup.inRelease(series, adviseIn, wait)
+    },
+  }
+}
+
+/** Makes what finds out what releases come to in areas. */
+function createAreaStatistics(
+  database: Database,
+  statisticsIn: ReleaseStatistics,
+  remembered: RememberedStatistics,
+  logFailure: LogFailure,
+) {
   /** Computes what a release comes to in an area, and stores it for those who ask next. */
   async function computeArea(
     computation: Computation,
@@ -98,33 +140,7 @@ export function createAreaAdvisor(
     return known
   }
 
-  async function adviseOn(
-    area: AreaInRelease,
-    release: PublishedRelease,
-    wanted: Wanted,
-    { compute }: Waiting,
-  ): Promise<AreaAdvice> {
-    const { countryCode, level, code, name } = area
-    const located = await (wanted
-      ? compute((computation) => recallOrCompute(computation, area, release.id, wanted))
-      : (area.statistics ?? compute((computation) => findOrCompute(computation, area, release.id))))
-    return { admin: { country_code: countryCode, level, code, name }, ...adviceFrom(release, located) }
-  }
-
-  return {
-    adviseOn,
-    advise(series, reference, wanted, waiting) {
-      const { wait, waitInTurn } = waiting
-      const adviseIn: WorkInRelease<AreaAdvice> = async (snapshot, release) => {
-        const area = await waitInTurn(() => findArea(database.reader, reference, release?.id ?? null))
-        if (!area) throw unknownArea(snapshot, reference)
-        if (!release) throw await wait(() => reasons.noRelease(snapshot, series))
-        const advice = await adviseOn(area, release, wanted, waiting)
-        return withValues(reasons, wait, snapshot, series, advice)
-      }
-      return lookup.inRelease(series, adviseIn, wait)
-    },
-  }
+  return { findOrCompute, recallOrCompute }
 }
 
 function unknownArea(snapshot: Snapshot, { countryCode, code, level }: AreaReference): ApiError {
