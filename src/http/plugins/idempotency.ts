@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
+import { createUnderWay } from '#src/lib/under-way.ts'
 import type { App } from '../app.ts'
 import { createAttempts, type IdempotencyRecords } from '../attempts.ts'
 import { loadSecrets } from '../jwt-secret.ts'
@@ -42,6 +43,9 @@ const STORED_HEADERS = ['advisory-history', 'advisory-release', 'location', 'pre
 
 const CLEAN_UP_EVERY_MS = 600_000
 
+/** So long a process that ends waits for work whose clients have been answered before it was done. */
+const LAST_WORK_MS = 2500
+
 /** What routes with `once` may answer besides their own errors. */
 export const IDEMPOTENCY_ERRORS: ErrorCode[] = ['REQUEST_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED']
 
@@ -52,6 +56,7 @@ export const idempotency = fp(
     const { idOf, seal, unseal } = createSeal(secret)
 
     const { begin, note, close } = createAttempts(app, records)
+    const underWay = createUnderWay()
 
     async function once<Body extends object>(
       request: FastifyRequest,
@@ -94,7 +99,11 @@ export const idempotency = fp(
 
       // Others are answered in time as a whole, and hold their places until the work has come to its end.
       if (!routeOptions.config.ownTurns) return doOnce()
-      return toTheEnd(request, doOnce, (error) => failedLate(request, error))
+      return toTheEnd(
+        request,
+        () => underWay.add(doOnce()),
+        (error) => failedLate(request, error),
+      )
     }
 
     app.decorate('once', once)
@@ -104,6 +113,7 @@ export const idempotency = fp(
     const timer = setInterval(cleanUp, CLEAN_UP_EVERY_MS).unref()
     app.addHook('onClose', async () => {
       clearInterval(timer)
+      await underWay.over(LAST_WORK_MS)
       close()
     })
   },

@@ -66,11 +66,16 @@ describe.skipIf(EMBEDDED)(
     }
 
     /** Has a request be late with what it writes: the table is locked, and more than half of its time has gone by then. */
-    async function postLate(call: Call, table: string): Promise<void> {
+    async function beginLate(call: Call, table: string): Promise<void> {
       await other.query(`
       create trigger dawdles before insert on idempotency_record for each row execute function dawdle()`)
       await other.query(`begin; lock table ${table} in share row exclusive mode`)
       expect(codeOf(await post(call))).toEqual([503, 'DATABASE_UNAVAILABLE'])
+    }
+
+    /** The same; what has locked the table lets it go once the request has been sent again. */
+    async function postLate(call: Call, table: string): Promise<void> {
+      await beginLate(call, table)
       await service.database.pool.query('drop trigger dawdles on idempotency_record')
       expect(codeOf(await post(call))).toEqual([409, 'REQUEST_IN_PROGRESS'])
       await other.query('commit')
@@ -143,6 +148,17 @@ describe.skipIf(EMBEDDED)(
       const anew = await answerInTheEnd(call)
       expect([anew.statusCode, anew.headers['idempotency-replayed']]).toEqual([200, undefined])
       expect(await namesIn(someone)).toEqual([anew.json().history_id])
+    })
+
+    test('is brought to its end by a process that is told to end', async () => {
+      const { call } = await polygonOfSomebody()
+      await other.query('truncate idempotency_record')
+      await beginLate(call, 'history_item')
+      const closed = service.app.close()
+      await other.query('commit')
+      await closed
+      const { rows } = await other.query('select answer is not null as noted from idempotency_record')
+      expect(rows).toEqual([{ noted: true }])
     })
   },
 )
