@@ -26,6 +26,10 @@ export const METRICS = {
     type: 'counter',
     help: 'Connections that the service ended, by reason: too_many, slow_sending, slow_reading, not_http.',
   },
+  agro_http_requests_broken_off_total: {
+    type: 'counter',
+    help: 'Requests whose connection ended before all of the answer was sent: they are in no count of answers.',
+  },
   agro_database_pool_connections: {
     type: 'gauge',
     help: 'Connections to the database by pool and state: idle, busy.',

@@ -53,13 +53,18 @@ function endIfSlow(connection: Connection, now: number, ended: Ended): void {
 }
 
 /** Knows the open connections of a service, and lets there be no more of them than MAX_CONNECTIONS. */
-function keepConnections({ server, config }: App, ended: Ended): OpenConnections {
+function keepConnections({ server, config, metrics }: App, ended: Ended): OpenConnections {
   const limits = { bytesPerSecond: SLOWEST_BYTES_PER_SECOND, windowMs: config.SLOW_CLIENT_MS }
   const open = createOpenConnections()
+  let brokenOff = 0
+  metrics.observe('agro_http_requests_broken_off_total', () => brokenOff)
   server.on('connection', (socket) => {
     const connection = createConnection(socket, limits)
     open.add(connection)
-    socket.once('close', () => open.forget(connection))
+    socket.once('close', () => {
+      if (connection.response?.writableFinished === false) brokenOff++
+      open.forget(connection)
+    })
     if (open.size <= config.MAX_CONNECTIONS) return
     const leaving = open.givingWay() ?? connection
     // It closes a moment later: until then others may come.

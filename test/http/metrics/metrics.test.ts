@@ -131,6 +131,11 @@ describe('metrics', () => {
     expect(after.samples.get('http_requests_in_flight')).toBe(1)
     expect(more('http_received_bytes_total')).toBe(sent.length + 68)
     expect(more('http_sent_bytes_total')).toBe(answer.length)
+    const brokenOff = async () =>
+      (await scrape(port)).samples.get('agro_http_requests_broken_off_total') as number
+    const brokenOffBefore = await brokenOff()
+    socket.destroy()
+    await expect.poll(brokenOff).toBe(brokenOffBefore + 1)
   })
 
   test('what is no HTTP is counted among the connections that were ended', async () => {

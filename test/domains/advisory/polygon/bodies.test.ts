@@ -179,7 +179,9 @@ test('the document has the parameters of the query, and both kinds of bodies', a
   const inQuery = (parameters: { name: string; in: string }[]) =>
     parameters.flatMap(({ name, in: where }) => (where === 'query' ? [name] : []))
   const { parameters, requestBody } = paths['/advisory/yield'].post
-  expect(inQuery(parameters)).toEqual(['crop', 'country_code', 'name', 'forecast_period'])
+  expect(inQuery(parameters)).toEqual([
+    ...['crop', 'country_code', 'name', 'forecast_period', 'quantiles', 'histogram'],
+  ])
   const [request, polygon] = ['PolygonRequest', 'PolygonGeometry'].map((name) => ({
     $ref: `#/components/schemas/${name}`,
   }))
@@ -187,7 +189,9 @@ test('the document has the parameters of the query, and both kinds of bodies', a
     'application/json': { anyOf: [request, polygon] },
     [GEOJSON]: polygon,
   })
-  expect(inQuery(paths['/advisory/forage'].post.parameters)).toEqual(['country_code', 'name'])
+  expect(inQuery(paths['/advisory/forage'].post.parameters)).toEqual([
+    ...['country_code', 'name', 'quantiles', 'histogram'],
+  ])
   const forGenerators = (await service.app.inject('/openapi.json')).json()
   expect(schemasIn(forGenerators.paths['/advisory/yield'].post.requestBody)).toEqual({
     'application/json': request,
