@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test, vi } from 'vitest'
@@ -31,4 +32,11 @@ test('a smaller archive of PostGIS is made once, and has all that a new database
     '2.5 POINT(500000 0)',
   )
   await instance.close()
+
+  // What a disk has damaged is not used again.
+  const small = fileURLToPath(bundleFor(WHOLE, archives))
+  const bytes = await readFile(small)
+  bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] as number) ^ 1
+  await writeFile(small, bytes)
+  expect(bundleFor(WHOLE, archives)).toBe(WHOLE)
 })

@@ -1,6 +1,7 @@
-import { existsSync, statSync } from 'node:fs'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { constants, gunzip, gzip } from 'node:zlib'
@@ -21,35 +22,54 @@ const SIZE = { start: 124, end: 136 }
 
 /**
  * The archive with the files of PostGIS that a start takes: the smaller one that an earlier start has made of the
- * whole one, where there is one. Otherwise it is the whole one, and the smaller one is made some time later; where
- * that cannot be done, the next start takes as long as this one.
+ * whole one, where there is one and it is as it was written. Otherwise it is the whole one, and the smaller one is made
+ * some time later; where that cannot be done, the next start takes as long as this one.
  *
  * @param whole what came with the package
- * @param folder of the smaller ones
+ * @param folder of the smaller one, which has nothing else
  */
 export function bundleFor(whole: URL, folder: string, makeAfterMs = MAKE_AFTER_MS): URL {
-  // Another version of the package is of another length.
-  const small = join(folder, `postgis-${statSync(whole).size}.tar.gz`)
-  if (existsSync(small)) return pathToFileURL(small)
-  setTimeout(() => writeSmaller(whole, small).catch(() => {}), makeAfterMs).unref()
+  const origin = originOf(whole)
+  const small = filesIn(folder).find((name) => name.startsWith(origin))
+  if (small && small === nameOf(origin, readFileSync(join(folder, small)))) {
+    return pathToFileURL(join(folder, small))
+  }
+  setTimeout(() => writeSmaller(whole, folder).catch(() => {}), makeAfterMs).unref()
   return whole
 }
 
-async function writeSmaller(whole: URL, small: string): Promise<void> {
+/** What the name of a smaller archive begins with: what it was made of, and what was left out. */
+function originOf(whole: URL): string {
+  return `postgis-${statSync(whole).size}-${checksumOf(UNUSED.source)}-`
+}
+
+function nameOf(origin: string, archive: Buffer): string {
+  return `${origin}${checksumOf(archive)}.tar.gz`
+}
+
+function checksumOf(content: string | Buffer): string {
+  return createHash('sha256').update(content).digest('hex').slice(0, 16)
+}
+
+function filesIn(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder) : []
+}
+
+async function writeSmaller(whole: URL, folder: string): Promise<void> {
   const archive = withoutUnused(await promisify(gunzip)(await readFile(whole)))
   const compressed = await promisify(gzip)(archive, { level: constants.Z_BEST_SPEED })
-  const folder = dirname(small)
-  await rm(folder, { recursive: true, force: true })
+  const name = nameOf(originOf(whole), compressed)
   await mkdir(folder, { recursive: true })
-  const unfinished = await open(`${small}.unfinished`, 'w')
+  const unfinished = join(folder, 'unfinished')
   try {
-    await unfinished.writeFile(compressed)
-    // A loss of power leaves all of it under its name, or nothing.
-    await unfinished.sync()
-  } finally {
-    await unfinished.close()
+    await writeFile(unfinished, compressed, { flush: true })
+    await rename(unfinished, join(folder, name))
+  } catch (error) {
+    // A disk that is full needs the room for other things.
+    await rm(unfinished, { force: true })
+    throw error
   }
-  await rename(`${small}.unfinished`, small)
+  for (const other of filesIn(folder)) if (other !== name) await rm(join(folder, other))
 }
 
 /** A tar archive without the files that nobody asks for. */
@@ -59,6 +79,7 @@ function withoutUnused(archive: Buffer): Buffer {
   while (at < archive.length && archive[at] !== 0) {
     const name = textIn(archive, at, NAME)
     const bytes = Number.parseInt(textIn(archive, at, SIZE), 8)
+    if (!Number.isSafeInteger(bytes)) throw new Error(`the archive says no size of ${name}`)
     const end = at + BLOCK + Math.ceil(bytes / BLOCK) * BLOCK
     if (!UNUSED.test(name)) kept.push(archive.subarray(at, end))
     at = end
