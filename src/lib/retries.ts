@@ -2,8 +2,8 @@
 export interface Retries {
   /** Tries something in a while, and again until it is done or too late; false where too much waits already. */
   add(task: () => Promise<void>): boolean
-  /** Tries nothing any more. */
-  close(): void
+  /** Tries what waits once more, up to the first that fails again, and nothing after that. */
+  close(): Promise<void>
 }
 
 export interface RetryLimits {
@@ -41,7 +41,7 @@ export function createRetries(
   }
 
   async function tryAll(): Promise<void> {
-    for (let next = waiting.shift(); next && !closed; next = waiting.shift()) {
+    for (let next = closed ? undefined : waiting.shift(); next; next = closed ? undefined : waiting.shift()) {
       try {
         await next.task()
       } catch (error) {
@@ -65,9 +65,17 @@ export function createRetries(
       trySoon()
       return true
     },
-    close() {
+    async close() {
       closed = true
       clearTimeout(timer)
+      for (let next = waiting.shift(); next; next = waiting.shift()) {
+        try {
+          await next.task()
+        } catch (error) {
+          sorry(error)
+          if (isWorthIt(error)) break
+        }
+      }
     },
   }
 }

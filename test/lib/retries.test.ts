@@ -58,11 +58,18 @@ test('it is given up when it is not worth it any more, and at once where it neve
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('so many wait at most, and nothing is tried after the end', async () => {
-  const { retries, tried, task } = retriesOf()
-  expect(['a', 'b', 'c', 'd'].map((name) => retries.add(task(name, 1)))).toEqual([true, true, true, false])
-  retries.close()
+test('so many wait at most, are tried once more at the end up to one that fails, and nothing is after it', async () => {
+  const { retries, tried, sorry, task } = retriesOf()
+  const names = ['a', 'b', 'c', 'd']
+  expect(names.map((name) => retries.add(task(name, name === 'a' ? 0 : 1)))).toEqual([
+    true,
+    true,
+    true,
+    false,
+  ])
+  await retries.close()
   expect(retries.add(task('e', 0))).toBe(false)
   await vi.advanceTimersByTimeAsync(5000)
-  expect(tried).toEqual([])
+  expect(tried).toEqual(['a', 'b'])
+  expect(sorry).toEqual(['b'])
 })

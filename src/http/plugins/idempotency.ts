@@ -46,6 +46,9 @@ const CLEAN_UP_EVERY_MS = 600_000
 /** So long a process that ends waits for work whose clients have been answered before it was done. */
 const LAST_WORK_MS = 2500
 
+/** The same for what could not be noted before. */
+const LAST_NOTES_MS = 1000
+
 /** What routes with `once` may answer besides their own errors. */
 export const IDEMPOTENCY_ERRORS: ErrorCode[] = ['REQUEST_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED']
 
@@ -114,7 +117,8 @@ export const idempotency = fp(
     app.addHook('onClose', async () => {
       clearInterval(timer)
       await underWay.over(LAST_WORK_MS)
-      close()
+      void underWay.add(close())
+      await underWay.over(LAST_NOTES_MS)
     })
   },
   { name: 'idempotency', dependencies: ['authentication'] },
