@@ -1,9 +1,17 @@
+import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '#src/errors.ts'
 
 export interface Deadline {
   /** Aborted, with an error to answer with, when time is up or the client has gone away. */
   signal: AbortSignal
+  /**
+   * Sets anew when time is up.
+   *
+   * @param milliseconds from now
+   * @param late makes the error
+   */
+  setDue(milliseconds: number, late?: () => ApiError): void
   /** Ends the work before, with an error to answer with. */
   abort(reason: ApiError): void
   /** The work is done: nothing is to be ended any more. */
@@ -13,30 +21,31 @@ export interface Deadline {
 /**
  * Bounds the work on an answer by time, and by the client's waiting for it.
  *
+ * @param milliseconds until time is up; without them, that is set later
  * @param late makes the error where time is up
  */
-export function deadlineOf(
-  reply: FastifyReply,
-  milliseconds: number,
-  late: () => ApiError = () => tooSlow(milliseconds),
-): Deadline {
+export function deadlineOf({ raw }: FastifyReply, milliseconds?: number, late?: () => ApiError): Deadline {
   const controller = new AbortController()
-  const timer = setTimeout(() => controller.abort(late()), milliseconds)
-  const gone = () => controller.abort(clientGone())
-  reply.raw.once('close', gone)
-  // It may have gone while the caller was looked up.
-  if (reply.raw.destroyed) gone()
+  let timer: NodeJS.Timeout | undefined
+  const stopWatching = whenClosed(raw, () => controller.abort(clientGone()))
+  const setDue: Deadline['setDue'] = (due, lateThen = () => tooSlow(due)) => {
+    clearTimeout(timer)
+    timer = setTimeout(() => controller.abort(lateThen()), due)
+  }
+  if (milliseconds !== undefined) setDue(milliseconds, late)
   return {
     signal: controller.signal,
+    setDue,
     abort: (reason) => controller.abort(reason),
     end() {
       clearTimeout(timer)
-      reply.raw.off('close', gone)
+      stopWatching()
     },
   }
 }
 
-function tooSlow(milliseconds: number): ApiError {
+/** The error where an answer is not there in time. */
+export function tooSlow(milliseconds: number): ApiError {
   return new ApiError(
     'QUERY_TIMEOUT',
     `The answer was not there within ${milliseconds / 1000} seconds: ask for less, or try again.`,
@@ -55,10 +64,33 @@ export function whenOver({ raw }: FastifyReply, callback: () => void): void {
 /** A signal that is aborted when nobody waits for the answer any more: the client has it, or has gone away. */
 export function untilGone({ raw }: FastifyReply): AbortSignal {
   const controller = new AbortController()
-  const gone = () => controller.abort(clientGone())
-  raw.once('close', gone)
-  if (raw.destroyed) gone()
+  whenClosed(raw, () => controller.abort(clientGone()))
   return controller.signal
+}
+
+/** What is called when responses are closed. One listener has all of it: Node warns of more than ten. */
+const closings = new WeakMap<ServerResponse, Set<() => void>>()
+
+/**
+ * Calls something when a response is closed, at once where it has been.
+ *
+ * @returns a function after which it is not called any more
+ */
+function whenClosed(raw: ServerResponse, callback: () => void): () => void {
+  // The client may have gone while the caller was looked up.
+  if (raw.destroyed) callback()
+  const callbacks = closings.get(raw) ?? listenForClosing(raw)
+  callbacks.add(callback)
+  return () => callbacks.delete(callback)
+}
+
+function listenForClosing(raw: ServerResponse): Set<() => void> {
+  const callbacks = new Set<() => void>()
+  raw.once('close', () => {
+    for (const callback of callbacks) callback()
+  })
+  closings.set(raw, callbacks)
+  return callbacks
 }
 
 /**

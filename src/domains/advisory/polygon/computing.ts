@@ -3,7 +3,7 @@ import { type Ask, askUntil } from '#src/database/cancellable.ts'
 import type { Database } from '#src/database/client.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { deadlineOf } from '#src/http/deadline.ts'
+import { deadlineOf, tooSlow } from '#src/http/deadline.ts'
 import { observeQueue } from '#src/http/metrics/observe.ts'
 import { partyOf } from '#src/http/party.ts'
 import { inTime } from '#src/http/plugins/patience.ts'
@@ -39,8 +39,8 @@ export interface Waiting {
   compute: Compute
 }
 
-/** Computations of one caller at the same time. */
-const RUNNING_EACH = 2
+/** Computations of one caller at the same time, and fewer where that would be all there may be. */
+const MOST_RUNNING_EACH = 2
 
 /** Computations at the same time, of all callers: one thread has them all. */
 const MOST_RUNNING = 4
@@ -48,33 +48,35 @@ const MOST_RUNNING = 4
 /** Computations that wait, of all callers. Each holds its body, of a megabyte at most. */
 const WAITING = 100
 
-/** What of the time for a polygon may go by until its turn comes. */
+/** What of the time for a polygon may go by until its turn comes, where it is asked about alone. */
 const SHARE_OF_WAITING = 0.5
 
 /**
  * Advises on a polygon or an area, by what it is given to wait with.
  *
- * @throws {ApiError} QUERY_TIMEOUT where that takes longer than POLYGON_TIMEOUT_MS, whatever it waits for
+ * @param isOneOfMany whether the request is about more. Its polygons wait for their turns as long as its client does:
+ *   its answer may have begun, and callers with slow polygons would spoil it
+ * @throws {ApiError} QUERY_TIMEOUT where that takes longer than POLYGON_TIMEOUT_MS, whatever it waits for; from its
+ *   turn on where it is one of many
  */
 export type AdviseInTime = <Advice>(
   request: FastifyRequest,
   reply: FastifyReply,
   advise: (waiting: Waiting) => Promise<Advice>,
+  isOneOfMany?: boolean,
 ) => Promise<Advice>
 
 /** Makes what requests about polygons and areas go through: callers take turns to compute. */
 export function createComputing({ config, database, turns, metrics, inTurn }: App): AdviseInTime {
   const { POLYGON_TIMEOUT_MS: timeoutMs, STATEMENT_TIMEOUT_MS, DATABASE_POOL_SIZE: connections } = config
-  const queue = createFairQueue(
-    { running: mostRunning(database.kind, connections), runningEach: RUNNING_EACH, waiting: WAITING },
-    tooMany,
-  )
+  const running = mostRunning(database.kind, connections)
+  const queue = createFairQueue({ running, runningEach: mostRunningEach(running), waiting: WAITING }, tooMany)
   observeQueue(metrics, 'polygons', queue.state)
 
-  return (request, reply, advise) => {
+  return (request, reply, advise, isOneOfMany = false) => {
     const party = partyOf(request)
     const began = performance.now()
-    const { signal, abort, end } = deadlineOf(reply, timeoutMs)
+    const { signal, setDue, abort, end } = deadlineOf(reply, isOneOfMany ? undefined : timeoutMs)
 
     function computationInTime(): Computation {
       const read = askUntil(database, signal)
@@ -89,15 +91,15 @@ export function createComputing({ config, database, turns, metrics, inTurn }: Ap
     }
 
     const compute: Compute = (task) => {
-      const passed = performance.now() - began
-      const patience = deadlineOf(reply, timeoutMs * SHARE_OF_WAITING - passed, tooMany)
+      const passed = () => (isOneOfMany ? 0 : performance.now() - began)
+      if (!isOneOfMany) setDue(timeoutMs * SHARE_OF_WAITING - passed(), tooMany)
       const begin = async () => {
-        patience.end()
+        setDue(timeoutMs - passed(), () => tooSlow(timeoutMs))
         const computation = computationInTime()
         await computation.pause()
         return task(computation)
       }
-      return queue.run(party, begin, patience.signal).finally(patience.end)
+      return queue.run(party, begin, signal)
     }
 
     const advice = advise({
@@ -116,6 +118,11 @@ export function createComputing({ config, database, turns, metrics, inTurn }: Ap
  */
 function mostRunning(kind: Database['kind'], connections: number): number {
   return kind === 'embedded' ? 1 : Math.max(1, Math.min(MOST_RUNNING, Math.floor(connections / 2)))
+}
+
+/** A caller leaves a place to others where there are several: their polygons may take all of their time. */
+function mostRunningEach(running: number): number {
+  return Math.max(1, Math.min(MOST_RUNNING_EACH, running - 1))
 }
 
 /** Rejects with the reason of a signal once that is aborted. */

@@ -36,10 +36,12 @@ export interface ReasonSource {
  * What has come of one polygon or area. Errors that are its own are told of it; others fail the call.
  *
  * @param advise throws an ApiError where there is no advice
+ * @param isFirst whether nothing of the answer has been sent: it is the call that is refused then
  */
 export async function outcomeOf(
   { reasons, snapshot, series, party, wait }: ReasonSource,
   advise: () => Promise<Advice>,
+  isFirst: boolean,
 ): Promise<Pick<Item, 'advice' | 'reason'>> {
   try {
     const advice = await advise()
@@ -47,12 +49,12 @@ export async function outcomeOf(
     const reason = await wait(() => reasons.noValue(snapshot, series, advice.position, 'polygon', party))
     return { advice, reason: reason.body }
   } catch (error) {
-    if (error instanceof ApiError && isOwn(error)) return { advice: null, reason: error.body }
+    if (error instanceof ApiError && isOwn(error, isFirst)) return { advice: null, reason: error.body }
     throw error
   }
 }
 
-/** Whether an error is that of a polygon: where the service is busy or fails, it does so for all of them. */
-function isOwn({ code, status }: ApiError): boolean {
-  return status < 500 || code === 'QUERY_TIMEOUT'
+/** Whether an error is that of a polygon: where the service fails, it does so for all of them. */
+function isOwn({ code, status }: ApiError, isFirst: boolean): boolean {
+  return status < 500 || code === 'QUERY_TIMEOUT' || (code === 'OVERLOADED' && !isFirst)
 }

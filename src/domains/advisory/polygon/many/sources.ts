@@ -16,14 +16,14 @@ import { pagesOfAreas } from './areas.ts'
 import { type Item, outcomeOf, type ReasonSource } from './items.ts'
 import type { SentPolygon } from './sent.ts'
 
-/** So many of a call wait for their turn or are computed at a time: as many as one caller may have computed. */
+/** So many of a call wait for their turn or are computed at a time: as many as one caller may have computed at most. */
 const AT_ONCE = 2
 
 /** What the items of a call are made with. */
 export interface ItemSource extends ReasonSource {
   release: PublishedRelease
   wanted: DistributionWanted | null
-  /** Each of them has POLYGON_TIMEOUT_MS of its own. */
+  /** Each of them has POLYGON_TIMEOUT_MS of its own, from its turn on. */
   inTime: <Result extends Advice>(advise: (waiting: Waiting) => Promise<Result>) => Promise<Result>
   pause: Pause
   /** For what is short and takes a connection. */
@@ -44,19 +44,20 @@ export function itemsOfPolygons(
 ): AsyncGenerator<Item> {
   const { release, wanted, inTime, pause, withShapes } = source
 
-  async function itemOf({ id, name, outline }: SentPolygon): Promise<Item> {
+  async function itemOf({ id, name, outline }: SentPolygon, isFirst: boolean): Promise<Item> {
     if ('error' in outline) return { id, name, geometry: null, advice: null, reason: outline }
-    const outcome = await outcomeOf(source, () =>
-      inTime((waiting) => advisor.adviseIn(release, outline.polygons, wanted, waiting)),
-    )
+    const advise = () => inTime((waiting) => advisor.adviseIn(release, outline.polygons, wanted, waiting))
+    const outcome = await outcomeOf(source, advise, isFirst)
     await pause()
     return { id, name, geometry: withShapes ? JSON.stringify(geoJsonOf(outline)) : null, ...outcome }
   }
 
   async function* tasks() {
+    let isFirst = true
     for (let next = sent.shift(); next; next = sent.shift()) {
-      const polygon = next
-      yield () => itemOf(polygon)
+      const [polygon, first] = [next, isFirst]
+      yield () => itemOf(polygon, first)
+      isFirst = false
     }
   }
 
@@ -72,17 +73,21 @@ export function itemsOfAreas(
 ): AsyncGenerator<Item> {
   const { release, wanted, inTime, waitInTurn, withShapes } = source
 
-  async function itemOf(area: AreaInRelease, geometry: string | null): Promise<Item> {
-    const outcome = await outcomeOf(source, () =>
-      inTime((waiting) => advisor.adviseOn(area, release, wanted, waiting)),
-    )
+  async function itemOf(area: AreaInRelease, geometry: string | null, isFirst: boolean): Promise<Item> {
+    const advise = () => inTime((waiting) => advisor.adviseOn(area, release, wanted, waiting))
+    const outcome = await outcomeOf(source, advise, isFirst)
     return { id: area.code, name: undefined, geometry, ...outcome }
   }
 
   async function* tasks() {
+    let isFirst = true
     for await (const areas of pagesOfAreas(db, selection, release.id, waitInTurn)) {
       const shapes = withShapes ? await waitInTurn(() => findOutlines(db, areas)) : []
-      for (const [index, area] of areas.entries()) yield () => itemOf(area, shapes[index] ?? null)
+      for (const [index, area] of areas.entries()) {
+        const first = isFirst
+        yield () => itemOf(area, shapes[index] ?? null, first)
+        isFirst = false
+      }
     }
   }
 

@@ -50,11 +50,11 @@ describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('the answer for m
   }
 
   /** How many statements read tiles now. */
-  async function reading(): Promise<number> {
+  async function reading({ database }: TestAppWithPerson = service): Promise<number> {
     const { rows } = await sql<{ count: number }>`
       select count(*) from pg_stat_activity
       where state = 'active' and pid <> pg_backend_pid() and datname = current_database()
-        and query like '%raster_tile%'`.execute(service.database.writer)
+        and query like '%raster_tile%'`.execute(database.writer)
     return rows[0]?.count as number
   }
 
@@ -137,5 +137,26 @@ describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('the answer for m
         undefined,
       ])
     }, impatient)
+  })
+
+  test('is whole beside a caller whose polygons take all of their time', async () => {
+    // Polygons have one place.
+    const narrow = await createTestAppWithPerson({
+      settings: { POLYGON_TIMEOUT_MS: '1000', DATABASE_POOL_SIZE: '3' },
+    })
+    onTestFinished(() => narrow.close())
+    const known = collectionOf(newFields(3))
+    const ask = (person: Person, collection: object) =>
+      askForMany(narrow.app, person, 'yield', collection, { accept: NDJSON })
+    await ask(narrow.person, known)
+    const hostile = await newPerson(narrow.app)
+    await whileHeld(async () => {
+      const slow = ask(hostile, collectionOf(newFields(4)))
+      slow.catch(() => {})
+      await vi.waitUntil(async () => (await reading(narrow)) === 1, PATIENCE)
+      const { statusCode, body } = await ask(narrow.person, known)
+      expect([statusCode, linesOf(body).map(({ code }) => code)]).toEqual([200, Array(3).fill(undefined)])
+      expect(linesOf((await slow).body).map(({ code }) => code)).toEqual(Array(4).fill('QUERY_TIMEOUT'))
+    }, narrow)
   })
 })
