@@ -74,16 +74,16 @@ export function longJsonParser(app: App): (request: FastifyRequest, json: string
 /**
  * Gives back what a call holds of the room as its answer is made.
  *
- * @param left what the rest of the answer is made of, of which each piece takes one
+ * @param left says how much the rest of the answer is made of, in any unit
  */
 export async function* givingBack(
   place: Place | null,
-  left: readonly unknown[],
+  left: () => number,
   pieces: AsyncGenerator<Buffer>,
 ): AsyncGenerator<Buffer> {
-  const bytesEach = (place?.bytes ?? 0) / left.length
+  const bytesPerUnit = (place?.bytes ?? 0) / left()
   for await (const piece of pieces) {
-    place?.shrinkTo(left.length * bytesEach)
+    place?.shrinkTo(left() * bytesPerUnit)
     yield piece
   }
 }

@@ -123,7 +123,7 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
         Object.assign(call, { batch: null, body: undefined })
         const wait: Wait = (something) => inTime(call, reply, something)
         const written = writeAnswer(lookup.reasons, series, advice, writer, turns, wait, passage)
-        const pieces = givingBack(call.place, advice.slices, written)
+        const pieces = givingBack(call.place, () => advice.slices.length, written)
         return reply.send(long ? Readable.from(pieces) : (await pieces.next()).value)
       },
     })

@@ -40,7 +40,7 @@ import { wantedIn } from '../wanted.ts'
 import { withFirst, writeAnswer } from './answer.ts'
 import { refuseUnknownAreas } from './areas.ts'
 import { isSentAsGeoJson, polygonsBodyReader, readLongJson, UNSUPPORTED_FORM } from './body.ts'
-import { featuresOf, readPolygon, type SentPolygon } from './sent.ts'
+import { featuresOf, readPolygon, type SentPolygon, sizeOf } from './sent.ts'
 import { type ItemSource, itemsOfAreas, itemsOfPolygons } from './sources.ts'
 import { createWriter } from './writers.ts'
 
@@ -119,10 +119,12 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
           : itemsOfPolygons(source, polygonAdvisor, left)
         const counted = counting(items, () => answered++)
         const written = writeAnswer(counted, createWriter(form, product, release, wanted), pause)
-        const pieces = selection ? written : givingBack(call.place, left, written)
+        const pieces = selection ? written : givingBack(call.place, () => sizeOf(left), written)
         return { release, first: await pieces.next(), pieces }
       }
       const { release, first, pieces } = await lookup.inRelease(series, begin, wait)
+      // Nothing begins anew any more: what is left is in one list, and each polygon is let go of with its room.
+      sent.length = 0
       reply.header('advisory-release', release.code).type(mediaTypeOf(form))
       if (isFileType(form)) attach(reply, form, `${release.code}-polygons`)
       return reply.send(Readable.from(withFirst(first, pieces)))

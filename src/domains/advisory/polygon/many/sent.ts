@@ -16,6 +16,12 @@ export interface SentPolygon {
   id: PolygonId
   name: string | undefined
   outline: Outline | ErrorBody
+  /** How much of the call it is: the numbers of its outline, and one for all else. */
+  size: number
+}
+
+export function sizeOf(polygons: SentPolygon[]): number {
+  return polygons.reduce((sum, { size }) => sum + size, 0)
 }
 
 /**
@@ -59,12 +65,14 @@ export function readPolygon(call: FastifyRequest, feature: unknown): SentPolygon
     id: isLabels({ id: own }) ? ((own ?? undefined) as PolygonId) : undefined,
     name: nameOf(feature, call),
   }
-  const refused = (error: ApiError) => ({ ...sent, outline: error.body })
+  const refused = (error: ApiError) => ({ ...sent, outline: error.body, size: 1 })
   if (id !== null && !isLabels({ id })) return refused(validationError(isLabels.errors ?? [], { id }))
   if (!isObject(feature) || feature.type !== 'Feature')
     return refused(ApiError.invalid('type', 'must be Feature'))
   try {
-    return { ...sent, outline: readGeoJson({ value: feature, at: '' }) }
+    const outline = readGeoJson({ value: feature, at: '' })
+    const size = outline.polygons.flat().reduce((sum, ring) => sum + ring.length, 1)
+    return { ...sent, outline, size }
   } catch (error) {
     if (error instanceof ApiError) return refused(error)
     throw error
