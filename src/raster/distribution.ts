@@ -47,6 +47,8 @@ interface RangeWeights {
   likely: Float64Array
 }
 
+type WeightedValue = [value: number, weight: number]
+
 /** Below this part of all weight, a difference is the noise of rounding. */
 const NOISE = 2 ** -40
 
@@ -67,6 +69,8 @@ export class Distribution {
   /** The values themselves, by turns with their weights; undefined where there are too many. */
   #kept: number[] | undefined = []
   readonly #mostKept: number
+  /** Of cells that quantiles lie in; all values have been added by then. */
+  readonly #sorted = new Map<number, WeightedValue[]>()
   readonly #histogram: Float64Array
   readonly #certain: Float64Array
   readonly #possible: Float64Array
@@ -140,14 +144,13 @@ export class Distribution {
   }
 
   /**
-   * The weighted quantiles: the smallest value that, with all smaller ones, has at least that part of the weight
-   * (Hyndman and Fan, 1996, definition 1: the inverse of the empirical distribution function).
+   * The weighted quantiles, one at a time: the smallest value that, with all smaller ones, has at least that part of
+   * the weight (Hyndman and Fan, 1996, definition 1: the inverse of the empirical distribution function).
    */
-  quantiles(): Quantile[] {
-    return this.#wanted.quantiles.map((quantile) => {
-      const found = this.#ranges ? this.#boundedQuantile(quantile) : this.#quantile(quantile)
-      return { quantile, ...found }
-    })
+  *quantiles(): Generator<Quantile> {
+    for (const quantile of this.#wanted.quantiles) {
+      yield { quantile, ...(this.#ranges ? this.#boundedQuantile(quantile) : this.#quantile(quantile)) }
+    }
   }
 
   #quantile(part: number): { value: number; error: number } {
@@ -155,19 +158,27 @@ export class Distribution {
     const [low, high] = [this.#lowest[cell] as number, this.#highest[cell] as number]
     if (low === high) return { value: low, error: 0 }
     if (!this.#kept) return { value: (low + high) / 2, error: (high - low) / 2 }
-    const inside: [value: number, weight: number][] = []
-    for (let at = 0; at < this.#kept.length; at += 2) {
-      const value = this.#kept[at] as number
-      if (this.#placeOf(value, this.#cells) === cell) inside.push([value, this.#kept[at + 1] as number])
-    }
-    inside.sort(([a], [b]) => a - b)
     const wanted = this.#weightOf(part)
     let sum = before
-    for (const [value, weight] of inside) {
+    for (const [value, weight] of this.#sortedIn(cell, this.#kept)) {
       sum += weight
       if (sum >= wanted) return { value, error: 0 }
     }
     return { value: high, error: 0 }
+  }
+
+  /** The values of a cell with their weights, in their order. Quantiles of one cell have them sorted once. */
+  #sortedIn(cell: number, kept: number[]): WeightedValue[] {
+    const known = this.#sorted.get(cell)
+    if (known) return known
+    const inside: WeightedValue[] = []
+    for (let at = 0; at < kept.length; at += 2) {
+      const value = kept[at] as number
+      if (this.#placeOf(value, this.#cells) === cell) inside.push([value, kept[at + 1] as number])
+    }
+    inside.sort(([a], [b]) => a - b)
+    this.#sorted.set(cell, inside)
+    return inside
   }
 
   /** Between the quantile of the lower ends and that of the upper ones. */

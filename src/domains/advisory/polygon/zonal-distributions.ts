@@ -1,14 +1,9 @@
+import type { Pause } from '#src/lib/turns.ts'
 import { BLOCK_FACTOR, columnsIn, largestBlocks, tileRowsOf } from '#src/raster/blocks.ts'
-import {
-  Distribution,
-  type DistributionRoom,
-  type DistributionWanted,
-  type HistogramBin,
-  type Quantile,
-} from '#src/raster/distribution.ts'
+import type { Distribution, DistributionWanted, HistogramBin, Quantile } from '#src/raster/distribution.ts'
 import { measureOf } from '#src/raster/pixel-area.ts'
-import type { DecodedTile, TileBand } from '#src/raster/raster-wkb.ts'
 import { decodeSummary, type Summary } from '#src/raster/summary.ts'
+import { addBlock, addTile, emptyDistribution, LEAST_CELLS } from './band-distributions.ts'
 import type { Computation } from './computing.ts'
 import type { ZonalPolygon } from './place-on-coverage.ts'
 import { readSummaries, type StoredSummary, type ZonalCoverage } from './zonal-queries.ts'
@@ -29,12 +24,8 @@ const MOST_SUMMARIES = 32_768
 /** Runs of blocks whose summaries are read with one statement. */
 const RUNS_A_CHUNK = 1024
 
-/** Numbers that all distributions of a coverage may keep. */
-const CELLS = 131_072
-const VALUES = 524_288
-const MOST_CELLS = 16_384
-const LEAST_CELLS = 1024
-const MOST_VALUES = 65_536
+/** Summaries that are looked at between two pauses. */
+const SLICE = 256
 
 /**
  * How the values of a coverage's bands are distributed in a polygon: exactly, as long as it has not too many pixels
@@ -75,8 +66,13 @@ export async function distributionsIn(
   await reader.finish()
   const found: (LayerDistribution | null)[] = []
   for (const distribution of distributions) {
+    if (distribution === null) {
+      found.push(null)
+      continue
+    }
+    const quantiles = await quantilesOf(distribution, pause)
+    found.push({ quantiles, histogram: distribution.histogram() })
     await pause()
-    found.push(distribution && { quantiles: distribution.quantiles(), histogram: distribution.histogram() })
   }
   return found
 
@@ -90,11 +86,13 @@ export async function distributionsIn(
   /** Adds so many tiles: those that leave most open pixel by pixel, of the others what is stored. */
   async function addMany(count: number): Promise<void> {
     const blocks = await summariesInside(computation, coverage, inside, count)
-    const intervals = openIntervals(coverage, summaries, blocks, wanted)
-    await pause()
-    const uncertain = blocks
-      .filter(({ level }) => level === 0)
-      .map((block) => ({ block, openness: opennessOf(coverage, summaries, intervals, block) }))
+    const intervals = await openIntervals(computation, coverage, summaries, blocks, wanted)
+    const tiles: { block: StoredSummary; openness: number }[] = []
+    await inSlices(blocks, pause, (block) => {
+      if (block.level === 0)
+        tiles.push({ block, openness: opennessOf(coverage, summaries, intervals, block) })
+    })
+    const uncertain = tiles
       .sort((a, b) => b.openness - a.openness)
       .slice(0, MOST_TILES)
       .map(({ block }) => block)
@@ -102,45 +100,26 @@ export async function distributionsIn(
       await reader.want({ row, column, areas: wholeTile(coverage, measure, row) })
     }
     const read = new Set(uncertain)
-    for (const block of blocks) if (!read.has(block)) addBlock(coverage, distributions, block)
+    await inSlices(blocks, pause, (block) => {
+      if (!read.has(block)) addBlock(coverage, distributions, block)
+    })
   }
 }
 
-type Distributions = (Distribution | null)[]
-
-function addTile(
-  { bands, tileSize }: ZonalCoverage,
-  distributions: Distributions,
-  tile: DecodedTile,
-  areas: Float64Array,
-): void {
-  bands.forEach(({ band, scale, offset }, index) => {
-    const distribution = distributions[index]
-    if (!distribution) return
-    const { pixels, nodata } = tile.bands[band - 1] as TileBand
-    for (let row = 0; row < tile.height; row++) {
-      for (let column = 0; column < tile.width; column++) {
-        const area = areas[row * tileSize + column] as number
-        const pixel = pixels[row * tile.width + column] as number
-        if (area > 0 && pixel !== nodata) distribution.add(pixel * scale + offset, area)
-      }
-    }
-  })
+async function inSlices<One>(all: One[], pause: Pause, work: (one: One) => void): Promise<void> {
+  for (let at = 0; at < all.length; at += SLICE) {
+    for (const one of all.slice(at, at + SLICE)) work(one)
+    await pause()
+  }
 }
 
-function addBlock({ bands }: ZonalCoverage, distributions: Distributions, block: StoredSummary): void {
-  bands.forEach(({ band, scale, offset }, index) => {
-    const { weight, mean, squares, minimum, maximum } = decodeSummary(block.bands, band)
-    if (weight === 0) return
-    const ends = [minimum * scale + offset, maximum * scale + offset] as const
-    distributions[index]?.addRange({
-      minimum: Math.min(...ends),
-      maximum: Math.max(...ends),
-      mean: mean * scale + offset,
-      deviation: Math.sqrt(squares / weight) * Math.abs(scale),
-      weight,
-    })
-  })
+async function quantilesOf(distribution: Distribution, pause: Pause): Promise<Quantile[]> {
+  const quantiles: Quantile[] = []
+  for (const quantile of distribution.quantiles()) {
+    quantiles.push(quantile)
+    await pause()
+  }
+  return quantiles
 }
 
 /** Values from one to another. */
@@ -150,21 +129,28 @@ type Interval = readonly [from: number, to: number]
  * Of each band the values between which its quantiles may lie, as far as blocks tell; all of its values where it is
  * about something else.
  */
-function openIntervals(
+async function openIntervals(
+  { pause }: Computation,
   coverage: ZonalCoverage,
   summaries: Summary[],
   blocks: StoredSummary[],
   wanted: DistributionWanted,
-): Interval[][] {
+): Promise<Interval[][]> {
   const room = { cells: LEAST_CELLS, values: 0 }
   const rough = summaries.map((summary, index) =>
     summary.weight === 0 ? null : emptyDistribution(coverage, summary, index, wanted, room),
   )
-  for (const block of blocks) addBlock(coverage, rough, block)
-  return rough.map((distribution) => {
-    if (!distribution || wanted.bins > 0) return [[Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]]
-    return distribution.quantiles().map(({ value, error }) => [value - error, value + error] as const)
-  })
+  await inSlices(blocks, pause, (block) => addBlock(coverage, rough, block))
+  const intervals: Interval[][] = []
+  for (const distribution of rough) {
+    if (!distribution || wanted.bins > 0) {
+      intervals.push([[Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]])
+      continue
+    }
+    const quantiles = await quantilesOf(distribution, pause)
+    intervals.push(quantiles.map(({ value, error }) => [value - error, value + error]))
+  }
+  return intervals
 }
 
 /** How much a block leaves open of what is wanted, all bands alike. */
@@ -186,26 +172,6 @@ function opennessOf(
     )
     return sum + (weight / all.weight) * (open / ((all.maximum - all.minimum) * Math.abs(scale)))
   }, 0)
-}
-
-function emptyDistribution(
-  { bands }: ZonalCoverage,
-  { minimum, maximum }: Summary,
-  index: number,
-  wanted: DistributionWanted,
-  room: DistributionRoom = roomFor(bands.length),
-): Distribution {
-  const { scale, offset } = bands[index] as ZonalCoverage['bands'][number]
-  const ends = [minimum * scale + offset, maximum * scale + offset] as const
-  return new Distribution(Math.min(...ends), Math.max(...ends), wanted, room)
-}
-
-/** What each of so many distributions may keep. */
-function roomFor(bands: number): DistributionRoom {
-  return {
-    cells: Math.max(LEAST_CELLS, Math.min(MOST_CELLS, Math.floor(CELLS / bands))),
-    values: Math.min(MOST_VALUES, Math.floor(VALUES / bands)),
-  }
 }
 
 /** The summaries of the tiles inside, or of blocks where there would be too many. */
