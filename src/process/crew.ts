@@ -1,7 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
-import { once } from 'node:events'
 import type { Socket } from 'node:net'
 import type { Config } from '#src/config.ts'
+import { messageOf } from '#src/lib/caught.ts'
 import type { ToPrimary, ToWorker } from './messages.ts'
 
 /** How long after one has ended another takes its place: longer where that ends soon as well, up to the last. */
@@ -19,8 +19,13 @@ export interface Member {
   /** Hands a connection over. */
   take(socket: Socket): void
   kill(): void
-  /** The exit code, or 1 where a signal has ended it. */
-  ended: Promise<number>
+  ended: Promise<End>
+}
+
+export interface End {
+  /** The exit code, or 1 where a signal has ended it or there was no process. */
+  code: number
+  why: string
 }
 
 /** The workers, each of which has another one take its place when it ends. */
@@ -56,18 +61,26 @@ export interface CrewOptions {
 export async function startCrew(options: CrewOptions): Promise<Crew | undefined> {
   const { workers, say, joined, answers } = options
   const present = new Map<number, Member>()
+  /** The numbers of those that have answered, who are replaced whatever happens. */
+  const started = new Set<number>()
   const restarts = new Map<number, NodeJS.Timeout>()
   const soon = new Map<number, number>()
   let retired = false
   let replaced = 0
 
   function begin(number: number): Promise<boolean> {
-    const worker = cluster.fork()
     const began = performance.now()
+    let worker: Worker
+    try {
+      worker = cluster.fork()
+    } catch (error) {
+      ended(number, 0, messageOf(error))
+      return Promise.resolve(false)
+    }
     const member = memberOf(worker, number)
     const { hear, left } = joined(member)
     present.set(number, member)
-    const becameReady = new Promise<boolean>((resolve) => {
+    return new Promise<boolean>((resolve) => {
       worker.on('message', (message: ToPrimary) => {
         hear(message)
         if (message.kind === 'loaded') {
@@ -75,26 +88,31 @@ export async function startCrew(options: CrewOptions): Promise<Crew | undefined>
         }
         if (message.kind !== 'ready') return
         member.isReady = true
+        started.add(number)
         answers(member)
         resolve(true)
       })
-      void member.ended.then(() => resolve(false))
+      void member.ended.then(({ why }) => {
+        member.isReady = false
+        left()
+        present.delete(number)
+        ended(number, performance.now() - began, why)
+        resolve(false)
+      })
     })
-    void member.ended.then(() => {
-      member.isReady = false
-      left()
-      present.delete(number)
-      if (!retired && isComplete) replace(number, performance.now() - began, worker)
-    })
-    return becameReady
   }
 
-  function replace(number: number, livedMs: number, { process: { exitCode, signalCode } }: Worker): void {
+  function ended(number: number, livedMs: number, why: string): void {
+    if (retired) return
+    if (!started.has(number)) {
+      say(`worker ${number} could not start (${why})`)
+      return
+    }
     const times = livedMs < STEADY_MS ? (soon.get(number) ?? 0) : 0
     soon.set(number, times + 1)
     const pauseMs = PAUSES_MS[Math.min(times, PAUSES_MS.length - 1)] as number
     const after = pauseMs > 0 ? `after ${pauseMs / 1000} s` : 'at once'
-    say(`worker ${number} ended (${signalCode ?? `code ${exitCode}`}): another one starts ${after}`)
+    say(`worker ${number} ended (${why}): another one starts ${after}`)
     const restart = () => {
       replaced++
       void begin(number)
@@ -102,10 +120,9 @@ export async function startCrew(options: CrewOptions): Promise<Crew | undefined>
     restarts.set(number, setTimeout(restart, pauseMs))
   }
 
-  let isComplete = false
   const numbers = Array.from({ length: workers }, (_, index) => index + 1)
-  isComplete = (await Promise.all(numbers.map(begin))).every(Boolean)
-  if (!isComplete) return undefined
+  const outcomes = await Promise.all(numbers.map(begin))
+  if (!outcomes.every(Boolean)) return undefined
   const ready = () => [...present.values()].filter(({ isReady }) => isReady)
   return {
     ready,
@@ -127,6 +144,18 @@ function memberOf(worker: Worker, number: number): Member {
     tell: (message) => void (worker.isConnected() && worker.send(message, () => {})),
     take: (socket) => void worker.send({ kind: 'connection' }, socket, () => {}),
     kill: () => void worker.process.kill('SIGKILL'),
-    ended: once(worker, 'exit').then(([code]) => code ?? 1),
+    ended: endOf(worker),
   }
+}
+
+function endOf(worker: Worker): Promise<End> {
+  return new Promise((resolve) => {
+    worker.once('exit', (code: number | null, signal: string | null) =>
+      resolve({ code: code ?? 1, why: signal ?? `code ${code}` }),
+    )
+    // Also said of a process that is there, which could not be killed, say: its exit is still to come.
+    worker.on('error', ({ message }) => {
+      if (worker.process.pid === undefined) resolve({ code: 1, why: message })
+    })
+  })
 }

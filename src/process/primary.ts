@@ -7,7 +7,7 @@ import { busy } from '#src/domains/auth/hashing.ts'
 import { createHashingLines } from '#src/domains/auth/hashing-lines.ts'
 import { serveScrapes } from '#src/http/metrics/listener.ts'
 import { messageOf } from '#src/lib/caught.ts'
-import { type Crew, type Member, startCrew } from './crew.ts'
+import { type Crew, type End, type Member, startCrew } from './crew.ts'
 import { CLOSE_TIMEOUT_MS } from './ending.ts'
 import { type Front, openFront } from './front.ts'
 import { createHashingDesk } from './hashing-desk.ts'
@@ -78,11 +78,11 @@ async function stopInOrder(crew: Crew, front: Front, { SHUTDOWN_DELAY_MS }: Conf
   }
   await front.close()
   for (const member of members) member.tell({ kind: 'end' })
-  const codes = await Promise.all(members.map(endOf))
-  process.exit(codes.every((code) => code === 0) ? 0 : 1)
+  const ends = await Promise.all(members.map(endOf))
+  process.exit(ends.every(({ code }) => code === 0) ? 0 : 1)
 }
 
-async function endOf(member: Member): Promise<number> {
+async function endOf(member: Member): Promise<End> {
   const tooLate = new AbortController()
   void setTimeout(KILL_AFTER_MS, undefined, { signal: tooLate.signal }).then(member.kill, () => {})
   return member.ended.finally(() => tooLate.abort())
