@@ -17,6 +17,8 @@ export function createHashingDesk(
   const lines = { places, accounts }
   /** What gives each of its turns back, or takes it out of the line. */
   const held = new Map<number, () => void>()
+  /** What a worker has said may be read after its end is known. */
+  let isClosed = false
 
   async function enter(ticket: number, turn: (signal: AbortSignal) => Promise<() => void>): Promise<void> {
     const controller = new AbortController()
@@ -39,12 +41,14 @@ export function createHashingDesk(
 
   return {
     hear(message) {
+      if (isClosed) return
       if (message.kind === 'enter') {
         const { ticket, line, party } = message
         void enter(ticket, (signal) => lines[line].enter(party, signal))
       } else if (message.kind === 'ask') {
         const { ticket, account } = message
         void ask(account).then(({ asking, end }) => {
+          if (isClosed) return end()
           held.set(ticket, end)
           tell({ kind: 'asking', ticket, asking })
         })
@@ -53,6 +57,7 @@ export function createHashingDesk(
       }
     },
     close() {
+      isClosed = true
       for (const ticket of [...held.keys()]) leave(ticket)
     },
   }

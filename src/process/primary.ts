@@ -53,7 +53,7 @@ export async function run(config: Config, cluster: Cluster, { announcer, seconds
         },
         left() {
           desk.close()
-          void scraping.left(member)
+          scraping.left(member)
         },
       }
     },

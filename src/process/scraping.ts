@@ -20,10 +20,10 @@ const AGGREGATORS: Record<string, Aggregator> = {
 
 /** The metrics of all workers, and of this process, as one. */
 export interface Scraping {
-  /** Takes what a worker has answered. */
+  /** Takes what a worker has answered, unless it has ended. */
   answered(member: Member, metrics: MetricObject[]): void
   /** Keeps what a worker that has ended said the last time. */
-  left(member: Member): Promise<void>
+  left(member: Member): void
   read(): Promise<string>
 }
 
@@ -39,7 +39,8 @@ export async function createScraping(ready: () => Member[], replaced: () => numb
   const own = createRegistry(metrics)
   const latest = new Map<Member, MetricObject[]>()
   const asked = new Map<Member, () => void>()
-  let ofEnded: MetricObject[] = []
+  const ended = new WeakSet<Member>()
+  let ofEnded: Promise<MetricObject[]> = Promise.resolve([])
 
   function answerOf(member: Member): Promise<void> {
     return new Promise((resolve) => {
@@ -54,19 +55,23 @@ export async function createScraping(ready: () => Member[], replaced: () => numb
 
   return {
     answered(member, metrics) {
+      if (ended.has(member)) return
       latest.set(member, metrics)
       asked.get(member)?.()
     },
-    async left(member) {
+    left(member) {
+      ended.add(member)
       const last = latest.get(member)?.filter(({ type }) => LASTING.includes(String(type)))
       latest.delete(member)
       asked.get(member)?.()
       asked.delete(member)
-      if (last) ofEnded = await AggregatorRegistry.aggregate([ofEnded, last]).getMetricsAsJSON()
+      if (!last) return
+      // After that of those that ended before, which may be under way.
+      ofEnded = ofEnded.then((others) => AggregatorRegistry.aggregate([others, last]).getMetricsAsJSON())
     },
     async read() {
       await Promise.all(ready().map(answerOf))
-      const all = [await own.getMetricsAsJSON(), ofEnded, ...latest.values()]
+      const all = [await own.getMetricsAsJSON(), await ofEnded, ...latest.values()]
       return AggregatorRegistry.aggregate(all.map((metrics) => metrics.map(asOfService))).metrics()
     },
   }

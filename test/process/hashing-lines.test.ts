@@ -90,6 +90,24 @@ describe('passwords of all workers are hashed in the same lines', () => {
     expect(asking).toBe(2)
   })
 
+  test('what a worker has said before it ended, and is read later, takes no place', async () => {
+    const [ended, other] = createWorkers(2)
+    const askedBefore = { kind: 'ask', account: 'a@example.org', ticket: 1 } as const
+    ended?.desk.hear(askedBefore)
+    ended?.desk.close()
+    ended?.desk.hear({ ...askedBefore, ticket: 2 })
+    const party = { network: 'a@example.org', caller: '203.0.113.1' }
+    for (const ticket of [3, 4]) ended?.desk.hear({ kind: 'enter', line: 'accounts', party, ticket })
+    await settle()
+    expect((await (other as NonNullable<typeof other>).remote.ask('a@example.org')).asking).toBe(1)
+    let isDone = false
+    void other?.hashing.run({ account: 'a@example.org', address: '198.51.100.1' }, async () => {
+      isDone = true
+    })
+    await settle()
+    expect(isDone).toBe(true)
+  })
+
   test('where too many wait, whoever has most of them is refused', async () => {
     const [crowd, other] = createWorkers(2)
     const work = createWork()
