@@ -51,6 +51,8 @@ export interface CrewOptions {
   joined(member: Member): { hear(message: ToPrimary): void; left(): void }
   /** One can be given connections. */
   answers(member: Member): void
+  /** A connection that was to be handed over has not left this process. */
+  returned(socket: Socket): void
 }
 
 /**
@@ -59,7 +61,7 @@ export interface CrewOptions {
  * @returns when all of them answer; undefined where one of them has ended before, which has said why
  */
 export async function startCrew(options: CrewOptions): Promise<Crew | undefined> {
-  const { workers, say, joined, answers } = options
+  const { workers, say, joined, answers, returned } = options
   const present = new Map<number, Member>()
   /** The numbers of those that have answered, who are replaced whatever happens. */
   const started = new Set<number>()
@@ -77,7 +79,7 @@ export async function startCrew(options: CrewOptions): Promise<Crew | undefined>
       ended(number, 0, messageOf(error))
       return Promise.resolve(false)
     }
-    const member = memberOf(worker, number)
+    const member = memberOf(worker, number, returned)
     const { hear, left } = joined(member)
     present.set(number, member)
     return new Promise<boolean>((resolve) => {
@@ -93,7 +95,6 @@ export async function startCrew(options: CrewOptions): Promise<Crew | undefined>
         resolve(true)
       })
       void member.ended.then(({ why }) => {
-        member.isReady = false
         left()
         present.delete(number)
         ended(number, performance.now() - began, why)
@@ -136,16 +137,34 @@ export async function startCrew(options: CrewOptions): Promise<Crew | undefined>
   }
 }
 
-function memberOf(worker: Worker, number: number): Member {
-  return {
+function memberOf(worker: Worker, number: number, returned: (socket: Socket) => void): Member {
+  /** Node hands one over at a time, and forgets of the others where the worker ends. */
+  const onTheirWay = new Set<Socket>()
+  const member: Member = {
     number,
     isReady: false,
     // What is told to one that is about to end is told to nobody.
     tell: (message) => void (worker.isConnected() && worker.send(message, () => {})),
-    take: (socket) => void worker.send({ kind: 'connection' }, socket, () => {}),
+    take(socket) {
+      onTheirWay.add(socket)
+      // Left open: what Node closes by itself it would keep for ever where the worker ends before it has answered.
+      worker.send({ kind: 'connection' }, socket, { keepOpen: true }, (error) => {
+        if (!onTheirWay.delete(socket)) return
+        if (!error) socket.destroy()
+        // Later: the end of the worker has to be noticed in between.
+        else setImmediate(returned, socket)
+      })
+    },
     kill: () => void worker.process.kill('SIGKILL'),
     ended: endOf(worker),
   }
+  void member.ended.then(() => {
+    // Before, or it would be given them again.
+    member.isReady = false
+    for (const socket of onTheirWay) returned(socket)
+    onTheirWay.clear()
+  })
+  return member
 }
 
 function endOf(worker: Worker): Promise<End> {

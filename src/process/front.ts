@@ -11,6 +11,8 @@ export interface Front {
   port: number
   /** Hands over those who wait for a worker that answers. */
   admit(): void
+  /** Hands a connection over once more, which the worker that was to have it has not got. */
+  handOver(socket: Socket): void
   /** Listens no more. Whoever was let in has been handed over to a worker before. */
   close(): Promise<void>
 }
@@ -41,7 +43,7 @@ export async function openFront(config: Config, ready: () => Member[]): Promise<
     socket.on('error', () => {})
     handOver(socket)
   })
-  // Those that were handed over do not count here, but with their workers.
+  // Those that workers have got do not count here, but with them.
   server.maxConnections = config.MAX_CONNECTIONS
   server.listen({ host: hostOf(config), port: config.PORT })
   await once(server, 'listening').catch(({ message }: Error) => {
@@ -56,6 +58,7 @@ export async function openFront(config: Config, ready: () => Member[]): Promise<
         handOver(socket)
       }
     },
+    handOver,
     async close() {
       // Whoever the kernel has let in already is accepted before.
       await setImmediate()

@@ -44,6 +44,7 @@ export async function run(config: Config, cluster: Cluster, { announcer, seconds
     workers: config.WORKERS,
     say,
     answers: () => front?.admit(),
+    returned: (socket) => front?.handOver(socket),
     joined(member) {
       const desk = createHashingDesk(lines, member.tell)
       return {

@@ -1,8 +1,12 @@
 import cluster from 'node:cluster'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { Config } from '#src/config.ts'
 import { type Crew, type Member, startCrew } from '#src/process/crew.ts'
+import { type Front, openFront } from '#src/process/front.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 
 const EXEC = fileURLToPath(new URL('../setup/crew-worker.mjs', import.meta.url))
@@ -11,6 +15,7 @@ const EXEC = fileURLToPath(new URL('../setup/crew-worker.mjs', import.meta.url))
 const NOWHERE = '/nowhere'
 
 const members = new Set<Member>()
+const loaded = new Set<Member>()
 
 /** Two real processes that do nothing but answer. */
 function start(
@@ -23,9 +28,13 @@ function start(
     workers: 2,
     say: (message) => said.push(message),
     answers,
+    returned: (socket) => front?.handOver(socket),
     joined(member) {
       members.add(member)
-      return { hear() {}, left: () => void members.delete(member) }
+      return {
+        hear: ({ kind }) => void (kind === 'loaded' && loaded.add(member)),
+        left: () => void members.delete(member),
+      }
     },
   })
 }
@@ -36,11 +45,14 @@ const memberOf = (crew: Crew | undefined, number: number) =>
   crew?.ready().find((member) => member.number === number) as Member
 
 let crew: Crew | undefined
+let front: Front | undefined
 
 afterEach(async () => {
   vi.restoreAllMocks()
   crew?.retire()
   crew = undefined
+  await front?.close()
+  front = undefined
   const left = [...members]
   for (const member of left) member.kill()
   await Promise.all(left.map(({ ended }) => ended))
@@ -84,7 +96,9 @@ describe('a worker has another one take its place', () => {
         if (times > 1) return
         member.kill()
         await member.ended
-        for (const other of members) other.tell({ kind: 'drain' })
+        const [other] = [...members].filter(({ number }) => number === 2) as [Member]
+        await vi.waitFor(() => expect(loaded).toContain(other), PATIENCE)
+        other.tell({ kind: 'drain' })
       },
     })
     await vi.waitFor(() => expect(numbersOf(crew)?.sort()).toEqual([1, 2]), PATIENCE)
@@ -99,4 +113,33 @@ test('where a process cannot be started with the service, there is no crew, and 
   })
   expect(await start(said)).toBeUndefined()
   expect(said).toEqual(['worker 1 could not start (spawn ENOMEM)'])
+})
+
+test('connections on their way to a worker that ends go to another one, but for one that may have got there', async () => {
+  crew = await start([])
+  front = await openFront(
+    { HOST: '127.0.0.1', PORT: 0, MAX_CONNECTIONS: 8 } as Config,
+    () => crew?.ready() ?? [],
+  )
+  const [stopped] = Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected())
+  stopped?.process.kill('SIGSTOP')
+  const answers: string[] = []
+  const ends = Array.from({ length: 8 }, async () => {
+    const socket = connect(front?.port as number, '127.0.0.1')
+    await once(socket, 'connect')
+    answers.push(await text(socket))
+  })
+  await vi.waitFor(() => expect(answers).toHaveLength(4), PATIENCE)
+  stopped?.process.kill('SIGKILL')
+  await Promise.all(ends)
+  expect(answers.map((answer) => answer.replace(/\d/, ''))).toEqual([
+    ...Array(4).fill('worker '),
+    '',
+    ...Array(3).fill('worker '),
+  ])
+  // None of them counts any more among those that are let in.
+  for (let n = 0; n < 8; n++) {
+    const socket = connect(front.port, '127.0.0.1')
+    expect(await text(socket)).toMatch(/^worker \d$/)
+  }
 })
