@@ -7,6 +7,13 @@ declare
   month timestamp;
   partition text;
 begin
+  -- A clock that is wrong is not to make partitions without end.
+  if through > now() + interval '1 year' then
+    raise invalid_parameter_value using message = format(
+      'there are months of histories for a year to come at most, and none for %s: the clock is wrong here or there',
+      to_char(through at time zone 'UTC', 'YYYY-MM')
+    );
+  end if;
   -- Any constant will do, as long as it is this one alone.
   perform pg_advisory_xact_lock(7239446);
   select max(uuid_time((regexp_match(pg_get_expr(relpartbound, oid), 'TO \(''([0-9a-f-]+)''\)'))[1]::uuid)) at time zone 'UTC'
@@ -28,6 +35,6 @@ end
 $$;
 
 comment on function create_history_months(timestamptz) is
-  'Makes the partitions of history_item that are not there yet, through the month of a moment.';
+  'Makes the partitions of history_item that are not there yet, through the month of a moment, a year to come at most.';
 
 revoke execute on function create_history_months(timestamptz) from public;

@@ -25,9 +25,13 @@ const RANDOM_BYTES = 8
 /** What the twelve bits of the counter hold. It begins in the lower half, so that there is room for more. */
 const COUNTER_END = 4096
 
+/** A clock that goes back by more than this was wrong before, and is followed. */
+const MOST_BACK_MS = 10_000
+
 /**
  * Makes a maker of UUIDs of version 7 (RFC 9562): milliseconds since 1970, a counter within the millisecond, and 62
- * random bits. Each is greater than the one before, whatever the clock does.
+ * random bits. Each is greater than the one before, but for where the clock goes back by more than ten seconds: else
+ * one that was wrong for a moment would be so for as long as the process lives.
  *
  * @param clock says the milliseconds since 1970
  */
@@ -51,7 +55,7 @@ export function createUuidMaker(clock: () => number = Date.now): () => string {
       used = 0
     }
     const now = clock()
-    if (now > time) tick(now)
+    if (now > time || time - now > MOST_BACK_MS) tick(now)
     else if (++counter === COUNTER_END) tick(time + 1)
     const at = used
     used += RANDOM_BYTES
