@@ -40,8 +40,6 @@ async function importInto(trx: Transaction<Tables>, path: string): Promise<Diges
     await sql`lock table ${tables} in access exclusive mode`.execute(trx)
     await refuseContent(trx, relations)
     await settleText(trx)
-    // The schema may be older than what is to come into it.
-    await sql`select create_history_months(now())`.execute(trx)
     const foreignKeys = await listForeignKeys(trx)
     await loosen(trx, relations, foreignKeys)
     const digests = await fill(trx, new Map(relations.map((relation) => [relation.name, relation])), parts)
@@ -110,6 +108,15 @@ async function fasten(
   }
 }
 
+/** It has a partition for each month, and items may be of some that this database has not come to. */
+const ITEMS: keyof Tables = 'history_item'
+
+async function createMonths(trx: Transaction<Tables>, rows: string[]): Promise<void> {
+  await sql`
+    select create_history_months(uuid_time(id))
+    from (select id from unnest(${rows}::history_item[]) order by id desc limit 1) as latest`.execute(trx)
+}
+
 /** A statement has about so many characters of rows, or one row. */
 const PORTION = 1024 * 1024
 
@@ -125,7 +132,10 @@ async function fill(
   let size = 0
 
   async function flush(): Promise<void> {
-    if (rows.length > 0 && relation) await insert(trx, relation, rows)
+    if (rows.length > 0 && relation) {
+      if (relation.name === ITEMS) await createMonths(trx, rows)
+      await insert(trx, relation, rows)
+    }
     rows = []
     size = 0
   }
