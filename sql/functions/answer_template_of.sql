@@ -1,6 +1,6 @@
 create or replace function answer_template_of(
   product text, kind text, country_code text, crop_code text, releases text[], pieces text[]
-) returns table (template_id integer, subject_id smallint)
+) returns table (template_id bigint, subject_id smallint)
 language plpgsql
 as $$
 #variable_conflict use_column
@@ -12,7 +12,6 @@ declare
     )
   );
 begin
-  -- An insert that conflicts would take a number all the same.
   return query select id, subject_id from answer_template where checksum = wanted;
   if found then
     return;

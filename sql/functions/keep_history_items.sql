@@ -6,7 +6,7 @@ create or replace function keep_history_items(
   ids uuid[],
   user_ids uuid[],
   subject_ids smallint[],
-  template_ids integer[],
+  template_ids bigint[],
   sizes integer[],
   crop_codes text[],
   requests text[],
@@ -18,8 +18,13 @@ language plpgsql
 as $$
 #variable_conflict use_column
 begin
-  -- For all of them at once, where a foreign key would look for each.
-  if exists (select from unnest(template_ids) as named where named not in (select id from answer_template)) then
+  -- For all of them at once, where a foreign key would look for each. Subjects have numbers, which may be given to others
+  -- after some were lost: that of the template is the right one.
+  if exists (
+    select template_id, subject_id from unnest(template_ids, subject_ids) as named (template_id, subject_id)
+    except
+    select id, subject_id from answer_template where id = any (template_ids)
+  ) then
     raise foreign_key_violation using message = 'an item has a template that is not there';
   end if;
   return query

@@ -16,7 +16,7 @@ comment on table history_subject is 'What a history can be filtered by, but for 
 comment on column history_subject.product is 'all where one call answered for every product.';
 
 create table answer_template (
-  id integer generated always as identity primary key,
+  id bigint generated always as (('x' || left(encode(checksum, 'hex'), 16))::bit(64)::bigint) stored primary key,
   checksum bytea not null unique,
   subject_id smallint not null references history_subject,
   crop_code text,
@@ -25,6 +25,8 @@ create table answer_template (
 );
 comment on table answer_template is
   'What answers of a release have in common. Nothing in it refers to a release or a country that may change or go, and nothing is deleted.';
+comment on column answer_template.id is
+  'Follows from all the rest: where rows were lost, an id that a process still knows is of no other template.';
 comment on column answer_template.checksum is 'SHA-256 of all the rest.';
 comment on column answer_template.crop_code is 'None where no product asked for has seasons, and where items have a crop of their own.';
 comment on column answer_template.releases is 'The codes of the releases that answered.';
@@ -33,9 +35,9 @@ comment on column answer_template.pieces is 'The text of the answers around what
 create table history_item (
   id uuid not null,
   user_id uuid not null,
-  subject_id smallint not null,
-  template_id integer not null,
+  template_id bigint not null,
   bytes integer not null,
+  subject_id smallint not null,
   crop_code text,
   request text not null,
   answer text not null,

@@ -13,6 +13,9 @@ const CONNECTION_CODES =
  */
 const UNAVAILABLE_STATES = /^(08...|28...|3D000|53...|55000|55P03|57014|57P0[1-5]|25P0[34]|58...)$/
 
+/** SQLSTATE of what refers to a row that is not there. */
+export const FOREIGN_KEY_VIOLATION = '23503'
+
 /** A deadlock, and what a transaction cannot be put in order with others for: nothing is left of either. */
 const UNDONE_STATES = /^(40P01|40001)$/
 

@@ -195,9 +195,9 @@ interface AdvisoryHistoryTable {
 interface HistoryItemTable {
   id: string
   user_id: string
-  subject_id: number
   template_id: number
   bytes: number
+  subject_id: number
   crop_code: string | null
   request: string
   answer: string

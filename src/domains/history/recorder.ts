@@ -1,11 +1,12 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
-import { isDatabaseUnavailable } from '#src/database/failures.ts'
+import { FOREIGN_KEY_VIOLATION, isDatabaseUnavailable } from '#src/database/failures.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { ApiError } from '#src/errors.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { type BatcherState, createBatcher } from '#src/lib/batcher.ts'
 import { codeOf } from '#src/lib/caught.ts'
+import type { Party } from '#src/lib/fair-line.ts'
 import { createUuidMaker } from '#src/lib/uuid.ts'
 import { createMonths } from './month-queries.ts'
 import { type AdvisoryRecord, type RecordAdvisory, TemplatedAnswer } from './queries.ts'
@@ -17,7 +18,7 @@ import {
   type StoredTemplate,
   type Written,
 } from './recording-queries.ts'
-import { createTemplates, type Templates } from './templates.ts'
+import { createTemplates } from './templates.ts'
 
 /** What goes out in one statement; a single advisory may be larger than a batch should be. */
 const BATCH_ENTRIES = 500
@@ -30,9 +31,8 @@ const WAITING_BYTES = 64_000_000
 /** An account that is locked is tried again after these: whoever has locked it is soon done, as a rule. */
 const LOCKED_PAUSES_MS = [100, 200, 400, 800]
 
-/** SQLSTATEs of an item whose month has no partition, and of one whose template is not there. */
+/** SQLSTATE of an item whose month has no partition. */
 const CHECK_VIOLATION = '23514'
-const FOREIGN_KEY_VIOLATION = '23503'
 
 export interface HistoryRecorder {
   record: RecordAdvisory
@@ -58,7 +58,7 @@ export function createHistoryRecorder(
 
   const insert = createBatcher<HistoryEntry, string | null>({
     async run(entries) {
-      const written = new Map((await keep(db, entries, quota, templates)).map((user) => [user.userId, user]))
+      const written = new Map((await keep(db, entries, quota)).map((user) => [user.userId, user]))
       const passedOver = entries.map(({ userId }) => userId).filter((userId) => !written.has(userId))
       const locked = passedOver.length > 0 ? await findAccounts(db, passedOver) : new Set()
       return entries.map(({ id, userId, bytes }) => {
@@ -83,35 +83,40 @@ export function createHistoryRecorder(
     },
   })
 
+  /** Inserts it once more where the database has lost its template: it has been put back to an earlier time. */
+  async function insertRecord(record: AdvisoryRecord, id: string, party?: Party): Promise<string | null> {
+    const template = templates.of(record)
+    const stored = template instanceof Promise ? await template : template
+    try {
+      return await insert(entryOf(record, stored, id), party)
+    } catch (error) {
+      if (codeOf(error) !== FOREIGN_KEY_VIOLATION) throw error
+      templates.forget(record, stored)
+      return insert(entryOf(record, await templates.of(record), id), party)
+    }
+  }
+
   const record: RecordAdvisory = async (record, party) => {
     // Ids are in the order in which was asked, whatever has to be waited for.
     const id = newId()
-    const template = templates.of(record)
-    const entry = entryOf(record, template instanceof Promise ? await template : template, id)
     for (const pauseMs of LOCKED_PAUSES_MS) {
       try {
-        return await insert(entry, party)
+        return await insertRecord(record, id, party)
       } catch (error) {
         if (!(error instanceof AccountLocked)) throw error
         await setTimeout(pauseMs)
       }
     }
-    return insert(entry, party)
+    return insertRecord(record, id, party)
   }
   return { record, state: insert.state }
 }
 
 /** Keeps items, whose month may have come before anybody made it. */
-async function keep(
-  db: Kysely<Tables>,
-  entries: HistoryEntry[],
-  quota: HistoryQuota,
-  templates: Templates,
-): Promise<Written[]> {
+async function keep(db: Kysely<Tables>, entries: HistoryEntry[], quota: HistoryQuota): Promise<Written[]> {
   try {
     return await insertAdvisories(db, entries, quota)
   } catch (error) {
-    if (codeOf(error) === FOREIGN_KEY_VIOLATION) templates.forget()
     if (codeOf(error) !== CHECK_VIOLATION) throw error
     const [last] = entries.map(({ id }) => id).toSorted((a, b) => (a < b ? 1 : -1))
     await createMonths(db, last as string)

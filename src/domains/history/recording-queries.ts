@@ -12,7 +12,8 @@ export interface HistoryQuota {
 
 /** A template, as items name it. */
 export interface StoredTemplate {
-  templateId: number
+  /** As text: no number of ours is as exact. */
+  templateId: string
   subjectId: number
 }
 
@@ -23,7 +24,7 @@ export async function findTemplate(db: Kysely<Tables>, record: AdvisoryRecord): 
   // What is kept as a whole may be of a crop that we do not know: its items say it.
   const crop = pieces === null ? null : cropCode
   const { rows } = await sql<StoredTemplate>`
-    select template_id as "templateId", subject_id as "subjectId"
+    select template_id::text as "templateId", subject_id as "subjectId"
     from answer_template_of(
       ${product}, ${kind}, ${countryCode}, ${crop}, ${releases}::text[], ${pieces}::text[]
     )`.execute(db)

@@ -10,42 +10,50 @@ const MOST_PLAIN_TEMPLATES = 1000
 export interface Templates {
   /** The template of an answer; a promise of it where the database has to be asked, once for all who want it. */
   of(record: AdvisoryRecord): StoredTemplate | Promise<StoredTemplate>
-  /** Has all be asked for anew: the database is not the one that it was. */
-  forget(): void
+  /** Has the template of an answer be asked for anew, where it is still this one, which the database has not any more. */
+  forget(record: AdvisoryRecord, stored: StoredTemplate): void
 }
 
 type Known = StoredTemplate | Promise<StoredTemplate>
 
+/** Templates by what they are of. */
+interface Store {
+  get(key: unknown): Known | undefined
+  set(key: unknown, known: Known): unknown
+  delete(key: unknown): unknown
+}
+
 /** Makes what stores templates, each when an answer has it for the first time. */
 export function createTemplates(db: Kysely<Tables>): Templates {
   // Those of releases go with them.
-  let ofReleases = new WeakMap<AnswerTemplate, Known>()
-  const plain = new Map<string, Known>()
+  const ofReleases = new WeakMap<AnswerTemplate, Known>() as Store
+  const plain = new Map<unknown, Known>()
 
-  function ask(record: AdvisoryRecord, known: Pick<Map<unknown, Known>, 'set' | 'delete'>, key: unknown) {
+  function placeOf({ answer, product, kind, countryCode, releases }: AdvisoryRecord): [Store, key: unknown] {
+    if (answer instanceof TemplatedAnswer) return [ofReleases, answer.template]
+    return [plain, JSON.stringify([product, kind, countryCode, releases])]
+  }
+
+  function ask(record: AdvisoryRecord, store: Store, key: unknown) {
     const asked = findTemplate(db, record)
-    known.set(key, asked)
+    store.set(key, asked)
+    const isAwaited = () => store.get(key) === asked
     asked.then(
-      (found) => known.set(key, found),
-      () => known.delete(key),
+      (found) => isAwaited() && store.set(key, found),
+      () => isAwaited() && store.delete(key),
     )
     return asked
   }
 
   return {
     of(record) {
-      const { answer, product, kind, countryCode, releases } = record
-      if (answer instanceof TemplatedAnswer) {
-        const known = ofReleases as unknown as Map<unknown, Known>
-        return ofReleases.get(answer.template) ?? ask(record, known, answer.template)
-      }
-      const key = JSON.stringify([product, kind, countryCode, releases])
+      const [store, key] = placeOf(record)
       if (plain.size >= MOST_PLAIN_TEMPLATES) plain.clear()
-      return plain.get(key) ?? ask(record, plain, key)
+      return store.get(key) ?? ask(record, store, key)
     },
-    forget() {
-      ofReleases = new WeakMap()
-      plain.clear()
+    forget(record, stored) {
+      const [store, key] = placeOf(record)
+      if (store.get(key) === stored) store.delete(key)
     },
   }
 }
