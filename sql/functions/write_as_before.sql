@@ -39,5 +39,8 @@ $$;
 comment on function write_as_before() is
   'Lets processes of versions before 0020 keep and delete items, as they were when the history was one table.';
 
+create or replace trigger write_alone before insert on advisory_history
+  for each statement execute function write_alone();
+
 create or replace trigger write_as_before instead of insert or delete on advisory_history
   for each row execute function write_as_before();

@@ -24,6 +24,7 @@ const SINCE_0020 = [
   'keep_history_items',
   'uuid_at',
   'uuid_time',
+  'write_alone',
   'write_as_before',
 ]
 const LANDED: [last: number, later: string[]][] = [
