@@ -1,8 +1,10 @@
 import { type Kysely, sql } from 'kysely'
 import type { Feedback, FeedbackRequest } from '#schemas/feedback.ts'
+import { FOREIGN_KEY_VIOLATION } from '#src/database/failures.ts'
 import { livingUser } from '#src/database/living.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { isoTime } from '#src/database/time.ts'
+import { codeOf } from '#src/lib/caught.ts'
 import { isUuid } from '#src/lib/uuid.ts'
 
 /** A row of advisory_feedback, called `feedback`, in the words of the API. */
@@ -48,6 +50,14 @@ export async function putFeedback(
       observed = excluded.observed,
       harvested_on = excluded.harvested_on,
       updated_at = now()
-    returning ${feedbackJson} as feedback`.execute(db)
+    returning ${feedbackJson} as feedback`
+    .execute(db)
+    .catch(noneWhereDeleted)
   return rows[0]?.feedback
+}
+
+/** An item may be deleted while the statement waits for it. */
+function noneWhereDeleted(error: unknown): { rows: never[] } {
+  if (codeOf(error) === FOREIGN_KEY_VIOLATION) return { rows: [] }
+  throw error
 }
