@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { migrate } from '#src/database/migrate.ts'
+import { createMonthsAhead } from '#src/domains/history/month-queries.ts'
 import { summariseCoverages } from '#src/ingest/summarise.ts'
 import { onDatabase, tell } from './database.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
@@ -13,6 +14,7 @@ export const migrateCommand = new Command('migrate')
   .action((output: Output) =>
     onDatabase(async (database) => {
       const applied = await migrate(database.writer, undefined, { progress: tell })
+      await createMonthsAhead(database.writer)
       const progress = progressLine('summarising rasters')
       const summarised = await summariseCoverages(database, (done, of) => progress(done / of))
       const lines = applied.map((name) => `applied ${name}`)

@@ -105,6 +105,9 @@ export async function refuseMissingRights(db: Kysely<Tables>): Promise<void> {
     where not has_table_privilege("table", "right")`.execute(db)
   const [first] = rows
   if (first) await refuseRole(db, `it may not ${first.right} rows of ${first.table}`)
+  const months = await sql<{ allowed: boolean }>`
+    select has_function_privilege('create_history_months(timestamptz)', 'execute') as allowed`.execute(db)
+  if (!months.rows[0]?.allowed) await refuseRole(db, 'it may not execute create_history_months')
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Cluster } from '#src/database/client.ts'
 import { migrate } from '#src/database/migrate.ts'
 import { refuseMissingRights } from '#src/database/rights.ts'
 import { refuseOlderSchema } from '#src/database/scripts.ts'
+import { createMonthsAhead } from '#src/domains/history/month-queries.ts'
 import { publishesSynthetic } from '#src/domains/releases/queries.ts'
 import { seedDemo } from '#src/ingest/demo/seed.ts'
 import { summariseCoverages } from '#src/ingest/summarise.ts'
@@ -26,6 +27,7 @@ export async function prepare(
       await refuseOlderSchema(database.writer)
     }
     await refuseMissingRights(database.writer)
+    await createMonthsAhead(database.writer)
     await summariseCoverages(database, (done, of) => say(`summarising rasters: ${done} of ${of}`))
     if (config.DEMO_DATA) {
       await seedDemo(database, (done, of) => say(`seeding synthetic demo data: release ${done} of ${of}`))

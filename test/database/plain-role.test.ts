@@ -243,6 +243,12 @@ describe.skipIf(MISSING)('the role that docker/database.sh makes', () => {
         `The role ${role} has not the rights for it: it may not insert rows of later.`,
       )
       await sql`drop table later`.execute(database.writer)
+      const months = sql`function create_history_months(timestamptz)`
+      await sql`revoke execute on ${months} from ${sql.id(role)}`.execute(database.writer)
+      await expect(refuseMissingRights(own.writer)).rejects.toThrow(
+        `The role ${role} has not the rights for it: it may not execute create_history_months.`,
+      )
+      await sql`grant execute on ${months} to ${sql.id(role)}`.execute(database.writer)
       await own.close()
       await cluster.close()
     })
