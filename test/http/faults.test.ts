@@ -253,7 +253,8 @@ describe('DATABASE_READ_URL', () => {
       template: 'empty',
       settings: { DATABASE_READ_URL: replica.environment.DATABASE_URL as string },
     })
-    await expectEverythingWorks(testApp.app)
+    // A busy one is left for a moment; the database beside it is empty.
+    await vi.waitFor(() => expectEverythingWorks(testApp.app), PATIENCE)
     expect((await testApp.app.inject('/catalog')).json().releases).toHaveLength(10)
     await testApp.close()
     await replica.drop()
