@@ -77,6 +77,12 @@ async function keepNow(): Promise<string> {
   return response.json().history_id
 }
 
+/** Returns a millisecond later: items are told apart in time by that, within one they are in no order. */
+function nextMillisecond(): void {
+  const now = Date.now()
+  while (Date.now() === now);
+}
+
 async function sizeOf(): Promise<number | undefined> {
   const size = await service.database.writer
     .selectFrom('history_size')
@@ -87,7 +93,11 @@ async function sizeOf(): Promise<number | undefined> {
 }
 
 test('a process of version 1.0.0 keeps, reads, rates and deletes items beside this one', async () => {
-  const ids = [await keepAsBefore('yield'), await keepNow(), await keepAsBefore('forage'), await keepNow()]
+  const ids: string[] = []
+  for (const keep of [() => keepAsBefore('yield'), keepNow, () => keepAsBefore('forage'), keepNow]) {
+    ids.push(await keep())
+    nextMillisecond()
+  }
   const newest = ids.toReversed()
   expect(await sizeOf()).toBe(4)
 
