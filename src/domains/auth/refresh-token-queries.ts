@@ -4,7 +4,10 @@ import type { SessionUse } from './queries.ts'
 
 /** For so long a refresh token can be used. */
 const REFRESH_TOKEN_DAYS = 30
-/** A used refresh token is kept for so long: longer than a client may ask for the same answer again. */
+/**
+ * A used refresh token is kept for so long, and until its session is continued after that: longer than a client
+ * may ask for the same answer again once the successor is used.
+ */
 const SPENT_TOKEN_SECONDS = 60
 /** So many of them are dropped at a time. */
 const PIECE = 1000
@@ -62,6 +65,17 @@ export async function holdRefreshToken(
     trx,
   )
   return rows[0]
+}
+
+/** Whether a token was changed for its successor. */
+export async function wasUsed(trx: Transaction<Tables>, hash: Buffer): Promise<boolean> {
+  const used = await trx
+    .selectFrom('refresh_token')
+    .select('hash')
+    .where('hash', '=', hash)
+    .where('used_at', 'is not', null)
+    .executeTakeFirst()
+  return used !== undefined
 }
 
 /** Marks a token as used, and its session with it; drops the tokens of the session that are of no use any more. */

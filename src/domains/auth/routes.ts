@@ -123,7 +123,7 @@ function refreshRoute(app: App, throttle: Throttle) {
       operationId: 'refresh',
       summary: 'Change a refresh token for new tokens',
       description:
-        'A refresh token works once. Where the answer was lost, it can be sent again for 10 seconds and gives the same successor; after that a second use ends the session, since somebody else may have the token. A session is continued sixty times in ten minutes at most.',
+        'A refresh token works once. Where the answer was lost or was a 503, it can be sent again and gives the same successor: for two minutes while nobody has used that, for 10 seconds in any case. After that a second use ends the session, since somebody else may have the token. A session is continued sixty times in ten minutes at most.',
       tags: ['auth'],
       body: ref(RefreshRequest),
       response: {

@@ -1,19 +1,24 @@
-import type { Kysely } from 'kysely'
+import type { Kysely, Transaction } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { inTransaction } from '#src/database/transaction.ts'
 import type { Credentials } from '#src/domains/user/queries.ts'
 import { ApiError } from '#src/errors.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
 import { endSession, insertSession, type SessionUse } from './queries.ts'
-import { holdRefreshToken, insertRefreshToken, spendRefreshToken } from './refresh-token-queries.ts'
+import { holdRefreshToken, insertRefreshToken, spendRefreshToken, wasUsed } from './refresh-token-queries.ts'
 import { familyHash, isRefreshToken, newSuccessorSalt, successorOf } from './refresh-tokens.ts'
 import { refreshSubject } from './subjects.ts'
 import { recordUnlessBlocked, secondsBlocked } from './throttle-queries.ts'
 import { newToken, tokenHash } from './tokens.ts'
 import { hasTwoFactor } from './two-factor-queries.ts'
 
-/** A client whose answer was lost may ask again for so long. */
-const GRACE_SECONDS = 10
+/** A client that sends one token several times at once, from two windows say, gets the same answer for so long. */
+const SHARED_SECONDS = 10
+/**
+ * A client whose answer was lost, or was a 503 though the token had been changed, may ask again for so long
+ * while nobody has used the successor: longer than a database is away when it restarts or fails over.
+ */
+const LOST_ANSWER_SECONDS = 120
 
 export interface Session {
   id: string
@@ -60,8 +65,8 @@ export type Continuation = { session: Session } | { stolen: string } | { tooSoon
  * Changes a refresh token for its successor.
  *
  * A token that was used before is either a client's that did not get the answer, or a thief's: the first
- * comes back within seconds and gets the same successor again; anything later ends the session, since
- * nobody can tell which of the two has the newer token.
+ * comes back soon, with nobody having used the successor, and gets the same successor again; anything later
+ * ends the session, since nobody can tell which of the two has the newer token.
  *
  * @returns undefined where the token is not known, has expired, or its session has ended
  */
@@ -78,7 +83,8 @@ export async function continueSession(
     const state = await holdRefreshToken(trx, hash, family)
     if (!state || state.expired) return undefined
     const { sessionId: id, userId, usedSecondsAgo, successorSalt, kept } = state
-    if (!kept || (usedSecondsAgo !== null && usedSecondsAgo >= GRACE_SECONDS)) {
+    const successor = successorSalt && successorOf(token, successorSalt)
+    if (!kept || (successor && !(await mayAskAgain(trx, usedSecondsAgo as number, successor)))) {
       await endSession(trx, id)
       await audit(trx, { kind: 'refresh_token_reused', userId, sessionId: id })
       return { stolen: id }
@@ -87,13 +93,21 @@ export async function continueSession(
     if (!(await recordUnlessBlocked(trx, limited))) {
       return { tooSoon: Math.max(1, await secondsBlocked(trx, [limited.hash])) }
     }
-    if (successorSalt !== null) {
-      return { session: { id, userId, refreshToken: successorOf(token, successorSalt) } }
-    }
+    if (successor) return { session: { id, userId, refreshToken: successor } }
     const salt = newSuccessorSalt()
     const refreshToken = successorOf(token, salt)
     await spendRefreshToken(trx, id, { hash, family, successorSalt: salt }, use)
     await insertRefreshToken(trx, id, tokenHash(refreshToken))
     return { session: { id, userId, refreshToken } }
   })
+}
+
+/** Whether a token that was used so many seconds ago may give its successor once more. */
+async function mayAskAgain(
+  trx: Transaction<Tables>,
+  usedSecondsAgo: number,
+  successor: string,
+): Promise<boolean> {
+  if (usedSecondsAgo < SHARED_SECONDS) return true
+  return usedSecondsAgo < LOST_ANSWER_SECONDS && !(await wasUsed(trx, tokenHash(successor)))
 }

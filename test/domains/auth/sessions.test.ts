@@ -116,6 +116,17 @@ describe('a refresh token', () => {
     expect((await refresh(first.refresh_token)).statusCode).toBe(200)
   })
 
+  test('gives the same successor for two minutes while nobody has used that, to a client that found no database', async () => {
+    const person = await newPerson(service.app)
+    const first = (await refresh(person.refresh_token)).json()
+    await letTimePass(person, 119)
+    const second = await refresh(person.refresh_token)
+    expect([second.statusCode, second.json().refresh_token]).toEqual([200, first.refresh_token])
+    await letTimePass(person, 1)
+    expect((await refresh(person.refresh_token)).statusCode).toBe(401)
+    expect((await refresh(first.refresh_token)).statusCode).toBe(401)
+  })
+
   test('is changed once by many requests at a time', async () => {
     const person = await newPerson(service.app)
     const responses = await Promise.all(Array.from({ length: 10 }, () => refresh(person.refresh_token)))
