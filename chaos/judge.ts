@@ -42,8 +42,6 @@ const OTHERS_LONGEST_MS = 3250
 const RELEASE_MAX_AGE_MS = 2000
 /** An incident is a line when it begins, one a minute, and one at its end; a few may go on at once. */
 const MOST_COMPLAINTS = 30
-/** A refresh token that was used and not answered for as long is no use again. */
-const REFRESHED_AGAIN_MS = 9000
 
 export function judge(outcome: Outcome): Verdict {
   const { fault, to, asked, publications } = outcome
@@ -81,19 +79,11 @@ export function judge(outcome: Outcome): Verdict {
 }
 
 /** Whether a failure is one that there may be. */
-function isExpected(failure: Asked, { fault, asked }: Outcome): boolean {
-  const { status, retryAfter } = failure
+function isExpected({ what, status, retryAfter }: Asked, { fault }: Outcome): boolean {
   if (status === 0) return fault.endsProcess === true
-  if (status === 401 && failure.what === 'refresh') return wasUnansweredForLong(failure, asked)
   // What is sent again while the first is worked on.
-  if (status === 409 && failure.what === 'kept point') return true
+  if (status === 409 && what === 'kept point') return true
   return status === 503 && retryAfter
-}
-
-function wasUnansweredForLong(failure: Asked, asked: Asked[]): boolean {
-  const refreshes = asked.filter(({ what, at }) => what === 'refresh' && at < failure.at)
-  const success = refreshes.findLast(({ status }) => status === 200)
-  return failure.at - (success?.at ?? 0) > REFRESHED_AGAIN_MS
 }
 
 /** Whether a release was published at any moment that an answer may be of. */

@@ -61,7 +61,7 @@ const slowTrigger: Fault = {
 
 export const LOCK_FAULTS = [
   locked('app_user', AROUND_DATABASE),
-  locked('advisory_history', AROUND_DATABASE),
+  locked('history_item', AROUND_DATABASE),
   locked('publication', ['login', 'refresh', 'registration']),
   deadlocks,
   slowTrigger,

@@ -11,7 +11,7 @@ import { EVERYTHING } from '../load/plan.ts'
 import { serverOf } from './server.ts'
 
 /** What a version after this one may do to tables that everybody uses. */
-const MIGRATION = ['release', 'app_user', 'session', 'advisory_history']
+const MIGRATION = ['release', 'app_user', 'session', 'history_item']
   .map((table) => `alter table ${table} add column chaos text;`)
   .join('\n')
 

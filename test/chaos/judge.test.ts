@@ -62,12 +62,6 @@ test('no answer is what there may be while the process is away', () => {
   expect(mistakesOf([{ ...POINT, status: 0, ms: 15_000 }], {}, { endsProcess: true })).toEqual([])
 })
 
-test('a session whose new token was lost for long has ended', () => {
-  const refresh = { ...POINT, what: 'refresh' as const }
-  const ended = { ...refresh, at: 14_999, status: 401 }
-  expect(mistakesOf([{ ...refresh, at: 5000 }, ended])).toEqual([])
-})
-
 test('a wrong answer is a mistake, whatever happens', () => {
   expect(mistakesOf([{ ...POINT, wrong: '{"x":1}' }])).toEqual(['wrong: 1 point 200 ({"x":1})'])
 })
