@@ -16,7 +16,8 @@ export const tables: Group<Patient> = {
     sizes: async ({ ask }) => {
       const { bytes, tables: largest } = await ask(findSizes)
       const names = largest.map((table) => `${table.name} ${sizeText(table.bytes)}`)
-      return [ok(`The database takes ${sizeText(bytes)}: ${someNames(names)}.`)]
+      const which = names.length > 0 ? `: ${someNames(names)}` : ''
+      return [ok(`The database takes ${sizeText(bytes)}${which}.`)]
     },
     bloat: async ({ ask }) => {
       const bloated = await ask((trx) => listBloat(trx, DEAD_ROWS, DEAD_PART))
