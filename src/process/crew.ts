@@ -2,7 +2,9 @@ import cluster, { type Worker } from 'node:cluster'
 import type { Socket } from 'node:net'
 import type { Config } from '#src/config.ts'
 import { messageOf } from '#src/lib/caught.ts'
-import type { ToPrimary, ToWorker } from './messages.ts'
+import { PINGS, type Pings, startHeartbeat } from './heartbeat.ts'
+import { type Member, memberOf } from './member.ts'
+import type { ToPrimary } from './messages.ts'
 
 /** How long after one has ended another takes its place: longer where that ends soon as well, up to the last. */
 const PAUSES_MS = [0, 500, 1000, 2000, 4000, 8000, 16_000, 30_000]
@@ -10,28 +12,14 @@ const PAUSES_MS = [0, 500, 1000, 2000, 4000, 8000, 16_000, 30_000]
 /** One that has lived for so long has not ended soon. */
 const STEADY_MS = 60_000
 
-/** A worker, from the start of its process to its end. */
-export interface Member {
-  /** From 1; whoever takes its place has the same. */
-  readonly number: number
-  isReady: boolean
-  tell(message: ToWorker): void
-  /** Hands a connection over. */
-  take(socket: Socket): void
-  kill(): void
-  ended: Promise<End>
-}
-
-export interface End {
-  /** The exit code, or 1 where a signal has ended it or there was no process. */
-  code: number
-  why: string
-}
-
 /** The workers, each of which has another one take its place when it ends. */
 export interface Crew {
   /** Those that answer. */
   ready(): Member[]
+  /** So many have not answered for a while, and may do so yet. */
+  hanging(): number
+  /** So many have not answered for so long that they were killed. */
+  killed(): number
   /** So many have had their places taken. */
   replaced(): number
   /**
@@ -49,10 +37,11 @@ export interface CrewOptions {
   say(message: string): void
   /** A worker is there, ready or not; answers with what hears it, until it has ended. */
   joined(member: Member): { hear(message: ToPrimary): void; left(): void }
-  /** One can be given connections. */
+  /** One can be given connections, from now on or again. */
   answers(member: Member): void
   /** A connection that was to be handed over has not left this process. */
   returned(socket: Socket): void
+  pings?: Pings
 }
 
 /**
@@ -61,7 +50,7 @@ export interface CrewOptions {
  * @returns when all of them answer; undefined where one of them has ended before, which has said why
  */
 export async function startCrew(options: CrewOptions): Promise<Crew | undefined> {
-  const { workers, say, joined, answers, returned } = options
+  const { workers, say, joined, answers, returned, pings = PINGS } = options
   const present = new Map<number, Member>()
   /** The numbers of those that have answered, who are replaced whatever happens. */
   const started = new Set<number>()
@@ -69,6 +58,7 @@ export async function startCrew(options: CrewOptions): Promise<Crew | undefined>
   const soon = new Map<number, number>()
   let retired = false
   let replaced = 0
+  let killed = 0
 
   function begin(number: number): Promise<boolean> {
     const began = performance.now()
@@ -89,6 +79,7 @@ export async function startCrew(options: CrewOptions): Promise<Crew | undefined>
           member.tell({ kind: 'start', config: options.config, worker: number, workers })
         }
         if (message.kind !== 'ready') return
+        watchOver(worker, member, pings, { say, answers, kills: () => killed++ })
         member.isReady = true
         started.add(number)
         answers(member)
@@ -124,57 +115,50 @@ export async function startCrew(options: CrewOptions): Promise<Crew | undefined>
   const numbers = Array.from({ length: workers }, (_, index) => index + 1)
   const outcomes = await Promise.all(numbers.map(begin))
   if (!outcomes.every(Boolean)) return undefined
-  const ready = () => [...present.values()].filter(({ isReady }) => isReady)
+  const all = () => [...present.values()].filter(({ isReady }) => isReady)
   return {
-    ready,
+    ready: () => all().filter(({ hangs }) => !hangs),
+    hanging: () => all().filter(({ hangs }) => hangs).length,
+    killed: () => killed,
     replaced: () => replaced,
     retire() {
       retired = true
       for (const timer of restarts.values()) clearTimeout(timer)
       for (const member of present.values()) if (!member.isReady) member.kill()
-      return ready()
+      return all()
     },
   }
 }
 
-function memberOf(worker: Worker, number: number, returned: (socket: Socket) => void): Member {
-  /** Node hands one over at a time, and forgets of the others where the worker ends. */
-  const onTheirWay = new Set<Socket>()
-  const member: Member = {
-    number,
-    isReady: false,
-    // What is told to one that is about to end is told to nobody.
-    tell: (message) => void (worker.isConnected() && worker.send(message, () => {})),
-    take(socket) {
-      onTheirWay.add(socket)
-      // Left open: what Node closes by itself it would keep for ever where the worker ends before it has answered.
-      worker.send({ kind: 'connection' }, socket, { keepOpen: true }, (error) => {
-        if (!onTheirWay.delete(socket)) return
-        if (!error) socket.destroy()
-        // Later: the end of the worker has to be noticed in between.
-        else setImmediate(returned, socket)
-      })
+/** Has a worker that hangs get no connections, and ends it where it does so for long: another one takes its place. */
+function watchOver(
+  worker: Worker,
+  member: Member,
+  pings: Pings,
+  { say, answers, kills }: Pick<CrewOptions, 'say' | 'answers'> & { kills(): void },
+): void {
+  const { number } = member
+  const secondsOf = (missed: number) => (missed * pings.everyMs) / 1000
+  const heartbeat = startHeartbeat(pings, {
+    ping: () => member.tell({ kind: 'ping' }),
+    hangs() {
+      say(`worker ${number} has not answered for ${secondsOf(pings.untilHanging)} s: it gets no connections`)
+      member.hangs = true
+      member.giveBack()
     },
-    kill: () => void worker.process.kill('SIGKILL'),
-    ended: endOf(worker),
-  }
-  void member.ended.then(() => {
-    // Before, or it would be given them again.
-    member.isReady = false
-    for (const socket of onTheirWay) returned(socket)
-    onTheirWay.clear()
+    recovered() {
+      say(`worker ${number} answers again`)
+      member.hangs = false
+      answers(member)
+    },
+    givenUp() {
+      say(`worker ${number} has not answered for ${secondsOf(pings.untilGivenUp)} s: it is killed`)
+      kills()
+      member.kill()
+    },
   })
-  return member
-}
-
-function endOf(worker: Worker): Promise<End> {
-  return new Promise((resolve) => {
-    worker.once('exit', (code: number | null, signal: string | null) =>
-      resolve({ code: code ?? 1, why: signal ?? `code ${code}` }),
-    )
-    // Also said of a process that is there, which could not be killed, say: its exit is still to come.
-    worker.on('error', ({ message }) => {
-      if (worker.process.pid === undefined) resolve({ code: 1, why: message })
-    })
+  worker.on('message', ({ kind }: ToPrimary) => {
+    if (kind === 'pong') heartbeat.answered()
   })
+  void member.ended.then(heartbeat.end)
 }

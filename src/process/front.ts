@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import type { Config } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
-import type { Member } from './crew.ts'
+import type { Member } from './member.ts'
 import { hostOf } from './welcome.ts'
 
 /** The one port of a service with workers. */

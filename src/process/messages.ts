@@ -18,6 +18,8 @@ export type ToWorker =
   /** No more connections come. */
   | { kind: 'end' }
   | { kind: 'scrape' }
+  /** Answered as soon as it comes to it. */
+  | { kind: 'ping' }
   | ({ kind: 'asking'; asking: number } & Ticket)
   | ({ kind: 'turn' } & Ticket)
   | ({ kind: 'refused' } & Ticket)
@@ -28,6 +30,7 @@ export type ToPrimary =
   | { kind: 'loaded' }
   /** It answers. */
   | { kind: 'ready' }
+  | { kind: 'pong' }
   | { kind: 'metrics'; metrics: MetricObject[] }
   | ({ kind: 'ask'; account: string } & Ticket)
   | ({ kind: 'enter'; line: 'places' | 'accounts'; party: Party } & Ticket)

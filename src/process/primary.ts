@@ -7,10 +7,11 @@ import { busy } from '#src/domains/auth/hashing.ts'
 import { createHashingLines } from '#src/domains/auth/hashing-lines.ts'
 import { serveScrapes } from '#src/http/metrics/listener.ts'
 import { messageOf } from '#src/lib/caught.ts'
-import { type Crew, type End, type Member, startCrew } from './crew.ts'
+import { type Crew, startCrew } from './crew.ts'
 import { CLOSE_TIMEOUT_MS } from './ending.ts'
 import { type Front, openFront } from './front.ts'
 import { createHashingDesk } from './hashing-desk.ts'
+import type { End, Member } from './member.ts'
 import { prepare } from './prepare.ts'
 import type { Running, Start } from './running.ts'
 import { createScraping } from './scraping.ts'
@@ -32,7 +33,7 @@ export async function run(config: Config, cluster: Cluster, { announcer, seconds
   let crew: Crew | undefined
   let front: Front | undefined
   const ready = () => crew?.ready() ?? []
-  const scraping = await createScraping(ready, () => crew?.replaced() ?? 0)
+  const scraping = await createScraping(() => crew)
   nodeCluster.setupPrimary({
     exec: fileURLToPath(new URL('../../bin/run.mjs', import.meta.url)),
     args: [fileURLToPath(new URL('./worker.ts', import.meta.url))],

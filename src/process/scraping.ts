@@ -1,6 +1,7 @@
 import type { Aggregator, MetricObject } from 'prom-client'
 import { createMetrics } from '#src/http/metrics/metrics.ts'
-import type { Member } from './crew.ts'
+import type { Crew } from './crew.ts'
+import type { Member } from './member.ts'
 
 /** A worker that says nothing for so long is left out of a scrape. */
 const PATIENCE_MS = 2000
@@ -27,15 +28,16 @@ export interface Scraping {
   read(): Promise<string>
 }
 
-/**
- * @param ready the workers that answer
- * @param replaced how many have had their places taken
- */
-export async function createScraping(ready: () => Member[], replaced: () => number): Promise<Scraping> {
+/** @param crew the workers, as soon as all of them have answered */
+export async function createScraping(
+  crew: () => Pick<Crew, 'ready' | 'hanging' | 'killed' | 'replaced'> | undefined,
+): Promise<Scraping> {
   const { AggregatorRegistry } = await import('prom-client')
   const { createRegistry } = await import('#src/http/metrics/registry.ts')
   const metrics = createMetrics()
-  metrics.observe('agro_workers_replaced_total', replaced)
+  metrics.observe('agro_workers_hanging', () => crew()?.hanging() ?? 0)
+  metrics.observe('agro_workers_killed_total', () => crew()?.killed() ?? 0)
+  metrics.observe('agro_workers_replaced_total', () => crew()?.replaced() ?? 0)
   const own = createRegistry(metrics)
   const latest = new Map<Member, MetricObject[]>()
   const asked = new Map<Member, () => void>()
@@ -70,7 +72,7 @@ export async function createScraping(ready: () => Member[], replaced: () => numb
       ofEnded = ofEnded.then((others) => AggregatorRegistry.aggregate([others, last]).getMetricsAsJSON())
     },
     async read() {
-      await Promise.all(ready().map(answerOf))
+      await Promise.all((crew()?.ready() ?? []).map(answerOf))
       const all = [await own.getMetricsAsJSON(), await ofEnded, ...latest.values()]
       return AggregatorRegistry.aggregate(all.map((metrics) => metrics.map(asOfService))).metrics()
     },

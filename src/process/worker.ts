@@ -47,6 +47,7 @@ async function start({ config, worker }: ToStart, { say }: Announcer): Promise<v
     else if (message.kind === 'drain') app.startDraining()
     else if (message.kind === 'end') void endInOrder(app, database, say)
     else if (message.kind === 'scrape') void scrape(app)
+    else if (message.kind === 'ping') tell({ kind: 'pong' })
     else hashingLines.hear(message)
   }
   tell({ kind: 'ready' })

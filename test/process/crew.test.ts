@@ -5,8 +5,10 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { Config } from '#src/config.ts'
-import { type Crew, type Member, startCrew } from '#src/process/crew.ts'
+import { type Crew, startCrew } from '#src/process/crew.ts'
 import { type Front, openFront } from '#src/process/front.ts'
+import type { Pings } from '#src/process/heartbeat.ts'
+import type { Member } from '#src/process/member.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 
 const EXEC = fileURLToPath(new URL('../setup/crew-worker.mjs', import.meta.url))
@@ -14,20 +16,28 @@ const EXEC = fileURLToPath(new URL('../setup/crew-worker.mjs', import.meta.url))
 /** Where no process can be started: Node says so with an error in place of an exit. */
 const NOWHERE = '/nowhere'
 
+const NEVER: Pings = { everyMs: 1_000_000, untilHanging: 5, untilGivenUp: 30 }
+
 const members = new Set<Member>()
 const loaded = new Set<Member>()
 
-/** Two real processes that do nothing but answer. */
+/** Real processes that do nothing but answer. */
 function start(
   said: string[],
-  { config = {}, answers = () => {} }: { config?: object; answers?: (member: Member) => void } = {},
+  {
+    config = {},
+    workers = 2,
+    answers = () => front?.admit(),
+    pings = NEVER,
+  }: { config?: object; workers?: number; answers?: (member: Member) => void; pings?: Pings } = {},
 ): Promise<Crew | undefined> {
   cluster.setupPrimary({ exec: EXEC, args: [], cwd: undefined, serialization: 'advanced' })
   return startCrew({
     config: config as Config,
-    workers: 2,
+    workers,
     say: (message) => said.push(message),
     answers,
+    pings,
     returned: (socket) => front?.handOver(socket),
     joined(member) {
       members.add(member)
@@ -115,22 +125,36 @@ test('where a process cannot be started with the service, there is no crew, and 
   expect(said).toEqual(['worker 1 could not start (spawn ENOMEM)'])
 })
 
+/** Opens the port of the crew. */
+async function open(): Promise<Front> {
+  const config = { HOST: '127.0.0.1', PORT: 0, MAX_CONNECTIONS: 8 } as Config
+  front = await openFront(config, () => crew?.ready() ?? [])
+  return front
+}
+
+/** What a worker says over a connection. */
+async function answerOf({ port }: Front): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  await once(socket, 'connect')
+  return text(socket)
+}
+
+/** Has worker 1 stand still, and gives what sends it signals. */
+function stop(): (signal: NodeJS.Signals) => void {
+  const [stopped] = Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected())
+  const signal = (signal: NodeJS.Signals) => void stopped?.process.kill(signal)
+  signal('SIGSTOP')
+  return signal
+}
+
 test('connections on their way to a worker that ends go to another one, but for one that may have got there', async () => {
   crew = await start([])
-  front = await openFront(
-    { HOST: '127.0.0.1', PORT: 0, MAX_CONNECTIONS: 8 } as Config,
-    () => crew?.ready() ?? [],
-  )
-  const [stopped] = Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected())
-  stopped?.process.kill('SIGSTOP')
+  const front = await open()
+  const signal = stop()
   const answers: string[] = []
-  const ends = Array.from({ length: 8 }, async () => {
-    const socket = connect(front?.port as number, '127.0.0.1')
-    await once(socket, 'connect')
-    answers.push(await text(socket))
-  })
+  const ends = Array.from({ length: 8 }, async () => answers.push(await answerOf(front)))
   await vi.waitFor(() => expect(answers).toHaveLength(4), PATIENCE)
-  stopped?.process.kill('SIGKILL')
+  signal('SIGKILL')
   await Promise.all(ends)
   expect(answers.map((answer) => answer.replace(/\d/, ''))).toEqual([
     ...Array(4).fill('worker '),
@@ -138,8 +162,62 @@ test('connections on their way to a worker that ends go to another one, but for 
     ...Array(3).fill('worker '),
   ])
   // None of them counts any more among those that are let in.
-  for (let n = 0; n < 8; n++) {
-    const socket = connect(front.port, '127.0.0.1')
-    expect(await text(socket)).toMatch(/^worker \d$/)
-  }
+  for (let n = 0; n < 8; n++) expect(await answerOf(front)).toMatch(/^worker \d$/)
+})
+
+describe('a worker that hangs', () => {
+  /** The other one may be slow for a moment, too, on a busy machine. */
+  const ofFirst = (said: string[]) => said.filter((message) => message.startsWith('worker 1'))
+
+  test('gets no connections until it answers again, and those on their way to it go to another one', async () => {
+    const said: string[] = []
+    crew = await start(said, { pings: { everyMs: 100, untilHanging: 10, untilGivenUp: 1_000_000 } })
+    const front = await open()
+    const signal = stop()
+    const answers: string[] = []
+    const early = Array.from({ length: 8 }, async () => answers.push(await answerOf(front)))
+    // Of four, one is on its way to it, and another one is Node's.
+    await vi.waitFor(() => expect(answers).toEqual(Array(6).fill('worker 2')), PATIENCE)
+    expect(ofFirst(said)).toEqual(['worker 1 has not answered for 1 s: it gets no connections'])
+    expect([numbersOf(crew), crew?.hanging()]).toEqual([[2], 1])
+    for (let n = 0; n < 4; n++) expect(await answerOf(front)).toBe('worker 2')
+
+    signal('SIGCONT')
+    await Promise.all(early)
+    await vi.waitFor(() => expect(numbersOf(crew)).toEqual([1, 2]), PATIENCE)
+    expect(answers).toEqual([...Array(6).fill('worker 2'), 'worker 1', 'worker 1'])
+    expect(ofFirst(said).slice(1)).toEqual(['worker 1 answers again'])
+    expect([crew?.hanging(), crew?.killed()]).toEqual([0, 0])
+    const later = [await answerOf(front), await answerOf(front)]
+    expect(later.sort()).toEqual(['worker 1', 'worker 2'])
+  })
+
+  test('has connections wait where there is no other, until it answers again', async () => {
+    crew = await start([], { workers: 1, pings: { everyMs: 100, untilHanging: 10, untilGivenUp: 1_000_000 } })
+    const front = await open()
+    const signal = stop()
+    await vi.waitFor(() => expect(crew?.hanging()).toBe(1), PATIENCE)
+    const answers = [answerOf(front), answerOf(front)]
+    signal('SIGCONT')
+    expect(await Promise.all(answers)).toEqual(['worker 1', 'worker 1'])
+  })
+
+  test('is killed when it has hung for long, and replaced', async () => {
+    const said: string[] = []
+    crew = await start(said, { workers: 1, pings: { everyMs: 100, untilHanging: 10, untilGivenUp: 30 } })
+    const front = await open()
+    stop()
+    const answer = answerOf(front)
+    await vi.waitFor(() => expect(crew?.replaced()).toBe(1), PATIENCE)
+    await vi.waitFor(() => expect(numbersOf(crew)).toEqual([1]), PATIENCE)
+    expect(said).toEqual([
+      'worker 1 has not answered for 1 s: it gets no connections',
+      'worker 1 has not answered for 3 s: it is killed',
+      'worker 1 ended (SIGKILL): another one starts at once',
+    ])
+    expect([crew?.hanging(), crew?.killed()]).toEqual([0, 1])
+    // It may have got that far.
+    expect(await answer).toBe('')
+    expect(await answerOf(front)).toBe('worker 1')
+  })
 })

@@ -6,7 +6,8 @@ const told = {}
 process.on('message', (message, socket) => {
   told[message.kind] = message
   const { start, drain } = told
-  if (message.kind === 'connection') socket?.end(`worker ${start.worker}`)
+  if (message.kind === 'ping') process.send({ kind: 'pong' })
+  else if (message.kind === 'connection') socket?.end(`worker ${start.worker}`)
   else if (start && (drain || start.worker !== start.config.late)) process.send({ kind: 'ready' })
 })
 process.send({ kind: 'loaded' })

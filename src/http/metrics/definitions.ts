@@ -96,6 +96,14 @@ export const METRICS = {
     help: 'How long the event loops had something to do: its rate is how busy they are, 1 at most for each worker.',
   },
   agro_workers: { type: 'gauge', help: 'Processes that answer: WORKERS, but for those that have ended.' },
+  agro_workers_hanging: {
+    type: 'gauge',
+    help: 'Of these, those that have not answered the primary for five seconds, and get no connections.',
+  },
+  agro_workers_killed_total: {
+    type: 'counter',
+    help: 'Workers that were killed, having not answered for thirty seconds.',
+  },
   agro_workers_replaced_total: {
     type: 'counter',
     help: 'Workers that have ended by themselves and had their places taken.',

@@ -20,6 +20,8 @@ export const metrics = fp(
     )
     metrics.observe('agro_workers', () => 1)
     // The process that starts workers counts them.
+    metrics.observe('agro_workers_hanging', () => 0)
+    metrics.observe('agro_workers_killed_total', () => 0)
     metrics.observe('agro_workers_replaced_total', () => 0)
     metrics.observe('agro_draining', () => Number(app.draining))
     const version = await schemaVersion()
