@@ -51,7 +51,7 @@ npm run bench -- --report           # and write this page anew
     calls && tablesText(callsTable(results)),
     workers && '## Workers',
     workers &&
-      'One port with one process behind it, and with two (`WORKERS=2`). The load generator may use one core, and takes that from the workers where there are no more than two: on a machine with more cores the second worker adds more.',
+      'One port with one process behind it, and with two (`WORKERS=2`). The load generator may use one core, and takes that from the workers where there are no more than two: on a machine with more cores the second worker adds more. [operations.md](operations.md#all-cores) has a model of 16 cores.',
     workers && tablesText(workersTable(results)),
     publication && '## A publication',
     publication &&
