@@ -53,12 +53,15 @@ export function tooSlow(milliseconds: number): ApiError {
 }
 
 /** Calls something once, when an answer was sent or its client has gone away: Fastify's `onResponse` misses the latter. */
-export function whenOver({ raw }: FastifyReply, callback: () => void): void {
+export function whenOver(request: FastifyRequest, { raw }: FastifyReply, callback: () => void): void {
   const over = () => {
     raw.off('finish', over).off('close', over)
+    request.raw.off('close', over)
     callback()
   }
   raw.once('finish', over).once('close', over)
+  // A response behind another one of its connection has none yet, and does not notice that it closes.
+  request.raw.once('close', over)
 }
 
 /** A signal that is aborted when nobody waits for the answer any more: the client has it, or has gone away. */

@@ -14,7 +14,7 @@ export const accessLog = fp(
     const { ACCESS_LOG, BASE_PATH } = app.config
     if (!ACCESS_LOG) return
     app.addHook('onRequest', (request, reply, done) => {
-      whenOver(reply, () => logAnswer(request, reply, BASE_PATH))
+      whenOver(request, reply, () => logAnswer(request, reply, BASE_PATH))
       done()
     })
   },

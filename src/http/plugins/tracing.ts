@@ -40,7 +40,7 @@ export const tracing = fp(
       reply.log = request.log
       const inside = trace.setSpan(parent, span)
       traced.set(request, inside)
-      whenOver(reply, () => endSpan(span, request, reply))
+      whenOver(request, reply, () => endSpan(span, request, reply))
       context.with(inside, done)
     })
     app.addHook('preValidation', (request, _reply, done) => {

@@ -114,6 +114,33 @@ describe('logs', () => {
     expect(told[0]).not.toHaveProperty('status')
   })
 
+  test('ACCESS_LOG has a line for each of the requests behind one that is not answered, whose client goes away', async () => {
+    const service = await createTestApp({ settings: { ACCESS_LOG: 'true', LOG_LEVEL: 'silent' } })
+    onTestFinished(() => service.close())
+    const { app } = service
+    const lines = captureLog(app)
+    let asked = 0
+    app.get('/held', { config: { public: true, ownTurns: true } }, () => {
+      asked++
+      return new Promise(() => {})
+    })
+    app.get('/ready', { config: { public: true, ownTurns: true } }, () => {
+      asked++
+      return 'ready'
+    })
+    await app.listen({ host: '127.0.0.1', port: 0 })
+    const paths = ['/held', '/held', '/ready']
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1')
+    socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''))
+    await expect.poll(() => asked, PATIENCE).toBe(3)
+    expect(lines).toEqual([])
+    socket.destroy()
+    await expect.poll(() => lines.length, PATIENCE).toBe(3)
+    const told = lines.map((line) => JSON.parse(line))
+    expect(told.map(({ route }) => route).sort()).toEqual(paths)
+    for (const line of told) expect(line).toMatchObject({ msg: 'answered', aborted: true })
+  })
+
   test('each line of a request has the id that its answer has', async () => {
     let id: unknown
     const lines = await logged({ LOG_LEVEL: 'debug' }, async (app) => {
