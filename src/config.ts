@@ -78,6 +78,7 @@ const Environment = Type.Object({
   HISTORY_USER_MB: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 100 }),
   HISTORY_USER_ITEMS: Type.Integer({ minimum: 1, default: 250_000 }),
   HISTORY_FULL: Type.Enum(['oldest', 'refuse'], { default: 'oldest' }),
+  HISTORY_MONTHS: Type.Optional(Type.Integer({ minimum: 1, maximum: 1200 })),
   ADMIN_2FA: Type.Boolean({ default: false }),
   AUDIT_MONTHS: Type.Integer({ minimum: 1, maximum: 120, default: 12 }),
   SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, default: 0 }),

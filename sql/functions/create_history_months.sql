@@ -16,10 +16,7 @@ begin
   end if;
   -- Any constant will do, as long as it is this one alone.
   perform pg_advisory_xact_lock(7239446);
-  select max(uuid_time((regexp_match(pg_get_expr(relpartbound, oid), 'TO \(''([0-9a-f-]+)''\)'))[1]::uuid)) at time zone 'UTC'
-  into last_end
-  from pg_inherits join pg_class on oid = inhrelid
-  where inhparent = 'history_item'::regclass;
+  select max(uuid_time(ends)) at time zone 'UTC' into last_end from history_months();
   for month in select generate_series(last_end, through at time zone 'UTC', interval '1 month') loop
     partition = to_char(month, '"history_item_"YYYY_MM');
     execute format('create table %I (like history_item including defaults including constraints)', partition);

@@ -16,6 +16,9 @@ const UNAVAILABLE_STATES = /^(08...|28...|3D000|53...|55000|55P03|57014|57P0[1-5
 /** SQLSTATE of what refers to a row that is not there. */
 export const FOREIGN_KEY_VIOLATION = '23503'
 
+/** SQLSTATE of a lock that did not come in time. */
+const LOCK_NOT_AVAILABLE = '55P03'
+
 /** A deadlock, and what a transaction cannot be put in order with others for: nothing is left of either. */
 const UNDONE_STATES = /^(40P01|40001)$/
 
@@ -48,4 +51,9 @@ export function isUndone(error: unknown): boolean {
 /** Whether an error means that the database can store nothing; it may still be read. */
 export function isDatabaseReadOnly(error: unknown): boolean {
   return READ_ONLY_STATES.test(codeOf(error) ?? '')
+}
+
+/** Whether somebody else held a lock for as long as it was waited for: the same may go well in a moment. */
+export function isLockNotAvailable(error: unknown): boolean {
+  return codeOf(error) === LOCK_NOT_AVAILABLE
 }

@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { OperatorError } from '#src/errors.ts'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
+import { isLockNotAvailable } from './failures.ts'
 import { type HolderWatch, watchHolder } from './lock-holder.ts'
 import { insertReference, REFERENCE_FILE, readReference, SQL_FOLDER } from './reference.ts'
 import { explainRights } from './rights.ts'
@@ -24,8 +25,7 @@ const LONGEST_PAUSE_MS = 10_000
 /** A dump takes some minutes. */
 const PATIENCE_MS = 10 * 60_000
 
-/** SQLSTATEs: a lock that did not come in time, and a deadlock. Nothing is left of a migration then. */
-const LOCK_NOT_AVAILABLE = '55P03'
+/** SQLSTATE of a deadlock. */
 const DEADLOCK = '40P01'
 
 export interface MigrateOptions {
@@ -82,9 +82,10 @@ async function processOf(trx: Transaction<Tables>): Promise<number> {
   return (rows[0] as { pid: number }).pid
 }
 
+/** Nothing is left of a migration then. */
 function isBlocked(error: unknown): boolean {
-  const code = codeOf(error instanceof OperatorError ? error.cause : error)
-  return code === LOCK_NOT_AVAILABLE || code === DEADLOCK
+  const cause = error instanceof OperatorError ? error.cause : error
+  return isLockNotAvailable(cause) || codeOf(cause) === DEADLOCK
 }
 
 function blocked(holder: string | undefined, patienceMs: number): OperatorError {

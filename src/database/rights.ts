@@ -18,16 +18,23 @@ const RIGHTS: Partial<Record<keyof Tables, Right[]>> = {
   audit_record: ['select', 'insert'],
 }
 
+/** What changes tables with the rights of their owner, which not everybody may execute. */
+const OWNERS_FUNCTIONS = [
+  'create_history_months(timestamptz)',
+  'detach_history_month(timestamptz)',
+  'drop_history_month()',
+]
+
 function rightsOn(table: string): Right[] {
   return RIGHTS[table as keyof Tables] ?? ALL
 }
 
-/** The tables and views of the service, without those of extensions. Partitions are asked for through their table. */
+/** The tables and views of the service, without those of extensions. */
 async function listTables(db: Kysely<Tables>): Promise<string[]> {
   const { rows } = await sql<{ name: string }>`
     select relname as name
     from pg_class
-    where relkind in ('r', 'p', 'v') and not relispartition
+    where relkind in ('r', 'p', 'v') and ${isWhole}
       and relnamespace = current_schema()::regnamespace and ${isOurs('pg_class')}
     order by relname`.execute(db)
   return rows.map(({ name }) => name)
@@ -48,6 +55,9 @@ export function isOurs(catalog: 'pg_class' | 'pg_proc'): RawBuilder<boolean> {
     where classid = ${sql.lit(catalog)}::regclass and objid = ${sql.ref(`${catalog}.oid`)} and deptype = 'e'
   )`
 }
+
+/** A table of `pg_class` is no partition or other part of one: those are asked for through it. */
+export const isWhole = sql<boolean>`not exists (select from pg_inherits where inhrelid = pg_class.oid)`
 
 /**
  * Gives a role what the service needs of the schema, and nothing else: it may read and write rows, and change no
@@ -105,9 +115,10 @@ export async function refuseMissingRights(db: Kysely<Tables>): Promise<void> {
     where not has_table_privilege("table", "right")`.execute(db)
   const [first] = rows
   if (first) await refuseRole(db, `it may not ${first.right} rows of ${first.table}`)
-  const months = await sql<{ allowed: boolean }>`
-    select has_function_privilege('create_history_months(timestamptz)', 'execute') as allowed`.execute(db)
-  if (!months.rows[0]?.allowed) await refuseRole(db, 'it may not execute create_history_months')
+  const { rows: functions } = await sql<{ name: string }>`
+    select split_part(signature, '(', 1) as name from unnest(${OWNERS_FUNCTIONS}::text[]) as needed (signature)
+    where not has_function_privilege(signature, 'execute')`.execute(db)
+  if (functions[0]) await refuseRole(db, `it may not execute ${functions[0].name}`)
 }
 
 /**

@@ -11,6 +11,13 @@ import type {
   UserTable,
 } from './account-tables.ts'
 import type { AuditRecordTable } from './audit-table.ts'
+import type {
+  AdvisoryFeedbackTable,
+  AdvisoryHistoryTable,
+  AnswerTemplateTable,
+  HistoryItemTable,
+  UserUsageTable,
+} from './history-tables.ts'
 
 /**
  * The tables as Kysely sees them; the comments of their columns stand in sql/migrations. A test holds them
@@ -46,6 +53,8 @@ export interface Tables {
   advisory_history: AdvisoryHistoryTable
   advisory_history_json: AdvisoryHistoryTable
   history_item: HistoryItemTable
+  history_item_going: HistoryItemTable
+  history_removal: { user_id: string; id: string }
   history_subject: { id: Generated<number>; product: string; kind: 'point' | 'polygon'; country_code: string }
   answer_template: AnswerTemplateTable
   advisory_feedback: AdvisoryFeedbackTable
@@ -176,64 +185,6 @@ interface AdminAreaTable {
   centroid_lat: number
   positions: number
   simplified: string
-}
-
-interface AdvisoryHistoryTable {
-  id: string
-  user_id: string
-  created_at: Date
-  kind: 'point' | 'polygon'
-  product: string
-  country_code: string
-  crop_code: string | null
-  releases: string[]
-  request: object
-  answer: object
-  bytes: number
-}
-
-interface HistoryItemTable {
-  id: string
-  user_id: string
-  template_id: number
-  bytes: number
-  subject_id: number
-  crop_code: string | null
-  request: string
-  answer: string
-}
-
-interface AnswerTemplateTable {
-  id: Generated<number>
-  checksum: Buffer
-  subject_id: number
-  crop_code: string | null
-  releases: string[]
-  pieces: string[] | null
-}
-
-interface AdvisoryFeedbackTable {
-  history_id: string
-  user_id: string
-  rating: number
-  comment: string | null
-  /** For processes of the version before: the database keeps these three in step with `observed`. */
-  yield_kg_ha: number | null
-  rate_kg_ha: number | null
-  rate_tons_ha: number | null
-  harvested_on: string | null
-  created_at: Generated<Date>
-  updated_at: Generated<Date>
-  observed: object | null
-}
-
-interface UserUsageTable {
-  user_id: string
-  day: string
-  product: string
-  country_code: string
-  crop_code: string | null
-  advisories: number
 }
 
 interface RequestCountTable {

@@ -68,6 +68,7 @@ describe('the doctor', () => {
       'tables sizes',
       'tables bloat',
       'tables transaction_age',
+      'history months',
       'releases sizes',
       'releases incomplete',
       'releases seasons',

@@ -103,7 +103,7 @@ function typeOf(value: unknown): string {
   return value instanceof Date ? 'Date' : typeof value
 }
 
-const TABLES_FILES = ['tables.ts', 'account-tables.ts', 'audit-table.ts'].map(
+const TABLES_FILES = ['tables.ts', 'account-tables.ts', 'audit-table.ts', 'history-tables.ts'].map(
   (name) => new URL(`../../src/database/${name}`, import.meta.url),
 )
 

@@ -16,6 +16,7 @@ import { connections } from './connections.ts'
 import { disk } from './disk.ts'
 import { examine, type NamedFinding, type Patient, readingFrom } from './examination.ts'
 import { type DoctorReport, EXIT_OF_LEVEL, error, unknown, worstOf } from './finding.ts'
+import { history } from './history.ts'
 import { mail } from './mail.ts'
 import { releases } from './releases.ts'
 import { replica } from './replica.ts'
@@ -105,7 +106,15 @@ async function examineCluster(config: Config, cluster: Cluster): Promise<NamedFi
   const onServer = [connections, ...(config.DATABASE_READ_URL === undefined ? [] : [replica]), clock]
   try {
     return await examine(
-      [databaseVersions, schema, ...(database.kind === 'server' ? onServer : []), tables, releases, areas],
+      [
+        databaseVersions,
+        schema,
+        ...(database.kind === 'server' ? onServer : []),
+        tables,
+        history,
+        releases,
+        areas,
+      ],
       patient,
     )
   } finally {

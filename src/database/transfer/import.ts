@@ -16,7 +16,14 @@ import {
 } from './relations.ts'
 
 /** In what a new schema has rows: those of the file take their place. */
-const REFERENCE: (keyof Tables)[] = ['country_alias', 'crop_alias', 'country_crop', 'country', 'crop']
+const REFERENCE: (keyof Tables)[] = [
+  'country_alias',
+  'crop_alias',
+  'country_crop',
+  'country',
+  'crop',
+  'history_removal',
+]
 
 /**
  * Reads what {@link exportDatabase} has written into a database whose schema is new, all or nothing, and compares

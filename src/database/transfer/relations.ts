@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { isOurs } from '../rights.ts'
+import { isOurs, isWhole } from '../rights.ts'
 import type { Tables } from '../tables.ts'
 
 /** A table as it is exported: as a whole, whatever partitions it may have. */
@@ -23,7 +23,7 @@ export async function listRelations(db: Kysely<Tables>): Promise<Relation[]> {
       coalesce(array_agg(attname::text order by attnum) filter (where attgenerated <> ''), '{}') as generated
     from pg_class
     join pg_attribute on attrelid = pg_class.oid
-    where relkind in ('r', 'p') and not relispartition
+    where relkind in ('r', 'p') and ${isWhole}
       and relnamespace = current_schema()::regnamespace and ${isOurs('pg_class')}
       and relname <> ${APPLIED_SCRIPTS}
       and attnum > 0 and not attisdropped

@@ -5,6 +5,7 @@ import { keepMonths } from './months.ts'
 import type { RecordAdvisory } from './queries.ts'
 import { quotaOf } from './quota.ts'
 import { createHistoryRecorder } from './recorder.ts'
+import { dropOldMonths } from './retention.ts'
 import { historyRoutes } from './routes.ts'
 import { createShortener } from './shortener.ts'
 
@@ -21,6 +22,7 @@ export function historyRecorderOf(app: App): RecordAdvisory {
   const db = app.database.writer
   const quota = quotaOf(app.config)
   keepMonths(app)
+  dropOldMonths(app)
   const { shorten, end } = createShortener(db, quota, app.logFailure)
   app.addHook('onClose', end)
   const { record, state } = createHistoryRecorder(db, quota, quota.full === 'oldest' ? shorten : () => {})

@@ -142,8 +142,12 @@ export async function deleteOldest(
       ) as oldest
       join history_size as size on size.user_id = ${userId}
       -- It goes where what is left without the older ones is still too much.
-      where size.items - oldest.items > ${Math.floor(quota.items * SHORTENED_TO)}::bigint
-        or size.bytes - oldest.bytes > ${Math.floor(quota.bytes * SHORTENED_TO)}::bigint
+      where (
+          size.items - oldest.items > ${Math.floor(quota.items * SHORTENED_TO)}::bigint
+          or size.bytes - oldest.bytes > ${Math.floor(quota.bytes * SHORTENED_TO)}::bigint
+        )
+        -- The size may still have a month in it that is being dropped.
+        and not exists (select from history_item_going)
     ),
     deleted as (
       delete from history_item where user_id = ${userId} and id in (select id from excess)

@@ -35,7 +35,7 @@ const CSV = 'text/csv'
 const MEDIA_TYPES = [JSON_TYPE, CSV, GEOJSON] as const
 
 const LIST_DESCRIPTION = `
-The advisories that the caller was given, the newest first: calls of the point endpoints with a token, and advice for polygons and areas. They stay until their owner deletes them, or has been given so many newer ones that the service keeps no more of an account; they never change when something new is published.
+The advisories that the caller was given, the newest first: calls of the point endpoints with a token, and advice for polygons and areas. They stay until their owner deletes them, or has been given so many newer ones that the service keeps no more of an account, or they are older than the service keeps any; they never change when something new is published.
 
 \`Accept: text/csv\` and \`Accept: application/geo+json\` give the same page as a file. Its next page is in \`next_cursor\` and in the \`Link\` header; each page of CSV has a header line of its own. With \`all=true\` the file has all pages and one header line. It is streamed: if the service fails midway, the connection is cut, and a file is whole when its transfer ends properly. An account may have two such exports under way; more are answered 503 \`OVERLOADED\`.
 
