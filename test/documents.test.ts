@@ -57,6 +57,7 @@ test('the table of variables has every setting with its default', () => {
     JWT_SECRET_PREVIOUS: 'x'.repeat(32),
     RATE_LIMIT: '600/min',
     METRICS_PORT: '9464',
+    HISTORY_MONTHS: '12',
     SMTP_URL: 'smtp://x',
     MAIL_FROM: 'x@example.org',
     PASSWORD_RESET_URL: 'https://x/{token}',
