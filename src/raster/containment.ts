@@ -10,7 +10,7 @@ export interface BoundedPolygon extends Extent {
  * Degrees from an edge, 11 cm on the ground: nearer than that, it is the database that decides. It is far beyond
  * what numbers are rounded by, here and in any version of PostGIS, some of which take what is so near for on the edge.
  */
-const TOO_NEAR = 1e-6
+export const TOO_NEAR = 1e-6
 
 /** Adds its extent to a polygon. */
 export function boundedPolygon(rings: Rings): BoundedPolygon {

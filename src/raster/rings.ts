@@ -40,3 +40,28 @@ export function ringLength(ring: Float64Array): number {
   }
   return length
 }
+
+/** The square of the distance from a position to the nearest edge of some rings, in the units of their coordinates. */
+export function squaredDistanceTo(rings: readonly Float64Array[], x: number, y: number): number {
+  let least = Number.POSITIVE_INFINITY
+  for (const ring of rings) {
+    let ax = (ring[0] as number) - x
+    let ay = (ring[1] as number) - y
+    for (let at = 2; at + 1 < ring.length; at += 2) {
+      const bx = (ring[at] as number) - x
+      const by = (ring[at + 1] as number) - y
+      const ex = bx - ax
+      const ey = by - ay
+      const length = ex * ex + ey * ey
+      // Where along the edge it comes nearest, from 0 to 1.
+      const part = length === 0 ? 0 : Math.min(1, Math.max(0, -(ax * ex + ay * ey) / length))
+      const dx = ax + part * ex
+      const dy = ay + part * ey
+      const squared = dx * dx + dy * dy
+      if (squared < least) least = squared
+      ax = bx
+      ay = by
+    }
+  }
+  return least
+}

@@ -65,6 +65,10 @@ export const METRICS = {
   agro_tile_cache_evictions_total: { type: 'counter', help: 'Tiles that made room for others.' },
   agro_area_cells: { type: 'gauge', help: 'Cells in memory whose areas are known.' },
   agro_area_cell_bytes: { type: 'gauge', help: 'About how much memory these take: 32 MB at most.' },
+  agro_outline_vertices: {
+    type: 'gauge',
+    help: 'Vertices of areas in memory, which tell the nearest country: 500,000 at most.',
+  },
   agro_snapshot_age_seconds: {
     type: 'gauge',
     help: 'How old is what is known to be published. It is looked up again by requests alone.',

@@ -10,10 +10,10 @@ export interface NearestCountry {
 }
 
 /** Pieces nearest by degrees, among which the nearest by kilometres is looked for. */
-const NEAREST_PIECES = 20
+export const NEAREST_PIECES = 20
 
 /** Decimals of kilometres. */
-const DISTANCE_DECIMALS = 1
+export const DISTANCE_DECIMALS = 1
 
 /** The countries nearest to some places that lie in none, in their order; null where no boundaries are loaded. */
 export async function findNearestCountries(

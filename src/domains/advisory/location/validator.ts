@@ -9,7 +9,7 @@ import type { Lookup } from '../lookup/lookup.ts'
 import type { Position } from '../lookup/queries.ts'
 import { positionOf } from '../lookup/series.ts'
 import { codesOf, countryNamed, type Snapshot } from '../lookup/snapshot.ts'
-import { createElsewhere, type Elsewhere } from './elsewhere.ts'
+import { createElsewhereFinder, type Elsewhere } from './elsewhere.ts'
 import { availabilityOf, nothingAvailable, type Offer, offerOf } from './offer.ts'
 import { type Place, placeOf } from './place.ts'
 
@@ -47,7 +47,7 @@ interface Found {
   /** The products that have a value there. */
   withValue: ReadonlySet<string>
   /** What is said of a point in no country. */
-  elsewhere?: Elsewhere
+  elsewhere: Elsewhere | undefined
 }
 
 export function createLocationValidator(
@@ -55,25 +55,27 @@ export function createLocationValidator(
   lookup: Lookup,
   products: readonly ProductDefinition[],
 ): LocationValidator {
-  const elsewhereAt = createElsewhere(db, lookup)
+  const elsewhereFinder = createElsewhereFinder(db, lookup)
 
   return {
     fromMemory(request) {
       const snapshot = lookup.known()
       if (!snapshot) return undefined
       const asked = askedBy(request)
-      const areas = lookup.areas.fromMemory(asked.position, snapshot.boundaries)
-      const place = areas && placeOf(areas, asked.countryCode)
-      // Which country is nearest, the database knows.
-      if (!place) return undefined
+      const { position, countryCode } = asked
+      const areas = lookup.areas.fromMemory(position, snapshot.boundaries)
+      if (!areas) return undefined
+      const place = placeOf(areas, countryCode)
+      const elsewhere = place ? undefined : elsewhereFinder.fromMemory(position, countryCode, snapshot)
+      if (!place && !elsewhere) return undefined
       const offer = offerIn(products, snapshot, asked, place)
       const withValue = new Set<string>()
       for (const release of offer?.releases ?? []) {
-        const values = lookup.valuesFromMemory(release, asked.position)
+        const values = lookup.valuesFromMemory(release, position)
         if (values === undefined) return undefined
         if (values) withValue.add(release.product)
       }
-      return answerOf(products, snapshot, asked, { place, offer, withValue })
+      return answerOf(products, snapshot, asked, { place, offer, withValue, elsewhere })
     },
     validate(request, party) {
       const asked = askedBy(request)
@@ -82,7 +84,9 @@ export function createLocationValidator(
         const areas = await lookup.areas.find(position, snapshot.boundaries, party)
         const place = placeOf(areas, countryCode)
         const offer = offerIn(products, snapshot, asked, place)
-        const elsewhere = place ? undefined : await elsewhereAt(position, countryCode, snapshot, party)
+        const elsewhere = place
+          ? undefined
+          : await elsewhereFinder.find(position, countryCode, snapshot, party)
         const found = (offer?.releases ?? []).map(async (release) => {
           const [values] = await lookup.valuesAt(release, [position], party)
           return values ? [release.product] : []

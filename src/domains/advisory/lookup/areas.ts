@@ -8,6 +8,7 @@ import { decodeMultiPolygon } from '#src/raster/geometry-wkb.ts'
 import type { Rings } from '#src/raster/rings.ts'
 import { type AreaCell, createAreaCells } from './area-cells.ts'
 import { type Area, type CellToFind, type FoundCell, findAreasAt, findAreasInCells } from './area-queries.ts'
+import { isClearOf, type OutlineStore } from './outlines.ts'
 import type { Position } from './queries.ts'
 
 /** Finds the administrative areas of all levels that a position lies in, borders included, in no order. */
@@ -67,14 +68,22 @@ interface NumberedCell extends CellToFind {
  * these it tells where a position lies, unless that is within centimetres of an edge. There PostGIS decides.
  *
  * @param concurrency queries that may be under way at the same time, of each kind
+ * @param outlines places far from which have no cells, once they are in memory
  * @param cacheBytes so many bytes of cells are kept; then the oldest make room
  */
 export function createAreaFinder(
   db: Kysely<Tables>,
   concurrency: number,
+  outlines: OutlineStore,
   cacheBytes = CACHE_BYTES,
 ): AreaFinder {
   const cells = createAreaCells(cacheBytes)
+
+  /** No areas where the position is far from all of them; undefined where that is not known. */
+  function noneAt(position: Position, boundaries: string): readonly Area[] | undefined {
+    const known = outlines.known(boundaries)
+    return known && isClearOf(known, position) ? [] : undefined
+  }
 
   // No cell or place makes a query fail: asking again for fewer would not help.
   const common = { concurrency, failsAll: () => true }
@@ -101,10 +110,12 @@ export function createAreaFinder(
   return {
     fromMemory(position, boundaries) {
       const cell = cells.get(numberOf(position), boundaries)
-      return cell && areasAt(cell, position)
+      return cell ? areasAt(cell, position) : noneAt(position, boundaries)
     },
     async find(position, boundaries, party) {
       const known = cells.get(numberOf(position), boundaries)
+      const none = known ? undefined : noneAt(position, boundaries)
+      if (none) return none
       const cell = known ?? (await askAndRecord(cellAround(position), party))
       return areasAt(cell, position) ?? askPlace(position, party)
     },

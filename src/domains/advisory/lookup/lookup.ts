@@ -9,6 +9,7 @@ import type { Wait } from '#src/lib/patience.ts'
 import type { Products } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
 import { type AreaFinder, type AreaFinderState, createAreaFinder } from './areas.ts'
+import { createOutlineStore, type OutlineStore, type OutlineStoreState } from './outlines.ts'
 import { createPixelReader, type PixelReader, type PixelReaderState } from './pixels.ts'
 import type { PublishedRelease } from './published-release.ts'
 import type { Position } from './queries.ts'
@@ -43,6 +44,7 @@ export type WorkInRelease<Result> = (
 export interface Lookup {
   readonly reasons: Reasons
   readonly areas: AreaFinder
+  readonly outlines: OutlineStore
   /** What is published, as far as that is known without waiting. */
   known(): Snapshot | undefined
   /** The release that answers for a series now; undefined where nothing is published for it. */
@@ -92,6 +94,7 @@ export interface Lookup {
 export interface LookupState extends PixelReaderState {
   snapshot: SnapshotState | undefined
   areas: AreaFinderState
+  outlines: OutlineStoreState
   /** Points and batches in the lane through the database. */
   queue: QueueState
 }
@@ -110,7 +113,8 @@ export function createLookup(database: Database, config: Config, products: Produ
   const concurrency = CONCURRENT_QUERIES[kind]
   const snapshots = createSnapshots(database, products, config.RELEASE_MAX_AGE_MS)
   const pixels = createPixelReader(reader, { cacheBytes: config.TILE_CACHE_MB * MEGABYTE, concurrency })
-  const areas = createAreaFinder(reader, concurrency)
+  const outlines = createOutlineStore(reader)
+  const areas = createAreaFinder(reader, concurrency, outlines)
   const reasons = createReasons(areas, products)
   const room = createFairRoom(config.DATABASE_QUEUE_LIMIT, overloaded)
 
@@ -139,6 +143,7 @@ export function createLookup(database: Database, config: Config, products: Produ
   return {
     reasons,
     areas,
+    outlines,
     known: snapshots.known,
     inRelease,
     inReleaseQueued,
@@ -172,6 +177,7 @@ export function createLookup(database: Database, config: Config, products: Produ
       ...pixels.state(),
       snapshot: snapshots.state(),
       areas: areas.state(),
+      outlines: outlines.state(),
       queue: room.state(),
     }),
   }

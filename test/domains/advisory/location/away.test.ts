@@ -1,21 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { createLocationValidator, type LocationValidator } from '#src/domains/advisory/location/validator.ts'
-import { createLookup } from '#src/domains/advisory/lookup/lookup.ts'
+import { createLookup, type Lookup } from '#src/domains/advisory/lookup/lookup.ts'
 import { EVERYBODY } from '#src/lib/fair-line.ts'
 import { PRODUCTS } from '#src/products/index.ts'
 import { createProxiedApp, type ProxiedApp } from '#test/setup/proxied-app.ts'
 
+const GULF_OF_GUINEA = { lat: 2, lng: -0.5 }
 const KIGALI = { lat: -1.95, lng: 30.06 }
 
 describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('without the database', () => {
   let service: ProxiedApp
+  let lookup: Lookup
   let validator: LocationValidator
   beforeAll(async () => {
     service = await createProxiedApp()
     // Known for longer than the test takes.
     const config = loadConfig({ DATABASE_URL: service.databaseUrl, RELEASE_MAX_AGE_MS: '60000' })
-    const lookup = createLookup(service.database, config, PRODUCTS)
+    lookup = createLookup(service.database, config, PRODUCTS)
     validator = createLocationValidator(service.database.reader, lookup, PRODUCTS.list)
   })
   afterAll(() => service.close())
@@ -28,10 +30,14 @@ describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('without the data
       country_code: 'rwa',
       products: { yield: { available: true } },
     })
+    const atSea = await validator.validate(GULF_OF_GUINEA, EVERYBODY)
+    expect(atSea).toMatchObject({ valid: false, nearest: { country_code: 'gha' } })
+    await lookup.outlines.read(lookup.known()?.boundaries as string)
     await service.proxy.cut()
     expect(validator.fromMemory(KIGALI)).toEqual(answer)
+    expect(validator.fromMemory(GULF_OF_GUINEA)).toEqual(atSea)
     expect(await validator.validate(KIGALI, EVERYBODY)).toEqual(answer)
-    const elsewhere = { lat: 0.35, lng: 32.6 }
+    const elsewhere = { lat: 9.5, lng: 38.5 }
     expect(validator.fromMemory(elsewhere)).toBeUndefined()
     await expect(validator.validate(elsewhere, EVERYBODY)).rejects.toThrow()
   })

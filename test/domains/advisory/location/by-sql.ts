@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { LocationValidation } from '#schemas/location.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { placeOf } from '#src/domains/advisory/location/place.ts'
+import { findNearestCountries } from '#src/domains/advisory/location/queries.ts'
 import type { Area } from '#src/domains/advisory/lookup/area-queries.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 
@@ -10,25 +11,23 @@ export interface AskedPlace {
   lng: number
 }
 
-/** What an answer says of a place in a country, and of one in none that it lies in none. */
-export type Located =
-  | (Pick<LocationValidation, 'country_code' | 'admin' | 'crop'> & { products: object })
-  | null
-
 interface CountryOffer {
   crop: string | null
   withValue: string[]
   published: string[]
 }
 
-/** Where places lie, and which products have a value there, by PostGIS alone. */
+/** What is answered of places, without a country that they should lie in, by PostGIS alone. */
 export async function locatedBySql(
   db: Kysely<Tables>,
   products: readonly ProductDefinition[],
   places: AskedPlace[],
-): Promise<Located[]> {
+): Promise<LocationValidation[]> {
   const found = await areasBySql(db, places)
   const chosen = found.map((areas) => placeOf(areas, undefined))
+  const outside = places.filter((_, at) => !chosen[at])
+  const elsewhere = await elsewhereBySql(db, outside)
+  const names = await namesOfCountries(db)
   const offers = await offersBySql(
     db,
     products,
@@ -36,8 +35,8 @@ export async function locatedBySql(
   )
   return chosen.map((place, at) => {
     const { crop, withValue, published } = offers[at] as CountryOffer
-    if (!place) return null
     const reasonOf = ({ code, seasonal }: ProductDefinition) => {
+      if (!place) return 'OUTSIDE_COUNTRY'
       if (seasonal && crop === null) return 'CROP_NOT_AVAILABLE'
       return published.includes(code) ? 'NO_DATA' : 'NO_RELEASE'
     }
@@ -48,12 +47,48 @@ export async function locatedBySql(
         : { available: false, reason: reasonOf(product) },
     ])
     return {
-      country_code: place.countryCode,
-      admin: place.admin,
+      valid: place !== undefined,
+      country_code: place?.countryCode ?? null,
+      country: names.get(place?.countryCode ?? '') ?? null,
+      admin: place?.admin ?? [],
       crop,
       products: Object.fromEntries(available),
+      ...(!place && elsewhere[outside.indexOf(places[at] as AskedPlace)]),
     }
   })
+}
+
+/** What is said of places in no country. */
+async function elsewhereBySql(
+  db: Kysely<Tables>,
+  places: AskedPlace[],
+): Promise<Pick<LocationValidation, 'nearest' | 'hint'>[]> {
+  if (places.length === 0) return []
+  const nearest = await findNearestCountries(
+    db,
+    places.map(({ lng, lat }) => ({ longitude: lng, latitude: lat })),
+  )
+  const swapped = await areasBySql(
+    db,
+    places.map(({ lat, lng }) => ({ lat: lng, lng: lat })),
+  )
+  const names = await namesOfCountries(db)
+  return places.map(({ lng }, at) => {
+    // What would be no latitude is not taken for one.
+    const meant = Math.abs(lng) <= 90 ? placeOf(swapped[at] ?? [], undefined) : undefined
+    const country = meant && names.get(meant.countryCode)
+    return {
+      ...(nearest[at] && { nearest: nearest[at] }),
+      ...(country && {
+        hint: `With lat and lng swapped the point would lie in ${country}: did you mean lng, lat?`,
+      }),
+    }
+  })
+}
+
+async function namesOfCountries(db: Kysely<Tables>): Promise<Map<string, string>> {
+  const rows = await db.selectFrom('country').select(['code', 'name']).execute()
+  return new Map(rows.map(({ code, name }) => [code, name]))
 }
 
 async function areasBySql(db: Kysely<Tables>, places: AskedPlace[]): Promise<Area[][]> {

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Area } from '#src/domains/advisory/lookup/area-queries.ts'
 import { type AreaFinder, createAreaFinder } from '#src/domains/advisory/lookup/areas.ts'
+import { createOutlineStore, type OutlineStore } from '#src/domains/advisory/lookup/outlines.ts'
 import type { Position } from '#src/domains/advisory/lookup/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
@@ -73,6 +74,8 @@ function namesOf(areas: readonly Area[] | undefined): string[] | undefined {
 describe('the areas of positions', () => {
   let service: TestApp
   let finder: AreaFinder
+  /** Without any in memory. */
+  let outlines: OutlineStore
   let boundaries: string
   let borders: [number, number][]
   beforeAll(async () => {
@@ -80,7 +83,8 @@ describe('the areas of positions', () => {
     await load(service, 'ken', 0, rectangle(36.0001, 3.5, 37.03, 5.5))
     await load(service, 'eth', 0, ETHIOPIA)
     await load(service, 'eth', 1, rectangle(37.05, 3.55, 37.55, 4.5))
-    finder = createAreaFinder(service.database.reader, 1)
+    outlines = createOutlineStore(service.database.reader)
+    finder = createAreaFinder(service.database.reader, 1, outlines)
     boundaries = await versionOf(service)
     const { rows } = await sql<{ x: number; y: number }>`
       select st_x(geom) as x, st_y(geom) as y
@@ -124,7 +128,7 @@ describe('the areas of positions', () => {
   })
 
   test('are known of all of a cell once one of its positions was asked for, but within centimetres of a border', async () => {
-    const fresh = createAreaFinder(service.database.reader, 1)
+    const fresh = createAreaFinder(service.database.reader, 1, outlines)
     const at = (longitude: number) => namesOf(fresh.fromMemory({ longitude, latitude: 3.91 }, boundaries))
     expect(at(37.02)).toBeUndefined()
     expect(namesOf(await fresh.find({ longitude: 37.02, latitude: 3.91 }, boundaries))).toEqual(['ken0'])
@@ -148,12 +152,12 @@ describe('the areas of positions', () => {
   })
 
   test('are kept for so many bytes of cells, the oldest of which make room', async () => {
-    const measured = createAreaFinder(service.database.reader, 1)
+    const measured = createAreaFinder(service.database.reader, 1, outlines)
     const positions = [36.2, 36.3, 36.4].map((longitude) => ({ longitude, latitude: 3.9 }))
     for (const position of positions) await measured.find(position, boundaries)
     const { cells, bytes } = measured.state()
     expect(cells).toBe(3)
-    const fresh = createAreaFinder(service.database.reader, 1, bytes - 1)
+    const fresh = createAreaFinder(service.database.reader, 1, outlines, bytes - 1)
     for (const position of positions) await fresh.find(position, boundaries)
     expect(positions.map((position) => namesOf(fresh.fromMemory(position, boundaries)))).toEqual([
       undefined,
@@ -166,7 +170,7 @@ describe('the areas of positions', () => {
   })
 
   test('are not kept where other boundaries were asked than those that are known of', async () => {
-    const fresh = createAreaFinder(service.database.reader, 1)
+    const fresh = createAreaFinder(service.database.reader, 1, outlines)
     const position = { longitude: 36.31, latitude: 3.91 }
     for (const version of ['of before', 'of before', boundaries]) {
       expect(fresh.fromMemory(position, version)).toBeUndefined()

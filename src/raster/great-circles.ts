@@ -1,0 +1,91 @@
+/** A position in degrees. */
+export interface SpherePosition {
+  longitude: number
+  latitude: number
+}
+
+/** The position of an outline that is nearest to another on the sphere. */
+export interface NearestOnSphere extends SpherePosition {
+  /** The angle between them, in radians. */
+  angle: number
+}
+
+/** The numbers of a position on the unit sphere. */
+const AXES = 3
+
+const RADIANS = Math.PI / 180
+
+/** Positions on the unit sphere, three numbers each, of longitudes and latitudes by turns. */
+export function onSphere(positions: Float64Array): Float64Array {
+  const vectors = new Float64Array((positions.length / 2) * AXES)
+  for (let at = 0; at * 2 < positions.length; at++) {
+    const longitude = (positions[2 * at] as number) * RADIANS
+    const latitude = (positions[2 * at + 1] as number) * RADIANS
+    vectors[AXES * at] = Math.cos(latitude) * Math.cos(longitude)
+    vectors[AXES * at + 1] = Math.cos(latitude) * Math.sin(longitude)
+    vectors[AXES * at + 2] = Math.sin(latitude)
+  }
+  return vectors
+}
+
+/**
+ * The position of some rings that is nearest to another one, where their edges are parts of great circles: so does
+ * PostGIS look for it, before it measures the distance on the ellipsoid.
+ *
+ * @param rings as `onSphere` gives them
+ */
+export function nearestOnSphere(
+  rings: readonly Float64Array[],
+  { longitude, latitude }: SpherePosition,
+): NearestOnSphere {
+  const [px, py, pz] = onSphere(Float64Array.of(longitude, latitude)) as unknown as [number, number, number]
+  // Squares of chords: they grow with the angle, and are precise also where it is small.
+  let least = Number.POSITIVE_INFINITY
+  let x = 0
+  let y = 0
+  let z = 0
+  for (const ring of rings) {
+    let ax = ring[0] as number
+    let ay = ring[1] as number
+    let az = ring[2] as number
+    for (let at = AXES; at < ring.length; at += AXES) {
+      const bx = ring[at] as number
+      const by = ring[at + 1] as number
+      const bz = ring[at + 2] as number
+      const toEnd = (px - bx) ** 2 + (py - by) ** 2 + (pz - bz) ** 2
+      if (toEnd < least) {
+        least = toEnd
+        x = bx
+        y = by
+        z = bz
+      }
+      const cosine = ax * bx + ay * by + az * bz
+      const alongA = px * ax + py * ay + pz * az
+      const alongB = px * bx + py * by + pz * bz
+      // Where both hold, the great circle comes nearest between the ends of the edge.
+      if (alongB > alongA * cosine && alongA > alongB * cosine) {
+        const nx = ay * (bz - az) - az * (by - ay)
+        const ny = az * (bx - ax) - ax * (bz - az)
+        const nz = ax * (by - ay) - ay * (bx - ax)
+        const length = Math.sqrt(nx * nx + ny * ny + nz * nz)
+        const sine = ((px - ax) * nx + (py - ay) * ny + (pz - az) * nz) / length
+        const squared = sine * sine
+        const toCircle = (2 * squared) / (1 + Math.sqrt(Math.max(0, 1 - squared)))
+        if (toCircle < least) {
+          least = toCircle
+          x = px - (sine * nx) / length
+          y = py - (sine * ny) / length
+          z = pz - (sine * nz) / length
+        }
+      }
+      ax = bx
+      ay = by
+      az = bz
+    }
+  }
+  return {
+    longitude: Math.atan2(y, x) / RADIANS,
+    latitude: Math.atan2(z, Math.hypot(x, y)) / RADIANS,
+    angle: 2 * Math.asin(Math.min(1, Math.sqrt(least) / 2)),
+  }
+}
