@@ -19,7 +19,7 @@ export interface AreaCells {
    * @param boundaries which are loaded: what was recorded with others is forgotten
    */
   get(number: number, boundaries: string): AreaCell | undefined
-  /** @param boundaries that the cell is of: it is not kept where others have been loaded */
+  /** @param boundaries that the cell is of, as the database has said: it is not kept where others are known to be loaded */
   record(number: number, cell: AreaCell, boundaries: string): void
   state(): { cells: number; bytes: number }
 }
@@ -37,16 +37,18 @@ export function createAreaCells(limit: number): AreaCells {
   let current: string | undefined
   let replaced: string | undefined
 
-  /** Whether what is recorded is of these boundaries. Those that others have replaced do not come back. */
-  function isCurrent(boundaries: string): boolean {
-    if (boundaries === current) return true
-    if (boundaries === replaced) return false
+  function beginAnew(boundaries: string): void {
     for (const kept of [cells, areas, lists]) kept.clear()
     bytes = 0
     oldest = cells.keys()
     replaced = current
     current = boundaries
-    return true
+  }
+
+  /** Whether what is recorded is of these boundaries. That others have been replaced is known, whoever asks by them. */
+  function isCurrent(boundaries: string): boolean {
+    if (boundaries !== current && boundaries !== replaced) beginAnew(boundaries)
+    return boundaries === current
   }
 
   function sharedArea(area: Area): Area {
@@ -65,6 +67,8 @@ export function createAreaCells(limit: number): AreaCells {
   return {
     get: (number, boundaries) => (isCurrent(boundaries) ? cells.get(number) : undefined),
     record(number, { throughout, partly, bytes: added }, boundaries) {
+      // The database has them again: a backup has been restored.
+      if (boundaries === replaced) beginAnew(boundaries)
       if (boundaries !== current || cells.has(number)) return
       const shared = partly.map(({ area, polygons }) => ({ area: sharedArea(area), polygons }))
       cells.set(number, { throughout: sharedList(throughout), partly: shared, bytes: added })

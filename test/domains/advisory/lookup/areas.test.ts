@@ -186,6 +186,28 @@ describe('the areas of positions', () => {
   })
 })
 
+test('are kept again where a backup has brought back the boundaries of before', async () => {
+  const service = await createTestApp({ template: 'empty' })
+  onTestFinished(() => service.close())
+  await load(service, 'ken', 0, rectangle(36, 3.5, 37, 5.5))
+  const finder = createAreaFinder(service.database.reader, 1, createOutlineStore(service.database.reader))
+  const position = { longitude: 36.31, latitude: 3.91 }
+  const before = await versionOf(service)
+  expect(namesOf(await finder.find(position, before))).toEqual(['ken0'])
+  await load(service, 'eth', 0, rectangle(38, 3.5, 39, 5.5))
+  const after = await versionOf(service)
+  expect(finder.fromMemory(position, after)).toBeUndefined()
+  expect(namesOf(await finder.find(position, after))).toEqual(['ken0'])
+
+  for (const table of ['admin_area', 'boundary_set'] as const) {
+    await service.database.writer.deleteFrom(table).where('country_code', '=', 'eth').execute()
+  }
+  expect(await versionOf(service)).toBe(before)
+  expect(finder.fromMemory(position, before)).toBeUndefined()
+  expect(namesOf(await finder.find(position, before))).toEqual(['ken0'])
+  expect(namesOf(finder.fromMemory(position, before))).toEqual(['ken0'])
+})
+
 test('boundaries are heeded within two seconds of their load', async () => {
   const service = await createTestApp({ template: 'empty' })
   onTestFinished(() => service.close())
