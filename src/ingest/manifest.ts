@@ -21,6 +21,7 @@ const LayerEntry = Type.Object(
     scale: Type.Optional(Type.Number()),
     offset: Type.Optional(Type.Number()),
     nodata: Type.Optional(Type.Union([Type.Number(), Type.Literal('nan'), Type.Literal('none')])),
+    mask: Type.Optional(Type.Literal('none')),
     srid: Type.Optional(Type.Integer({ minimum: 1 })),
     decimals: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 })),
   },
@@ -196,6 +197,7 @@ function describe(error: ErrorObject, known: { manifest: string[]; layer: string
   }
   if (keyword === 'type' && params.type === 'boolean') return { path, message: 'must be true or false' }
   if (field === 'nodata') return { path, message: 'must be a number, nan or none' }
+  if (keyword === 'const') return { path, message: `must be ${params.allowedValue}` }
   return { path, message: error.message ?? 'is not valid' }
 }
 

@@ -56,6 +56,12 @@ export function asPixels(type: PixelType, bytes: Uint8Array): Pixels {
   return new PIXEL_TYPES[type].PixelArray(bytes.buffer as ArrayBuffer, bytes.byteOffset, count)
 }
 
+/** Pixels in another type, which holds all of them. */
+export function withType(pixels: Pixels, type: PixelType): Pixels {
+  const { PixelArray } = PIXEL_TYPES[type]
+  return pixels instanceof PixelArray ? pixels : PixelArray.from(pixels as Iterable<number>)
+}
+
 const LOWEST_FLOAT32 = -3.4028234663852886e38
 
 /**
@@ -69,6 +75,31 @@ export function storedNodata(type: PixelType, nodata: number | undefined): numbe
   if (type === '64BF') return -Number.MAX_VALUE
   if (type === '32BF') return LOWEST_FLOAT32
   return nodata !== undefined && fits(type, nodata) ? nodata : undefined
+}
+
+/** A type that holds every pixel of a type of integers, and others besides. */
+const WIDER: Partial<Record<PixelType, PixelType>> = {
+  '8BSI': '16BSI',
+  '8BUI': '16BSI',
+  '16BSI': '32BSI',
+  '16BUI': '32BSI',
+  '32BSI': '64BF',
+  '32BUI': '64BF',
+}
+
+/**
+ * How pixels are stored some of which are missing, by a mask: where each value of their type may be a real
+ * one, in a wider type, whose lowest value means none.
+ */
+export function storedWithGaps(pixelType: PixelType, nodata: number | undefined): Required<StoredBand> {
+  const same = storedNodata(pixelType, nodata)
+  if (same !== undefined) return { pixelType, nodata: same }
+  const wider = WIDER[pixelType] as PixelType
+  return { pixelType: wider, nodata: storedNodata(wider, lowestOf(wider)) as number }
+}
+
+function lowestOf(type: PixelType): number {
+  return nearestPixel(type, -Number.MAX_VALUE)
 }
 
 function fits(type: PixelType, value: number): boolean {
@@ -97,5 +128,12 @@ export function markNodata(pixels: Pixels, type: PixelType, nodata: number | und
   for (let index = 0; index < pixels.length; index++) {
     const value = pixels[index] as number
     if (value === inFile || value - value !== 0) pixels[index] = stored
+  }
+}
+
+/** Replaces the pixels that a mask of the same size has 0 for by the stored nodata value, in place. */
+export function markMasked(pixels: Pixels, mask: Pixels, nodata: number): void {
+  for (let index = 0; index < pixels.length; index++) {
+    if (mask[index] === 0) pixels[index] = nodata
   }
 }

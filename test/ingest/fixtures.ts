@@ -14,6 +14,11 @@ export function fixture(name: string): string {
   return fileURLToPath(new URL(`../fixtures/rasters/${name}`, import.meta.url))
 }
 
+/** The path of a file that test/fixtures/raster_kinds.py has made. */
+export function kindFixture(name: string): string {
+  return fileURLToPath(new URL(`../fixtures/raster-kinds/${name}`, import.meta.url))
+}
+
 /** What a test says of a layer; the unit is kg/ha. */
 export interface LayerText {
   file: string

@@ -70,7 +70,7 @@ describe('manifests', () => {
       `${HEAD}colour: green\nlayers:\n${layer('scenario: Normal', 'unit: kg/ha', 'bnad: 2')}`,
       [
         'manifest.yaml:7: colour is not known; allowed here: product, country_code, crop, forecast_period, source, licence, synthetic, layers',
-        'manifest.yaml:12: layers[0].bnad is not known; allowed here: file, band, input, scenario, unit, scale, offset, nodata, srid, decimals',
+        'manifest.yaml:12: layers[0].bnad is not known; allowed here: file, band, input, scenario, unit, scale, offset, nodata, mask, srid, decimals',
       ].join('\n'),
     ],
     [
@@ -96,6 +96,11 @@ describe('manifests', () => {
       'a nodata value that is none',
       `${HEAD}layers:\n${layer('scenario: Normal', 'unit: kg/ha', 'nodata: nothing')}`,
       'manifest.yaml:11: layers[0].nodata must be a number, nan or none',
+    ],
+    [
+      'a mask that is anything but none',
+      `${HEAD}layers:\n${layer('scenario: Normal', 'unit: kg/ha', 'mask: other.tif')}`,
+      'manifest.yaml:11: layers[0].mask must be none',
     ],
     [
       'an input for yield, and no scenario',

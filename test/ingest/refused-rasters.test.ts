@@ -1,7 +1,9 @@
 // Runs on a server alone: what is refused never gets to the database.
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { fixture } from './fixtures.ts'
+import { zlibZeros } from './bombs.ts'
+import { fixture, kindFixture } from './fixtures.ts'
 import { createRefusingIngest, type RefusingIngest } from './refusals.ts'
 import { TAGS, type TiffOptions, writeTiff } from './tiff.ts'
 
@@ -134,6 +136,46 @@ describe('CRSs that cannot be used', () => {
     const file = await raster('pole.tif', { tags: { [TAGS.tiepoints]: ['double', [0, 0, 0, 9, 138, 0]] } })
     expect(await ingest.refusalOfFile(file)).toBe(
       'pole.tif band 1 has a grid that does not lie on the Earth in EPSG:4326: is that its CRS?',
+    )
+  })
+})
+
+describe('masks that cannot be used', () => {
+  test('a band that is the alpha of the others', async () => {
+    expect(await ingest.refusalOfFile(kindFixture('alpha-uint8.tif'), { band: 2 })).toBe(
+      `Band 2 of ${kindFixture('alpha-uint8.tif')} is an alpha band, which says where the others have values; where it has values of its own, give the layer "mask: none".`,
+    )
+  })
+
+  const masked = async (name: string, mask: Partial<TiffOptions>) => {
+    await raster(name, {})
+    await raster(`${name}.msk`, { bits: 8, format: 1, row: () => new Uint8Array(20).fill(255), ...mask })
+    return ingest.refusalOfFile(name)
+  }
+
+  test('of another size', async () => {
+    expect(await masked('size.tif', { height: 10 })).toBe(
+      'size.tif.msk has a mask of 20 x 10 pixels, and its image has 20 x 20.',
+    )
+  })
+
+  test('of 16-bit pixels', async () => {
+    expect(await masked('deep.tif', { bits: 16, row: () => new Uint16Array(20).fill(1) })).toBe(
+      'deep.tif.msk has a mask of 16-bit pixels; masks of 1 or 8 bits are read.',
+    )
+  })
+
+  test('that is no TIFF', async () => {
+    await writeFile(join(ingest.folder, `${await raster('text.tif', {})}.msk`), 'not a mask')
+    expect(await ingest.refusalOfFile('text.tif')).toBe(
+      'text.tif.msk, the mask of text.tif, is damaged or not a TIFF file.',
+    )
+  })
+
+  test('that holds more than its pixels', async () => {
+    const tags: TiffOptions['tags'] = { 259: ['short', [8]], 278: ['long', [20]] }
+    expect(await masked('bomb.tif', { tags, strips: [zlibZeros(1e9)] })).toBe(
+      'bomb.tif.msk cannot be read at rows 0 to 19: its DEFLATE data hold more than the 400 bytes of its pixels.',
     )
   })
 })

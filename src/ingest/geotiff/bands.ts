@@ -18,7 +18,7 @@ const SIGNED = 2
 const FLOAT = 3
 
 /** How the samples of an image look in memory; all its bands are alike. */
-export type SampleType = Pick<SampleLayout, 'pixelType' | 'bytes' | 'float'>
+export type SampleType = Pick<SampleLayout, 'pixelType' | 'bytes' | 'float' | 'packed'>
 
 /**
  * @param band from 1

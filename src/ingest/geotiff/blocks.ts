@@ -5,7 +5,7 @@ import { bytesOf, nearestPixel, type Pixels, pixelsOf } from '#src/raster/pixels
 import { nodataOf, type SampleType } from './bands.ts'
 import type { FileBytes } from './bytes.ts'
 import { COMPRESSIONS, type Decompress, NOT_COMPRESSED, OTHER_COMPRESSIONS } from './compression.ts'
-import { PREDICTORS, type SampleLayout, samplesOf } from './samples.ts'
+import { bytesOfRow, PREDICTORS, type SampleLayout, samplesOf } from './samples.ts'
 
 // geotiff leaves large tags until they are asked for, and then takes them for little-endian: have it
 // read where the blocks are at once, in the byte order of the file.
@@ -168,7 +168,7 @@ const CHOPPED_BYTES = 64 * 1024
 function chopped(layout: Layout): Layout {
   const { image, block, tiled, decompress, offsets, lengths, samples, stride } = layout
   const whole = !tiled && block.height >= image.height && decompress === COMPRESSIONS.get(NOT_COMPRESSED)
-  const rowBytes = image.width * stride * samples.bytes
+  const rowBytes = bytesOfRow(samples, image.width * stride)
   if (!whole || lengths.some((length) => length < rowBytes * image.height)) return layout
   const height = Math.max(1, Math.floor(CHOPPED_BYTES / rowBytes))
   const rows = Array.from({ length: Math.ceil(image.height / height) }, (_, index) => index * height)
@@ -192,7 +192,7 @@ async function samplesAt(layout: Layout, file: FileBytes, index: number, row: nu
   const [offset, length] = [layout.offsets[index] as number, layout.lengths[index] as number]
   if (offset === 0 || length === 0) return pixelsOf(samples.pixelType, rowLength * height).fill(fill)
 
-  const rowBytes = rowLength * samples.bytes
+  const rowBytes = bytesOfRow(samples, rowLength)
   const size = rowBytes * height
   // No compression makes twice as much of its samples: what lies behind that is none of them.
   const { data } = await file.fetchSlice({ offset, length: Math.min(length, 2 * size + SPARE_BYTES) })

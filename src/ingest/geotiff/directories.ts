@@ -12,7 +12,8 @@ const MAX_DIRECTORIES = 100
 const MAX_ENTRIES = 65_535
 
 const NEW_SUBFILE_TYPE = 254
-/** Its bit of a transparency mask. */
+/** Its bits of an overview, and of a transparency mask. */
+const REDUCED = 1
 const MASK = 4
 
 /** How the numbers of a file are written: classic TIFF has offsets of 4 bytes, BigTIFF of 8. */
@@ -22,6 +23,7 @@ interface Form {
 }
 
 interface Directory {
+  /** Whether it is of the mask of the whole image, not of one of its overviews. */
   masks: boolean
   /** Where the next one lies; 0 after the last. */
   next: number
@@ -31,15 +33,15 @@ interface Directory {
  * Walks through the directories of a TIFF before anything is read that they point at: geotiff takes their
  * word for how long a tag is, and follows a circle for ever.
  *
- * @returns whether one of them is of a mask
+ * @returns which of them, from 0, is of the mask of the first
  * @throws {OperatorError} where a tag is longer than any raster needs, or the directories do not end
  */
-export async function examineDirectories(file: FileBytes, path: string): Promise<{ masked: boolean }> {
+export async function examineDirectories(file: FileBytes, path: string): Promise<{ mask?: number }> {
   const head = await viewOf(file, 0, 16)
   const form: Form = { littleEndian: head.getUint8(0) === 0x49, big: false }
   form.big = head.getUint16(2, form.littleEndian) === 43
   const seen = new Set<number>()
-  let masked = false
+  let mask: number | undefined
   let offset = offsetAt(head, form.big ? 8 : 4, form)
   while (offset !== 0) {
     if (seen.has(offset)) throw new OperatorError(`${path} is damaged: its directories go round in a circle.`)
@@ -47,12 +49,11 @@ export async function examineDirectories(file: FileBytes, path: string): Promise
       throw new OperatorError(`${path} has more than ${MAX_DIRECTORIES} images; one of them is read.`)
     }
     const directory = await examine(file, offset, form, path)
-    // Only the first image is read; the mask would be of it.
-    masked ||= seen.size > 0 && directory.masks
+    if (directory.masks && seen.size > 0) mask ??= seen.size
     seen.add(offset)
     offset = directory.next
   }
-  return { masked }
+  return { mask }
 }
 
 async function examine(file: FileBytes, offset: number, form: Form, path: string): Promise<Directory> {
@@ -76,7 +77,9 @@ async function examine(file: FileBytes, offset: number, form: Form, path: string
         `${path} says that its tag ${tag} has ${values} values, which are ${bytes} bytes; at most ${MAX_TAG_BYTES} are read of a tag.`,
       )
     }
-    if (tag === NEW_SUBFILE_TYPE) masks = (entries.getUint8(at + valueByte(form)) & MASK) !== 0
+    if (tag === NEW_SUBFILE_TYPE) {
+      masks = (entries.getUint8(at + valueByte(form)) & (MASK | REDUCED)) === MASK
+    }
   }
   return { masks, next: offsetAt(entries, count * entryBytes, form) }
 }

@@ -10,17 +10,22 @@ import { FileBytes } from './bytes.ts'
 import { crsOf, type FileCrs } from './crs.ts'
 import { examineDirectories } from './directories.ts'
 import { gridOf } from './geotransform.ts'
+import { alphaBandOf, alphaMask, internalMask, type Mask, sideMask } from './masks.ts'
 import { refuseAbsurdSize, refuseInflated } from './size.ts'
 
-/** An open GeoTIFF: its grid and CRS, and its pixels in windows. Only the first image is read. */
+/** An open GeoTIFF: its grid and CRS, and its pixels in windows. Only the first image and its mask are read. */
 export interface RasterFile {
   path: string
   grid: PixelGrid
   crs: FileCrs
   /** Size of the strips or tiles that the file is compressed in, in pixels. */
   block: { width: number; height: number }
-  /** What the operator should know though it does not stop the load. */
-  warnings: string[]
+  /** What says which pixels have no value: a pixel is missing where one of them says so. */
+  masks: Mask[]
+  /** The band, from 1, that is one of the masks. */
+  alphaBand: number | undefined
+  /** Where masks are that lie beside it. */
+  maskPaths: string[]
   band(band: number): Promise<Band>
   /** The pixels of some bands (from 1) in a window, row by row, one array a band. */
   read(window: Window, bands: number[]): Promise<Pixels[]>
@@ -48,23 +53,38 @@ export async function openRaster(path: string): Promise<RasterFile> {
 }
 
 async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
-  const { masked } = await examineDirectories(file, path)
-  const image = await (await GeoTIFF.fromSource(file)).getImage()
+  const { mask } = await examineDirectories(file, path)
+  const tiff = await GeoTIFF.fromSource(file)
+  const image = await tiff.getImage()
   refuseAbsurdSize(image, path)
   const type = sampleTypeOf(image, path)
   refuseInflated(image, type, file.fileSize, path)
   const blocks = blocksOf(image, type, file, path)
   const grid = gridOf(image, path)
+  const alphaBand = alphaBandOf(image)
+  const masks = alphaBand === undefined ? [] : [alphaMask(blocks, alphaBand, path)]
+  if (mask !== undefined) masks.push(await internalMask(tiff, mask, image, file, path))
+  const beside = await sideMask(image, path)
+  if (beside) masks.push(beside)
   return {
     path,
     grid,
     crs: crsOf(image),
     block: { width: Math.min(blocks.width, grid.width), height: Math.min(blocks.height, grid.height) },
-    warnings: masked ? [`${path} has an internal mask, which is not read: use a nodata value.`] : [],
+    masks: masks.map((mask) => ({
+      ...mask,
+      read: (window, bands) =>
+        mask.read(window, bands).catch((error) => refuseUnreadWindow(mask.path, window, error)),
+    })),
+    alphaBand,
+    maskPaths: beside ? [beside.path] : [],
     band: (band) => bandOf(image, type, band, path).catch((error) => refuseDamaged(path, error)),
     read: (window, bands) =>
       blocks.read(window, bands).catch((error) => refuseUnreadWindow(path, window, error)),
-    close: () => file.close(),
+    close: async () => {
+      await beside?.close()
+      await file.close()
+    },
   }
 }
 

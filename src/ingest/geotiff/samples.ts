@@ -6,6 +6,8 @@ export interface SampleLayout {
   /** Bytes of a sample; 2 for half-precision floats, which become Float32. */
   bytes: number
   float: boolean
+  /** Eight samples in a byte, the first in its highest bit, as masks have them. */
+  packed?: boolean
   littleEndian: boolean
   predictor: number
 }
@@ -26,7 +28,8 @@ export function samplesOf(
   rowLength: number,
   stride: number,
 ): Pixels {
-  const { pixelType, predictor, float, littleEndian } = layout
+  const { pixelType, predictor, float, packed, littleEndian } = layout
+  if (packed) return unpacked(bytes, rowLength)
   if (predictor === PREDICTORS.floatingPoint) {
     // Its bytes are sorted from high to low, whatever the byte order of the file.
     undoFloatingPoint(bytes, layout.bytes, rowLength, stride)
@@ -36,6 +39,24 @@ export function samplesOf(
   if (predictor === PREDICTORS.horizontal) undoHorizontal(bytes, layout.bytes, rowLength, stride)
   if (float && layout.bytes === 2) return fromHalf(bytes)
   return asPixels(pixelType, bytes)
+}
+
+/** Bytes of a row of samples; each row begins in a byte of its own. */
+export function bytesOfRow({ bytes, packed }: SampleLayout, rowLength: number): number {
+  return packed ? Math.ceil(rowLength / 8) : rowLength * bytes
+}
+
+function unpacked(bytes: Uint8Array, rowLength: number): Uint8Array {
+  const rowBytes = Math.ceil(rowLength / 8)
+  const rows = bytes.length / rowBytes
+  const samples = new Uint8Array(rows * rowLength)
+  for (let row = 0; row < rows; row++) {
+    for (let at = 0; at < rowLength; at++) {
+      const byte = bytes[row * rowBytes + (at >> 3)] as number
+      samples[row * rowLength + at] = (byte >> (7 - (at & 7))) & 1
+    }
+  }
+  return samples
 }
 
 function swap(bytes: Uint8Array, size: number): void {

@@ -1,0 +1,50 @@
+import type { Grid, Window } from '#src/raster/grid.ts'
+import { TILE_SIZE } from '#src/raster/tiles.ts'
+import type { FileLayer } from './layers.ts'
+
+/** Pixels are read in windows of about this many bytes over all layers of a coverage. */
+const WINDOW_BYTES = 48 * 2 ** 20
+const SMALLEST_WINDOW_HEIGHT = 128
+
+/**
+ * Windows of whole blocks of the files, as wide as the grid where memory allows: a block that two
+ * windows share is decompressed twice. Where one block of each layer is too much, it is, piece by piece.
+ */
+export function windowsOf(grid: Grid, layers: FileLayer[]): Window[] {
+  const bytes = layers.reduce((sum, { pixelBytes }) => sum + pixelBytes, 0)
+  const most = Math.floor(WINDOW_BYTES / bytes)
+  const block = {
+    width: Math.max(...layers.map(({ file }) => file.block.width)),
+    height: Math.max(...layers.map(({ file }) => file.block.height)),
+  }
+  let height = inTiles(Math.max(block.height, SMALLEST_WINDOW_HEIGHT))
+  let width = grid.width
+  if (width * height > most) height = inTiles(block.height)
+  if (width * height > most) {
+    const blocks = Math.floor(most / height / block.width)
+    width = inTiles(block.width * Math.max(blocks, 1))
+  }
+  if (width * height > most) height = wholeTiles(most / width)
+  if (width * height > most) width = wholeTiles(most / height)
+  const windows: Window[] = []
+  for (let row = 0; row < grid.height; row += height) {
+    for (let column = 0; column < grid.width; column += width) {
+      windows.push({
+        column,
+        row,
+        width: Math.min(width, grid.width - column),
+        height: Math.min(height, grid.height - row),
+      })
+    }
+  }
+  return windows
+}
+
+/** As many pixels as make whole tiles, one of them at least. */
+function wholeTiles(pixels: number): number {
+  return Math.max(1, Math.floor(pixels / TILE_SIZE)) * TILE_SIZE
+}
+
+function inTiles(pixels: number): number {
+  return Math.ceil(pixels / TILE_SIZE) * TILE_SIZE
+}
