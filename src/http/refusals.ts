@@ -35,6 +35,11 @@ export function insufficientScope(scope: Scope): ApiError {
   )
 }
 
+/** What a caller is told whose account was deleted since it was let in. */
+export function accountDeleted(): ApiError {
+  return new ApiError('UNAUTHORIZED', 'The account has been deleted.')
+}
+
 /** What a request is told that has waited for the database as long as it may. */
 export function databaseUnavailable(): ApiError {
   return new ApiError('DATABASE_UNAVAILABLE', 'The database does not answer; try again later.')

@@ -22,10 +22,11 @@ export async function hasTwoFactor(db: Kysely<Tables>, userId: string): Promise<
   return (await findTwoFactor(db, userId))?.confirmed ?? false
 }
 
-/** Begins to set one up, anew where that was begun before; false where the account has one. */
+/** Begins to set one up, anew where that was begun before; false where the account has one, or is gone. */
 export async function putTwoFactor(db: Kysely<Tables>, userId: string, secret: Buffer): Promise<boolean> {
   const { rows } = await sql`
-    insert into two_factor as known (user_id, secret) values (${userId}, ${secret})
+    insert into two_factor as known (user_id, secret)
+    select id, ${secret}::bytea from app_user where id = ${userId} for key share
     on conflict (user_id) do update set secret = excluded.secret, begun_at = now()
       where known.confirmed_at is null
     returning 1`.execute(db)

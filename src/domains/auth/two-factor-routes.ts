@@ -15,6 +15,7 @@ import { findUser } from '#src/domains/user/queries.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf, sessionOf } from '#src/http/plugins/authentication.ts'
+import { accountDeleted } from '#src/http/refusals.ts'
 import { base32, otpauthUri, SECRET_BYTES } from '#src/lib/totp.ts'
 import { type CredentialDesk, WRONG_PASSWORD } from './credentials.ts'
 import { endOtherSessions } from './queries.ts'
@@ -109,8 +110,10 @@ function beginRoute(app: App, desk: CredentialDesk, seal: SecretSeal) {
       await desk.confirmPassword(id, request.body.password, visit)
       const secret = randomBytes(SECRET_BYTES)
       const user = await visit.atDatabase(async () => {
+        const begun = await putTwoFactor(db, id, seal.seal(id, secret))
         const known = await findUser(db, id)
-        return known && (await putTwoFactor(db, id, seal.seal(id, secret))) ? known : undefined
+        if (!known) throw accountDeleted()
+        return begun ? known : undefined
       })
       if (!user) throw new ApiError('TWO_FACTOR_ON', ON)
       return { secret: base32(secret), uri: otpauthUri(secret, user.email, SERVICE_NAME) }

@@ -4,6 +4,7 @@ import { FOREIGN_KEY_VIOLATION, isDatabaseUnavailable } from '#src/database/fail
 import type { Tables } from '#src/database/tables.ts'
 import { ApiError } from '#src/errors.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
+import { accountDeleted } from '#src/http/refusals.ts'
 import { type BatcherState, createBatcher } from '#src/lib/batcher.ts'
 import { codeOf } from '#src/lib/caught.ts'
 import type { Party } from '#src/lib/fair-line.ts'
@@ -145,8 +146,4 @@ function entryOf(record: AdvisoryRecord, stored: StoredTemplate, id: string): Hi
     answer: isTemplated ? answer.filling : text,
     bytes: Buffer.byteLength(request) + Buffer.byteLength(text),
   }
-}
-
-function accountDeleted(): ApiError {
-  return new ApiError('UNAUTHORIZED', 'The account has been deleted.')
 }

@@ -2,9 +2,10 @@ import type { FastifyRequest } from 'fastify'
 import { ref } from '#schemas/common.ts'
 import { DeletionReport, ProfileChanges, UserProfile } from '#schemas/user.ts'
 import { inTransaction } from '#src/database/transaction.ts'
-import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
+import { BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
+import { accountDeleted } from '#src/http/refusals.ts'
 import { deleteUser, findUser, updateUser } from './queries.ts'
 import { removeAccounts } from './removal.ts'
 
@@ -83,5 +84,5 @@ export function userRoutes(app: App): void {
 /** An account that was deleted in the moment since the caller was let in. */
 function living(user: UserProfile | undefined): UserProfile {
   if (user) return user
-  throw new ApiError('UNAUTHORIZED', 'The account has been deleted.')
+  throw accountDeleted()
 }

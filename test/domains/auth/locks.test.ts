@@ -1,10 +1,11 @@
 // Runs on a server alone: the embedded database has one session.
+import type { InjectOptions } from 'fastify'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
-import { logIn, PASSWORD, type Person, register, tryLogIn } from '#test/setup/people.ts'
+import { logIn, newPerson, PASSWORD, type Person, register, tryLogIn } from '#test/setup/people.ts'
 
 // The embedded database has one connection, where nobody meets.
 describe('what is done to an account meanwhile', () => {
@@ -78,5 +79,29 @@ describe('what is done to an account meanwhile', () => {
     expect([statusCode, JSON.parse(body).code]).toEqual([401, 'TWO_FACTOR_REQUIRED'])
     const { rows } = await other.query('select count(*)::integer from session where user_id = $1', [user.id])
     expect(rows).toEqual([{ count: 1 }])
+  })
+
+  test.each<[what: string, request: InjectOptions]>([
+    ['another name', { method: 'PATCH', url: '/user/profile', payload: { name: 'Amina' } }],
+    [
+      'work with an Idempotency-Key',
+      {
+        method: 'PATCH',
+        url: '/user/profile',
+        payload: { name: 'Amina' },
+        headers: { 'idempotency-key': 'once-and-no-more' },
+      },
+    ],
+    ['a key', { method: 'POST', url: '/auth/keys', payload: { name: 'Field app' } }],
+    ['a second factor', { method: 'POST', url: '/auth/two-factor', payload: { password: PASSWORD } }],
+  ])('who asks for %s while the account is deleted is told so', async (_, request) => {
+    const { user, headers } = await newPerson(service.app)
+    await other.query('begin')
+    await other.query('delete from app_user where id = $1', [user.id])
+    const asked = service.app.inject({ ...request, headers: { ...headers, ...request.headers } })
+    await untilBlocked(1)
+    await other.query('commit')
+    const { statusCode, body } = await asked
+    expect([statusCode, JSON.parse(body).code]).toEqual([401, 'UNAUTHORIZED'])
   })
 })
