@@ -29,6 +29,7 @@ import { openapi } from '#src/http/plugins/openapi.ts'
 import { overload } from '#src/http/plugins/overload.ts'
 import { patience } from '#src/http/plugins/patience.ts'
 import { limitedRate } from '#src/http/plugins/rate-limit.ts'
+import { rehearsal } from '#src/http/plugins/rehearsal.ts'
 import { requestCounts } from '#src/http/plugins/request-counts.ts'
 import { requestId, requestIdOf } from '#src/http/plugins/request-id.ts'
 import { robots } from '#src/http/plugins/robots.ts'
@@ -37,6 +38,7 @@ import { statementLog } from '#src/http/plugins/statement-log.ts'
 import { tracing } from '#src/http/plugins/tracing.ts'
 import { unknownPaths } from '#src/http/plugins/unknown-paths.ts'
 import { AJV_OPTIONS } from '#src/http/validation.ts'
+import { EVERYBODY } from '#src/lib/fair-line.ts'
 import { isWithin } from '#src/lib/network.ts'
 import { createTurns } from '#src/lib/turns.ts'
 import { type Config, isDebugged } from './config.ts'
@@ -44,6 +46,7 @@ import type { Database } from './database/client.ts'
 import { advisory } from './domains/advisory/index.ts'
 import { location } from './domains/advisory/location/index.ts'
 import { createLookup } from './domains/advisory/lookup/lookup.ts'
+import { warmUp } from './domains/advisory/warm-up.ts'
 import { createAuditRecords } from './domains/audit/records.ts'
 import { createAccounts } from './domains/auth/callers.ts'
 import type { HashingLines } from './domains/auth/hashing-lines.ts'
@@ -107,6 +110,7 @@ export async function buildApp(
   await app.register(metrics)
   await app.register(requestId)
   await app.register(basePath)
+  await app.register(rehearsal)
   await app.register(failureLog)
   await app.register(errorHandler)
   await app.register(tracing)
@@ -142,7 +146,7 @@ export async function buildApp(
   await app.register(docsPage, {
     synthetic: createSyntheticNotice(database.reader, config.RELEASE_MAX_AGE_MS, app.logFailure),
   })
-  const lookup = createLookup(database, config, products)
+  const lookup = createLookup(database, config, products, () => app.turns.next(EVERYBODY))
   const logged = levelsOf(config)
   await app.register(
     async (guarded) => {
@@ -165,6 +169,7 @@ export async function buildApp(
     { prefix: config.BASE_PATH },
   )
   await app.register(service, { prefix: config.BASE_PATH, ...logged('service') })
+  app.decorate('warmUp', () => warmUp(app, lookup))
   return app
 }
 

@@ -11,6 +11,7 @@ import type {
   UserTable,
 } from './account-tables.ts'
 import type { AuditRecordTable } from './audit-table.ts'
+import type { RequestCountTable, TileUseTable } from './count-tables.ts'
 import type {
   AdvisoryFeedbackTable,
   AdvisoryHistoryTable,
@@ -34,6 +35,7 @@ export interface Tables {
   coverage: CoverageTable
   layer: LayerTable
   raster_tile: { coverage_id: number; tile_row: number; tile_column: number; rast: string }
+  tile_use: TileUseTable
   tile_summary: { coverage_id: number; level: number; block_row: number; block_column: number; bands: Buffer }
   area_result: AreaResultTable
   boundary_set: BoundarySetTable
@@ -185,16 +187,4 @@ interface AdminAreaTable {
   centroid_lat: number
   positions: number
   simplified: string
-}
-
-interface RequestCountTable {
-  day: string
-  operation: string
-  status: number
-  code: string
-  requests: number
-  total_ms: number
-  max_ms: number
-  /** Read as text: the driver parses a bigint, but not those in an array. */
-  buckets: string[]
 }

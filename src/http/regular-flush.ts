@@ -1,6 +1,6 @@
 import type { App } from './app.ts'
 
-/** What a crash of the process may lose of what is counted in memory. */
+/** What a crash of the process may lose of what is counted in memory, where nothing else is said. */
 const FLUSH_MS = 10_000
 
 /**
@@ -9,9 +9,14 @@ const FLUSH_MS = 10_000
  *
  * @param sorry what is logged then
  */
-export function flushRegularly(app: App, flush: () => Promise<void>, sorry: string): void {
+export function flushRegularly(
+  app: App,
+  flush: () => Promise<void>,
+  sorry: string,
+  everyMs = FLUSH_MS,
+): void {
   const tryFlush = () => flush().catch((error) => app.logFailure(error, sorry))
-  const timer = setInterval(tryFlush, FLUSH_MS).unref()
+  const timer = setInterval(tryFlush, everyMs).unref()
   app.addHook('onClose', async () => {
     clearInterval(timer)
     await tryFlush()

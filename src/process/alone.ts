@@ -16,6 +16,7 @@ export async function run(config: Config, cluster: Cluster, { announcer, seconds
   const database = cluster.connect()
   const app = await buildApp(config, database)
   const scraped = await listenForScrapes(app)
+  await app.warmUp()
   await app.listen({ host: hostOf(config), port: config.PORT }).catch(({ message }: Error) => {
     throw new OperatorError(`Cannot listen: ${message}. Set HOST or PORT.`)
   })

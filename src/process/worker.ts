@@ -40,6 +40,7 @@ async function start({ config, worker }: ToStart, { say }: Announcer): Promise<v
   const database = serverCluster(config.DATABASE_URL as string, config).connect()
   const app = await buildApp(config, database, PRODUCTS, { worker, hashingLines })
   await app.ready()
+  await app.warmUp()
   // Node watches over headers from then on, and the service begins what it does in the background.
   app.server.emit('listening')
   hear = (message, socket) => {

@@ -103,9 +103,13 @@ function typeOf(value: unknown): string {
   return value instanceof Date ? 'Date' : typeof value
 }
 
-const TABLES_FILES = ['tables.ts', 'account-tables.ts', 'audit-table.ts', 'history-tables.ts'].map(
-  (name) => new URL(`../../src/database/${name}`, import.meta.url),
-)
+const TABLES_FILES = [
+  'tables.ts',
+  'account-tables.ts',
+  'audit-table.ts',
+  'count-tables.ts',
+  'history-tables.ts',
+].map((name) => new URL(`../../src/database/${name}`, import.meta.url))
 
 /**
  * What `tables.ts` says: one interface with the tables, each an interface with a column a line.

@@ -7,12 +7,16 @@ import { polygonsComponentsOf, polygonsSchemasOf } from '#schemas/polygons.ts'
 import { polygonsFormsOf } from '#schemas/polygons-forms.ts'
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
 import type { App } from '#src/http/app.ts'
+import { flushRegularly } from '#src/http/regular-flush.ts'
 import { batchRoutes } from './batch/routes.ts'
 import type { Lookup } from './lookup/lookup.ts'
 import { observeLookup } from './metrics.ts'
 import { pointEndpointsOf } from './point/endpoints.ts'
 import { pointRoutes } from './point/routes.ts'
 import { polygonRoutes } from './polygon/routes.ts'
+
+/** What is asked for most changes slowly. */
+const KEEP_USES_MS = 10 * 60_000
 
 export interface AdvisoryOptions {
   lookup: Lookup
@@ -39,6 +43,7 @@ export async function advisory(app: App, { lookup, record }: AdvisoryOptions): P
   for (const schema of components) app.addSchema(schema)
 
   observeLookup(app.metrics, lookup)
+  flushRegularly(app, lookup.keepTileUses, 'which tiles are asked for could not be kept yet', KEEP_USES_MS)
   app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
   pointRoutes(app, pointEndpointsOf(points, allProducts.response), lookup, record)
   await app.register(batchRoutes, { lookup, schemas: batches, forms })

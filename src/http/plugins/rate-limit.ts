@@ -34,6 +34,7 @@ export const limitedRate = fp(
     const count = app.createRateLimit()
 
     async function limit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+      if (app.rehearsing) return
       const found = await count(request)
       // Nobody is on a list of those who are let through.
       if (found.isAllowed) return
@@ -50,7 +51,7 @@ export const limitedRate = fp(
       route.onRequest = [...hooks, limit]
     })
   },
-  { name: 'limited-rate', dependencies: ['authentication'] },
+  { name: 'limited-rate', dependencies: ['authentication', 'rehearsal'] },
 )
 
 /** @param rate such as 600/min */

@@ -26,7 +26,7 @@ export const requestCounts = fp(
     function hookOf(name: string, pattern: RoutePattern) {
       const count = counterOf(name, pattern)
       return (request: FastifyRequest, reply: FastifyReply, done: () => void): void => {
-        count(reply.statusCode, request.errorCode ?? '', reply.elapsedTime)
+        if (!app.rehearsing) count(reply.statusCode, request.errorCode ?? '', reply.elapsedTime)
         done()
       }
     }
@@ -46,7 +46,7 @@ export const requestCounts = fp(
 
     flushRegularly(app, flush, 'requests could not be counted yet')
   },
-  { name: 'request-counts', dependencies: ['error-handler', 'metrics'] },
+  { name: 'request-counts', dependencies: ['error-handler', 'metrics', 'rehearsal'] },
 )
 
 /** What a route is counted as. Those that are no operation of the API are pages about it. */

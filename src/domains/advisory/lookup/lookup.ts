@@ -6,6 +6,7 @@ import { EVERYBODY, type Party } from '#src/lib/fair-line.ts'
 import type { QueueState } from '#src/lib/fair-queue.ts'
 import { createFairRoom } from '#src/lib/fair-room.ts'
 import type { Wait } from '#src/lib/patience.ts'
+import type { Pause } from '#src/lib/turns.ts'
 import type { Products } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
 import { type AreaFinder, type AreaFinderState, createAreaFinder } from './areas.ts'
@@ -15,8 +16,16 @@ import type { PublishedRelease } from './published-release.ts'
 import type { Position } from './queries.ts'
 import { createReasons, type Reasons } from './reasons.ts'
 import { ReplacedMeanwhile } from './replaced.ts'
-import { createSnapshots, type Snapshot, type SnapshotState, type Snapshots } from './snapshot.ts'
+import {
+  type BeforeAnswering,
+  createSnapshots,
+  type Snapshot,
+  type SnapshotState,
+  type Snapshots,
+} from './snapshot.ts'
+import type { TileUse } from './tile-use-queries.ts'
 import { type LayerValues, type StoredPixels, valuesOf } from './values.ts'
+import { createWarmUp } from './warm-up.ts'
 
 /** What a release says of a point. */
 export interface PointAdvice {
@@ -87,6 +96,16 @@ export interface Lookup {
   ): Promise<Result>
   /** The same for work that is about more than one series. */
   inSnapshotQueued<Result>(party: Party, work: WorkInSnapshot<Result>): Promise<Result>
+  /**
+   * Reads the tiles into memory that processes have been asked for most, as far as there is time and room for them.
+   *
+   * @returns what was asked for, most of all first
+   */
+  readMostUsed(withinMs: number): Promise<TileUse[]>
+  /** Tells the processes to come which tiles have been asked for since this was last done. */
+  keepTileUses(): Promise<void>
+  /** Has what has been asked for so far told to nobody. */
+  forgetTileUses(): void
   state(): LookupState
 }
 
@@ -107,13 +126,20 @@ const CONCURRENT_QUERIES = { embedded: 1, server: 2 }
 
 const MEGABYTE = 1_000_000
 
-/** Makes the look-up of a database, with caches of its own: one is enough for all who ask. */
-export function createLookup(database: Database, config: Config, products: Products): Lookup {
+/**
+ * Makes the look-up of a database, with caches of its own: one is enough for all who ask.
+ *
+ * @param pause lets requests go on where there is much to do beside them
+ */
+export function createLookup(database: Database, config: Config, products: Products, pause: Pause): Lookup {
   const { kind, reader } = database
   const concurrency = CONCURRENT_QUERIES[kind]
-  const snapshots = createSnapshots(database, products, config.RELEASE_MAX_AGE_MS)
   const pixels = createPixelReader(reader, { cacheBytes: config.TILE_CACHE_MB * MEGABYTE, concurrency })
   const outlines = createOutlineStore(reader)
+  const warmUp = createWarmUp(database, pixels, pause)
+  // Whoever asks for the tiles is told of the failure.
+  const readNew: BeforeAnswering = (...releases) => warmUp.readNew(...releases).catch(() => {})
+  const snapshots = createSnapshots(database, products, config.RELEASE_MAX_AGE_MS, readNew)
   const areas = createAreaFinder(reader, concurrency, outlines)
   const reasons = createReasons(areas, products)
   const room = createFairRoom(config.DATABASE_QUEUE_LIMIT, overloaded)
@@ -149,6 +175,9 @@ export function createLookup(database: Database, config: Config, products: Produ
     inReleaseQueued,
     inSnapshotQueued: (party, work) => room.run(party, () => inSnapshot(work)),
     valuesFromMemory,
+    readMostUsed: async (withinMs) => warmUp.readMostUsed(await snapshots.current(), withinMs),
+    forgetTileUses: warmUp.forgetUses,
+    keepTileUses: () => warmUp.keepUses(snapshots.state()?.published ?? []),
     async releaseOf(series) {
       return (await snapshots.current()).releaseOf(series)
     },

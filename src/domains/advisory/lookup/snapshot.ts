@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import type { Database } from '#src/database/client.ts'
 import type { Tables } from '#src/database/tables.ts'
@@ -22,6 +23,8 @@ export interface Snapshot {
   releaseOf(series: Series): PublishedRelease | undefined
   /** The code of the crop that a code or an alias names; what is neither stays as it is. */
   cropNamed(crop: string | null): string | null
+  /** In no order. */
+  published: PublishedRelease[]
   /** The months, newest first, for which something of a product, country and crop is published. */
   periodsOf(series: Series): string[]
   /** In the order of their codes. */
@@ -48,6 +51,12 @@ export interface SnapshotState {
   published: PublishedRelease[]
 }
 
+/** Prepares releases that will answer soon, beside those that do now; it never fails. */
+export type BeforeAnswering = (
+  added: readonly PublishedRelease[],
+  published: readonly PublishedRelease[],
+) => Promise<void>
+
 export type SnapshotSource = Pick<Database, 'reader' | 'standsStill'>
 
 interface DatedSnapshot extends Snapshot {
@@ -59,6 +68,9 @@ interface DatedSnapshot extends Snapshot {
   releases: Map<number, PublishedRelease | null>
 }
 
+/** Of its greatest age, how old a snapshot may become while the next one is prepared. */
+const PREPARING_PART = 0.9
+
 /**
  * Keeps in memory what is published.
  *
@@ -66,36 +78,57 @@ interface DatedSnapshot extends Snapshot {
  * finds the snapshot at half that age, and requests meanwhile are answered from the old one. While there
  * are no requests, nothing is asked. With an age of 0 every request waits for an answer of its own.
  *
+ * Releases that are new are given time to be prepared before they answer: until the snapshot before is nearly too old, or
+ * somebody waits for the next one.
+ *
  * While the database stands still a snapshot does not grow too old: what is published cannot change meanwhile,
  * and this process changes none of it.
  */
-export function createSnapshots(source: SnapshotSource, products: Products, maxAgeMs: number): Snapshots {
+export function createSnapshots(
+  source: SnapshotSource,
+  products: Products,
+  maxAgeMs: number,
+  beforeAnswering: BeforeAnswering = async () => {},
+): Snapshots {
   const { reader: db, standsStill } = source
   let snapshot: DatedSnapshot | undefined
   let pending: Promise<void> | undefined
+  /** Ends the preparation that the pending one waits for. */
+  let hurry = new AbortController()
   const prepare = createPreparation(products)
 
-  async function load(source: Kysely<Tables>): Promise<void> {
-    snapshot = await take(source, snapshot, prepare)
+  async function load(before: DatedSnapshot | undefined, signal: AbortSignal): Promise<void> {
+    // Of one source: a replica may not have what the writer says is published.
+    const next = await db.connection().execute((source) => take(source, before, prepare))
+    const added = before ? next.published.filter(({ id }) => !before.releases.has(id)) : []
+    if (before && added.length > 0) {
+      const late = before.takenAt + PREPARING_PART * maxAgeMs - performance.now()
+      const tooLate = setTimeout(late, undefined, { signal, ref: false }).catch(() => {})
+      await Promise.race([beforeAnswering(added, before.published), tooLate])
+    }
+    snapshot = next
   }
 
   function refresh(): Promise<void> {
-    // Of one source: a replica may not have what the writer says is published.
-    pending ??= db
-      .connection()
-      .execute(load)
-      .finally(() => {
-        pending = undefined
-      })
+    if (pending) return pending
+    hurry = new AbortController()
+    pending = load(snapshot, hurry.signal).finally(() => {
+      pending = undefined
+    })
     return pending
+  }
+
+  function inAHurry<Refresh extends Promise<void> | undefined>(refresh: Refresh): Refresh {
+    hurry.abort()
+    return refresh
   }
 
   const isSince = (time: number) => snapshot !== undefined && snapshot.takenAt >= time
 
   async function takenSince(time: number): Promise<Snapshot> {
     // One that is under way may have begun too early, or have met a fault that is over: the next one has not.
-    if (!isSince(time) && pending) await pending.catch(() => {})
-    if (!isSince(time)) await refresh()
+    if (!isSince(time)) await inAHurry(pending)?.catch(() => {})
+    if (!isSince(time)) await inAHurry(refresh())
     return snapshot as Snapshot
   }
 
@@ -105,7 +138,7 @@ export function createSnapshots(source: SnapshotSource, products: Products, maxA
     if (age >= maxAgeMs / 2 && maxAgeMs > 0 && standsStill()) return snapshot
     if (age >= maxAgeMs) return undefined
     // A failure shows when the snapshot is too old, to the requests that then wait.
-    if (age >= maxAgeMs / 2) refresh().catch(() => {})
+    if (age >= maxAgeMs / 2 && !pending) refresh().catch(() => {})
     return snapshot
   }
 
@@ -116,7 +149,7 @@ export function createSnapshots(source: SnapshotSource, products: Products, maxA
     state: () =>
       snapshot && {
         ageMs: performance.now() - snapshot.takenAt,
-        published: [...snapshot.releases.values()].filter((release) => release !== null),
+        published: snapshot.published,
       },
   }
 }
@@ -154,6 +187,7 @@ async function take(
     countries,
     bounded: new Set(bounded),
     boundaries,
+    published,
     releaseOf: chooserOf(published, aliases),
     cropNamed: (crop) => aliases.find(({ alias }) => alias === crop)?.code ?? crop,
     periodsOf: (series) => periodsOf(published, series),

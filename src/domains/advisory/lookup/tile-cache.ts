@@ -26,6 +26,8 @@ interface Entry extends InterleavedTile {
   missing: boolean
   /** Whether it has been asked for since its segment was last cleared. */
   used: boolean
+  /** How often it has been asked for, but for uses that were counted. */
+  uses: number
 }
 
 interface Segment {
@@ -57,9 +59,26 @@ export interface TileCache {
    * cache's own, and another tile's after the next `set`.
    */
   get(key: number): InterleavedTile | null | undefined
-  /** Keeps a copy. */
-  set(key: number, tile: InterleavedTile | null): void
+  /**
+   * Keeps a copy.
+   *
+   * @param uses how many have asked for it already
+   * @returns the bytes that it takes; 0 where it is not kept, or was before
+   */
+  set(key: number, tile: InterleavedTile | null, uses?: number): number
+  /** Whether `get` would find it; it does not count as asked for. */
+  has(key: number): boolean
+  /** The tiles that somebody has asked for lately. Others may come and go meanwhile. */
+  used(): Iterable<TileUses>
+  /** Forgets so many uses of a tile, which have been counted. */
+  counted(tile: TileUses): void
   state(): TileCacheState
+}
+
+/** How often a tile has been asked for, but for uses that were counted. */
+export interface TileUses {
+  key: number
+  uses: number
 }
 
 /**
@@ -119,20 +138,22 @@ export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES): Ti
       }
       hits++
       entry.used = true
+      entry.uses++
       return entry.missing ? null : entry
     },
-    set(key, tile) {
-      const { width, bands, length, start: first, pixels: from } = tile ?? NO_TILE
-      const room = Math.ceil((length * from.BYTES_PER_ELEMENT) / ALIGNMENT) * ALIGNMENT
-      if (most === 0 || ENTRY_BYTES + room > segmentBytes || entries.has(key)) return
-      const segment = segmentWith(ENTRY_BYTES + room)
-      const pixels = from instanceof Float64Array ? segment.doubles : segment.floats
-      const start = segment.end / pixels.BYTES_PER_ELEMENT
-      pixels.set(from.subarray(first, first + length), start)
-      const entry = { key, width, bands, start, pixels, length, room, missing: tile === null, used: false }
-      segment.end += room
-      segment.entries.push(entry)
+    set(key, tile, uses = 0) {
+      const { length, pixels } = tile ?? NO_TILE
+      const room = Math.ceil((length * pixels.BYTES_PER_ELEMENT) / ALIGNMENT) * ALIGNMENT
+      if (most === 0 || ENTRY_BYTES + room > segmentBytes || entries.has(key)) return 0
+      const entry = addTo(segmentWith(ENTRY_BYTES + room), tile, { key, room, uses })
       entries.set(key, entry)
+      return ENTRY_BYTES + room
+    },
+    has: (key) => entries.has(key),
+    used: () => usedAmong(entries),
+    counted({ key, uses }) {
+      const entry = entries.get(key)
+      if (entry) entry.uses = Math.max(0, entry.uses - uses)
     },
     state: () => ({
       tiles: entries.size,
@@ -143,6 +164,26 @@ export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES): Ti
       evicted,
     }),
   }
+}
+
+function* usedAmong(entries: Map<number, Entry>): Generator<TileUses> {
+  for (const { key, uses, used } of entries.values()) if (used || uses > 0) yield { key, uses }
+}
+
+/** Copies a tile to the end of what a segment has. */
+function addTo(
+  segment: Segment,
+  tile: InterleavedTile | null,
+  { key, room, uses }: Pick<Entry, 'key' | 'room' | 'uses'>,
+): Entry {
+  const { width, bands, length, start: first, pixels: from } = tile ?? NO_TILE
+  const pixels = from instanceof Float64Array ? segment.doubles : segment.floats
+  const start = segment.end / pixels.BYTES_PER_ELEMENT
+  pixels.set(from.subarray(first, first + length), start)
+  const entry = { key, width, bands, start, pixels, length, room, missing: tile === null, used: false, uses }
+  segment.end += room
+  segment.entries.push(entry)
+  return entry
 }
 
 function newSegment(bytes: number): Segment {

@@ -17,7 +17,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('without the data
     service = await createProxiedApp()
     // Known for longer than the test takes.
     const config = loadConfig({ DATABASE_URL: service.databaseUrl, RELEASE_MAX_AGE_MS: '60000' })
-    lookup = createLookup(service.database, config, PRODUCTS)
+    lookup = createLookup(service.database, config, PRODUCTS, async () => {})
     validator = createLocationValidator(service.database.reader, lookup, PRODUCTS.list)
   })
   afterAll(() => service.close())

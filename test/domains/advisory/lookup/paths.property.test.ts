@@ -229,6 +229,7 @@ test('memory, coalesced queries and ST_Value give the same doubles, whatever the
       service.database,
       loadConfig({ ...settings, TILE_CACHE_MB: String(megabytes) }),
       PRODUCTS,
+      async () => {},
     ),
   })) satisfies { inMemory: boolean; pixels: PixelReader; lookup: Lookup }[]
   const snapshots = createSnapshots(service.database, PRODUCTS, 0)

@@ -1,0 +1,94 @@
+import { once, setMaxListeners } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import fp from 'fastify-plugin'
+import type { App } from '../app.ts'
+import { logsAnyRequests } from '../module-log.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Whether the service asks itself: such requests are not counted, logged, traced or limited. */
+    rehearsing: boolean
+    /**
+     * Asks the service, before anybody else can, until all has been asked or the time is over. V8 compiles what is done
+     * often: who asks afterwards finds it compiled.
+     *
+     * @param requests as they are sent
+     */
+    rehearse(requests: Iterable<string>, withinMs: number): Promise<void>
+  }
+}
+
+/** As a busy service has them: requests that are read in one turn are answered together. */
+const CONNECTIONS = 32
+
+const LOOPBACK = '127.0.0.1'
+
+/** Has the service answer itself over connections of its own, as it answers others. */
+export const rehearsal = fp(
+  async (app: App) => {
+    app.decorate('rehearsing', false)
+    app.decorate('rehearse', async (requests, withinMs) => {
+      // Whoever looks for a mistake in each request is to find those of others alone.
+      if (logsAnyRequests(app.config)) return
+      await app.ready()
+      const late = AbortSignal.timeout(withinMs)
+      setMaxListeners(0, late)
+      app.rehearsing = true
+      try {
+        const clients = await connectTo(app, late)
+        const rest = requests[Symbol.iterator]()
+        await Promise.all(clients.map((client) => askAll(client, rest)))
+      } catch (error) {
+        if (!late.aborted) throw error
+      } finally {
+        app.rehearsing = false
+      }
+    })
+  },
+  { name: 'rehearsal' },
+)
+
+/**
+ * Connects clients to a service that does not listen yet.
+ *
+ * @param late ends them all
+ */
+async function connectTo({ server }: App, late: AbortSignal): Promise<Socket[]> {
+  const clients: Socket[] = []
+  const listener = createServer({ noDelay: true, allowHalfOpen: true })
+  // Whoever else finds the port is not answered.
+  const arrived = new Map<number | undefined, Socket>()
+  listener.on('connection', (socket) => arrived.set(socket.remotePort, socket))
+  listener.listen({ host: LOOPBACK, port: 0 })
+  try {
+    await once(listener, 'listening', { signal: late })
+    const { port } = listener.address() as AddressInfo
+    for (let count = 0; count < CONNECTIONS; count++) {
+      const client = connect({ host: LOOPBACK, port, noDelay: true, signal: late })
+      clients.push(client)
+      await once(client, 'connect', { signal: late })
+      client.on('error', () => {})
+      while (!arrived.has(client.localPort)) await once(listener, 'connection', { signal: late })
+      server.emit('connection', arrived.get(client.localPort))
+      arrived.delete(client.localPort)
+    }
+    return clients
+  } finally {
+    listener.close()
+    for (const socket of arrived.values()) socket.destroy()
+  }
+}
+
+/** Sends requests, each when the one before has been answered, until there are none left. */
+function askAll(client: Socket, requests: Iterator<string>): Promise<void> {
+  return new Promise((resolve) => {
+    const ask = () => {
+      const { done, value } = requests.next()
+      if (done) client.end()
+      else client.write(value)
+    }
+    client.on('data', ask)
+    client.once('close', () => resolve())
+    ask()
+  })
+}
