@@ -180,6 +180,39 @@ describe('masks that cannot be used', () => {
   })
 })
 
+describe('side files that cannot be used', () => {
+  const beside = async (name: string, text: string) => {
+    await writeFile(join(ingest.folder, `${await raster(name, {})}.aux.xml`), text)
+    return ingest.refusalOfFile(name)
+  }
+
+  test.each([
+    [
+      'cut off',
+      '<PAMDataset><SRS>',
+      'aux.tif.aux.xml is damaged: Missing end tag for element SRS (line 1, column 18).',
+    ],
+    [
+      'of another kind',
+      '<html/>',
+      'aux.tif.aux.xml is not what GDAL keeps of a raster: it is no PAMDataset.',
+    ],
+    [
+      'with a geotransform of text',
+      '<PAMDataset><GeoTransform>1, 2, x</GeoTransform></PAMDataset>',
+      'aux.tif.aux.xml has a GeoTransform that is not six numbers.',
+    ],
+    [
+      'with entities that would grow',
+      '<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c "&b;&b;&b;">]><PAMDataset><SRS>&c;</SRS></PAMDataset>',
+      "aux.tif.aux.xml is damaged: Named entity isn't defined: &c; (line 1, column 74).",
+    ],
+    ['of 9 MB', ' '.repeat(9e6), 'aux.tif.aux.xml has 9000000 bytes; at most 8388608 are read.'],
+  ])('%s', async (_, text, message) => {
+    expect(await beside('aux.tif', text)).toBe(message)
+  })
+})
+
 describe('bands that cannot be used', () => {
   test('one that is not there', async () => {
     expect(await ingest.refusalOfFile(fixture('type-uint8.tif'), { band: 2 })).toBe(

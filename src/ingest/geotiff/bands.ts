@@ -2,6 +2,7 @@ import type { GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
 import type { PixelType } from '#src/raster/pixels.ts'
 import type { SampleLayout } from './samples.ts'
+import type { SideMetadata } from './side-metadata.ts'
 
 /** What a GeoTIFF says of one of its bands. */
 export interface Band {
@@ -10,6 +11,8 @@ export interface Band {
   nodata: number | undefined
   scale: number
   offset: number
+  /** What the operator should know of it. */
+  notes: string[]
 }
 
 /** TIFF SampleFormat values. */
@@ -21,6 +24,9 @@ const FLOAT = 3
 export type SampleType = Pick<SampleLayout, 'pixelType' | 'bytes' | 'float' | 'packed'>
 
 /**
+ * What is said of a band in the file and beside it. Where both say something, they are followed as GDAL does,
+ * so that operators get what they see elsewhere: the nodata value beside the file, the scale and offset in it.
+ *
  * @param band from 1
  * @throws {OperatorError} when the band is not there
  */
@@ -29,17 +35,27 @@ export async function bandOf(
   { pixelType }: SampleType,
   band: number,
   path: string,
+  side: SideMetadata | undefined,
 ): Promise<Band> {
   const count = image.getSamplesPerPixel()
   if (band > count) {
     throw new OperatorError(`${path} has ${count} band${count === 1 ? '' : 's'}; band ${band} is not there.`)
   }
   const metadata = (await image.getGDALMetadata(band - 1)) ?? {}
+  const beside = side?.bands.get(band)
+  const [nodataInside, nodataBeside] = [nodataOf(image), numberIn(beside?.nodata)]
+  const differs =
+    nodataInside !== undefined && nodataBeside !== undefined && !Object.is(nodataInside, nodataBeside)
   return {
     pixelType,
-    nodata: nodataOf(image),
-    scale: numberIn(metadata.SCALE) ?? 1,
-    offset: numberIn(metadata.OFFSET) ?? 0,
+    nodata: nodataBeside ?? nodataInside,
+    scale: numberIn(metadata.SCALE) ?? numberIn(beside?.scale) ?? 1,
+    offset: numberIn(metadata.OFFSET) ?? numberIn(beside?.offset) ?? 0,
+    notes: differs
+      ? [
+          `${side?.path} says nodata ${nodataBeside}, and the file itself ${nodataInside}: ${nodataBeside} counts.`,
+        ]
+      : [],
   }
 }
 

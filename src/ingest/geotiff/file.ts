@@ -11,6 +11,7 @@ import { crsOf, type FileCrs } from './crs.ts'
 import { examineDirectories } from './directories.ts'
 import { gridOf } from './geotransform.ts'
 import { alphaBandOf, alphaMask, internalMask, type Mask, sideMask } from './masks.ts'
+import { readSideMetadata } from './side-metadata.ts'
 import { refuseAbsurdSize, refuseInflated } from './size.ts'
 
 /** An open GeoTIFF: its grid and CRS, and its pixels in windows. Only the first image and its mask are read. */
@@ -60,7 +61,8 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
   const type = sampleTypeOf(image, path)
   refuseInflated(image, type, file.fileSize, path)
   const blocks = blocksOf(image, type, file, path)
-  const grid = gridOf(image, path)
+  const side = await readSideMetadata(path)
+  const grid = gridOf(image, path, side)
   const alphaBand = alphaBandOf(image)
   const masks = alphaBand === undefined ? [] : [alphaMask(blocks, alphaBand, path)]
   if (mask !== undefined) masks.push(await internalMask(tiff, mask, image, file, path))
@@ -78,7 +80,7 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
     })),
     alphaBand,
     maskPaths: beside ? [beside.path] : [],
-    band: (band) => bandOf(image, type, band, path).catch((error) => refuseDamaged(path, error)),
+    band: (band) => bandOf(image, type, band, path, side).catch((error) => refuseDamaged(path, error)),
     read: (window, bands) =>
       blocks.read(window, bands).catch((error) => refuseUnreadWindow(path, window, error)),
     close: async () => {

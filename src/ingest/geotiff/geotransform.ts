@@ -1,20 +1,25 @@
 import type { GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
 import type { PixelGrid } from '#src/raster/grid.ts'
+import type { Affine } from './affine.ts'
+import type { SideMetadata } from './side-metadata.ts'
 
 /** GTRasterTypeGeoKey: the tie point is the centre of the first pixel, not its outer corner. */
 const PIXEL_IS_POINT = 2
 
+/** Pixels that a grid may be out of line for each of its columns or rows: what rounding leaves of none. */
+const NO_ROTATION = 1e-9
+
 /**
- * The grid of a GeoTIFF, read as GDAL reads it: ModelPixelScale with ModelTiepoint, or
- * ModelTransformation; half a pixel up and left for PixelIsPoint; a negative ModelPixelScale counts as
- * positive (OGC GeoTIFF 1.1, section 7.2 and annex B.6).
+ * The grid of a GeoTIFF, read as GDAL reads it: what lies beside it comes first, then ModelPixelScale with
+ * ModelTiepoint, or ModelTransformation; half a pixel up and left for PixelIsPoint; a negative
+ * ModelPixelScale counts as positive (OGC GeoTIFF 1.1, section 7.2 and annex B.6).
  *
  * @throws {OperatorError} when the file has no georeference, or a rotated one
  */
-export function gridOf(image: GeoTIFFImage, path: string): PixelGrid {
-  const [a, b, c, d, e, f] = affineOf(image, path)
-  if (b !== 0 || d !== 0) {
+export function gridOf(image: GeoTIFFImage, path: string, side: SideMetadata | undefined): PixelGrid {
+  const [a, b, c, d, e, f] = side?.geotransform ?? affineOf(image, path)
+  if (Math.abs(b) > NO_ROTATION * Math.abs(a) || Math.abs(d) > NO_ROTATION * Math.abs(e)) {
     throw new OperatorError(`${path} has a rotated or sheared grid; warp it to a north-up grid first.`)
   }
   if (
@@ -26,10 +31,9 @@ export function gridOf(image: GeoTIFFImage, path: string): PixelGrid {
   ) {
     throw new OperatorError(`${path} has a geotransform with a pixel size of zero, a mirrored one or none.`)
   }
-  const shift = image.getGeoKeys()?.GTRasterTypeGeoKey === PIXEL_IS_POINT ? 0.5 : 0
   return {
-    originX: c - shift * a,
-    originY: f - shift * e,
+    originX: c,
+    originY: f,
     pixelWidth: a,
     pixelHeight: e,
     width: image.getWidth(),
@@ -37,8 +41,14 @@ export function gridOf(image: GeoTIFFImage, path: string): PixelGrid {
   }
 }
 
-/** x = a * column + b * row + c, y = d * column + e * row + f. */
-function affineOf(image: GeoTIFFImage, path: string): [number, number, number, number, number, number] {
+/** What the tags of an image say, as if its pixels were areas. */
+function affineOf(image: GeoTIFFImage, path: string): Affine {
+  const [a, b, c, d, e, f] = taggedAffineOf(image, path)
+  const shift = image.getGeoKeys()?.GTRasterTypeGeoKey === PIXEL_IS_POINT ? 0.5 : 0
+  return [a, b, c - shift * (a + b), d, e, f - shift * (d + e)]
+}
+
+function taggedAffineOf(image: GeoTIFFImage, path: string): Affine {
   const scale = image.fileDirectory.getValue('ModelPixelScale')
   const tie = image.fileDirectory.getValue('ModelTiepoint')
   if (scale && tie && tie.length >= 6) {

@@ -46,6 +46,7 @@ export async function openLayer(
   notes: Set<string>,
 ): Promise<FileLayer> {
   const band = await file.band(entry.band)
+  if (entry.nodata === undefined) for (const note of band.notes) notes.add(note)
   const masked = file.masks.length > 0 && entry.mask !== 'none'
   if (masked && entry.band === file.alphaBand) {
     throw new OperatorError(

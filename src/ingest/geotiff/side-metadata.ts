@@ -1,0 +1,82 @@
+import { parseXml, XmlElement } from '@rgrove/parse-xml'
+import { OperatorError } from '#src/errors.ts'
+import { messageOf } from '#src/lib/caught.ts'
+import type { Affine } from './affine.ts'
+import { readSmallFile } from './small-files.ts'
+
+/** What GDAL keeps of a raster in a file beside it, since the raster's own format or its reader could not. */
+export interface SideMetadata {
+  path: string
+  /** The CRS, as WKT. */
+  crs: string | undefined
+  geotransform: Affine | undefined
+  /** By their numbers, from 1. */
+  bands: Map<number, SideBand>
+}
+
+interface SideBand {
+  nodata: string | undefined
+  scale: string | undefined
+  offset: string | undefined
+}
+
+/** It may have histograms, and tables of classes. */
+const MAX_BYTES = 8 * 2 ** 20
+
+/**
+ * Reads `FILE.aux.xml`, GDAL's "persistent auxiliary metadata"; undefined where there is none.
+ *
+ * @throws {OperatorError} when it cannot be read
+ */
+export async function readSideMetadata(imagePath: string): Promise<SideMetadata | undefined> {
+  const path = `${imagePath}.aux.xml`
+  const text = await readSmallFile(path, MAX_BYTES)
+  if (text === undefined) return undefined
+  const root = rootOf(text, path)
+  return {
+    path,
+    crs: textOf(root, 'SRS'),
+    geotransform: geotransformIn(textOf(root, 'GeoTransform'), path),
+    bands: new Map(
+      childrenOf(root, 'PAMRasterBand').map((band) => [
+        Number(band.attributes.band),
+        {
+          nodata: textOf(band, 'NoDataValue'),
+          scale: textOf(band, 'Scale'),
+          offset: textOf(band, 'Offset'),
+        },
+      ]),
+    ),
+  }
+}
+
+function rootOf(text: string, path: string): XmlElement {
+  try {
+    const { root } = parseXml(text)
+    if (root?.name === 'PAMDataset') return root
+  } catch (error) {
+    throw new OperatorError(`${path} is damaged: ${messageOf(error).split('\n')[0]}.`)
+  }
+  throw new OperatorError(`${path} is not what GDAL keeps of a raster: it is no PAMDataset.`)
+}
+
+function childrenOf(element: XmlElement, name: string): XmlElement[] {
+  return element.children.filter(
+    (child): child is XmlElement => child instanceof XmlElement && child.name === name,
+  )
+}
+
+function textOf(element: XmlElement, name: string): string | undefined {
+  return childrenOf(element, name)[0]?.text.trim() || undefined
+}
+
+/** GDAL's order: x of the origin, then what a column and a row add to it, and the same of y. */
+function geotransformIn(text: string | undefined, path: string): Affine | undefined {
+  if (text === undefined) return undefined
+  const numbers = text.split(',').map(Number)
+  if (numbers.length !== 6 || !numbers.every(Number.isFinite)) {
+    throw new OperatorError(`${path} has a GeoTransform that is not six numbers.`)
+  }
+  const [c, a, b, f, d, e] = numbers as Affine
+  return [a, b, c, d, e, f]
+}
