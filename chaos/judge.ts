@@ -96,7 +96,7 @@ function isCurrent({ release, at, ms }: Asked, publications: Publication[], maxA
 }
 
 /** How many there are, of what, and the first of them. */
-function counted(some: Asked[], how: string): string[] {
+export function counted(some: Asked[], how: string): string[] {
   if (some.length === 0) return []
   const kinds = new Map<string, Asked[]>()
   for (const one of some) {

@@ -9,8 +9,9 @@ import { HELD_MEMORY, heldBytes } from '#abuse/held.ts'
 import { type Cleanup, cleanUpOnSignals, createCleanup } from '#bench/cleanup.ts'
 import { freePort } from '#bench/processes.ts'
 import type { Kind } from './fault.ts'
+import { counted } from './judge.ts'
 import { client, type Load, learnAnswers, planFor, startLoad } from './load/load.ts'
-import type { Plan } from './load/plan.ts'
+import type { Asked, Plan } from './load/plan.ts'
 import { growthOf, type Sample, soakReport } from './soak-figures.ts'
 import { type Rig, setUp } from './stage.ts'
 
@@ -47,18 +48,25 @@ async function run({ hours, minutes = hours * 60, on }: Options): Promise<boolea
     await setTimeout(Math.max(0, began + next - performance.now()))
     samples.push({ at: performance.now() - began, values: await valuesOf(rig, metricsPort, held) })
   }
-  const failures = await churning
+  const { requests, failures } = await churning
   const growths = growthOf(samples)
   console.log(soakReport(growths))
-  console.log(`requests that failed or were answered wrongly: ${failures}`)
-  return growths.every(({ pass }) => pass) && failures === 0
+  console.log(`${requests} requests, of which ${failures.length} failed or were answered wrongly`)
+  for (const line of counted(failures, 'these')) console.log(line)
+  return growths.every(({ pass }) => pass) && failures.length === 0
 }
 
 /** Round after round, with an account of its own and another release. */
-async function churn(cleanup: Cleanup, rig: Rig, known: Plan['known'], ms: number): Promise<number> {
+async function churn(
+  cleanup: Cleanup,
+  rig: Rig,
+  known: Plan['known'],
+  ms: number,
+): Promise<{ requests: number; failures: Asked[] }> {
   const load: Load = startLoad(cleanup)
   const end = performance.now() + ms
-  let failures = 0
+  const failures: Asked[] = []
+  let requests = 0
   while (performance.now() < end) {
     const plan = await planFor(rig.service.port, known)
     load.begin(plan)
@@ -68,14 +76,13 @@ async function churn(cleanup: Cleanup, rig: Rig, known: Plan['known'], ms: numbe
     await releases?.publish(releases.first)
     await setTimeout(Math.min(ROUND_MS, Math.max(0, end - performance.now())) / 2)
     const { asked } = await load.stop()
-    failures += asked.filter(
-      ({ status, wrong }) => wrong !== undefined || status < 200 || status > 299,
-    ).length
+    requests += asked.length
+    failures.push(...asked.filter(({ status, wrong }) => wrong !== undefined || status < 200 || status > 299))
     const { token, email, password } = { ...plan.account, token: plan.account.access_token }
     const body = JSON.stringify({ email, password })
     await ask(client(plan.port, token), { method: 'DELETE', path: '/user/profile', body })
   }
-  return failures
+  return { requests, failures }
 }
 
 async function valuesOf({ service }: Rig, metricsPort: number, held: string): Promise<Sample['values']> {
@@ -89,7 +96,8 @@ async function valuesOf({ service }: Rig, metricsPort: number, held: string): Pr
     'held memory': (await heldBytes(service.pid(), held)) / MIB,
     'resident memory': service.memory().resident,
     'tile cache': metric('agro_tile_cache_bytes') / MIB,
-    'open files': readdirSync(`/proc/${service.pid()}/fd`).length,
+    // Clients come and go with what they have to ask.
+    'open files': readdirSync(`/proc/${service.pid()}/fd`).length - metric('agro_http_connections'),
     'connections to the database': metric('agro_database_pool_connections'),
     'event-loop delay p99': metric('nodejs_eventloop_lag_p99_seconds') * 1000,
   }
