@@ -9,6 +9,7 @@ const district = feature({ code: 'A1', name: 'D', parent_code: 'A' }, rectangle(
 test('an answer gets another tag when its areas are loaded anew, or those above them', async () => {
   const service = await createTestApp({
     template: 'empty',
+    settings: { RELEASE_MAX_AGE_MS: '0' },
     prepare: async (database) => {
       await loadFile(database, await boundaryFile([province('Before')]), 'rwa', 1)
       await loadFile(database, await boundaryFile([district]), 'rwa', 2)
