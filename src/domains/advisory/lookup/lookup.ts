@@ -99,7 +99,7 @@ export interface Lookup {
   /**
    * Reads the tiles into memory that processes have been asked for most, as far as there is time and room for them.
    *
-   * @returns what was asked for, most of all first
+   * @returns what was asked for and has an answer, most of all first
    */
   readMostUsed(withinMs: number): Promise<TileUse[]>
   /** Tells the processes to come which tiles have been asked for since this was last done. */

@@ -15,7 +15,7 @@ export interface WarmUp {
    * Reads the tiles that processes have been asked for most, of what answers now, until all are there, there is no
    * room for more, or the time is over.
    *
-   * @returns what was asked for, most of all first
+   * @returns what was asked for and has an answer, most of all first
    */
   readMostUsed(snapshot: Snapshot, withinMs: number): Promise<TileUse[]>
   /** Reads the tiles of releases that are new, where those of others on the same subject are in use. */
@@ -59,11 +59,9 @@ export function createWarmUp({ reader, writer }: Database, pixels: PixelReader, 
   return {
     async readMostUsed(snapshot, withinMs) {
       if (limitBytes === 0) return []
-      const uses = await findMostUsed(reader, MOST_KEPT)
-      const tiles = tilesOf(uses, (use) => {
-        const release = snapshot.releaseOf({ ...use, forecastPeriod: null })
-        return release ? [release] : []
-      })
+      const releaseFor = (use: TileUse) => snapshot.releaseOf({ ...use, forecastPeriod: null })
+      const uses = (await findMostUsed(reader, MOST_KEPT)).filter(releaseFor)
+      const tiles = tilesOf(uses, (use) => [releaseFor(use) as PublishedRelease])
       await read(tiles, PART_AT_START * limitBytes, withinMs)
       return uses
     },
