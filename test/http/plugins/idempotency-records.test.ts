@@ -2,42 +2,27 @@ import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { PATIENCE } from '#test/setup/patience.ts'
-import {
-  createTestAppWithPerson,
-  newPerson,
-  type Person,
-  type TestAppWithPerson,
-} from '#test/setup/people.ts'
-import { type Caller, callerOf, expectReplayed, FIELD, POINT } from './idempotent-calls.ts'
+import { newPerson } from '#test/setup/people.ts'
+import { type CalledService, createCalledService, expectReplayed, FIELD, POINT } from './idempotent-calls.ts'
 
-let service: TestAppWithPerson
-let person: Person
-let caller: Caller
+let service: CalledService
 beforeAll(async () => {
-  // What is in memory stays there.
-  service = await createTestAppWithPerson({ settings: { RELEASE_MAX_AGE_MS: '60000' } })
-  person = service.person
-  caller = callerOf(service)
+  service = await createCalledService()
 })
 afterAll(() => service.close())
-
-const post: Caller['post'] = (call) => caller.post(call)
-const historyOf: Caller['historyOf'] = (who) => caller.historyOf(who)
-const records: Caller['records'] = (userId) => caller.records(userId)
-const age: Caller['age'] = (interval, answered) => caller.age(interval, answered)
 
 describe('what is kept of requests with an Idempotency-Key', () => {
   test('counts for a day, and is deleted then', async () => {
     const call = { url: '/advisory/yield/point', key: randomUUID(), payload: POINT }
-    const first = await post(call)
-    await age('23 hours 59 minutes')
-    expectReplayed(await post(call), first)
-    await age('24 hours 1 minute')
-    const anew = await post(call)
+    const first = await service.post(call)
+    await service.age('23 hours 59 minutes')
+    expectReplayed(await service.post(call), first)
+    await service.age('24 hours 1 minute')
+    const anew = await service.post(call)
     expect(anew.headers).not.toHaveProperty('idempotency-replayed')
     expect(anew.json().history_id).not.toBe(first.json().history_id)
 
-    await age('24 hours 1 minute')
+    await service.age('24 hours 1 minute')
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     const { buildApp } = await import('#src/app.ts')
     const app = await buildApp(service.testDatabase.config, service.database)
@@ -46,21 +31,21 @@ describe('what is kept of requests with an Idempotency-Key', () => {
     } finally {
       vi.useRealTimers()
     }
-    await vi.waitFor(async () => expect(await records()).toEqual([]), PATIENCE)
+    await vi.waitFor(async () => expect(await service.records()).toEqual([]), PATIENCE)
     await app.close()
   })
 
   test('of a process that died is waited for, and done anew after that', async () => {
     const call = { url: '/advisory/yield/point', key: randomUUID(), payload: POINT }
-    await post(call)
+    await service.post(call)
     // A statement may take two minutes in tests, and a request one more.
-    await age('2 minutes 50 seconds', false)
-    const waiting = await post(call)
+    await service.age('2 minutes 50 seconds', false)
+    const waiting = await service.post(call)
     expect([waiting.statusCode, waiting.json().code]).toEqual([409, 'REQUEST_IN_PROGRESS'])
-    await age('3 minutes 10 seconds', false)
-    const anew = await post(call)
+    await service.age('3 minutes 10 seconds', false)
+    const anew = await service.post(call)
     expect([anew.statusCode, anew.headers['idempotency-replayed']]).toEqual([200, undefined])
-    expectReplayed(await post(call), anew)
+    expectReplayed(await service.post(call), anew)
   })
 
   test('is bounded for each account: the oldest go', async () => {
@@ -69,10 +54,10 @@ describe('what is kept of requests with an Idempotency-Key', () => {
       insert into idempotency_record (id, user_id, attempt, begun_at, answer)
       select decode(md5(n::text), 'hex'), ${someone.user.id}, gen_random_uuid(), now() - make_interval(secs => n), '\\x00'
       from generate_series(1, 10100) as n`.execute(service.database.writer)
-    const count = async () => (await records(someone.user.id)).length
+    const count = async () => (await service.records(someone.user.id)).length
     const call = { url: '/advisory/yield/point', payload: POINT, who: someone }
     // Accounts are looked at now and then.
-    for (let calls = 0; calls < 100; calls++) await post({ ...call, key: randomUUID() })
+    for (let calls = 0; calls < 100; calls++) await service.post({ ...call, key: randomUUID() })
     await vi.waitFor(async () => expect(await count()).toBeLessThanOrEqual(10_100), PATIENCE)
     expect(await count()).toBeGreaterThanOrEqual(10_000)
   })
@@ -81,20 +66,20 @@ describe('what is kept of requests with an Idempotency-Key', () => {
 describe('where a request cannot be noted', () => {
   test('nothing is done, and it may be sent again', async () => {
     const call = { url: '/advisory/yield/point', payload: POINT, key: randomUUID() }
-    await post(call)
-    const before = await historyOf(person)
+    await service.post(call)
+    const before = await service.historyOf(service.person)
     const away = vi.spyOn(service.database.pool, 'connect').mockImplementation(() => {
       throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
     })
     try {
-      const refused = await post({ ...call, key: randomUUID() })
+      const refused = await service.post({ ...call, key: randomUUID() })
       expect([refused.statusCode, refused.json().code]).toEqual([503, 'DATABASE_UNAVAILABLE'])
-      const plain = await post({ url: call.url, payload: POINT })
+      const plain = await service.post({ url: call.url, payload: POINT })
       expect([plain.statusCode, plain.json().history_id]).toEqual([200, undefined])
     } finally {
       away.mockRestore()
     }
-    expect(await historyOf(person)).toEqual(before)
+    expect(await service.historyOf(service.person)).toEqual(before)
   })
 
   test('that has been done, its answer goes out all the same', async () => {
@@ -109,12 +94,12 @@ describe('where a request cannot be noted', () => {
     )
     const call = { url: '/advisory/yield', payload: FIELD, key: randomUUID() }
     try {
-      const done = await post(call)
-      expect([done.statusCode, await historyOf(person)]).toEqual([
+      const done = await service.post(call)
+      expect([done.statusCode, await service.historyOf(service.person)]).toEqual([
         200,
         expect.arrayContaining([done.json().history_id]),
       ])
-      expect((await post(call)).statusCode).toBe(409)
+      expect((await service.post(call)).statusCode).toBe(409)
     } finally {
       await sql`drop function refuse cascade`.execute(writer)
     }

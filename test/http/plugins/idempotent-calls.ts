@@ -1,7 +1,7 @@
 import type { LightMyRequestResponse } from 'fastify'
 import { sql } from 'kysely'
 import { expect } from 'vitest'
-import type { Person, TestAppWithPerson } from '#test/setup/people.ts'
+import { createTestAppWithPerson, type Person, type TestAppWithPerson } from '#test/setup/people.ts'
 
 export const FIELD = {
   geometry: {
@@ -27,8 +27,8 @@ interface Call {
   headers?: Record<string, string>
 }
 
-/** What tests ask a service with keys of idempotency. */
-export interface Caller {
+/** A service, and what its person asks with keys of idempotency. */
+export interface CalledService extends TestAppWithPerson {
   post(call: Call): Promise<LightMyRequestResponse>
   historyOf(who: Person): Promise<string[]>
   /** What is stored of an account's requests. */
@@ -37,8 +37,12 @@ export interface Caller {
   age(interval: string, answered?: boolean): Promise<void>
 }
 
-export function callerOf({ app, database, person }: TestAppWithPerson): Caller {
+export async function createCalledService(): Promise<CalledService> {
+  // What is in memory stays there.
+  const service = await createTestAppWithPerson({ settings: { RELEASE_MAX_AGE_MS: '60000' } })
+  const { app, database, person } = service
   return {
+    ...service,
     post({ url, key, payload, who = person, headers = {} }) {
       const named = key === undefined ? {} : { 'idempotency-key': key }
       return app.inject({ method: 'POST', url, payload, headers: { ...who?.headers, ...named, ...headers } })
