@@ -94,7 +94,7 @@ describe('what is recorded', () => {
   test('is the theft of a refresh token', async () => {
     const { user, refresh_token } = person
     await send('POST', '/auth/refresh', { refresh_token })
-    await sql`update refresh_token set used_at = now() - interval '1 minute' where used_at is not null`.execute(
+    await sql`update refresh_token set used_at = now() - interval '3 minutes' where used_at is not null`.execute(
       service.database.writer,
     )
     await send('POST', '/auth/refresh', { refresh_token })
