@@ -55,7 +55,8 @@ function filesIn(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder) : []
 }
 
-async function writeSmaller(whole: URL, folder: string): Promise<void> {
+/** Makes the smaller archive of the whole one, in a folder that has nothing else. */
+export async function writeSmaller(whole: URL, folder: string): Promise<void> {
   const archive = withoutUnused(await promisify(gunzip)(await readFile(whole)))
   const compressed = await promisify(gzip)(archive, { level: constants.Z_BEST_SPEED })
   const name = nameOf(originOf(whole), compressed)
