@@ -1,6 +1,7 @@
 import type { Config } from '#src/config.ts'
 import { type Database, openCluster } from '#src/database/client.ts'
 import { migrate } from '#src/database/migrate.ts'
+import { createMonthsAhead } from '#src/domains/history/month-queries.ts'
 import { seedDemo } from '#src/ingest/demo/seed.ts'
 
 /** Databases that test files begin with: with the schema alone, or with the demo in it as well. */
@@ -27,6 +28,8 @@ export async function prepareTemplate(
   const cluster = await openCluster(config)
   const database = cluster.connectForMaintenance()
   await migrate(database.writer)
+  // As a service does that listens. The first item would make its month otherwise, and leave another schema.
+  await createMonthsAhead(database.writer)
   await keep(database, 'empty')
   if (template === 'demo') {
     await seedDemo(database, () => {})
