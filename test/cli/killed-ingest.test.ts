@@ -8,6 +8,7 @@ import { writeTiff } from '#test/ingest/tiff.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { testOnServer } from '#test/setup/on-server.ts'
 
 /** Pixels on each side of a raster that is large enough to be killed over. */
 const SIZE = 2000
@@ -75,7 +76,7 @@ describe.sequential('an ingest that is killed half-way', () => {
     ])
   })
 
-  test('cannot be published', async () => {
+  testOnServer('cannot be published', async () => {
     expect(await agro('releases', 'publish', incomplete)).toEqual({
       code: 1,
       stdout: '',
@@ -92,7 +93,7 @@ describe.sequential('an ingest that is killed half-way', () => {
     expect(await rows()).toMatchObject({ coverage: 1, layer: 1, raster_tile: 4 })
   })
 
-  test('can be run again, and loads everything', async () => {
+  testOnServer('can be run again, and loads everything', async () => {
     const { code, stdout, stderr } = await agro('ingest', join(folder, 'large.yaml'))
     expect(code).toBe(0)
     expect(stdout).toMatch(

@@ -3,11 +3,12 @@ import { existsSync } from 'node:fs'
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { openCluster } from '#src/database/client.ts'
+import { lockFolder } from '#src/database/embedded/lock.ts'
 import { OperatorError } from '#src/errors.ts'
-import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { createTestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { addressOf, startProcess, startService } from '#test/setup/service-process.ts'
 import { failureOf } from './failure.ts'
@@ -18,59 +19,51 @@ describe('the folder of the embedded database', () => {
     scratch = await newFolder()
   })
 
-  async function ask(folder: string, statement: string): Promise<unknown[]> {
-    const cluster = await openCluster(loadConfig({ DATA_DIR: folder }))
+  test('is refused to others while a process holds it, who are told the holder; after kill -9 it is free, and what was committed is there', async () => {
+    const testDatabase = await createTestDatabase('empty')
+    onTestFinished(() => testDatabase.drop())
+    const folder = testDatabase.config.DATA_DIR
+    const holder = startProcess('test/database/folder-holder.ts', testDatabase.environment)
+    await holder.prints(/committed/)
+
+    const refusal = new RegExp(
+      `^(agro: )?The embedded database in ${folder} is in use by process ${holder.pid} on ${hostname()}, ` +
+        'started [0-9TZ:.-]+\\. Stop that process first, or set DATABASE_URL: a PostgreSQL server can be shared\\.\n$',
+    )
+    const service = startService(testDatabase.environment)
+    expect(await service.ended).toBe(1)
+    expect(service.stderr()).toMatch(refusal)
+    const cli = startProcess('src/cli/agro.ts', testDatabase.environment, 'releases', 'list')
+    expect(await cli.ended).toBe(1)
+    expect(cli.stderr()).toMatch(refusal)
+
+    holder.signal('SIGKILL')
+    expect(await holder.ended).toBe('SIGKILL')
+    const cluster = await openCluster(testDatabase.config)
     const database = cluster.connectForMaintenance()
-    const { rows } = await database.pool.query(statement)
+    const { rows } = await database.pool.query('select count(*), min(x), max(x) from committed')
+    expect(rows).toEqual([{ count: 1000, min: 1, max: 1000 }])
+
+    const refused = failureOf(openCluster(testDatabase.config))
+    expect((await refused).message).toContain(
+      `The embedded database in ${folder} is in use by process ${process.pid} on ${hostname()}`,
+    )
     await database.close()
     await cluster.close()
-    return rows
-  }
-
-  describe('while a process holds it', () => {
-    let testDatabase: TestDatabase
-    let folder: string
-    beforeAll(async () => {
-      testDatabase = await createTestDatabase('empty')
-      folder = testDatabase.config.DATA_DIR
-    })
-    afterAll(() => testDatabase.drop())
-
-    test('is refused to others, who are told the holder; after kill -9 it is free, and what was committed is there', async () => {
-      const holder = startProcess('test/database/folder-holder.ts', testDatabase.environment)
-      await holder.prints(/committed/)
-
-      const refusal = new RegExp(
-        `^(agro: )?The embedded database in ${folder} is in use by process ${holder.pid} on ${hostname()}, ` +
-          'started [0-9TZ:.-]+\\. Stop that process first, or set DATABASE_URL: a PostgreSQL server can be shared\\.\n$',
-      )
-      const service = startService(testDatabase.environment)
-      expect(await service.ended).toBe(1)
-      expect(service.stderr()).toMatch(refusal)
-      const cli = startProcess('src/cli/agro.ts', testDatabase.environment, 'releases', 'list')
-      expect(await cli.ended).toBe(1)
-      expect(cli.stderr()).toMatch(refusal)
-
-      holder.signal('SIGKILL')
-      expect(await holder.ended).toBe('SIGKILL')
-      const rows = await ask(folder, 'select count(*), min(x), max(x) from committed')
-      expect(rows).toEqual([{ count: 1000, min: 1, max: 1000 }])
-    })
-
-    test('is refused to the same process too, and free again when it is closed', async () => {
-      const cluster = await openCluster(testDatabase.config)
-      await expect(openCluster(testDatabase.config)).rejects.toThrow(
-        `The embedded database in ${folder} is in use by process ${process.pid} on ${hostname()}`,
-      )
-      await cluster.close()
-      expect(await ask(folder, 'select 1 as x')).toEqual([{ x: 1 }])
-    })
+    await (await lockFolder(folder)).close()
   })
 
-  test('is made whole by the next start after first starts that were killed half-way', async () => {
+  /** What others than its owner may do anything with, of a folder and all that is in it. */
+  async function openIn(folder: string): Promise<string[]> {
+    const paths = [folder, ...(await readdir(folder, { recursive: true })).map((name) => join(folder, name))]
+    const modes = await Promise.all(paths.map(async (path) => (await stat(path)).mode))
+    return paths.filter((_, index) => ((modes[index] as number) & 0o077) !== 0)
+  }
+
+  test('is made whole by the next start after first starts that were killed half-way, and is its user’s alone', async () => {
     // Spaces and letters of any script may be in its path.
     const folder = join(scratch, 'données de la saison', 'የአየር ሁኔታ 🌾')
-    const moments = ['lock', 'unfinished', 'postgres/PG_VERSION', 'postgres/base']
+    const moments = ['lock', 'unfinished', 'postgres/base']
     for (const moment of moments) {
       const start = startProcess('test/database/folder-holder.ts', { DATA_DIR: folder })
       await vi.waitFor(() => expect(existsSync(join(folder, moment))).toBe(true), {
@@ -81,21 +74,9 @@ describe('the folder of the embedded database', () => {
       await start.ended
       expect(existsSync(join(folder, 'unfinished')) || moment === 'lock').toBe(true)
     }
-    expect(await ask(folder, 'select 1 as x')).toEqual([{ x: 1 }])
-    expect(existsSync(join(folder, 'unfinished'))).toBe(false)
-  }, 180_000)
-
-  /** What others than its owner may do anything with, of a folder and all that is in it. */
-  async function openIn(folder: string): Promise<string[]> {
-    const paths = [folder, ...(await readdir(folder, { recursive: true })).map((name) => join(folder, name))]
-    const modes = await Promise.all(paths.map(async (path) => (await stat(path)).mode))
-    return paths.filter((_, index) => ((modes[index] as number) & 0o077) !== 0)
-  }
-
-  test('that is new is its user’s alone, and so is what the service writes there', async () => {
-    const folder = join(scratch, 'private')
     const service = startService({ DATA_DIR: folder, DEMO_DATA: 'false' })
     const address = await addressOf(service)
+    expect(existsSync(join(folder, 'unfinished'))).toBe(false)
     const registered = await fetch(`${address}/auth/register`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -106,7 +87,7 @@ describe('the folder of the embedded database', () => {
     service.signal('SIGTERM')
     expect(await service.ended).toBe(0)
     expect(await openIn(folder)).toEqual([])
-  })
+  }, 180_000)
 
   test('that a version of before left open is closed to others when it is opened', async () => {
     const { config, drop } = await createTestDatabase('empty')
