@@ -15,6 +15,7 @@ import {
 } from '#src/raster/pixels.ts'
 import { TILE_SIZE, tilesOf } from '#src/raster/tiles.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { runsOf } from '#test/setup/property-runs.ts'
 
 let service: TestApp
 let releaseId: number
@@ -179,6 +180,6 @@ test('PostGIS has every pixel of every grid, whatever its size, type, nodata val
       })
       expect(differences.slice(0, 5)).toEqual([])
     }),
-    { numRuns: 60 },
+    { numRuns: runsOf(60) },
   )
 }, 120_000)

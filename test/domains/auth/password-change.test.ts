@@ -1,3 +1,4 @@
+// Runs on a server alone: what a password is worth is the same on both.
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'

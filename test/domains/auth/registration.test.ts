@@ -1,3 +1,4 @@
+// Runs on a server alone: what is refused, and who waits, is the same on both.
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// Runs on a server alone: what a token is worth is the same on both.
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cleanUp } from '#src/domains/auth/clean-up.ts'

@@ -6,6 +6,7 @@ import type { AdvisoryRecord } from '#src/domains/history/queries.ts'
 import { TemplatedAnswer } from '#src/domains/history/queries.ts'
 import { PRODUCTS } from '#src/products/index.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { runsOf } from '#test/setup/property-runs.ts'
 import { history, recorderOn, recordOf } from './advisories.ts'
 
 let service: TestAppWithPerson
@@ -80,7 +81,7 @@ test('what is kept of an answer reads byte for byte as it was sent: any product,
       expect(kept.get(ids[index] as string)).toEqual({ request: JSON.stringify(point), answer: expected })
     }
   })
-  await fc.assert(property, { numRuns: 60 })
+  await fc.assert(property, { numRuns: runsOf(60) })
 })
 
 const PLACES: [product: string, query: string][] = PRODUCTS.list.flatMap(({ code }) => [

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tables } from '#src/database/tables.ts'
 import type { AdvisoryRecord } from '#src/domains/history/queries.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { describeOnServer, testOnServer } from '#test/setup/on-server.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { recorderOn } from './advisories.ts'
 
@@ -204,7 +205,8 @@ describe('the keeper', () => {
     ])
   })
 
-  test('turns away what would make too many wait, and goes on', async () => {
+  // Who waits is the same on both databases.
+  testOnServer('turns away what would make too many wait, and goes on', async () => {
     const person = await newPerson(service.app)
     const keep = recorderOn(service.database.writer)
     const large = record(person, { request: { text: 'x'.repeat(8_000_000) } })
@@ -219,7 +221,7 @@ describe('the keeper', () => {
 })
 
 /** The embedded database has no second session to lock an account. */
-describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('while an account is locked', () => {
+describeOnServer('while an account is locked', () => {
   /** Has something kept for it and for others, does something in the session that has locked it, and ends that. */
   async function keepBeside(work: (trx: Transaction<Tables>, id: string, kept: Promise<unknown>) => unknown) {
     const [person, locked] = [await newPerson(service.app), await newPerson(service.app)]
@@ -259,7 +261,7 @@ describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('while an account
   })
 })
 
-describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('while the history does not answer', () => {
+describeOnServer('while the history does not answer', () => {
   test('a point call is answered without an id all the same, and the history is a 503', async () => {
     const hasty = await createTestApp({ settings: { STATEMENT_TIMEOUT_MS: '2000' } })
     const maintenance = hasty.cluster.connectForMaintenance()

@@ -5,6 +5,7 @@ import { parse } from 'csv-parse/sync'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { describeOnServer } from '#test/setup/on-server.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { history, keepAt, recordOf } from './advisories.ts'
 
@@ -95,7 +96,8 @@ describe('a whole history', () => {
   })
 })
 
-describe('an export that takes long', () => {
+/** It is about sockets, and the same on both databases. */
+describeOnServer('an export that takes long', () => {
   /** More than the sockets of both sides hold, on many pages. */
   const ITEMS = 120
   const TEXT = 'x'.repeat(200_000)

@@ -4,6 +4,7 @@ import type { LocationValidation } from '#schemas/location.ts'
 import { PRODUCTS } from '#src/products/index.ts'
 import { loadSharedBoundaries } from '#test/setup/boundaries.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { runsOf } from '#test/setup/property-runs.ts'
 import { hasSharedBoundaries } from '#test/setup/shared-data.ts'
 import { type AskedPlace, locatedBySql } from './by-sql.ts'
 import { comparePlaces } from './comparison.ts'
@@ -43,7 +44,7 @@ test('places are located by memory and database as by PostGIS alone', async () =
         }
       },
     ),
-    { numRuns: PLACES / PLACES_A_RUN, endOnFailure: true },
+    { numRuns: runsOf(PLACES / PLACES_A_RUN), endOnFailure: true },
   )
 })
 

@@ -14,6 +14,7 @@ import type { Series } from '#src/products/series.ts'
 import type { Grid } from '#src/raster/grid.ts'
 import { type Band, PIXEL_KINDS, type PixelKind, rasterWkb } from '#test/raster/raster-wkb.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { runsOf } from '#test/setup/property-runs.ts'
 
 let service: TestApp
 beforeAll(async () => {
@@ -277,6 +278,6 @@ test('memory, coalesced queries and ST_Value give the same doubles, whatever the
         }
       },
     ),
-    { numRuns: 60 },
+    { numRuns: runsOf(60) },
   )
 })

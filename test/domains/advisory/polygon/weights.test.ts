@@ -8,6 +8,7 @@ import type { CoverageSource, LayerSource, ReleaseSource } from '#src/ingest/sou
 import type { Wait } from '#src/lib/patience.ts'
 import { type PixelType, pixelsOf } from '#src/raster/pixels.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { runsOf } from '#test/setup/property-runs.ts'
 import {
   areaOf,
   ellipsoidArea,
@@ -241,8 +242,10 @@ const RANGES: Record<string, Pick<ShapeOptions, 'within' | 'largest'>> = {
   projected: { within: [36.6, 6.4, 39.6, 9.2], largest: 50_000 },
 }
 
+const POLYGONS = runsOf(100)
+
 describe.each(GRIDS)('weights on a grid: $name', (target) => {
-  test('100 random polygons come to what cutting out each pixel does, to a millionth', async () => {
+  test('random polygons come to what cutting out each pixel does, to a millionth', async () => {
     const coverage = coverages.find(({ originX }) => originX === target.grid.originX) as ZonalCoverage
     const random = randomNumbers(20_260_700 + target.grid.width)
     const { grid } = target
@@ -253,7 +256,7 @@ describe.each(GRIDS)('weights on a grid: $name', (target) => {
       pixel: target.geographic ? grid.pixelWidth : 0.03,
     }
     const off: unknown[] = []
-    for (let index = 0; index < 100; index++) {
+    for (let index = 0; index < POLYGONS; index++) {
       const polygons = randomPolygons(random, index, options)
       const difference = await worstDifference(polygons, target, coverage)
       if (!(difference < 1e-6)) off.push({ index, difference, polygons: JSON.stringify(polygons) })
