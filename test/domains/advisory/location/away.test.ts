@@ -1,3 +1,4 @@
+// Runs on a server alone: a network that is cut is the subject.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { createLocationValidator, type LocationValidator } from '#src/domains/advisory/location/validator.ts'
@@ -9,7 +10,7 @@ import { createProxiedApp, type ProxiedApp } from '#test/setup/proxied-app.ts'
 const GULF_OF_GUINEA = { lat: 2, lng: -0.5 }
 const KIGALI = { lat: -1.95, lng: 30.06 }
 
-describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('without the database', () => {
+describe('without the database', () => {
   let service: ProxiedApp
   let lookup: Lookup
   let validator: LocationValidator

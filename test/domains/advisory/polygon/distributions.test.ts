@@ -1,3 +1,4 @@
+// Runs on a server alone: all of it is computed here, from tiles and summaries that are the same on both.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import type { ReleaseSource } from '#src/ingest/source.ts'
@@ -85,8 +86,7 @@ function quantileOf(areas: Map<number, number>, part: number): number {
 
 const PARTS = [0.1, 0.5, 0.9]
 
-// All of it is computed here, from tiles and summaries that are the same on both databases.
-describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('how values are distributed', () => {
+describe('how values are distributed', () => {
   let service: TestAppWithPerson
   beforeAll(async () => {
     service = await createTestAppWithPerson({

@@ -1,3 +1,4 @@
+// Runs on a server alone: what a database is asked differs in none of this from what single polygons ask.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rectangle } from '#test/setup/boundaries.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
@@ -31,8 +32,7 @@ const REASONS: [string, string][] = [
   ['type must be Feature.', 'INVALID_PARAMETERS'],
 ]
 
-// What a database is asked differs in none of this from what single polygons ask.
-describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('many polygons', () => {
+describe('many polygons', () => {
   let service: TestAppWithPerson
   /** What the operations for one polygon answer. */
   let field: Record<string, unknown>

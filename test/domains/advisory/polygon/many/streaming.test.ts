@@ -1,3 +1,4 @@
+// Runs on a server alone: on the one connection of the embedded database nothing goes on beside what holds the tiles back.
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -27,8 +28,7 @@ function newFields(count: number): object[] {
 
 const NDJSON = 'application/x-ndjson'
 
-// There is one connection on the embedded database: nothing goes on beside what holds the tiles back.
-describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('the answer for many polygons', () => {
+describe('the answer for many polygons', () => {
   let service: TestAppWithPerson
   let other: Person
   beforeAll(async () => {
