@@ -10,6 +10,7 @@ import { askWithin } from '#test/domains/advisory/polygon/ask.ts'
 import { history } from '#test/domains/history/advisories.ts'
 import { ingestManifest, type LayerText, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { TAGS, writeTiff } from '#test/ingest/tiff.ts'
+import { rectangle } from '#test/setup/boundaries.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { createTestAppWithPerson, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { WITH_LIME } from './lime.ts'
@@ -139,14 +140,7 @@ describe('a product that is only defined', () => {
   })
 
   test('is answered in a polygon, with its total', async () => {
-    const ring = [
-      [38.4, 9.59],
-      [38.44, 9.59],
-      [38.44, 9.6],
-      [38.4, 9.6],
-      [38.4, 9.59],
-    ]
-    const geometry = { type: 'Polygon', coordinates: [ring] }
+    const geometry = rectangle(38.4, 9.59, 38.44, 9.6)
     const { status, body } = await askWithin(service.app, service.person, 'lime', { geometry })
     expect(status).toBe(200)
     const [dolomite, limestone] = body.lime_data

@@ -1,11 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Feature, FeatureCollection } from 'geojson'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { newFolder } from '#test/setup/folders.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
 import { history, keepAt, recordOf } from './advisories.ts'
 
@@ -18,7 +18,7 @@ const RING = [
   [38, 9],
 ]
 const TRIANGLE = { type: 'Polygon', coordinates: [RING] }
-const IN_METRES = RING.map((position) => [...position, 2400])
+const WITH_HEIGHTS = { type: 'MultiPolygon', coordinates: [[RING.map((position) => [...position, 2400])]] }
 
 let service: TestApp
 let person: Person
@@ -33,17 +33,7 @@ beforeAll(async () => {
     ['forage', 'forage/point', { lat: -1, lng: 36.5, country_code: 'ken', name: 'ወንጂ' }],
     ['all', 'point', { lat: 9.5, lng: 38.5 }],
     ['polygon', 'fertilizer', { geometry: TRIANGLE, name: 'Plot' }],
-    [
-      'feature',
-      'yield',
-      {
-        geometry: {
-          type: 'Feature',
-          geometry: { type: 'MultiPolygon', coordinates: [[IN_METRES]] },
-          properties: null,
-        },
-      },
-    ],
+    ['feature', 'yield', { geometry: { type: 'Feature', geometry: WITH_HEIGHTS, properties: null } }],
     ['area', 'isfm', { admin: { country_code: 'RWA', code: 'RWA-01' }, crop: 'potato', name: 'The capital' }],
     ['country', 'forage', { admin: { country_code: 'ken', code: 'KEN', level: 0 } }],
   ]
@@ -287,7 +277,7 @@ describe('a file', () => {
     ['ESRI Shapefile', 'point', 'Point'],
     ['ESRI Shapefile', 'polygon', 'Polygon'],
   ])('becomes a %s of every %s without a warning', async (format, kind, type) => {
-    const folder = await mkdtemp(join(tmpdir(), 'agro-gis-'))
+    const folder = await newFolder()
     const source = join(folder, 'history.geojson')
     const response = await history(service, person, `my?kind=${kind}&all=true`, GEOJSON)
     await writeFile(source, response.body)
