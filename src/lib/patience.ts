@@ -17,55 +17,80 @@ export interface Patience {
 }
 
 export function createPatience(milliseconds: number): Patience {
-  let spent = 0
+  return new Budget(milliseconds)
+}
+
+/** A class with few promises: every call with a token makes one. */
+class Budget implements Patience {
+  readonly #milliseconds: number
+  #spent = 0
   /** When the wait under way has to be over. */
-  let until: number | undefined
+  #until: number | undefined
 
-  const left = () => (until === undefined ? milliseconds - spent : until - performance.now())
+  constructor(milliseconds: number) {
+    this.#milliseconds = milliseconds
+  }
 
-  async function during<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (until !== undefined) return work()
-    const began = performance.now()
-    until = began + left()
+  left(): number {
+    return this.#until === undefined ? this.#milliseconds - this.#spent : this.#until - performance.now()
+  }
+
+  async during<Result>(work: () => Promise<Result>): Promise<Result> {
+    const began = this.#begin()
     try {
       return await work()
     } finally {
-      until = undefined
-      spent += performance.now() - began
+      this.#end(began)
     }
   }
 
-  return {
-    left,
-    during,
-    wait: (work, late, share = 1) => during(() => within(share * left(), work, late)),
-    outlast: (work, late) =>
-      during(() => {
-        const timer = setTimeout(late, Math.max(0, left()))
-        return work().finally(() => clearTimeout(timer))
-      }),
-  }
-}
-
-/** Waits so many milliseconds for work. */
-function within<Result>(
-  milliseconds: number,
-  work: () => Promise<Result>,
-  late: () => Error,
-): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(late()), Math.max(0, milliseconds))
-    work().then(
-      (result) => {
+  wait<Result>(work: () => Promise<Result>, late: () => Error, share = 1): Promise<Result> {
+    const milliseconds = share * this.left()
+    const began = this.#begin()
+    return new Promise((resolve, reject) => {
+      let isOver = false
+      const end = () => {
+        if (isOver) return
+        isOver = true
         clearTimeout(timer)
-        resolve(result)
-      },
-      (error) => {
-        clearTimeout(timer)
+        this.#end(began)
+      }
+      const fail = (error: unknown) => {
+        end()
         reject(error)
-      },
-    )
-  })
+      }
+      const timer = setTimeout(() => fail(late()), Math.max(0, milliseconds))
+      try {
+        work().then((result) => {
+          end()
+          resolve(result)
+        }, fail)
+      } catch (error) {
+        fail(error)
+      }
+    })
+  }
+
+  outlast<Result>(work: () => Promise<Result>, late: () => void): Promise<Result> {
+    return this.during(() => {
+      const timer = setTimeout(late, Math.max(0, this.left()))
+      return work().finally(() => clearTimeout(timer))
+    })
+  }
+
+  /** Has time count; undefined where it does already. */
+  #begin(): number | undefined {
+    if (this.#until !== undefined) return undefined
+    const began = performance.now()
+    this.#until = began + this.left()
+    return began
+  }
+
+  #end(began: number | undefined): void {
+    if (began === undefined) return
+    this.#until = undefined
+    this.#spent += performance.now() - began
+  }
 }
 
 /** Waits for something on behalf of work that does more than that. */

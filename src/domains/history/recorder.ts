@@ -5,7 +5,7 @@ import type { Tables } from '#src/database/tables.ts'
 import { ApiError } from '#src/errors.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { accountDeleted } from '#src/http/refusals.ts'
-import { type BatcherState, createBatcher } from '#src/lib/batcher.ts'
+import { type Batcher, type BatcherState, createBatcher } from '#src/lib/batcher.ts'
 import { codeOf } from '#src/lib/caught.ts'
 import type { Party } from '#src/lib/fair-line.ts'
 import { createUuidMaker } from '#src/lib/uuid.ts'
@@ -57,9 +57,64 @@ export function createHistoryRecorder(
 ): HistoryRecorder {
   const templates = createTemplates(db)
 
-  const insert = createBatcher<HistoryEntry, string | null>({
+  const insert = createInserter(db, quota, shorten)
+
+  function keep(record: AdvisoryRecord, stored: StoredTemplate, id: string, party?: Party) {
+    const entry = entryOf(record, stored, id)
+    return insert(entry, party).catch((error) => tryAgain(error, record, stored, entry, party))
+  }
+
+  /**
+   * Inserts once more what could not be: where the account was locked, or the database has lost the template, since it has
+   * been put back to an earlier time.
+   */
+  async function tryAgain(
+    error: unknown,
+    record: AdvisoryRecord,
+    stored: StoredTemplate,
+    first: HistoryEntry,
+    party?: Party,
+  ): Promise<string | null> {
+    const pauses = LOCKED_PAUSES_MS.values()
+    let failure = error
+    for (let entry = first; ; ) {
+      const pauseMs = failure instanceof AccountLocked ? pauses.next().value : undefined
+      if (pauseMs !== undefined) {
+        await setTimeout(pauseMs)
+      } else if (codeOf(failure) === FOREIGN_KEY_VIOLATION && entry === first) {
+        templates.forget(record, stored)
+        entry = { ...entry, ...(await templates.of(record)) }
+      } else {
+        throw failure
+      }
+      try {
+        return await insert(entry, party)
+      } catch (next) {
+        failure = next
+      }
+    }
+  }
+
+  // Each promise on the way is paid for by every call with a token: there is one more than the batcher's.
+  const record: RecordAdvisory = (record, party) => {
+    // Ids are in the order in which was asked, whatever has to be waited for.
+    const id = newId()
+    const template = templates.of(record)
+    if (template instanceof Promise) return template.then((stored) => keep(record, stored, id, party))
+    return keep(record, template, id, party)
+  }
+  return { record, state: insert.state }
+}
+
+/** Makes what inserts items together: null where a history is full, and is to stay as it is. */
+function createInserter(
+  db: Kysely<Tables>,
+  quota: HistoryQuota,
+  shorten: (userId: string) => void,
+): Batcher<HistoryEntry, string | null> {
+  return createBatcher<HistoryEntry, string | null>({
     async run(entries) {
-      const written = new Map((await keep(db, entries, quota)).map((user) => [user.userId, user]))
+      const written = new Map((await insertWithMonth(db, entries, quota)).map((user) => [user.userId, user]))
       const passedOver = entries.map(({ userId }) => userId).filter((userId) => !written.has(userId))
       const locked = passedOver.length > 0 ? await findAccounts(db, passedOver) : new Set()
       return entries.map(({ id, userId, bytes }) => {
@@ -83,38 +138,14 @@ export function createHistoryRecorder(
       refusal: overloaded,
     },
   })
-
-  /** Inserts it once more where the database has lost its template: it has been put back to an earlier time. */
-  async function insertRecord(record: AdvisoryRecord, id: string, party?: Party): Promise<string | null> {
-    const template = templates.of(record)
-    const stored = template instanceof Promise ? await template : template
-    try {
-      return await insert(entryOf(record, stored, id), party)
-    } catch (error) {
-      if (codeOf(error) !== FOREIGN_KEY_VIOLATION) throw error
-      templates.forget(record, stored)
-      return insert(entryOf(record, await templates.of(record), id), party)
-    }
-  }
-
-  const record: RecordAdvisory = async (record, party) => {
-    // Ids are in the order in which was asked, whatever has to be waited for.
-    const id = newId()
-    for (const pauseMs of LOCKED_PAUSES_MS) {
-      try {
-        return await insertRecord(record, id, party)
-      } catch (error) {
-        if (!(error instanceof AccountLocked)) throw error
-        await setTimeout(pauseMs)
-      }
-    }
-    return insertRecord(record, id, party)
-  }
-  return { record, state: insert.state }
 }
 
 /** Keeps items, whose month may have come before anybody made it. */
-async function keep(db: Kysely<Tables>, entries: HistoryEntry[], quota: HistoryQuota): Promise<Written[]> {
+async function insertWithMonth(
+  db: Kysely<Tables>,
+  entries: HistoryEntry[],
+  quota: HistoryQuota,
+): Promise<Written[]> {
   try {
     return await insertAdvisories(db, entries, quota)
   } catch (error) {
