@@ -13,6 +13,7 @@ import {
   insertOffer,
   listReleasesOf,
   lockReference,
+  MOST_ITEMS,
   type References,
   updateName,
 } from './queries.ts'
@@ -193,10 +194,15 @@ function referencesText(list: ReferenceList, references: References): string {
     offers.length > 0 && `${offersText} (${someOf(offers)})`,
     releases.length > 0 && `releases, those deleted included (${someOf(releases)})`,
     levels.length > 0 && `boundaries of level ${levels.join(', ')}`,
-    historyItems > 0 && `${historyItems} ${historyItems === 1 ? 'item' : 'items'} of histories`,
+    historyItems > 0 && itemsText(historyItems),
   ]
     .filter(Boolean)
     .join('; ')
+}
+
+function itemsText(items: number): string {
+  if (items === 1) return '1 item of histories'
+  return `${items < MOST_ITEMS ? items : `${MOST_ITEMS} or more`} items of histories`
 }
 
 /** Codes named in a sentence. */

@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
+import { countItemsNaming } from '#src/domains/history/queries.ts'
 import { COUNTRIES, CROPS, type Entry, type ReferenceList } from './lists.ts'
 
 /** West, south, east and north, decimal degrees. */
@@ -174,9 +175,12 @@ export interface References {
   releases: string[]
   /** Levels of boundaries, of a country. */
   levels: number[]
-  /** Items of histories. */
+  /** Items of histories, as far as {@link MOST_ITEMS} are counted. */
   historyItems: number
 }
+
+/** That there are many is enough to know: a count of millions takes as long as it takes to read them. */
+export const MOST_ITEMS = 1000
 
 export async function findReferences(
   db: Kysely<Tables>,
@@ -189,13 +193,13 @@ export async function findReferences(
       ? sql`array(select level from boundary_set where country_code = ${code} order by level)`
       : sql`'{}'::integer[]`
   const names = sql`${sql.ref(list.column)} = ${code}`
-  const { rows } = await sql<References>`
+  const { rows } = await sql<Omit<References, 'historyItems'>>`
     select
       array(select ${other} from country_crop where ${names} order by ${other}) as offers,
       array(select code from release where ${names} order by code) as releases,
-      ${levels} as levels,
-      (select count(*) from advisory_history where ${names}) as "historyItems"`.execute(db)
-  return rows[0] as References
+      ${levels} as levels`.execute(db)
+  const historyItems = await countItemsNaming(db, list.column, code, MOST_ITEMS)
+  return { ...(rows[0] as Omit<References, 'historyItems'>), historyItems }
 }
 
 /** @returns whether it was not offered before */
