@@ -11,6 +11,9 @@ import { PRODUCTS } from '#src/products/index.ts'
 
 const Label = Type.String({ minLength: 1, maxLength: 100, pattern: '^\\S(.*\\S)?$' })
 
+/** WKT of a CRS has one or two thousand characters. */
+const MAX_CRS_LENGTH = 20_000
+
 const LayerEntry = Type.Object(
   {
     file: Type.String({ minLength: 1 }),
@@ -23,6 +26,7 @@ const LayerEntry = Type.Object(
     nodata: Type.Optional(Type.Union([Type.Number(), Type.Literal('nan'), Type.Literal('none')])),
     mask: Type.Optional(Type.Literal('none')),
     srid: Type.Optional(Type.Integer({ minimum: 1 })),
+    srs: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_CRS_LENGTH })),
     decimals: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 })),
   },
   { additionalProperties: false },
@@ -232,6 +236,9 @@ function problemsOf(product: ProductDefinition, manifest: ManifestFile): Problem
         path: [...at, 'unit'],
         message: `must be ${unit} for ${code}; for values in another unit, give the scale that turns them into ${unit}`,
       })
+    }
+    if (layer.srid !== undefined && layer.srs !== undefined) {
+      problems.push({ path: [...at, 'srs'], message: 'is not allowed: the srid says it already' })
     }
     if (layer.scale === 0) problems.push({ path: [...at, 'scale'], message: 'must not be 0' })
     const key = [layer.input, layer.scenario].filter(Boolean).join(', ')

@@ -37,13 +37,6 @@ export async function refuseUnknownSeries(
   throw new OperatorError(`${country_code} does not offer the crop ${crop}; it offers: ${offered}.`)
 }
 
-/** PostGIS's id of an EPSG code; undefined where PostGIS does not know it. */
-export async function sridOfEpsg(db: Kysely<Tables>, code: number): Promise<number | undefined> {
-  const { rows } = await sql<{ srid: number }>`
-    select srid from spatial_ref_sys where upper(auth_name) = 'EPSG' and auth_srid = ${code}`.execute(db)
-  return rows[0]?.srid
-}
-
 const OUTLINE_POINTS = 100
 
 /**

@@ -87,14 +87,14 @@ describe('CRSs that cannot be used', () => {
   test('none at all', async () => {
     const file = await raster('none.tif', { tags: { [TAGS.geoKeys]: ['short', []] } })
     expect(await ingest.refusalOfFile(file)).toBe(
-      "none.tif has an unknown CRS: it names none; give the layer's srid.",
+      "none.tif has an unknown CRS: it names none; give the layer's srid or srs.",
     )
   })
 
   test('a local one', async () => {
     const file = await withKeys('local.tif', [1024, 0, 1, 32767, 1026, 34737, 9, 0], 'Our farm|\0')
     expect(await ingest.refusalOfFile(file)).toBe(
-      "local.tif has an unknown CRS: it is neither geographic nor projected; give the layer's srid.",
+      "local.tif has an unknown CRS: it is neither geographic nor projected; give the layer's srid or srs.",
     )
   })
 
@@ -105,14 +105,14 @@ describe('CRSs that cannot be used', () => {
       'Our Lambert|\0',
     )
     expect(await ingest.refusalOfFile(file)).toBe(
-      'own.tif has an unknown CRS: its projection ("Our Lamb") has no EPSG code; give the layer\'s srid.',
+      'own.tif has an unknown CRS: its projection ("Our Lamb") has no EPSG code; give the layer\'s srid or srs.',
     )
   })
 
   test('a geographic one of its own, on another ellipsoid', async () => {
     const file = await withKeys('clarke.tif', [1024, 0, 1, 2, 2048, 0, 1, 32767, 2056, 0, 1, 7012])
     expect(await ingest.refusalOfFile(file)).toBe(
-      "clarke.tif has an unknown CRS: its geographic CRS has no EPSG code and is not WGS 84; give the layer's srid.",
+      "clarke.tif has an unknown CRS: its geographic CRS has no EPSG code and no ellipsoid; give the layer's srid or srs.",
     )
   })
 

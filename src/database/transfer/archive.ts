@@ -6,6 +6,7 @@ import { createGunzip, createGzip } from 'node:zlib'
 import { OperatorError } from '#src/errors.ts'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
 import { linesOf } from '#src/lib/lines.ts'
+import type { listAddedCrs } from '../crs.ts'
 import type { Digest } from './digest.ts'
 import type { Relation, SequenceState } from './relations.ts'
 
@@ -16,6 +17,8 @@ export interface ArchiveHead {
   service: string
   /** The migrations that its schema was made by, in order. */
   migrations: { name: string; checksum: string }[]
+  /** What has been added to the CRSs of PostGIS; older versions added none. */
+  crs?: Awaited<ReturnType<typeof listAddedCrs>>
 }
 
 /** What an archive consists of after that: each table with its rows, then where the sequences stand. */

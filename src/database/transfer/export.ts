@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { VERSION } from '#src/lib/version.ts'
+import { listAddedCrs } from '../crs.ts'
 import type { Tables } from '../tables.ts'
 import { type ArchiveHead, FORMAT, lineOf, writeArchive } from './archive.ts'
 import { type Digest, RowDigest } from './digest.ts'
@@ -58,7 +59,12 @@ export async function readMigrations(db: Kysely<Tables>): Promise<ArchiveHead['m
 }
 
 async function headOf(trx: Transaction<Tables>): Promise<ArchiveHead> {
-  return { format: FORMAT, service: VERSION, migrations: await readMigrations(trx) }
+  return {
+    format: FORMAT,
+    service: VERSION,
+    migrations: await readMigrations(trx),
+    crs: await listAddedCrs(trx),
+  }
 }
 
 /** Rows are read in portions of about this many characters. */

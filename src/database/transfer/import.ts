@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { OperatorError } from '#src/errors.ts'
+import { addCrs } from '../crs.ts'
 import type { Tables } from '../tables.ts'
 import { inTransaction } from '../transaction.ts'
 import { type ArchiveHead, type ArchivePart, openArchive } from './archive.ts'
@@ -46,6 +47,7 @@ async function importInto(trx: Transaction<Tables>, path: string): Promise<Diges
     const tables = sql.join(relations.map(({ name }) => sql.table(name)))
     await sql`lock table ${tables} in access exclusive mode`.execute(trx)
     await refuseContent(trx, relations)
+    await addCrs(trx, head.crs ?? [])
     await settleText(trx)
     const foreignKeys = await listForeignKeys(trx)
     await loosen(trx, relations, foreignKeys)

@@ -31,6 +31,13 @@ export interface PublishedRelease {
   published_at: string
 }
 
+/** SQL for the unit of the coordinates of `crs`; a CRS that is described by a PROJ string has no WKT to look in. */
+const UNIT = sql`coalesce(
+  substring(crs.srtext from '.*UNIT."([^"]+)"'),
+  case when crs.proj4text like '%+units=m %' then 'metre' when crs.proj4text like '+proj=longlat%' then 'degree' end,
+  'unknown'
+)`
+
 /** SQL for the whole metres between the centre of a coverage and a place in its CRS; null where that is not known. */
 function metresBetween(x: RawBuilder<unknown>, y: RawBuilder<unknown>): RawBuilder<unknown> {
   const longitudeAndLatitude = (x: RawBuilder<unknown>, y: RawBuilder<unknown>) =>
@@ -93,7 +100,7 @@ export async function listPublishedReleases(db: Kysely<Tables>): Promise<Publish
           'resolution', jsonb_build_object(
             'x', coverage.pixel_width,
             'y', abs(coverage.pixel_height),
-            'unit', coalesce(substring(crs.srtext from '.*UNIT."([^"]+)"'), 'unknown'),
+            'unit', ${UNIT},
             'metres_x', ${metresBetween(sql`center_x + pixel_width`, sql`center_y`)},
             'metres_y', ${metresBetween(sql`center_x`, sql`center_y + pixel_height`)}
           ),

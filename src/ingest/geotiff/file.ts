@@ -7,7 +7,8 @@ import type { Pixels } from '#src/raster/pixels.ts'
 import { type Band, bandOf, sampleTypeOf } from './bands.ts'
 import { blocksOf } from './blocks.ts'
 import { FileBytes } from './bytes.ts'
-import { crsOf, type FileCrs } from './crs.ts'
+import { crsOf } from './crs.ts'
+import { crsOfText, type FileCrs } from './crs-text.ts'
 import { examineDirectories } from './directories.ts'
 import { gridOf } from './geotransform.ts'
 import { alphaBandOf, alphaMask, internalMask, type Mask, sideMask } from './masks.ts'
@@ -71,7 +72,7 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
   return {
     path,
     grid,
-    crs: crsOf(image),
+    crs: (side?.crs && crsOfText(side.crs)) || crsOf(image),
     block: { width: Math.min(blocks.width, grid.width), height: Math.min(blocks.height, grid.height) },
     masks: masks.map((mask) => ({
       ...mask,

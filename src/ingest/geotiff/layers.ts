@@ -14,10 +14,10 @@ import {
   withType,
 } from '#src/raster/pixels.ts'
 import type { ManifestLayer } from '../manifest.ts'
-import { sridOfEpsg } from '../queries.ts'
 import type { LayerSource } from '../source.ts'
 import type { Band } from './bands.ts'
 import type { RasterFile } from './file.ts'
+import { sridOf } from './srid.ts'
 
 /** A layer together with the band it is read from. */
 export interface FileLayer {
@@ -122,28 +122,4 @@ function storedAs({ pixelType }: Band, nodata: number | undefined, masked: boole
 function nodataOf(entry: ManifestLayer, band: Band): number | undefined {
   const nodata = entry.nodata ?? band.nodata
   return typeof nodata === 'number' && !Number.isNaN(nodata) ? nodata : undefined
-}
-
-async function sridOf(
-  db: Kysely<Tables>,
-  file: RasterFile,
-  entry: ManifestLayer,
-  notes: Set<string>,
-): Promise<number> {
-  if (entry.srid === undefined && file.crs.kind === 'unnamed-wgs84') {
-    notes.add(`${file.path} names no CRS, but its parameters are those of WGS 84: it is read as EPSG:4326.`)
-    return 4326
-  }
-  if (entry.srid === undefined && file.crs.kind === 'unknown') {
-    throw new OperatorError(`${file.path} has an unknown CRS: ${file.crs.reason}; give the layer's srid.`)
-  }
-  const named = file.crs.kind === 'epsg' ? file.crs.code : undefined
-  const code = entry.srid ?? (named as number)
-  if (entry.srid !== undefined && named !== undefined && named !== entry.srid) {
-    notes.add(`${file.path} says EPSG:${named}, but the manifest's srid ${entry.srid} is used.`)
-  }
-  const srid = await sridOfEpsg(db, code)
-  if (srid === undefined)
-    throw new OperatorError(`${file.path} has an unknown CRS: PostGIS does not know EPSG:${code}.`)
-  return srid
 }

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import { type Kysely, sql } from 'kysely'
+import { OperatorError } from '#src/errors.ts'
+import { codeOf } from '#src/lib/caught.ts'
+import type { Tables } from './tables.ts'
+
+/** A CRS as PostGIS keeps it. The WKT is what counts, where there is one. */
+export interface CrsText {
+  wkt: string
+  /** A PROJ string; beside the WKT of a CRS in degrees it says just that. */
+  proj: string
+}
+
+/** A CRS that the service has added to those of PostGIS. */
+interface AddedCrs extends CrsText {
+  srid: number
+}
+
+/** Ids for CRSs that the service adds: of those that PostGIS leaves to its users, none of its own are here. */
+const ADDED = { first: 910_000, last: 997_999 }
+
+const INSUFFICIENT_PRIVILEGE = '42501'
+
+/** PostGIS's id of a code of EPSG, or else of ESRI, whose codes are others; undefined where it does not know it. */
+export async function sridOfCode(db: Kysely<Tables>, code: number): Promise<number | undefined> {
+  const { rows } = await sql<{ srid: number }>`
+    select srid from spatial_ref_sys
+    where upper(auth_name) in ('EPSG', 'ESRI') and auth_srid = ${code}
+    order by upper(auth_name)
+    limit 1`.execute(db)
+  return rows[0]?.srid
+}
+
+/** The PROJ string of what PostGIS knows; undefined where it does not know it. */
+export async function projOf(db: Kysely<Tables>, srid: number): Promise<string | undefined> {
+  const { rows } = await sql<{ proj: string }>`
+    select proj4text as proj from spatial_ref_sys where srid = ${srid}`.execute(db)
+  return rows[0]?.proj
+}
+
+/** Whether PROJ can make anything of the text of a CRS. */
+export async function isCrs(db: Kysely<Tables>, { wkt, proj }: CrsText): Promise<boolean> {
+  const transformed = sql`
+    select st_transform(st_makepoint(0, 0), '+proj=longlat +datum=WGS84', ${wkt || proj}::text)`.execute(db)
+  return transformed.then(
+    () => true,
+    // Longitude 0 on the equator may be too far away for it; then at least it was understood.
+    (error: Error) => error.message.startsWith('transform: '),
+  )
+}
+
+/**
+ * PostGIS's id of a CRS that has no code, which it is told of where it does not know it. The same text always has
+ * the same id, in each database, unless two of them should come to the same one.
+ *
+ * @param name for messages
+ * @throws {OperatorError} where this role may not add to what PostGIS knows
+ */
+export async function sridOfText(db: Kysely<Tables>, { wkt, proj }: CrsText, name: string): Promise<number> {
+  const digest = createHash('sha256').update(`${wkt}\n${proj}`).digest()
+  const count = ADDED.last - ADDED.first + 1
+  for (let at = digest.readUInt32BE() % count; ; at = (at + 1) % count) {
+    const srid = ADDED.first + at
+    if ((await find(db, { wkt, proj })) === undefined) await add(db, { srid, wkt, proj }, name)
+    const found = await find(db, { wkt, proj })
+    if (found !== undefined) return found
+  }
+}
+
+async function find(db: Kysely<Tables>, { wkt, proj }: CrsText): Promise<number | undefined> {
+  const { rows } = await sql<{ srid: number }>`
+    select srid from spatial_ref_sys
+    where coalesce(srtext, '') = ${wkt} and coalesce(proj4text, '') = ${proj}
+    order by srid
+    limit 1`.execute(db)
+  return rows[0]?.srid
+}
+
+async function add(db: Kysely<Tables>, { srid, wkt, proj }: AddedCrs, name: string): Promise<void> {
+  const insert = sql`
+    insert into spatial_ref_sys (srid, srtext, proj4text) values (${srid}::integer, ${wkt}, ${proj})
+    on conflict (srid) do nothing`
+  await insert.execute(db).catch((error) => {
+    if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
+    const quoted = [wkt, proj].map((text) => `'${text.replaceAll("'", "''")}'`).join(', ')
+    throw new OperatorError(
+      `${name} has a CRS that PostGIS does not know, and this role may not add it. The owner of spatial_ref_sys adds it by: insert into spatial_ref_sys (srid, srtext, proj4text) values (${srid}, ${quoted});`,
+    )
+  })
+}
+
+/** The CRSs that were added, which a copy of the data needs. */
+export async function listAddedCrs(db: Kysely<Tables>): Promise<AddedCrs[]> {
+  const { rows } = await sql<AddedCrs>`
+    select srid, coalesce(srtext, '') as wkt, coalesce(proj4text, '') as proj
+    from spatial_ref_sys
+    where srid between ${ADDED.first} and ${ADDED.last}
+    order by srid`.execute(db)
+  return rows
+}
+
+/**
+ * Adds the CRSs of another database under their ids.
+ *
+ * @throws {OperatorError} where an id is another CRS's here, or this role may not add any
+ */
+export async function addCrs(db: Kysely<Tables>, added: AddedCrs[]): Promise<void> {
+  const known = new Map((await listAddedCrs(db)).map((crs) => [crs.srid, crs]))
+  for (const crs of added) {
+    const here = known.get(crs.srid)
+    if (!here) await add(db, crs, 'The file')
+    else if (here.wkt !== crs.wkt || here.proj !== crs.proj) {
+      throw new OperatorError(`spatial_ref_sys has another CRS under the id ${crs.srid} than the file.`)
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import type { CrsText } from '#src/database/crs.ts'
+
+/** The CRS that a GeoTIFF names, describes or leaves out. */
+export type FileCrs =
+  /** A code of EPSG or ESRI. */
+  | { kind: 'epsg'; code: number }
+  | ({ kind: 'text' } & CrsText)
+  /** A projection without a code of what has one. */
+  | { kind: 'projection'; proj: string; of: number }
+  | { kind: 'unnamed-wgs84' }
+  | { kind: 'unknown'; reason: string }
+
+/** Keywords that WKT of a CRS begins with, of its versions 1 and 2, by whether it is in degrees. */
+const GEOGRAPHIC_WKT = /^(GEOGCS|GEOGCRS|GEODCRS|GEODETICCRS|GEOGRAPHICCRS)\s*\[/i
+const PROJECTED_WKT = /^(PROJCS|PROJCRS|PROJECTEDCRS|BOUNDCRS|COMPD_CS|COMPOUNDCRS)\s*\[/i
+const CODE = /^(EPSG|ESRI):(\d{1,9})$/i
+
+/** The code at the end of WKT, which is that of the CRS as a whole. */
+const OUTER_CODE = /(?:AUTHORITY|ID)\s*\[\s*"(?:EPSG|ESRI)"\s*,\s*"?(\d+)"?\s*\]\s*\]$/i
+
+/** WGS 84 as ESRI's software and GDAL write it, without a code. */
+const WGS84_WKT =
+  /^GEOGCS\["[^"]*",DATUM\["(?:D_)?WGS_1984",SPHEROID\["WGS[_ ](?:19)?84",6378137(?:\.0*)?,298\.2572235\d*(?:,AUTHORITY\["EPSG","7030"\])?\](?:,AUTHORITY\["EPSG","6326"\])?\],PRIMEM\["Greenwich",0(?:\.0*)?(?:,AUTHORITY\["EPSG","8901"\])?\],UNIT\["[Dd]egree",0\.01745329\d*(?:,AUTHORITY\["EPSG","9122"\])?\](?:,AXIS\["Lat[a-z]*",NORTH\],AXIS\["Lon[a-z]*",EAST\])?\]$/
+
+/** What a text says that should be a CRS: a code, a PROJ string, or WKT; undefined where it is none of them. */
+export function crsOfText(text: string): FileCrs | undefined {
+  const trimmed = text.trim()
+  const code = CODE.exec(trimmed)?.[2] ?? (isWkt(trimmed) ? OUTER_CODE.exec(trimmed)?.[1] : undefined)
+  if (code) return { kind: 'epsg', code: Number(code) }
+  if (WGS84_WKT.test(trimmed)) return { kind: 'epsg', code: 4326 }
+  if (isWkt(trimmed)) return { kind: 'text', ...wktText(trimmed) }
+  return /^\+proj=\w/.test(trimmed) ? { kind: 'text', wkt: '', proj: trimmed } : undefined
+}
+
+function isWkt(text: string): boolean {
+  return GEOGRAPHIC_WKT.test(text) || PROJECTED_WKT.test(text)
+}
+
+function wktText(wkt: string): CrsText {
+  return { wkt, proj: GEOGRAPHIC_WKT.test(wkt) ? '+proj=longlat' : '' }
+}

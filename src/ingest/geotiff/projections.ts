@@ -1,0 +1,87 @@
+/** The keys of a GeoTIFF, by their names. */
+export type GeoKeys = Record<string, number | string>
+
+/** What the keys of a projection without a code come to: a PROJ string but for the ellipsoid, or why there is none. */
+export type Projection = { proj: string } | { reason: string }
+
+type Parameter = 'lon_0' | 'lat_0' | 'lat_1' | 'lat_2' | 'lat_ts' | 'k_0'
+
+/** PROJ's projections by the values of ProjCoordTransGeoKey (GeoTIFF 1.0, section 6.3.3.3), and what they need. */
+const PROJECTIONS: Record<number, [name: string, ...Parameter[]]> = {
+  1: ['tmerc', 'lat_0', 'lon_0', 'k_0'],
+  7: ['merc', 'lon_0', 'k_0'],
+  8: ['lcc', 'lat_1', 'lat_2', 'lat_0', 'lon_0'],
+  10: ['laea', 'lat_0', 'lon_0'],
+  11: ['aea', 'lat_1', 'lat_2', 'lat_0', 'lon_0'],
+  13: ['eqdc', 'lat_1', 'lat_2', 'lat_0', 'lon_0'],
+  17: ['eqc', 'lat_ts', 'lat_0', 'lon_0'],
+  24: ['sinu', 'lon_0'],
+  28: ['cea', 'lat_ts', 'lon_0'],
+}
+
+/** Writers call one and the same thing by different keys. */
+const KEYS: Record<Parameter | 'x_0' | 'y_0', string[]> = {
+  lon_0: ['ProjNatOriginLongGeoKey', 'ProjFalseOriginLongGeoKey', 'ProjCenterLongGeoKey'],
+  lat_0: ['ProjNatOriginLatGeoKey', 'ProjFalseOriginLatGeoKey', 'ProjCenterLatGeoKey'],
+  lat_1: ['ProjStdParallel1GeoKey'],
+  lat_2: ['ProjStdParallel2GeoKey'],
+  lat_ts: ['ProjStdParallel1GeoKey'],
+  k_0: ['ProjScaleAtNatOriginGeoKey', 'ProjScaleAtCenterGeoKey'],
+  x_0: ['ProjFalseEastingGeoKey', 'ProjFalseOriginEastingGeoKey', 'ProjCenterEastingGeoKey'],
+  y_0: ['ProjFalseNorthingGeoKey', 'ProjFalseOriginNorthingGeoKey', 'ProjCenterNorthingGeoKey'],
+}
+
+const METRE = 9001
+const DEGREE = 9102
+const GREENWICH = 8901
+const USER_DEFINED = 32767
+const WGS84 = { datum: 6326, ellipsoid: 7030 }
+
+/** @returns the projection, as PROJ has it, without what it is a projection of */
+export function projectionIn(keys: GeoKeys): Projection {
+  const method = Number(keys.ProjCoordTransGeoKey)
+  const [name, ...parameters] = PROJECTIONS[method] ?? []
+  if (!name) {
+    return {
+      reason: Number.isNaN(method) ? 'has no EPSG code' : `is method ${method}, which is not known here`,
+    }
+  }
+  if ((keys.ProjLinearUnitsGeoKey ?? METRE) !== METRE) return { reason: 'is not in metres' }
+  if ((keys.GeogAngularUnitsGeoKey ?? DEGREE) !== DEGREE) return { reason: 'has angles that are not degrees' }
+  const values = [...parameters, 'x_0' as const, 'y_0' as const].map((parameter) => {
+    const key = KEYS[parameter].find((candidate) => typeof keys[candidate] === 'number')
+    return `+${parameter}=${key ? keys[key] : parameter === 'k_0' ? 1 : 0}`
+  })
+  return { proj: `+proj=${name} ${values.join(' ')} +units=m` }
+}
+
+/**
+ * The Earth of a CRS that has no code, as PROJ has it, by its ellipsoid and its shift to WGS 84; undefined where
+ * the keys do not say it. A datum that has only a name cannot be followed: GDAL does not either.
+ */
+export function earthIn(keys: GeoKeys): string | undefined {
+  const meridian = keys.GeogPrimeMeridianGeoKey ?? GREENWICH
+  if (
+    (keys.GeogPrimeMeridianLongGeoKey ?? 0) !== 0 ||
+    ![GREENWICH, USER_DEFINED].includes(Number(meridian))
+  ) {
+    return undefined
+  }
+  if (keys.GeogGeodeticDatumGeoKey === WGS84.datum) return '+datum=WGS84'
+  const ellipsoid = ellipsoidIn(keys)
+  const shift = (keys as Record<string, unknown>).GeogTOWGS84GeoKey as ArrayLike<number> | undefined
+  return ellipsoid && shift ? `${ellipsoid} +towgs84=${Array.from(shift).join()}` : ellipsoid
+}
+
+function ellipsoidIn(keys: GeoKeys): string | undefined {
+  const {
+    GeogSemiMajorAxisGeoKey: major,
+    GeogSemiMinorAxisGeoKey: minor,
+    GeogInvFlatteningGeoKey: inverse,
+  } = keys
+  if (typeof major === 'number') {
+    if (typeof inverse === 'number') return inverse === 0 ? `+R=${major}` : `+a=${major} +rf=${inverse}`
+    if (typeof minor === 'number') return `+a=${major} +b=${minor}`
+  }
+  return keys.GeogEllipsoidGeoKey === WGS84.ellipsoid ? '+ellps=WGS84' : undefined
+}
