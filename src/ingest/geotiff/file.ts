@@ -1,5 +1,5 @@
 import { access, constants, open, stat } from 'node:fs/promises'
-import { GeoTIFF } from 'geotiff'
+import { GeoTIFF, type GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
 import type { PixelGrid, Window } from '#src/raster/grid.ts'
@@ -12,8 +12,9 @@ import { crsOfText, type FileCrs } from './crs-text.ts'
 import { examineDirectories } from './directories.ts'
 import { gridOf } from './geotransform.ts'
 import { alphaBandOf, alphaMask, internalMask, type Mask, sideMask } from './masks.ts'
-import { readSideMetadata } from './side-metadata.ts'
+import { readSideMetadata, type SideMetadata } from './side-metadata.ts'
 import { refuseAbsurdSize, refuseInflated } from './size.ts'
+import { readPrj, readWorldFile } from './world-file.ts'
 
 /** An open GeoTIFF: its grid and CRS, and its pixels in windows. Only the first image and its mask are read. */
 export interface RasterFile {
@@ -22,6 +23,8 @@ export interface RasterFile {
   crs: FileCrs
   /** Size of the strips or tiles that the file is compressed in, in pixels. */
   block: { width: number; height: number }
+  /** What the operator should know of where it lies. */
+  notes: string[]
   /** What says which pixels have no value: a pixel is missing where one of them says so. */
   masks: Mask[]
   /** The band, from 1, that is one of the masks. */
@@ -63,7 +66,7 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
   refuseInflated(image, type, file.fileSize, path)
   const blocks = blocksOf(image, type, file, path)
   const side = await readSideMetadata(path)
-  const grid = gridOf(image, path, side)
+  const grid = gridOf(image, path, { first: side?.geotransform, last: await readWorldFile(path) })
   const alphaBand = alphaBandOf(image)
   const masks = alphaBand === undefined ? [] : [alphaMask(blocks, alphaBand, path)]
   if (mask !== undefined) masks.push(await internalMask(tiff, mask, image, file, path))
@@ -72,7 +75,7 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
   return {
     path,
     grid,
-    crs: (side?.crs && crsOfText(side.crs)) || crsOf(image),
+    ...(await placeOf(image, path, side)),
     block: { width: Math.min(blocks.width, grid.width), height: Math.min(blocks.height, grid.height) },
     masks: masks.map((mask) => ({
       ...mask,
@@ -89,6 +92,22 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
       await file.close()
     },
   }
+}
+
+/** The CRS, by what lies beside the file, by its keys, or by a .prj, which GDAL leaves alone. */
+async function placeOf(
+  image: GeoTIFFImage,
+  path: string,
+  side: SideMetadata | undefined,
+): Promise<Pick<RasterFile, 'crs' | 'notes'>> {
+  const beside = side?.crs === undefined ? undefined : crsOfText(side.crs)
+  const crs = beside ?? crsOf(image)
+  if (crs.kind !== 'unknown') return { crs, notes: [] }
+  const wkt = await readPrj(path)
+  const found = wkt === undefined ? undefined : crsOfText(wkt)
+  return found
+    ? { crs: found, notes: [`${path} names no CRS: that of the .prj beside it is used.`] }
+    : { crs, notes: [] }
 }
 
 async function refuseUnreadable(path: string): Promise<void> {

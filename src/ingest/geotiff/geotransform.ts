@@ -2,7 +2,6 @@ import type { GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
 import type { PixelGrid } from '#src/raster/grid.ts'
 import type { Affine } from './affine.ts'
-import type { SideMetadata } from './side-metadata.ts'
 
 /** GTRasterTypeGeoKey: the tie point is the centre of the first pixel, not its outer corner. */
 const PIXEL_IS_POINT = 2
@@ -13,12 +12,16 @@ const NO_ROTATION = 1e-9
 /**
  * The grid of a GeoTIFF, read as GDAL reads it: what lies beside it comes first, then ModelPixelScale with
  * ModelTiepoint, or ModelTransformation; half a pixel up and left for PixelIsPoint; a negative
- * ModelPixelScale counts as positive (OGC GeoTIFF 1.1, section 7.2 and annex B.6).
+ * ModelPixelScale counts as positive (OGC GeoTIFF 1.1, section 7.2 and annex B.6). A world file is the last.
  *
  * @throws {OperatorError} when the file has no georeference, or a rotated one
  */
-export function gridOf(image: GeoTIFFImage, path: string, side: SideMetadata | undefined): PixelGrid {
-  const [a, b, c, d, e, f] = side?.geotransform ?? affineOf(image, path)
+export function gridOf(
+  image: GeoTIFFImage,
+  path: string,
+  { first, last }: { first: Affine | undefined; last: Affine | undefined },
+): PixelGrid {
+  const [a, b, c, d, e, f] = first ?? affineOf(image) ?? last ?? refuseUnplaced(image, path)
   if (Math.abs(b) > NO_ROTATION * Math.abs(a) || Math.abs(d) > NO_ROTATION * Math.abs(e)) {
     throw new OperatorError(`${path} has a rotated or sheared grid; warp it to a north-up grid first.`)
   }
@@ -42,13 +45,15 @@ export function gridOf(image: GeoTIFFImage, path: string, side: SideMetadata | u
 }
 
 /** What the tags of an image say, as if its pixels were areas. */
-function affineOf(image: GeoTIFFImage, path: string): Affine {
-  const [a, b, c, d, e, f] = taggedAffineOf(image, path)
+function affineOf(image: GeoTIFFImage): Affine | undefined {
+  const tagged = taggedAffineOf(image)
+  if (!tagged) return undefined
+  const [a, b, c, d, e, f] = tagged
   const shift = image.getGeoKeys()?.GTRasterTypeGeoKey === PIXEL_IS_POINT ? 0.5 : 0
   return [a, b, c - shift * (a + b), d, e, f - shift * (d + e)]
 }
 
-function taggedAffineOf(image: GeoTIFFImage, path: string): Affine {
+function taggedAffineOf(image: GeoTIFFImage): Affine | undefined {
   const scale = image.fileDirectory.getValue('ModelPixelScale')
   const tie = image.fileDirectory.getValue('ModelTiepoint')
   if (scale && tie && tie.length >= 6) {
@@ -62,6 +67,11 @@ function taggedAffineOf(image: GeoTIFFImage, path: string): Affine {
     const [a = 0, b = 0, , c = 0, d = 0, e = 0, , f = 0] = matrix
     return [a, b, c, d, e, f]
   }
+  return undefined
+}
+
+function refuseUnplaced(image: GeoTIFFImage, path: string): never {
+  const tie = image.fileDirectory.getValue('ModelTiepoint')
   throw new OperatorError(
     tie && tie.length > 6
       ? `${path} is placed by ground control points; warp it to a north-up grid first.`

@@ -18,6 +18,7 @@ export async function sridOf(
   notes: Set<string>,
 ): Promise<number> {
   const crs = crsOfEntry(entry) ?? file.crs
+  if (crs === file.crs) for (const note of file.notes) notes.add(note)
   if (
     crs !== file.crs &&
     file.crs.kind === 'epsg' &&
