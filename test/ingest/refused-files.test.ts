@@ -31,6 +31,35 @@ function placeOf(bytes: Buffer, tag: number): { at: number; count: number } {
   throw new Error(`no tag ${tag}`)
 }
 
+describe('LERC data that cannot be read', () => {
+  const lerc = (name: string, damage: (blob: Buffer) => void) =>
+    damaged('../raster-kinds/lerc-float64.tif', name, (bytes) => {
+      damage(bytes.subarray(bytes.indexOf('Lerc2 ')))
+      return undefined
+    })
+
+  test('that say they are more than their block', async () => {
+    const file = await lerc('more.tif', (blob) => blob.writeInt32LE(1_000_000, 14))
+    expect(await ingest.refusalOfFile(file)).toBe(
+      'more.tif cannot be read at rows 0 to 28: its LERC data say that they are 37 x 1000000 pixels of 1 x 64BF, and the block has 7992 bytes of 64BF.',
+    )
+  })
+
+  test('whose checksum is wrong', async () => {
+    const file = await lerc('wrong.tif', (blob) => blob.fill(0x55, 200, 220))
+    expect(await ingest.refusalOfFile(file)).toBe(
+      'wrong.tif cannot be read at rows 0 to 28: its LERC data are damaged.',
+    )
+  })
+
+  test('of another version', async () => {
+    const file = await lerc('version.tif', (blob) => blob.writeInt32LE(99, 6))
+    expect(await ingest.refusalOfFile(file)).toBe(
+      'version.tif cannot be read at rows 0 to 28: its LERC data are damaged, or of another version.',
+    )
+  })
+})
+
 describe('files that cannot be opened', () => {
   test('a missing file, beside the manifest', async () => {
     expect(await ingest.refusalOfFile('nowhere/missing.tif')).toBe('nowhere/missing.tif does not exist.')

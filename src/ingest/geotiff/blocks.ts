@@ -5,6 +5,7 @@ import { bytesOf, nearestPixel, type Pixels, pixelsOf } from '#src/raster/pixels
 import { nodataOf, type SampleType } from './bands.ts'
 import type { FileBytes } from './bytes.ts'
 import { COMPRESSIONS, type Decompress, NOT_COMPRESSED, OTHER_COMPRESSIONS } from './compression.ts'
+import { lercOf } from './lerc.ts'
 import { bytesOfRow, PREDICTORS, type SampleLayout, samplesOf } from './samples.ts'
 
 // geotiff leaves large tags until they are asked for, and then takes them for little-endian: have it
@@ -84,13 +85,19 @@ export function blocksOf(image: GeoTIFFImage, type: SampleType, file: FileBytes,
   }
 }
 
+/** The value of the Compression tag, and a tag beside it. */
+const LERC = 34887
+
 /** A tag that geotiff has a type for: it gives the others as well. */
 type KnownTag = Parameters<GeoTIFFImage['fileDirectory']['getValue']>[0]
 
 function layoutOf(image: GeoTIFFImage, type: SampleType, path: string): Layout {
   const tag = (name: string): unknown => image.fileDirectory.getValue(name as KnownTag)
   const compression = Number(tag('Compression') ?? NOT_COMPRESSED)
-  const decompress = COMPRESSIONS.get(compression)
+  const decompress =
+    compression === LERC && image.littleEndian
+      ? lercOf(type.pixelType, tag('LercParameters') as ArrayLike<number> | undefined)
+      : COMPRESSIONS.get(compression)
   if (!decompress) {
     const name = OTHER_COMPRESSIONS[compression] ?? `method ${compression}`
     throw new OperatorError(
@@ -112,11 +119,11 @@ function layoutOf(image: GeoTIFFImage, type: SampleType, path: string): Layout {
     stride: planes === 1 ? image.getSamplesPerPixel() : 1,
     offsets: numbers(image.isTiled ? 'TileOffsets' : 'StripOffsets'),
     lengths: numbers(image.isTiled ? 'TileByteCounts' : 'StripByteCounts'),
-    // Uncompressed samples are stored as they are, whatever the Predictor tag says.
+    // Uncompressed samples and those of LERC are stored as they are, whatever the Predictor tag says.
     samples: {
       ...type,
       littleEndian: image.littleEndian,
-      predictor: compression === NOT_COMPRESSED ? PREDICTORS.none : predictor,
+      predictor: compression === NOT_COMPRESSED || compression === LERC ? PREDICTORS.none : predictor,
     },
     decompress,
     fill: nearestPixel(type.pixelType, nodataOf(image) ?? 0),

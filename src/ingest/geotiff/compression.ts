@@ -33,7 +33,7 @@ export const OTHER_COMPRESSIONS: Record<number, string> = {
   6: 'JPEG',
   7: 'JPEG',
   34712: 'JPEG 2000',
-  34887: 'LERC',
+  34887: 'LERC, big-endian or in an unknown compression',
   34925: 'LZMA',
   50001: 'WebP',
   50002: 'JPEG XL',
