@@ -1,9 +1,7 @@
 // Runs on a server alone: what is refused never gets to the database.
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { zlibZeros } from './bombs.ts'
-import { fixture, kindFixture } from './fixtures.ts'
+import { fixture } from './fixtures.ts'
 import { createRefusingIngest, type RefusingIngest } from './refusals.ts'
 import { TAGS, type TiffOptions, writeTiff } from './tiff.ts'
 
@@ -140,79 +138,6 @@ describe('CRSs that cannot be used', () => {
   })
 })
 
-describe('masks that cannot be used', () => {
-  test('a band that is the alpha of the others', async () => {
-    expect(await ingest.refusalOfFile(kindFixture('alpha-uint8.tif'), { band: 2 })).toBe(
-      `Band 2 of ${kindFixture('alpha-uint8.tif')} is an alpha band, which says where the others have values; where it has values of its own, give the layer "mask: none".`,
-    )
-  })
-
-  const masked = async (name: string, mask: Partial<TiffOptions>) => {
-    await raster(name, {})
-    await raster(`${name}.msk`, { bits: 8, format: 1, row: () => new Uint8Array(20).fill(255), ...mask })
-    return ingest.refusalOfFile(name)
-  }
-
-  test('of another size', async () => {
-    expect(await masked('size.tif', { height: 10 })).toBe(
-      'size.tif.msk has a mask of 20 x 10 pixels, and its image has 20 x 20.',
-    )
-  })
-
-  test('of 16-bit pixels', async () => {
-    expect(await masked('deep.tif', { bits: 16, row: () => new Uint16Array(20).fill(1) })).toBe(
-      'deep.tif.msk has a mask of 16-bit pixels; masks of 1 or 8 bits are read.',
-    )
-  })
-
-  test('that is no TIFF', async () => {
-    await writeFile(join(ingest.folder, `${await raster('text.tif', {})}.msk`), 'not a mask')
-    expect(await ingest.refusalOfFile('text.tif')).toBe(
-      'text.tif.msk, the mask of text.tif, is damaged or not a TIFF file.',
-    )
-  })
-
-  test('that holds more than its pixels', async () => {
-    const tags: TiffOptions['tags'] = { 259: ['short', [8]], 278: ['long', [20]] }
-    expect(await masked('bomb.tif', { tags, strips: [zlibZeros(1e9)] })).toBe(
-      'bomb.tif.msk cannot be read at rows 0 to 19: its DEFLATE data hold more than the 400 bytes of its pixels.',
-    )
-  })
-})
-
-describe('side files that cannot be used', () => {
-  const beside = async (name: string, text: string) => {
-    await writeFile(join(ingest.folder, `${await raster(name, {})}.aux.xml`), text)
-    return ingest.refusalOfFile(name)
-  }
-
-  test.each([
-    [
-      'cut off',
-      '<PAMDataset><SRS>',
-      'aux.tif.aux.xml is damaged: Missing end tag for element SRS (line 1, column 18).',
-    ],
-    [
-      'of another kind',
-      '<html/>',
-      'aux.tif.aux.xml is not what GDAL keeps of a raster: it is no PAMDataset.',
-    ],
-    [
-      'with a geotransform of text',
-      '<PAMDataset><GeoTransform>1, 2, x</GeoTransform></PAMDataset>',
-      'aux.tif.aux.xml has a GeoTransform that is not six numbers.',
-    ],
-    [
-      'with entities that would grow',
-      '<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c "&b;&b;&b;">]><PAMDataset><SRS>&c;</SRS></PAMDataset>',
-      "aux.tif.aux.xml is damaged: Named entity isn't defined: &c; (line 1, column 74).",
-    ],
-    ['of 9 MB', ' '.repeat(9e6), 'aux.tif.aux.xml has 9000000 bytes; at most 8388608 are read.'],
-  ])('%s', async (_, text, message) => {
-    expect(await beside('aux.tif', text)).toBe(message)
-  })
-})
-
 describe('bands that cannot be used', () => {
   test('one that is not there', async () => {
     expect(await ingest.refusalOfFile(fixture('type-uint8.tif'), { band: 2 })).toBe(
@@ -224,7 +149,6 @@ describe('bands that cannot be used', () => {
   })
 
   test.each([
-    ['64-bit integers', { bits: 64, format: 2, row: () => new BigInt64Array(20) }],
     ['64-bit complex numbers', { bits: 64, format: 6, row: () => new Float32Array(40) }],
     ['32-bit complex numbers', { bits: 32, format: 5, row: () => new Int16Array(40) }],
     ['4-bit integers', { bits: 4, format: 1, row: () => new Uint8Array(10) }],
@@ -232,6 +156,13 @@ describe('bands that cannot be used', () => {
     const file = await raster('type.tif', options)
     expect(await ingest.refusalOfFile(file)).toBe(
       `type.tif has pixels that are ${kind}, which cannot be stored; convert it to Float64 or to integers of 8, 16 or 32 bits.`,
+    )
+  })
+
+  test('a 64-bit integer that no double holds', async () => {
+    const row = () => new BigInt64Array(20).fill(2n ** 53n + 1n)
+    expect(await ingest.refusalOfFile(await raster('long.tif', { bits: 64, format: 2, row }))).toBe(
+      'long.tif cannot be read at rows 0 to 19: it has the pixel 9007199254740993, and whole numbers beyond 2^53 cannot be stored exactly.',
     )
   })
 

@@ -21,7 +21,7 @@ const SIGNED = 2
 const FLOAT = 3
 
 /** How the samples of an image look in memory; all its bands are alike. */
-export type SampleType = Pick<SampleLayout, 'pixelType' | 'bytes' | 'float' | 'packed'>
+export type SampleType = Pick<SampleLayout, 'pixelType' | 'bytes' | 'float' | 'packed' | 'integers64'>
 
 /**
  * What is said of a band in the file and beside it. Where both say something, they are followed as GDAL does,
@@ -72,6 +72,9 @@ export function sampleTypeOf(image: GeoTIFFImage, path: string): SampleType {
   if (format === FLOAT && bits === 64) return { pixelType: '64BF', bytes, float: true }
   if ((format === UNSIGNED || format === SIGNED) && (bits === 8 || bits === 16 || bits === 32)) {
     return { pixelType: `${bits}B${format === SIGNED ? 'SI' : 'UI'}`, bytes, float: false }
+  }
+  if ((format === UNSIGNED || format === SIGNED) && bits === 64) {
+    return { pixelType: '64BF', bytes, float: false, integers64: format === SIGNED ? 'signed' : 'unsigned' }
   }
   const kind = format === FLOAT ? 'floats' : format > FLOAT ? 'complex numbers' : 'integers'
   throw new OperatorError(

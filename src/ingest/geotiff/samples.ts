@@ -8,6 +8,8 @@ export interface SampleLayout {
   float: boolean
   /** Eight samples in a byte, the first in its highest bit, as masks have them. */
   packed?: boolean
+  /** Integers of 64 bits, which become Float64 where that holds them. */
+  integers64?: 'signed' | 'unsigned'
   littleEndian: boolean
   predictor: number
 }
@@ -38,6 +40,7 @@ export function samplesOf(
   }
   if (predictor === PREDICTORS.horizontal) undoHorizontal(bytes, layout.bytes, rowLength, stride)
   if (float && layout.bytes === 2) return fromHalf(bytes)
+  if (layout.integers64) return fromIntegers64(bytes, layout.integers64)
   return asPixels(pixelType, bytes)
 }
 
@@ -112,6 +115,23 @@ function undoFloatingPoint(bytes: Uint8Array, size: number, rowLength: number, s
       }
     }
   }
+}
+
+/** Whole numbers that a double holds: all up to 2^53, and some beyond, such as the lowest, which means nodata. */
+function fromIntegers64(bytes: Uint8Array, kind: 'signed' | 'unsigned'): Float64Array {
+  const { buffer, byteOffset } = bytes
+  const IntegerArray = kind === 'signed' ? BigInt64Array : BigUint64Array
+  const integers = new IntegerArray(buffer as ArrayBuffer, byteOffset, bytes.length / 8)
+  const samples = new Float64Array(integers.length)
+  for (let at = 0; at < integers.length; at++) {
+    const integer = integers[at] as bigint
+    const sample = Number(integer)
+    if (!Number.isSafeInteger(sample) && BigInt(sample) !== integer) {
+      throw new Error(`it has the pixel ${integer}, and whole numbers beyond 2^53 cannot be stored exactly`)
+    }
+    samples[at] = sample
+  }
+  return samples
 }
 
 /** IEEE 754 half precision: a sign bit, 5 bits of exponent, 10 of fraction. */
