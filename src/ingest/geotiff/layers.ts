@@ -18,6 +18,7 @@ import type { LayerSource } from '../source.ts'
 import type { Band } from './bands.ts'
 import type { RasterFile } from './file.ts'
 import { sridOf } from './srid.ts'
+import { unreadBeside } from './unread.ts'
 
 /** A layer together with the band it is read from. */
 export interface FileLayer {
@@ -46,6 +47,7 @@ export async function openLayer(
   notes: Set<string>,
 ): Promise<FileLayer> {
   const band = await file.band(entry.band)
+  for (const note of await unreadBeside(file.path)) notes.add(note)
   if (entry.nodata === undefined) for (const note of band.notes) notes.add(note)
   const masked = file.masks.length > 0 && entry.mask !== 'none'
   if (masked && entry.band === file.alphaBand) {
