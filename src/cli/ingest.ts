@@ -1,15 +1,19 @@
 import { Command } from 'commander'
 import type { Database } from '#src/database/client.ts'
+import type { CheckName } from '#src/database/findings.ts'
 import { findPublished, type ReleaseRow } from '#src/domains/releases/queries.ts'
 import { OperatorError } from '#src/errors.ts'
+import { type Inspection, inspect } from '#src/ingest/checks/index.ts'
+import { refusingChecks } from '#src/ingest/checks/judgement.ts'
 import { openGeoTiffs } from '#src/ingest/geotiff/source.ts'
 import { examineRelease, extentOrRefuse, loadRelease } from '#src/ingest/load.ts'
 import { type Manifest, readManifest } from '#src/ingest/manifest.ts'
 import { refuseUnknownSeries } from '#src/ingest/queries.ts'
 import type { ReleaseSource } from '#src/ingest/source.ts'
-import { suspicionOf } from '#src/ingest/statistics.ts'
+import type { Extent } from '#src/raster/grid.ts'
+import { allowOption, notPublished, sayFindings } from './checks.ts'
 import { lookInDatabase, withDatabase } from './database.ts'
-import { JSON_OPTION, type Output, print, say, withExamples } from './output.ts'
+import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
 import { progressLine } from './progress.ts'
 import { factsOf, reportOf } from './report.ts'
 
@@ -17,6 +21,8 @@ interface IngestOptions extends Output {
   dryRun?: boolean
   publish: boolean
   force?: boolean
+  allow: CheckName[]
+  strict?: boolean
 }
 
 export const ingestCommand = new Command('ingest')
@@ -28,6 +34,8 @@ export const ingestCommand = new Command('ingest')
     '--force',
     'load it even though the same data are published, or real ones that it would replace by synthetic',
   )
+  .addOption(allowOption())
+  .option('--strict', 'refuse it for what would be noted as well')
   .option(...JSON_OPTION)
   .action(async (path: string, options: IngestOptions) => {
     // A manifest can be wrong without a database: say so before one is opened.
@@ -40,31 +48,30 @@ withExamples(
   'agro ingest wheat-2026-08.yaml --dry-run',
   'agro ingest wheat-2026-08.yaml',
   'agro ingest wheat-2026-08.yaml --no-publish',
+  'agro ingest wheat-2026-08.yaml --allow range,month',
 )
 
 async function ingest(database: Database, manifest: Manifest, options: IngestOptions): Promise<void> {
   await refuseUnknownSeries(database.writer, manifest)
   const release = await openGeoTiffs(database.writer, manifest)
   try {
-    for (const note of release.notes) say('note', note)
-    const published = await findPublished(database.writer, release.description)
-    if (options.dryRun) return await examine(database, release, published, options)
-    if (published && published.checksum === release.description.checksum && !options.force) {
+    const { description } = release
+    const published = await findPublished(database.writer, description)
+    const extents = await Promise.all(release.coverages.map((coverage) => extentOrRefuse(database, coverage)))
+    const leniency = { allow: [...(manifest.allow ?? []), ...options.allow], strict: options.strict }
+    const inspection = await inspect(database.writer, release, extents, leniency)
+    if (options.dryRun) return await examine(database, release, extents, inspection, published, options)
+    if (published && published.checksum === description.checksum && !options.force) {
       const { code } = published
       const text = `The same data are published as ${code}: nothing to do (--force loads them again).`
       return print(options, { release: code, loaded: false, published: true }, text)
     }
-    if (
-      release.description.synthetic &&
-      published?.synthetic === false &&
-      options.publish &&
-      !options.force
-    ) {
+    if (description.synthetic && published?.synthetic === false && options.publish && !options.force) {
       throw new OperatorError(
         `${published.code} is published, and these values are synthetic: --no-publish loads them beside it, --force puts them in its place.`,
       )
     }
-    await load(database, release, options)
+    await load(database, release, inspection, options)
   } finally {
     await release.close()
   }
@@ -73,38 +80,54 @@ async function ingest(database: Database, manifest: Manifest, options: IngestOpt
 async function examine(
   database: Database,
   release: ReleaseSource,
+  extents: Extent[],
+  inspection: Inspection,
   published: ReleaseRow | undefined,
   output: Output,
 ): Promise<void> {
-  const extents = await Promise.all(release.coverages.map((coverage) => extentOrRefuse(database, coverage)))
-  const statistics = await examineRelease(release, progressLine('reading'))
-  for (const [layer, found] of statistics) {
-    const suspicion = suspicionOf(layer.origin, found)
-    if (suspicion) say('warning', suspicion)
-  }
+  const read = await examineRelease(release, progressLine('reading'))
+  const findings = inspection.after(read)
+  sayFindings(findings)
+  const statistics = new Map(
+    read.flatMap(({ layers }) => layers.map(({ layer, statistics }) => [layer, statistics])),
+  )
+  const facts = { published: published?.code ?? null, coverages: factsOf(release, extents, statistics) }
   print(
     output,
-    { dryRun: true, published: published?.code ?? null, coverages: factsOf(release, extents, statistics) },
+    { dryRun: true, ...facts, findings },
     await reportOf(database.writer, release, extents, statistics, published),
   )
+  const refusing = refusingChecks(findings)
+  if (refusing.length > 0) {
+    throw new OperatorError(`It would not be published, unless it had --allow ${refusing.join()}.`)
+  }
 }
 
 async function load(
   database: Database,
   release: ReleaseSource,
+  { before, after }: Inspection,
   { publish, ...output }: IngestOptions,
 ): Promise<void> {
+  sayFindings(before)
+  const refusingBefore = refusingChecks(before)
+  if (publish && refusingBefore.length > 0) {
+    if (output.json) print(output, { release: null, loaded: false, published: false, findings: before }, '')
+    throw new OperatorError(`Nothing is loaded. Mend it, or have it with --allow ${refusingBefore.join()}.`)
+  }
   const started = Date.now()
   const progress = progressLine('loading')
-  const { code, tiles, replaced, warnings } = await loadRelease(database, release, { publish, progress })
-  for (const warning of warnings) say('warning', warning)
+  const loaded = await loadRelease(database, release, { publish, progress, check: after })
+  const { code, tiles, published, replaced, findings } = loaded
+  sayFindings(findings.slice(before.length))
   const seconds = (Date.now() - started) / 1000
-  const state = publish
+  const state = published
     ? `is published${replaced ? ` in the place of ${replaced}` : ''}`
     : 'is complete and not published'
   print(
     output,
-    { release: code, loaded: true, published: publish, replaced: replaced ?? null, tiles, seconds },
+    { release: code, loaded: true, published, replaced: replaced ?? null, tiles, seconds, findings },
     `${code} ${state}: ${tiles} tiles in ${seconds.toFixed(1)} s.`,
   )
+  if (publish && !published) throw notPublished(code, findings)
 }

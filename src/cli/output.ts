@@ -13,7 +13,7 @@ export function print({ json }: Output, value: unknown, text: string): void {
 }
 
 /** Says something beside what was asked for, which no program should take for a part of it. */
-export function say(kind: 'note' | 'warning', sentence: string): void {
+export function say(kind: 'note' | 'error' | 'allowed', sentence: string): void {
   console.error(`${kind}: ${sentence}`)
 }
 

@@ -1,12 +1,11 @@
 import { Command } from 'commander'
+import type { CheckName } from '#src/database/findings.ts'
 import { inTransaction } from '#src/database/transaction.ts'
-import {
-  deleteRelease,
-  listReleases,
-  publishRelease,
-  type ReleaseRow,
-  rollbackRelease,
-} from '#src/domains/releases/queries.ts'
+import { deleteRelease, listReleases, type ReleaseRow } from '#src/domains/releases/queries.ts'
+import { OperatorError } from '#src/errors.ts'
+import { refusingChecks } from '#src/ingest/checks/judgement.ts'
+import { type Publishing, publishChecked, rollBackChecked } from '#src/ingest/publish.ts'
+import { allowOption, sayFindings } from './checks.ts'
 import { lookInDatabase, withDatabase } from './database.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
 import { whileShown } from './progress.ts'
@@ -51,31 +50,66 @@ function stateOf({ publishedAt, status }: Pick<ReleaseRow, 'publishedAt' | 'stat
 
 const publish = releasesCommand
   .command('publish <release>')
-  .description('Make a complete release the one that answers.')
+  .description('Check a complete release again, and make it the one that answers.')
+  .addOption(allowOption())
   .option(...JSON_OPTION)
-  .action((code: string, output: Output) =>
+  .action((code: string, options: PublishOptions) =>
     withDatabase(async ({ writer }) => {
-      const replaced = await inTransaction(writer, (trx) => publishRelease(trx, code))
-      print(
-        output,
-        { published: code, replaced: replaced ?? null },
+      const done = await inTransaction(writer, (trx) => publishChecked(trx, code, options.allow))
+      const { replaced, findings } = done
+      tellPublishing(
+        done,
+        options,
+        { published: code, replaced: replaced ?? null, findings },
         `${code} is published${replaced ? ` in the place of ${replaced}` : ''}.`,
       )
     }),
   )
-withExamples(publish, 'agro releases publish yield-eth-wheat-2026-08-v2')
+withExamples(
+  publish,
+  'agro releases publish yield-eth-wheat-2026-08-v2',
+  'agro releases publish yield-eth-wheat-2026-08-v2 --allow month',
+)
 
 const rollback = releasesCommand
   .command('rollback <release>')
   .description('Publish again what a published release took the place of; done again, it returns.')
+  .addOption(allowOption())
   .option(...JSON_OPTION)
-  .action((code: string, output: Output) =>
+  .action((code: string, options: PublishOptions) =>
     withDatabase(async ({ writer }) => {
-      const published = await inTransaction(writer, (trx) => rollbackRelease(trx, code))
-      print(output, { published, replaced: code }, `${published} is published again in the place of ${code}.`)
+      const done = await inTransaction(writer, (trx) => rollBackChecked(trx, code, options.allow))
+      tellPublishing(
+        done,
+        options,
+        { published: done.code, replaced: code, findings: done.findings },
+        `${done.code} is published again in the place of ${code}.`,
+      )
     }),
   )
 withExamples(rollback, 'agro releases rollback yield-eth-wheat-2026-08-v2')
+
+interface PublishOptions extends Output {
+  allow: CheckName[]
+}
+
+/** @throws {OperatorError} where the checks have refused it */
+function tellPublishing(
+  { code, published, findings }: Publishing,
+  output: Output,
+  value: object,
+  text: string,
+): void {
+  sayFindings(findings)
+  if (published) {
+    print(output, value, text)
+    return
+  }
+  if (output.json) print(output, { published: null, replaced: null, findings }, '')
+  throw new OperatorError(
+    `${code} is not published: mend it, or publish it with --allow ${refusingChecks(findings).join()}.`,
+  )
+}
 
 const remove = releasesCommand
   .command('delete <release>')

@@ -19,6 +19,7 @@ import type {
   HistoryItemTable,
   UserUsageTable,
 } from './history-tables.ts'
+import type { PublicationTable, ReleaseTable } from './release-tables.ts'
 
 /**
  * The tables as Kysely sees them; the comments of their columns stand in sql/migrations. A test holds them
@@ -38,6 +39,7 @@ export interface Tables {
   tile_use: TileUseTable
   tile_summary: { coverage_id: number; level: number; block_row: number; block_column: number; bands: Buffer }
   area_result: AreaResultTable
+  plausible_range: { product: string; crop_code: string | null; minimum: number; maximum: number }
   boundary_set: BoundarySetTable
   admin_area: AdminAreaTable
   admin_area_piece: { admin_area_id: number; geom: string }
@@ -86,33 +88,6 @@ interface CountryTable {
   east: number | null
   north: number | null
   ordinal: Generated<number>
-}
-
-interface ReleaseTable {
-  id: Generated<number>
-  code: string
-  product: string
-  country_code: string
-  crop_code: string | null
-  /** ISO date of the first day of the month: the driver leaves dates as text. */
-  forecast_period: string | null
-  version: number
-  synthetic: Generated<boolean>
-  source: string
-  licence: string
-  checksum: string
-  status: Generated<'loading' | 'ready' | 'deleted'>
-  created_at: Generated<Date>
-}
-
-interface PublicationTable {
-  product: string
-  country_code: string
-  crop_code: string | null
-  forecast_period: string | null
-  release_id: number
-  previous_release_id: number | null
-  published_at: Generated<Date>
 }
 
 interface CoverageTable {

@@ -1,14 +1,22 @@
 import type { Database } from '#src/database/client.ts'
+import type { Finding } from '#src/database/findings.ts'
 import { inTransaction } from '#src/database/transaction.ts'
-import { deleteRelease, insertRelease, markReady, publishRelease } from '#src/domains/releases/queries.ts'
+import {
+  deleteRelease,
+  insertRelease,
+  keepFindings,
+  markReady,
+  publishRelease,
+} from '#src/domains/releases/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import type { Extent } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { SummaryPyramid } from '#src/raster/pyramid.ts'
 import { tilesOf } from '#src/raster/tiles.ts'
+import { allowedChecks, refusingChecks } from './checks/judgement.ts'
 import { extentOf, insertCoverage, insertLayers, isGeographic, markSummarised } from './queries.ts'
 import { type CoverageSource, compareLayers, type LayerSource, type ReleaseSource } from './source.ts'
-import { type LayerStatistics, layerCollector, type Statistics, suspicionOf } from './statistics.ts'
+import { type CoverageStatistics, layerCollector } from './statistics.ts'
 import { writingSummaries, writingTiles } from './tile-queries.ts'
 
 /** Told how much of a release is done, from 0 to 1. */
@@ -17,10 +25,18 @@ export type Progress = (done: number) => void
 export interface LoadedRelease {
   code: string
   tiles: number
+  published: boolean
   /** The code of the release it took the place of. */
   replaced: string | undefined
-  /** What looks wrong in the values. */
-  warnings: string[]
+  /** What the checks have found. */
+  findings: Finding[]
+}
+
+interface LoadOptions {
+  publish?: boolean
+  progress?: Progress
+  /** Checks what was read; what refuses leaves the release complete and unpublished. Without it nothing is checked. */
+  check?: (read: CoverageStatistics[]) => Finding[]
 }
 
 /**
@@ -33,7 +49,7 @@ export interface LoadedRelease {
 export async function loadRelease(
   database: Database,
   source: ReleaseSource,
-  { publish = true, progress = () => {} }: { publish?: boolean; progress?: Progress } = {},
+  { publish = true, progress = () => {}, check }: LoadOptions = {},
 ): Promise<LoadedRelease> {
   const { writer } = database
   const coverages: { coverage: CoverageSource; extent: Extent }[] = []
@@ -45,46 +61,46 @@ export async function loadRelease(
   try {
     const ordinals = ordinalsOf(source)
     const advance = progressOver(source, progress)
-    const warnings: string[] = []
+    const read: CoverageStatistics[] = []
     let tiles = 0
     for (const { coverage, extent } of coverages) {
       const id = await insertCoverage(writer, release.id, coverage.grid, extent)
       const written = await writeTiles(database, id, coverage, advance)
       await markSummarised(writer, id)
-      await insertLayers(writer, release.id, id, written.layers, ordinals)
+      await insertLayers(writer, release.id, id, written.statistics.layers, ordinals)
       tiles += written.tiles
-      for (const { layer, statistics } of written.layers) {
-        const suspicion = suspicionOf(layer.origin, statistics)
-        if (suspicion) warnings.push(suspicion)
-      }
+      read.push(written.statistics)
     }
+    const findings = check?.(read)
+    const published = publish && refusingChecks(findings ?? []).length === 0
     const replaced = await inTransaction(writer, async (trx) => {
       await markReady(trx, release.id)
-      return publish ? await publishRelease(trx, release.code) : undefined
+      if (findings) await keepFindings(trx, release.code, findings)
+      return published ? await publishRelease(trx, release.code, allowedChecks(findings ?? [])) : undefined
     })
-    return { code: release.code, tiles, replaced, warnings }
+    return { code: release.code, tiles, published, replaced, findings: findings ?? [] }
   } catch (error) {
     await inTransaction(writer, (trx) => deleteRelease(trx, release.code, true))
     throw error
   }
 }
 
-/** Reads every pixel of a release, writes nothing, and answers with the statistics of its layers. */
+/** Reads every pixel of a release, writes nothing, and answers with the statistics of its coverages. */
 export async function examineRelease(
   source: ReleaseSource,
   progress: Progress = () => {},
-): Promise<Map<LayerSource, Statistics>> {
+): Promise<CoverageStatistics[]> {
   const advance = progressOver(source, progress)
-  const result = new Map<LayerSource, Statistics>()
+  const read: CoverageStatistics[] = []
   for (const coverage of source.coverages) {
-    const collector = layerCollector(coverage.layers)
+    const collector = layerCollector(coverage)
     for (const window of coverage.windows) {
-      collector.add(await coverage.read(window))
+      collector.add(window, await coverage.read(window))
       advance(window.width * window.height)
     }
-    for (const { layer, statistics } of collector.result()) result.set(layer, statistics)
+    read.push(collector.result())
   }
-  return result
+  return read
 }
 
 export async function extentOrRefuse(database: Database, coverage: CoverageSource): Promise<Extent> {
@@ -127,9 +143,9 @@ async function writeTiles(
   coverageId: number,
   coverage: CoverageSource,
   advance: (pixels: number) => void,
-): Promise<{ tiles: number; layers: LayerStatistics[] }> {
+): Promise<{ tiles: number; statistics: CoverageStatistics }> {
   const { grid, layers } = coverage
-  const collector = layerCollector(layers)
+  const collector = layerCollector(coverage)
   const geographic = await isGeographic(database.writer, grid.srid)
   const pyramid = new SummaryPyramid(grid, geographic)
   const tiles = await writingTiles(database, coverageId, (writeTile) =>
@@ -137,7 +153,7 @@ async function writeTiles(
       let count = 0
       for (const window of coverage.windows) {
         const pixels = await coverage.read(window)
-        collector.add(pixels)
+        collector.add(window, pixels)
         for (const tile of tilesOf(grid, layers, window, pixels)) {
           await writeTile(tile)
           count++
@@ -150,5 +166,5 @@ async function writeTiles(
       return count
     }),
   )
-  return { tiles, layers: collector.result() }
+  return { tiles, statistics: collector.result() }
 }

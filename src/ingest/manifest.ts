@@ -4,6 +4,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { type Static, Type } from 'typebox'
 import { Lexer, LineCounter, Parser, parseDocument } from 'yaml'
 import { productSchema } from '#schemas/product.ts'
+import { CHECK_NAMES } from '#src/database/findings.ts'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
 import type { ProductDefinition, Products } from '#src/products/define.ts'
@@ -45,6 +46,7 @@ function manifestFileOf(products: readonly ProductDefinition[]) {
       source: Type.String({ minLength: 1, maxLength: 1000 }),
       licence: Type.String({ minLength: 1, maxLength: 200 }),
       synthetic: Type.Optional(Type.Boolean()),
+      allow: Type.Optional(Type.Array(Type.Enum(CHECK_NAMES))),
       layers: Type.Array(LayerEntry, { minItems: 1, maxItems: MAX_LAYERS }),
     },
     { additionalProperties: false },

@@ -27,3 +27,12 @@ export function isoMonthNamed(text: string): string | undefined {
   const month = MONTHS.findIndex((other) => [other, other.slice(0, SHORT_NAME)].includes(written)) + 1
   return month === 0 ? undefined : `${year}-${String(month).padStart(2, '0')}`
 }
+
+/** How many months one ISO date is after another; whole months of the calendar, whatever the day. */
+export function monthsBetween(earlier: string, later: string): number {
+  return monthNumber(later) - monthNumber(earlier)
+}
+
+function monthNumber(date: string): number {
+  return Number(date.slice(0, 4)) * 12 + Number(date.slice(5, 7))
+}

@@ -35,3 +35,17 @@ export function roundVisibly(value: number, decimals: number): number {
   const small = Math.abs(value) * (POWERS[decimals] as number) < 10 ** (FEWEST_DIGITS - 1)
   return small ? Number(value.toPrecision(FEWEST_DIGITS)) : round(value, decimals)
 }
+
+/** Digits that tell values apart for people. */
+const SHORT_DIGITS = 7
+
+/** A number as a sentence or a table says it, without the digits that only computing has given it. */
+export function shortNumber(value: number): string {
+  return String(Number(value.toPrecision(SHORT_DIGITS)))
+}
+
+/** A part of a whole as a percentage; what is less than a hundredth of a percent keeps two digits. */
+export function percentText(part: number): string {
+  const percent = 100 * part
+  return `${percent >= 0.01 || percent === 0 ? percent.toFixed(2) : percent.toPrecision(2)} %`
+}

@@ -4,6 +4,8 @@ import { ALL_PRODUCTS, type ProductContract } from '#schemas/product.ts'
 export interface ProductDefinition extends ProductContract {
   /** The unit of the answers; rasters in another one are scaled. */
   unit: string
+  /** Between which values are plausible, of any crop and in any place; operators say it more closely. */
+  plausible: { minimum: number; maximum: number }
   /** Decimals of the answers, where a layer does not say otherwise. */
   decimals: number
   input: (NonNullable<ProductContract['input']> & { names: string }) | null
@@ -35,7 +37,7 @@ const RESERVED_KEYS = [
  * @throws {TypeError} says what is wrong with it
  */
 export function defineProduct(definition: ProductDefinition): ProductDefinition {
-  const { code, seasonal, value, input, total, decimals } = definition
+  const { code, seasonal, value, input, total, decimals, plausible } = definition
   const refuse = (why: string) => {
     throw new TypeError(`the product ${code} ${why}`)
   }
@@ -45,6 +47,7 @@ export function defineProduct(definition: ProductDefinition): ProductDefinition 
   if (taken !== undefined) refuse(`cannot have the key ${taken} twice`)
   if (!seasonal && input === null) refuse('has nothing to tell its layers apart')
   if (!Number.isInteger(decimals) || decimals < 0 || decimals > 10) refuse('must have 0 to 10 decimals')
+  if (!(plausible.minimum < plausible.maximum)) refuse('must have plausible values')
   return Object.freeze(definition)
 }
 

@@ -11,6 +11,7 @@ export const fertilizer = defineProduct({
   },
   seasonal: true,
   unit: 'kg/ha',
+  plausible: { minimum: 0, maximum: 2000 },
   decimals: 2,
   entries: 'fertilizer_data',
   value: {

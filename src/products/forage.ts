@@ -11,6 +11,7 @@ export const forage = defineProduct({
   },
   seasonal: false,
   unit: 'score',
+  plausible: { minimum: 0, maximum: 100 },
   decimals: 4,
   entries: 'forage_data',
   value: {

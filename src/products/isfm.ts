@@ -12,6 +12,7 @@ export const isfm = defineProduct({
   },
   seasonal: true,
   unit: 't/ha',
+  plausible: { minimum: 0, maximum: 200 },
   decimals: 3,
   entries: 'isfm_data',
   value: {

@@ -12,6 +12,7 @@ export const yieldPrediction = defineProduct({
   },
   seasonal: true,
   unit: 'kg/ha',
+  plausible: { minimum: 0, maximum: 100_000 },
   decimals: 2,
   entries: 'yield_data',
   value: {

@@ -81,23 +81,34 @@ describe('commands', () => {
     return run.catch((error) => error)
   }
 
-  test('write JSON alone to stdout, and warnings and progress to stderr', async () => {
+  test('write JSON alone to stdout, and findings and progress to stderr', async () => {
     const folder = await newFolder()
     await writeTiff(`${folder}/negative.tif`, {
       width: 16,
       height: 16,
       row: () => new Float32Array(16).fill(-5),
     })
-    const path = await writeManifest(folder, manifestText([{ file: 'negative.tif' }]))
-    const warning =
-      'warning: negative.tif band 1 has values down to -5, which count as real: is its nodata value missing?\n'
+    const path = await writeManifest(
+      folder,
+      manifestText([{ file: 'negative.tif' }], { allow: ['extent', 'range'] }),
+    )
+    const extent =
+      'The grid of negative.tif band 1 (38, 8.84, 38.16, 9) covers 0.01 % of the extent of Ethiopia (32.9, 3.3, 48.1, 15), less than a tenth.'
+    const range =
+      'negative.tif band 1 has values of -5 to -5 kg/ha, but yield of wheat is plausible from 0 to 100000: is its nodata value missing, or its scale or unit wrong?'
+    const findings = [
+      { check: 'extent', level: 'error', sentence: extent, allowed: true },
+      { check: 'range', level: 'error', sentence: range, allowed: true },
+    ]
+    const [extentLine, rangeLine] = [`allowed: ${extent} (extent)\n`, `allowed: ${range} (range)\n`]
     const dry = await agro('ingest', path, '--dry-run', '--json')
     expect(JSON.parse(dry.stdout)).toMatchObject({
       dryRun: true,
       published: null,
       coverages: [{ layers: [{ scenario: 'Normal', minimum: -5, maximum: -5, validCount: 256 }] }],
+      findings,
     })
-    expect(dry.stderr).toBe(`reading: 100 %\n${warning}`)
+    expect(dry.stderr).toBe(`reading: 100 %\n${extentLine}${rangeLine}`)
     const loaded = await agro('ingest', path, '--json')
     expect(JSON.parse(loaded.stdout)).toEqual({
       release: 'yield-eth-wheat-2025-01-v1',
@@ -106,8 +117,9 @@ describe('commands', () => {
       replaced: null,
       tiles: 1,
       seconds: expect.any(Number),
+      findings: JSON.parse(dry.stdout).findings,
     })
-    expect(loaded.stderr).toBe(`loading: 100 %\n${warning}`)
+    expect(loaded.stderr).toBe(`${extentLine}loading: 100 %\n${rangeLine}`)
     const again = await agro('ingest', path, '--json')
     expect(JSON.parse(again.stdout)).toEqual({
       release: 'yield-eth-wheat-2025-01-v1',
@@ -122,7 +134,10 @@ describe('commands', () => {
   })
 
   test('end quietly when nobody reads on', async () => {
-    const path = await writeManifest(await newFolder(), manifestText([{ file: fixture('zeros.tif') }]))
+    const path = await writeManifest(
+      await newFolder(),
+      manifestText([{ file: fixture('zeros.tif') }], { allow: ['extent'] }),
+    )
     const ended = await promisify(execFile)(
       'bash',
       [

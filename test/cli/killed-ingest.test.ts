@@ -22,7 +22,11 @@ let folder: string
 const agro = (...parameters: string[]) => runAgro(testDatabase, ...parameters)
 
 function manifest(name: string, file: string): Promise<string> {
-  return writeManifest(folder, manifestText([{ file }], { forecast_period: '2026-01' }), name)
+  return writeManifest(
+    folder,
+    manifestText([{ file }], { forecast_period: '2026-01', allow: ['extent', 'range'] }),
+    name,
+  )
 }
 
 /** How many rows each table of releases has. */

@@ -109,6 +109,7 @@ const TABLES_FILES = [
   'audit-table.ts',
   'count-tables.ts',
   'history-tables.ts',
+  'release-tables.ts',
 ].map((name) => new URL(`../../src/database/${name}`, import.meta.url))
 
 /**

@@ -60,7 +60,10 @@ export async function ingestManifest(
   await refuseUnknownSeries(database.writer, manifest)
   const release = await openGeoTiffs(database.writer, manifest)
   try {
-    return { ...(await loadRelease(database, release, options)), notes: release.notes }
+    return {
+      ...(await loadRelease(database, release, options)),
+      notes: [...release.notes, ...release.notHonoured],
+    }
   } finally {
     await release.close()
   }

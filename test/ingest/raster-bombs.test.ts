@@ -160,9 +160,9 @@ describe('agro ingest takes 512 MiB at most', () => {
     expect(bytes.length).toBeLessThan(5e6)
     damage?.(bytes)
     await writeFile(file, bytes)
-    const manifest = await writeManifest(folder, manifestText([{ file }]))
+    const manifest = await writeManifest(folder, manifestText([{ file }], { allow: ['extent'] }))
     const { code, stderr, peakBytes } = await measureAgro(testDatabase, 'ingest', manifest)
-    const said = stderr.replace(/^loading: .*\n/gm, '').replaceAll(`${folder}/`, '')
+    const said = stderr.replace(/^(loading|allowed): .*\n/gm, '').replaceAll(`${folder}/`, '')
     if (typeof says === 'string') expect(said).toBe(says)
     else expect(said).toMatch(says)
     expect(code).toBe(1)
@@ -185,9 +185,12 @@ describe('agro ingest takes 512 MiB at most', () => {
       })
       layers.push({ file, scenario: `Scenario ${layer}`, nodata: 0 })
     }
-    const manifest = await writeManifest(folder, manifestText(layers))
+    const manifest = await writeManifest(
+      folder,
+      manifestText(layers, { allow: ['empty', 'extent', 'scenarios-alike'] }),
+    )
     const { code, stdout, stderr, peakBytes } = await measureAgro(testDatabase, 'ingest', manifest)
-    expect(stderr.replace(/^loading: .*\n/gm, '')).toBe('')
+    expect(stderr.replace(/^(loading|allowed): .*\n/gm, '')).toBe('')
     expect(stdout).toMatch(/^yield-eth-wheat-2025-01-v1 is published: 49 tiles in [\d.]+ s\.\n$/)
     expect(code).toBe(0)
     expect(peakBytes).toBeLessThan(BOUND)
@@ -206,9 +209,12 @@ describe('agro ingest takes 512 MiB at most', () => {
     await writeTiff(file, { ...options, tags: { ...tags, 324: tiles(0) } })
     const { size } = await stat(file)
     await writeTiff(file, { ...options, tags: { ...tags, 324: tiles(size - pixel.length) } })
-    const manifest = await writeManifest(folder, manifestText([{ file, scenario: 'Tiny' }]))
+    const manifest = await writeManifest(
+      folder,
+      manifestText([{ file, scenario: 'Tiny' }], { allow: ['extent'] }),
+    )
     const { code, stdout, stderr, peakBytes } = await measureAgro(testDatabase, 'ingest', manifest)
-    expect(stderr.replace(/^loading: .*\n/gm, '')).toBe('')
+    expect(stderr.replace(/^(loading|allowed): .*\n/gm, '')).toBe('')
     expect(stdout).toMatch(/ is published( in the place of \S+)?: 361 tiles in [\d.]+ s\.\n$/)
     expect(code).toBe(0)
     expect(peakBytes).toBeLessThan(BOUND)

@@ -21,8 +21,9 @@ describe('versions and codes', () => {
     expect(await operator.load({ ...period, values: [1] })).toEqual({
       code: 'fertilizer-eth-wheat-2031-01-v1',
       tiles: 1,
+      published: true,
       replaced: undefined,
-      warnings: [],
+      findings: [],
     })
     expect(await operator.load({ ...period, values: [2] })).toMatchObject({
       code: 'fertilizer-eth-wheat-2031-01-v2',

@@ -1,5 +1,5 @@
 import type { Database } from '#src/database/client.ts'
-import { deleteRelease, publishRelease, rollbackRelease } from '#src/domains/releases/queries.ts'
+import { deleteRelease, findPrevious, publishRelease } from '#src/domains/releases/queries.ts'
 import type { App } from '#src/http/app.ts'
 import type { LayerSource, ReleaseDescription, ReleaseSource } from '#src/ingest/source.ts'
 
@@ -60,7 +60,12 @@ export function onePixelRelease(
 export function operatorOf({ writer }: Database) {
   return {
     publish: (code: string) => writer.transaction().execute((trx) => publishRelease(trx, code)),
-    rollback: (code: string) => writer.transaction().execute((trx) => rollbackRelease(trx, code)),
+    rollback: (code: string) =>
+      writer.transaction().execute(async (trx) => {
+        const previous = await findPrevious(trx, code)
+        await publishRelease(trx, previous)
+        return previous
+      }),
     remove: (code: string, force = false) =>
       writer.transaction().execute((trx) => deleteRelease(trx, code, force)),
   }

@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import type { CheckName, Finding } from '#src/database/findings.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { inTransaction } from '#src/database/transaction.ts'
 import { recordOperation } from '#src/domains/audit/queries.ts'
@@ -17,6 +18,8 @@ export interface ReleaseRow extends Series {
   createdAt: Date
   /** Null where it is not the published one. */
   publishedAt: Date | null
+  /** What the checks have found; null where they have not looked at it. */
+  findings: Finding[] | null
 }
 
 const selectReleases = (db: Kysely<Tables>) =>
@@ -39,6 +42,7 @@ const selectReleases = (db: Kysely<Tables>) =>
       'release.created_at as createdAt',
       'publication.published_at as publishedAt',
     ])
+    .select(({ ref }) => ref('release.findings').$castTo<Finding[] | null>().as('findings'))
 
 /** All releases that still have their data, the published ones among them. */
 export async function listReleases(db: Kysely<Tables>): Promise<ReleaseRow[]> {
@@ -127,19 +131,32 @@ export async function markReady(trx: Transaction<Tables>, releaseId: number): Pr
   await trx.updateTable('release').set({ status: 'ready' }).where('id', '=', releaseId).execute()
 }
 
+/** Keeps with a release what the checks have found in it, in the place of what they had found before. */
+export async function keepFindings(
+  trx: Transaction<Tables>,
+  code: string,
+  findings: readonly Finding[],
+): Promise<void> {
+  await sql`update release set findings = ${JSON.stringify(findings)}::jsonb where code = ${code}`.execute(
+    trx,
+  )
+}
+
 /**
  * Makes a complete release the one that answers for its series: one row is flipped, and every request
  * sees either the old release or the new one.
  *
+ * @param allowed the checks that would have refused it
  * @returns the code of the release it takes the place of
  * @throws {OperatorError} when the release is not completely loaded
  */
-export async function publishRelease(trx: Transaction<Tables>, code: string): Promise<string | undefined> {
+export async function publishRelease(
+  trx: Transaction<Tables>,
+  code: string,
+  allowed: CheckName[] = [],
+): Promise<string | undefined> {
   await lockReleases(trx)
-  const release = await existing(trx, code)
-  if (release.status === 'loading') {
-    throw new OperatorError(`${code} is not complete: its load was cut off. Delete it and ingest it again.`)
-  }
+  const release = await requireComplete(trx, code)
   const published = await findPublished(trx, release)
   if (published?.id === release.id) return undefined
   await sql`
@@ -153,20 +170,19 @@ export async function publishRelease(trx: Transaction<Tables>, code: string): Pr
       published_at = now()`.execute(trx)
   await recordOperation(trx, {
     kind: 'release_published',
-    detail: { release: code, replaced: published?.code },
+    detail: { release: code, replaced: published?.code, ...(allowed.length > 0 && { allowed }) },
   })
   return published?.code
 }
 
 /**
- * Publishes again what a release took the place of. A second rollback returns to the first state.
+ * What a published release took the place of; nobody else may publish anything until the transaction ends.
  *
- * @returns the code of the release that is published now
  * @throws {OperatorError} when the release is not published, or there was nothing before it
  */
-export async function rollbackRelease(trx: Transaction<Tables>, code: string): Promise<string> {
+export async function findPrevious(trx: Transaction<Tables>, code: string): Promise<string> {
   await lockReleases(trx)
-  const release = await existing(trx, code)
+  const release = await requireRelease(trx, code)
   const publication = await trx
     .selectFrom('publication')
     .innerJoin('release', 'release.id', 'publication.previous_release_id')
@@ -178,7 +194,6 @@ export async function rollbackRelease(trx: Transaction<Tables>, code: string): P
   if (!publication) {
     throw new OperatorError(`Nothing was published before ${code}; to withdraw it, delete it with --force.`)
   }
-  await publishRelease(trx, publication.previous)
   return publication.previous
 }
 
@@ -190,7 +205,7 @@ export async function rollbackRelease(trx: Transaction<Tables>, code: string): P
  */
 export async function deleteRelease(trx: Transaction<Tables>, code: string, force: boolean): Promise<void> {
   await lockReleases(trx)
-  const release = await existing(trx, code)
+  const release = await requireRelease(trx, code)
   if (release.publishedAt && !force) {
     throw new OperatorError(`${code} is published: roll it back or publish another first, or use --force.`)
   }
@@ -211,10 +226,18 @@ export async function deleteRelease(trx: Transaction<Tables>, code: string, forc
   }
 }
 
-async function existing(db: Kysely<Tables>, code: string): Promise<ReleaseRow> {
+/** @throws {OperatorError} where there is no such release */
+export async function requireRelease(db: Kysely<Tables>, code: string): Promise<ReleaseRow> {
   const release = await findRelease(db, code)
   if (!release) throw new OperatorError(`There is no release ${code}; \`agro releases list\` shows them.`)
   return release
+}
+
+/** @throws {OperatorError} where there is no such release, or not all of it is loaded */
+export async function requireComplete(db: Kysely<Tables>, code: string): Promise<ReleaseRow> {
+  const release = await requireRelease(db, code)
+  if (release.status !== 'loading') return release
+  throw new OperatorError(`${code} is not complete: its load was cut off. Delete it and ingest it again.`)
 }
 
 /** Operators are few: one at a time may change which releases there are. Readers are not held up. */

@@ -34,20 +34,28 @@ export interface FileLayer {
   pixelBytes: number
 }
 
+/** What the operator should know of files. */
+export interface Remarks {
+  /** What does not stop the load. */
+  notes: Set<string>
+  /** What lies beside them and is not followed. */
+  notHonoured: Set<string>
+}
+
 /**
  * What a layer of a manifest is in its file.
  *
- * @param notes what the operator should know though it does not stop the load
+ * @param remarks what there is to say is added to them
  * @throws {OperatorError} when the file has no such band, or one that is no data
  */
 export async function openLayer(
   db: Kysely<Tables>,
   file: RasterFile,
   entry: ManifestLayer,
-  notes: Set<string>,
+  { notes, notHonoured }: Remarks,
 ): Promise<FileLayer> {
   const band = await file.band(entry.band)
-  for (const note of await unreadBeside(file.path)) notes.add(note)
+  for (const sentence of await unreadBeside(file.path)) notHonoured.add(sentence)
   if (entry.nodata === undefined) for (const note of band.notes) notes.add(note)
   const masked = file.masks.length > 0 && entry.mask !== 'none'
   if (masked && entry.band === file.alphaBand) {

@@ -14,6 +14,8 @@ import { windowsOf } from './windows.ts'
 /** A release in GeoTIFFs, with what an operator should know of them. */
 export interface GeoTiffRelease extends ReleaseSource {
   notes: string[]
+  /** What the files say of their pixels and is not read, in sentences. */
+  notHonoured: string[]
   close(): Promise<void>
 }
 
@@ -25,6 +27,7 @@ export interface GeoTiffRelease extends ReleaseSource {
 export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest): Promise<GeoTiffRelease> {
   const files = new Map<string, RasterFile>()
   const notes = new Set<string>()
+  const notHonoured = new Set<string>()
   const close = async () => {
     for (const file of files.values()) await file.close()
   }
@@ -33,7 +36,7 @@ export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest): Prom
     for (const entry of manifest.layers) {
       const file = files.get(entry.file) ?? (await openRaster(entry.file))
       files.set(entry.file, file)
-      layers.push(await openLayer(db, file, entry, notes))
+      layers.push(await openLayer(db, file, entry, { notes, notHonoured }))
     }
     return {
       description: {
@@ -48,6 +51,7 @@ export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest): Prom
       },
       coverages: groupByGrid(layers).map(coverageOf),
       notes: [...notes],
+      notHonoured: [...notHonoured],
       close,
     }
   } catch (error) {

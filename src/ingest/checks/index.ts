@@ -1,0 +1,128 @@
+import type { Kysely } from 'kysely'
+import type { CheckName, Finding } from '#src/database/findings.ts'
+import type { Tables } from '#src/database/tables.ts'
+import { requireRelease } from '#src/domains/releases/queries.ts'
+import type { Products } from '#src/products/define.ts'
+import { PRODUCTS } from '#src/products/index.ts'
+import type { Extent } from '#src/raster/grid.ts'
+import type { ReleaseSource } from '../source.ts'
+import type { CoverageStatistics } from '../statistics.ts'
+import { empty } from './empty.ts'
+import { extent } from './extent.ts'
+import type {
+  Check,
+  CoverageFacts,
+  FileFacts,
+  LayerFacts,
+  MeasuredLayer,
+  ReadFacts,
+  ReleaseFacts,
+  Surroundings,
+} from './facts.ts'
+import { judged, type Leniency } from './judgement.ts'
+import { month } from './month.ts'
+import { names } from './names.ts'
+import { notHonoured } from './not-honoured.ts'
+import { findSurroundings, listCoverageFacts } from './queries.ts'
+import { range } from './range.ts'
+import { reading } from './reading.ts'
+import { scenariosAlike } from './scenarios-alike.ts'
+import { undeclaredNodata } from './undeclared-nodata.ts'
+
+/** What needs no pixels, so that a mistake costs a second and not a load. */
+const BEFORE_READING: Check<FileFacts>[] = [reading, notHonoured, extent, month, names]
+
+/** What needs all of them. */
+const AFTER_READING: Check<ReadFacts>[] = [empty, undeclaredNodata, range, scenariosAlike]
+
+/** What depends on the time, on what else is published and on what operators say: it may have changed since the load. */
+const AT_PUBLICATION: Record<
+  Extract<CheckName, 'extent' | 'month' | 'names' | 'range'>,
+  Check<ReleaseFacts<MeasuredLayer>>
+> = { extent, month, names, range }
+
+/** Looks at a release that is in files. */
+export interface Inspection {
+  /** What is found before any pixel is read. */
+  readonly before: Finding[]
+  /** What is found in all, once all pixels are read. */
+  after(read: CoverageStatistics[]): Finding[]
+}
+
+/** A release in files, with what these say beside their pixels. */
+type FileRelease = ReleaseSource & Pick<FileFacts, 'notes' | 'notHonoured'>
+
+/**
+ * Looks at a release before it is loaded.
+ *
+ * @param extents of the coverages
+ */
+export async function inspect(
+  db: Kysely<Tables>,
+  release: FileRelease,
+  extents: Extent[],
+  leniency: Leniency,
+  products: Products = PRODUCTS,
+): Promise<Inspection> {
+  const { description: series, coverages, notes, notHonoured } = release
+  const surroundings = await findSurroundings(db, series, products)
+  const facts = coverages.map(({ grid, layers }, index) => ({
+    extent: extents[index] as Extent,
+    pixels: grid.width * grid.height,
+    layers: layers as LayerFacts[],
+  }))
+  const files = { series, coverages: facts, notes, notHonoured }
+  const before = judged(run(BEFORE_READING, files, surroundings), leniency)
+  return {
+    before,
+    after(read) {
+      const found = run(AFTER_READING, { series, ...readFactsOf(facts, read) }, surroundings)
+      return [...before, ...judged(found, leniency)]
+    },
+  }
+}
+
+function readFactsOf(
+  coverages: CoverageFacts<LayerFacts>[],
+  read: CoverageStatistics[],
+): Omit<ReadFacts, 'series'> {
+  const measured = coverages.map((coverage, index) => ({
+    ...coverage,
+    layers: (read[index]?.layers ?? []).map(({ layer, ...rest }) => ({ ...layer, ...rest })),
+  }))
+  const of = (input: string | null) => (layer: LayerFacts) => layer.input === input
+  return {
+    coverages: measured,
+    // Of an input that has layers on other grids too, these are others.
+    alikeInputs: read
+      .flatMap(({ alikeInputs }) => alikeInputs)
+      .filter((input) => measured.filter(({ layers }) => layers.some(of(input))).length === 1),
+  }
+}
+
+/**
+ * Looks again at a release that is in the database: what was found in its pixels stays, with what was allowed.
+ *
+ * @param returns whether it was published before, so that its month is no surprise
+ * @throws {OperatorError} where there is no such release
+ */
+export async function inspectAgain(
+  db: Kysely<Tables>,
+  code: string,
+  allow: readonly CheckName[],
+  { returns = false, products = PRODUCTS }: { returns?: boolean; products?: Products } = {},
+): Promise<Finding[]> {
+  const release = await requireRelease(db, code)
+  const before = release.findings ?? []
+  const surroundings = await findSurroundings(db, release, products)
+  const checks = Object.values(AT_PUBLICATION)
+  const facts = { series: release, coverages: await listCoverageFacts(db, release.id) }
+  const found = run(checks, facts, returns ? { ...surroundings, newestMonth: null } : surroundings)
+  const stored = before.filter(({ check }) => !(check in AT_PUBLICATION))
+  const allowed = before.filter((finding) => finding.allowed).map(({ check }) => check)
+  return judged([...stored, ...found], { allow: [...allow, ...allowed] })
+}
+
+function run<Facts>(checks: Check<Facts>[], facts: Facts, surroundings: Surroundings) {
+  return checks.flatMap((check) => check(facts, surroundings))
+}

@@ -1,0 +1,31 @@
+import type { CheckName, Finding } from '#src/database/findings.ts'
+
+/** What an operator has said about findings beforehand. */
+export interface Leniency {
+  /** Checks whose errors do not count. */
+  allow: readonly CheckName[]
+  /** Whether notes are errors as well. */
+  strict?: boolean
+}
+
+/** Judges findings by what an operator allows. */
+export function judged(
+  findings: readonly Omit<Finding, 'allowed'>[],
+  { allow, strict = false }: Leniency,
+): Finding[] {
+  return findings.map((finding) => {
+    const level = strict ? 'error' : finding.level
+    return { ...finding, level, allowed: level === 'error' && allow.includes(finding.check) }
+  })
+}
+
+/** The checks that keep a release from being published, by their names. */
+export function refusingChecks(findings: readonly Finding[]): CheckName[] {
+  const refusing = findings.filter(({ level, allowed }) => level === 'error' && !allowed)
+  return [...new Set(refusing.map(({ check }) => check))].sort()
+}
+
+/** The checks whose errors were allowed. */
+export function allowedChecks(findings: readonly Finding[]): CheckName[] {
+  return [...new Set(findings.filter(({ allowed }) => allowed).map(({ check }) => check))].sort()
+}

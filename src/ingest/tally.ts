@@ -1,0 +1,79 @@
+import type { Pixels } from '#src/raster/pixels.ts'
+
+/** A value at an end of many, how often it is there, and the nearest other one. */
+export interface Extreme {
+  value: number
+  count: number
+  /** Null where there is no other. */
+  next: number | null
+}
+
+/** Counts and adds up values in one pass, and keeps the two at each end. */
+export class Tally {
+  count = 0
+  sum = 0
+  #lowest = Number.POSITIVE_INFINITY
+  #lowestCount = 0
+  #secondLowest = Number.POSITIVE_INFINITY
+  #highest = Number.NEGATIVE_INFINITY
+  #highestCount = 0
+  #secondHighest = Number.NEGATIVE_INFINITY
+
+  /**
+   * Adds pixels, but for those that are nodata: so many from the first on, and of them each so-manieth.
+   *
+   * A value takes two comparisons, unless it is the lowest or the highest.
+   */
+  add(pixels: Pixels, nodata: number | undefined, first = 0, step = 1, end = pixels.length): void {
+    let count = 0
+    // Summed window by window: the sum of millions of values in one go loses digits.
+    let sum = 0
+    let [secondLowest, secondHighest] = [this.#secondLowest, this.#secondHighest]
+    for (let index = first; index < end; index += step) {
+      const value = pixels[index] as number
+      if (value === nodata) continue
+      count++
+      sum += value
+      if (value < secondLowest) secondLowest = this.#low(value)
+      if (value > secondHighest) secondHighest = this.#high(value)
+    }
+    this.count += count
+    this.sum += sum
+  }
+
+  /** Null where no value was added. */
+  get low(): Extreme | null {
+    return this.count === 0 ? null : extreme(this.#lowest, this.#lowestCount, this.#secondLowest)
+  }
+
+  get high(): Extreme | null {
+    return this.count === 0 ? null : extreme(this.#highest, this.#highestCount, this.#secondHighest)
+  }
+
+  /** Takes in a value below the second lowest; returns what that is now. */
+  #low(value: number): number {
+    if (value === this.#lowest) this.#lowestCount++
+    else if (value > this.#lowest) this.#secondLowest = value
+    else {
+      this.#secondLowest = this.#lowest
+      this.#lowest = value
+      this.#lowestCount = 1
+    }
+    return this.#secondLowest
+  }
+
+  #high(value: number): number {
+    if (value === this.#highest) this.#highestCount++
+    else if (value < this.#highest) this.#secondHighest = value
+    else {
+      this.#secondHighest = this.#highest
+      this.#highest = value
+      this.#highestCount = 1
+    }
+    return this.#secondHighest
+  }
+}
+
+function extreme(value: number, count: number, next: number): Extreme {
+  return { value, count, next: Number.isFinite(next) ? next : null }
+}

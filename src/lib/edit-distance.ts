@@ -1,0 +1,22 @@
+/**
+ * How many letters have to be put in, left out or replaced to make one text of another (Levenshtein, 1965), or two
+ * neighbours exchanged, which is the most usual slip of fingers (Damerau, 1964).
+ */
+export function editDistance(from: string, to: string): number {
+  const [a, b] = [[...from], [...to]]
+  let beforeLast: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column)
+  a.forEach((letter, row) => {
+    const current = [row + 1]
+    b.forEach((other, column) => {
+      const replaced = (last[column] as number) + (letter === other ? 0 : 1)
+      const added = Math.min(last[column + 1] as number, current[column] as number) + 1
+      const isExchange = row > 0 && column > 0 && letter === b[column - 1] && a[row - 1] === other
+      const exchanged = isExchange ? (beforeLast[column - 1] as number) + 1 : Number.POSITIVE_INFINITY
+      current.push(Math.min(replaced, added, exchanged))
+    })
+    beforeLast = last
+    last = current
+  })
+  return last[b.length] as number
+}

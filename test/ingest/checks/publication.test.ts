@@ -1,0 +1,152 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { runAgro } from '#test/setup/cli.ts'
+import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { newFolder } from '#test/setup/folders.ts'
+import { manifestText, writeManifest } from '../fixtures.ts'
+import { HEIGHT, smooth, WIDTH, writeField } from './rasters.ts'
+
+let testDatabase: TestDatabase
+let folder: string
+const agro = (...parameters: string[]) => runAgro(testDatabase, ...parameters)
+
+beforeAll(async () => {
+  folder = await newFolder()
+  testDatabase = await createTestDatabase('empty')
+  await writeField(folder, 'good.tif')
+  await writeField(folder, 'elsewhere.tif', smooth, { west: -15 })
+})
+afterAll(() => testDatabase.drop())
+
+/** A manifest of a month, of a raster in another unit than it says unless that is given. */
+function manifest(month: string, settings: Record<string, unknown> = {}, scale = 100): Promise<string> {
+  return writeManifest(
+    folder,
+    manifestText([{ file: 'good.tif', scale }], { forecast_period: month, ...settings }),
+  )
+}
+
+/** Codes of the releases that there are, and whether they are published. */
+async function listed(): Promise<Record<string, string>> {
+  const { stdout } = await agro('releases', 'list', '--json')
+  const releases: { code: string; state: string }[] = JSON.parse(stdout)
+  return Object.fromEntries(releases.map(({ code, state }) => [code.replace('yield-eth-wheat-', ''), state]))
+}
+
+const codeOf = (release: string) => `yield-eth-wheat-${release}`
+
+/** The values of the raster in the wrong unit. */
+const VALUES = Array.from({ length: WIDTH * HEIGHT }, (_, index) =>
+  Math.fround(smooth(Math.floor(index / WIDTH), index % WIDTH)),
+).map((value) => Number((100 * value).toPrecision(7)))
+
+const RANGE = `good.tif band 1 has values of ${Math.min(...VALUES)} to ${Math.max(...VALUES)} kg/ha, but yield of wheat is plausible from 0 to 100000: is its nodata value missing, or its scale or unit wrong? (range)\n`
+
+describe.sequential('what the checks find', () => {
+  test('before any pixel is read keeps the release from being loaded', async () => {
+    const path = await writeManifest(folder, manifestText([{ file: 'elsewhere.tif' }]))
+    const sentence =
+      'The grid of elsewhere.tif band 1 (-15, 3.5, 0, 15) does not meet Ethiopia (32.9, 3.3, 48.1, 15).'
+    const { code, stdout, stderr } = await agro('ingest', path, '--json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      release: null,
+      loaded: false,
+      published: false,
+      findings: [{ check: 'extent', level: 'error', sentence, allowed: false }],
+    })
+    expect([code, stderr]).toEqual([
+      1,
+      `error: ${sentence} (extent)\nNothing is loaded. Mend it, or have it with --allow extent.\n`,
+    ])
+    expect(await listed()).toEqual({})
+  })
+
+  test('in the pixels leaves the release complete and unpublished', async () => {
+    const code = codeOf('2026-01-v1')
+    const refused = await agro('ingest', await manifest('2026-01'))
+    expect([refused.code, refused.stdout]).toEqual([
+      1,
+      expect.stringMatching(`^${code} is complete and not published: 80 tiles in [\\d.]+ s\\.\n$`),
+    ])
+    expect(refused.stderr.replace(/^loading: .*\n/gm, '')).toBe(
+      `error: ${RANGE}${code} is not published: \`agro releases publish ${code} --allow range\` publishes it all the same, \`agro releases delete ${code}\` deletes it.\n`,
+    )
+    expect(await listed()).toEqual({ '2026-01-v1': 'not published' })
+  })
+
+  test('is found again when that is published, unless it is allowed', async () => {
+    const code = codeOf('2026-01-v1')
+    const sentence = RANGE.replace('good.tif band 1', 'Normal')
+    expect(await agro('releases', 'publish', code)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `error: ${sentence}${code} is not published: mend it, or publish it with --allow range.\n`,
+    })
+    expect(await listed()).toEqual({ '2026-01-v1': 'not published' })
+    expect(await agro('releases', 'publish', code, '--allow', 'range')).toEqual({
+      code: 0,
+      stdout: `${code} is published.\n`,
+      stderr: `allowed: ${sentence}`,
+    })
+    const { stdout } = await agro('audit', '--kind', 'release_published', '--json')
+    expect(JSON.parse(stdout)).toMatchObject({ detail: { release: code, allowed: ['range'] } })
+  })
+
+  test('is allowed for ever where the manifest or the load has allowed it', async () => {
+    const path = await manifest('2026-01', { allow: ['range'], source: 'Another' })
+    const loaded = await agro('ingest', path, '--no-publish')
+    expect([loaded.code, loaded.stderr.replace(/^loading: .*\n/gm, '')]).toEqual([0, `allowed: ${RANGE}`])
+    const published = await agro('releases', 'publish', codeOf('2026-01-v2'))
+    expect(published).toMatchObject({ code: 0, stderr: expect.stringMatching(/^allowed: Normal has values/) })
+    expect(await agro('releases', 'rollback', codeOf('2026-01-v2'))).toMatchObject({ code: 0 })
+    expect(await listed()).toEqual({ '2026-01-v1': 'published', '2026-01-v2': 'not published' })
+  })
+
+  test('of the month is looked at when a release is published, and not when one returns', async () => {
+    for (const source of ['One', 'Two']) {
+      const path = await manifest('2026-02', { source }, 1)
+      expect(await agro('ingest', path)).toMatchObject({ code: 0, stderr: 'loading: 100 %\n' })
+    }
+    expect(await agro('ingest', await manifest('2026-03', {}, 1), '--no-publish')).toMatchObject({ code: 0 })
+    expect(await agro('ingest', await manifest('2026-04', {}, 1))).toMatchObject({ code: 0 })
+    expect(await agro('releases', 'publish', codeOf('2026-03-v1'), '--json')).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('"newestPublished": "2026-04"'),
+      stderr: expect.stringMatching(/^error: The month 2026-03 is older than 2026-04, which is published: /),
+    })
+    expect(await agro('releases', 'rollback', codeOf('2026-02-v2'))).toEqual({
+      code: 0,
+      stdout: `${codeOf('2026-02-v1')} is published again in the place of ${codeOf('2026-02-v2')}.\n`,
+      stderr: '',
+    })
+  })
+
+  test('that is only noted is an error with --strict', async () => {
+    const note = `${folder}/good.tif says EPSG:4326, but the manifest's srid 4258 is used. (reading)\n`
+    const text = manifestText([{ file: 'good.tif', srid: 4258 }], { forecast_period: '2026-05' })
+    const path = await writeManifest(folder, text)
+    const noted = await agro('ingest', path, '--dry-run')
+    expect([noted.code, noted.stderr]).toEqual([0, `reading: 100 %\nnote: ${note}`])
+    expect(await agro('ingest', path, '--strict')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `error: ${note}Nothing is loaded. Mend it, or have it with --allow reading.\n`,
+    })
+    const allowed = await agro('ingest', path, '--dry-run', '--strict', '--allow', 'extent, reading')
+    expect([allowed.code, allowed.stderr]).toEqual([0, `reading: 100 %\nallowed: ${note}`])
+  })
+
+  test('cannot be allowed by names that no check has', async () => {
+    const { code, stderr } = await agro('ingest', 'none.yaml', '--allow', 'range,months')
+    expect([code, stderr.split('\n')[0]]).toEqual([
+      2,
+      "error: option '--allow <checks>' argument 'range,months' is invalid. There is no check months; there are empty, extent, month, names, not-honoured, range, reading, scenarios-alike, undeclared-nodata.",
+    ])
+    const path = await manifest('2026-05', { allow: ['months'] })
+    expect(await agro('ingest', path)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        'allow[0] must be one of empty, extent, month, names, not-honoured, range, reading, scenarios-alike, undeclared-nodata',
+      ),
+    })
+  })
+})

@@ -1,0 +1,81 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import type { ReadFacts } from '#src/ingest/checks/facts.ts'
+import { undeclaredNodata } from '#src/ingest/checks/undeclared-nodata.ts'
+import { layerCollector } from '#src/ingest/statistics.ts'
+import { layerOf } from '#test/setup/releases.ts'
+
+const SIZE = 64
+
+/** A field of values that go from one to the next in small steps: hills, of which none is lower than 0. */
+const smoothField = fc
+  .record({
+    height: fc.double({ min: 10, max: 8000, noNaN: true }),
+    waves: fc.array(
+      fc.record({
+        x: fc.double({ min: -0.12, max: 0.12, noNaN: true }),
+        y: fc.double({ min: -0.12, max: 0.12, noNaN: true }),
+        phase: fc.double({ min: 0, max: 6.28, noNaN: true }),
+      }),
+      { minLength: 1, maxLength: 4 },
+    ),
+    /** Where the ground lies, in parts of the height: all below is 0. */
+    ground: fc.double({ min: -1, max: 0.5, noNaN: true }),
+  })
+  .map(({ height, waves, ground }) =>
+    Float32Array.from({ length: SIZE * SIZE }, (_, index) => {
+      const [row, column] = [Math.floor(index / SIZE), index % SIZE]
+      const hills = waves.map(({ x, y, phase }) => Math.sin(x * column + y * row + phase))
+      const mean = hills.reduce((sum, hill) => sum + hill, 0) / waves.length
+      return Math.max(0, height * (mean - ground))
+    }),
+  )
+  // What is hardly above 0 anywhere has steps that are not small.
+  .filter((field) => field.filter((value) => value > 1).length > 200)
+
+/** What the check finds in a layer of these pixels. */
+function findingsIn(pixels: Float32Array) {
+  const layers = [layerOf('Urea')]
+  const grid = {
+    srid: 4326,
+    originX: 38,
+    originY: 10,
+    pixelWidth: 1,
+    pixelHeight: -1,
+    width: SIZE,
+    height: SIZE,
+  }
+  const collector = layerCollector({ grid, layers })
+  collector.add({ column: 0, row: 0, width: SIZE, height: SIZE }, [pixels])
+  const read = collector.result().layers.map(({ layer, ...rest }) => ({ ...layer, ...rest }))
+  const coverages = [
+    { extent: { west: 0, south: 0, east: 0, north: 0 }, pixels: pixels.length, layers: read },
+  ]
+  return undeclaredNodata({ coverages } as unknown as ReadFacts, {} as never)
+}
+
+test('no value of a smooth field looks like nodata, its zeros neither', () => {
+  fc.assert(
+    fc.property(smoothField, (field) => {
+      expect(findingsIn(field)).toEqual([])
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('-9999 in two percent of the pixels always does, wherever they are', () => {
+  const places = fc.uniqueArray(fc.nat(SIZE * SIZE - 1), { minLength: 82, maxLength: 82 })
+  fc.assert(
+    fc.property(smoothField, places, (field, filled) => {
+      const pixels = field.slice()
+      for (const place of filled) pixels[place] = -9999
+      expect(findingsIn(pixels)).toMatchObject([{ figures: { value: -9999, part: 82 / SIZE ** 2 } }])
+    }),
+    { numRuns: 200 },
+  )
+})
+
+test('a value that one pixel in a hundred has is left alone', () => {
+  const field = Float32Array.from({ length: SIZE * SIZE }, (_, index) => (index < 40 ? -9999 : index))
+  expect(findingsIn(field)).toEqual([])
+})
