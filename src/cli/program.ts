@@ -16,13 +16,14 @@ import { grantsCommand } from './grants.ts'
 import { importCommand } from './import.ts'
 import { ingestCommand } from './ingest.ts'
 import { migrateCommand } from './migrate.ts'
+import { rangesCommand } from './ranges.ts'
 import { releasesCommand } from './releases.ts'
 import { usersCommand } from './users.ts'
 
 /** The operator's command line, as it is described and parsed. */
 export const program = new Command('agro')
   .description(
-    'Operates the agricultural advisory service: its health, database, releases, boundaries, countries, crops and accounts, and the record of what happened to them.',
+    'Operates the agricultural advisory service: its health, database, releases, boundaries, countries, crops, plausible values and accounts, and the record of what happened to them.',
   )
   .version(VERSION, '-V, --version', 'print the version of the service')
   .option('--verbose', 'show where an unexpected error comes from')
@@ -50,6 +51,7 @@ Those of \`agro doctor\` are its own.`,
   .addCommand(boundariesCommand)
   .addCommand(countriesCommand)
   .addCommand(cropsCommand)
+  .addCommand(rangesCommand)
   .addCommand(demoCommand)
   .addCommand(usersCommand)
   .addCommand(auditCommand)

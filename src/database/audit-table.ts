@@ -30,7 +30,7 @@ export const AUDIT_KINDS = {
   release_published: 'a release was published',
   release_deleted: 'a release was deleted',
   boundaries_loaded: 'boundaries were loaded',
-  reference_changed: 'countries or crops were changed',
+  reference_changed: 'countries, crops or plausible ranges were changed',
 } as const
 
 export type AuditKind = keyof typeof AUDIT_KINDS

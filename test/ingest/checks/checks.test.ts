@@ -1,4 +1,4 @@
-// Runs on a server alone: the checks are the same on both, and publication.test.ts tries their statements.
+// Runs on a server alone: statements.test.ts tries the statements on both databases.
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

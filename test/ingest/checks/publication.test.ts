@@ -1,3 +1,4 @@
+// Runs on a server alone: statements.test.ts tries the statements on both databases.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'

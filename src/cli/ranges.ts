@@ -1,0 +1,146 @@
+import { Command } from 'commander'
+import type { Transaction } from 'kysely'
+import type { Tables } from '#src/database/tables.ts'
+import { inTransaction } from '#src/database/transaction.ts'
+import { recordOperation } from '#src/domains/audit/queries.ts'
+import {
+  deletePlausibleRange,
+  listPlausibleRanges,
+  type StatedRange,
+  upsertPlausibleRange,
+} from '#src/domains/ranges/queries.ts'
+import { listCropEntries } from '#src/domains/reference/queries.ts'
+import { OperatorError } from '#src/errors.ts'
+import type { ProductDefinition } from '#src/products/define.ts'
+import { PRODUCTS } from '#src/products/index.ts'
+import { lookInDatabase, withDatabase } from './database.ts'
+import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
+import { table } from './table.ts'
+
+interface RangeOptions extends Output {
+  crop?: string
+}
+
+export const rangesCommand = new Command('ranges').description(
+  'Say between which values of a product and crop are plausible: releases with others are not published unasked.',
+)
+
+const list = rangesCommand
+  .command('list')
+  .description('List the plausible ranges: those of the products, and what was set in their place.')
+  .option(...JSON_OPTION)
+  .action((output: Output) =>
+    lookInDatabase(async ({ writer }) => {
+      const ranges = allRanges(await listPlausibleRanges(writer))
+      print(output, ranges, rangesText(ranges))
+    }),
+  )
+withExamples(list, 'agro ranges list', 'agro ranges list --json')
+
+const set = rangesCommand
+  .command('set <product> <minimum> <maximum>')
+  .description('Set the plausible range of a product, in its unit, for all crops or for one.')
+  .option('--crop <code>', 'for this crop alone')
+  .option(...JSON_OPTION)
+  .action(async (named: string, from: string, to: string, options: RangeOptions) => {
+    const product = productNamed(named)
+    const [minimum, maximum] = [numberOf(from), numberOf(to)]
+    if (minimum > maximum) throw new OperatorError(`${from} is more than ${to}: the minimum comes first.`)
+    const range = { product: product.code, cropCode: options.crop ?? null, minimum, maximum }
+    await change(
+      options,
+      range,
+      `${nameOf(range)} is plausible from ${from} to ${to} ${product.unit} now.`,
+      (trx) => upsertPlausibleRange(trx, range),
+    )
+  })
+withExamples(set, 'agro ranges set yield 0 15000 --crop wheat', 'agro ranges set forage 0 1')
+
+const remove = rangesCommand
+  .command('remove <product>')
+  .description('Remove what was set: the range of all crops, or else that of the product, applies again.')
+  .option('--crop <code>', 'for this crop alone')
+  .option(...JSON_OPTION)
+  .action(async (named: string, options: RangeOptions) => {
+    const product = productNamed(named).code
+    const range = { product, cropCode: options.crop ?? null }
+    await change(options, range, `What was set for ${nameOf(range)} is removed.`, async (trx) => {
+      if (await deletePlausibleRange(trx, product, range.cropCode)) return
+      throw new OperatorError(`Nothing is set for ${nameOf(range)}; \`agro ranges list\` shows what is.`)
+    })
+  })
+withExamples(remove, 'agro ranges remove yield --crop wheat')
+
+/** A range as it is listed. */
+interface ListedRange extends StatedRange {
+  unit: string
+  /** Whether an operator has set it; otherwise it is that of the product. */
+  set: boolean
+}
+
+function allRanges(stated: StatedRange[]): ListedRange[] {
+  return PRODUCTS.list.flatMap(({ code, unit, plausible }) => {
+    const ofProduct = stated.filter(({ product }) => product === code)
+    const own = { product: code, cropCode: null, ...plausible, unit, set: false }
+    const set = ofProduct.map((range) => ({ ...range, unit, set: true }))
+    return set.some(({ cropCode }) => cropCode === null) ? set : [own, ...set]
+  })
+}
+
+function rangesText(ranges: ListedRange[]): string {
+  const rows = ranges.map(({ product, cropCode, minimum, maximum, unit, set }) => [
+    product,
+    cropCode ?? 'all others',
+    String(minimum),
+    String(maximum),
+    unit,
+    set ? 'set' : 'of the product',
+  ])
+  return table(['PRODUCT', 'CROP', 'MINIMUM', 'MAXIMUM', 'UNIT', 'FROM'], rows)
+}
+
+function productNamed(code: string): ProductDefinition {
+  const product = PRODUCTS.list.find((product) => product.code === code)
+  if (product) return product
+  throw new OperatorError(
+    `There is no product ${code}; there are ${PRODUCTS.list.map((product) => product.code).join(', ')}.`,
+  )
+}
+
+function numberOf(text: string): number {
+  const number = text.trim() === '' ? Number.NaN : Number(text)
+  if (Number.isFinite(number)) return number
+  throw new OperatorError(`${JSON.stringify(text)} is not a number.`)
+}
+
+function nameOf({ product, cropCode }: Pick<StatedRange, 'product' | 'cropCode'>): string {
+  return cropCode === null ? product : `${product} of ${cropCode}`
+}
+
+/** Does one change in a transaction of its own, records it, and says what has been done. */
+function change(
+  output: Output,
+  range: Pick<StatedRange, 'product' | 'cropCode'>,
+  text: string,
+  work: (trx: Transaction<Tables>) => Promise<void>,
+): Promise<void> {
+  return withDatabase(async ({ writer }) => {
+    await inTransaction(writer, async (trx) => {
+      await refuseCrop(trx, range)
+      await work(trx)
+      await recordOperation(trx, { kind: 'reference_changed', detail: { change: text } })
+    })
+    print(output, range, text)
+  })
+}
+
+async function refuseCrop(
+  trx: Transaction<Tables>,
+  { product, cropCode }: Pick<StatedRange, 'product' | 'cropCode'>,
+): Promise<void> {
+  if (cropCode === null) return
+  if (!PRODUCTS.of(product).seasonal) throw new OperatorError(`${product} releases are not made for a crop.`)
+  const crops = (await listCropEntries(trx)).map(({ code }) => code)
+  if (crops.includes(cropCode)) return
+  throw new OperatorError(`There is no crop ${cropCode}; there are ${crops.join(', ') || 'none'}.`)
+}

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import {
+  deletePlausibleRange,
+  findPlausibleRange,
+  listPlausibleRanges,
+  type StatedRange,
+  upsertPlausibleRange,
+} from '#src/domains/ranges/queries.ts'
+import { findPublished } from '#src/domains/releases/queries.ts'
+import { inspectAgain } from '#src/ingest/checks/index.ts'
+import { findSurroundings } from '#src/ingest/checks/queries.ts'
+import { loadRelease } from '#src/ingest/load.ts'
+import { publishChecked } from '#src/ingest/publish.ts'
+import { PRODUCTS } from '#src/products/index.ts'
+import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
+import { onePixelRelease, releaseDescription } from '#test/setup/releases.ts'
+
+let opened: OpenTestDatabase
+beforeAll(async () => {
+  opened = await openTestDatabase('empty')
+})
+afterAll(() => opened.close())
+
+/** One of the fertilizer releases of a month, with a rate of 3000 kg/ha of urea in one pixel. */
+const release = (month: string) => onePixelRelease({ Urea: 3000 }, { forecastPeriod: `${month}-01` })
+
+test('a release is compared with what is published, and with the range of its crop', async () => {
+  const { database } = opened
+  const { writer } = database
+  await loadRelease(database, release('2026-05'))
+  await loadRelease(database, release('2026-06'), { publish: false })
+  const range = { product: 'fertilizer', cropCode: 'wheat', minimum: 0, maximum: 2500 }
+  await writer.transaction().execute((trx) => upsertPlausibleRange(trx, range))
+  expect(await findSurroundings(writer, releaseDescription(), PRODUCTS)).toMatchObject({
+    country: { code: 'eth', name: 'Ethiopia', extent: { west: 32.9, south: 3.3, east: 48.1, north: 15 } },
+    newestMonth: '2026-05-01',
+    names: { inputs: ['Urea'], scenarios: ['Normal'] },
+    plausible: { minimum: 0, maximum: 2500 },
+  })
+  const synthetic = await findSurroundings(writer, releaseDescription({ synthetic: true }), PRODUCTS)
+  expect(synthetic.newestMonth).toBeNull()
+})
+
+test('a release is published once what the checks find in it is allowed, which stays with it', async () => {
+  const { writer } = opened.database
+  const code = 'fertilizer-eth-wheat-2026-06-v1'
+  const publish = (...allow: Parameters<typeof publishChecked>[2]) =>
+    writer.transaction().execute((trx) => publishChecked(trx, code, allow))
+  expect(await publish('extent')).toMatchObject({
+    published: false,
+    findings: [
+      { check: 'extent', allowed: true },
+      { check: 'range', allowed: false, figures: { minimum: 3000, plausibleMaximum: 2500 } },
+    ],
+  })
+  expect(await findPublished(writer, releaseDescription({ forecastPeriod: '2026-06-01' }))).toBeUndefined()
+  expect(await publish('extent', 'range')).toMatchObject({ code, published: true })
+  const published = await findPublished(writer, releaseDescription({ forecastPeriod: '2026-06-01' }))
+  expect(published?.findings).toEqual(await inspectAgain(writer, code, []))
+  expect(published?.findings?.map(({ check, allowed }) => [check, allowed])).toEqual([
+    ['extent', true],
+    ['range', true],
+  ])
+})
+
+test('the range of a crop comes before that of all crops', async () => {
+  const { writer } = opened.database
+  const all: StatedRange = { product: 'yield', cropCode: null, minimum: 0, maximum: 50_000 }
+  const wheat: StatedRange = { product: 'yield', cropCode: 'wheat', minimum: 0, maximum: 15_000 }
+  await writer.transaction().execute(async (trx) => {
+    for (const range of [wheat, { ...all, maximum: 1 }, all]) await upsertPlausibleRange(trx, range)
+  })
+  expect((await listPlausibleRanges(writer)).slice(1)).toEqual([all, wheat])
+  expect(await findPlausibleRange(writer, 'yield', 'wheat')).toEqual(wheat)
+  expect(await findPlausibleRange(writer, 'yield', 'potato')).toEqual(all)
+  expect(await findPlausibleRange(writer, 'isfm', 'wheat')).toBeUndefined()
+  const remove = (cropCode: string | null) =>
+    writer.transaction().execute((trx) => deletePlausibleRange(trx, 'yield', cropCode))
+  expect([await remove('wheat'), await remove('wheat'), await remove(null)]).toEqual([true, false, true])
+  expect(await findPlausibleRange(writer, 'yield', 'wheat')).toBeUndefined()
+})
