@@ -20,7 +20,7 @@ export class Tally {
   #secondHighest = Number.NEGATIVE_INFINITY
 
   /**
-   * Adds pixels, but for those that are nodata: so many from the first on, and of them each so-manieth.
+   * Adds pixels, but for those that are nodata: those from `first` on and before `end`, in steps.
    *
    * A value takes two comparisons, unless it is the lowest or the highest.
    */
