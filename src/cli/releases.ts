@@ -9,11 +9,13 @@ import { allowOption, sayFindings } from './checks.ts'
 import { lookInDatabase, withDatabase } from './database.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
 import { whileShown } from './progress.ts'
+import { showCommand } from './releases-show.ts'
+import { stateOf } from './releases-state.ts'
 import { table } from './table.ts'
 import { type Consent, confirm, YES_OPTION } from './terminal.ts'
 
 export const releasesCommand = new Command('releases').description(
-  'List, publish, roll back and delete releases.',
+  'List, show, publish, roll back and delete releases.',
 )
 
 const list = releasesCommand
@@ -43,10 +45,7 @@ function releasesText(releases: ReleaseRow[]): string {
   return table(['RELEASE', 'STATE', 'SINCE (UTC)', 'SOURCE'], rows)
 }
 
-function stateOf({ publishedAt, status }: Pick<ReleaseRow, 'publishedAt' | 'status'>): string {
-  if (publishedAt) return 'published'
-  return status === 'ready' ? 'not published' : 'incomplete'
-}
+releasesCommand.addCommand(showCommand)
 
 const publish = releasesCommand
   .command('publish <release>')

@@ -92,6 +92,30 @@ describe.sequential('what the checks find', () => {
     expect(JSON.parse(stdout)).toMatchObject({ detail: { release: code, allowed: ['range'] } })
   })
 
+  test('is shown with the release', async () => {
+    const code = codeOf('2026-01-v1')
+    const { stdout } = await agro('releases', 'show', code)
+    const [smallest, largest] = [Math.min(...VALUES), Math.max(...VALUES)]
+    expect(stdout.split('\n')).toEqual([
+      `${code}: published`,
+      'source: A test',
+      'licence: CC0-1.0',
+      'LAYER   UNIT   VALID     MINIMUM   MAXIMUM   MEAN',
+      expect.stringMatching(`^Normal  kg/ha  100\\.00 %  ${smallest}  ${largest}  \\d+(\\.\\d)?$`),
+      `allowed: ${RANGE.replace('good.tif band 1', 'Normal')}`.trimEnd(),
+      '',
+    ])
+    const shown = JSON.parse((await agro('releases', 'show', code, '--json')).stdout)
+    expect(shown).toMatchObject({
+      ...{ code, state: 'published', layers: [{ scenario: 'Normal' }] },
+      findings: [{ check: 'range', allowed: true }],
+    })
+    expect(await agro('releases', 'show', 'none')).toMatchObject({
+      code: 1,
+      stderr: 'There is no release none; `agro releases list` shows them.\n',
+    })
+  })
+
   test('is allowed for ever where the manifest or the load has allowed it', async () => {
     const path = await manifest('2026-01', { allow: ['range'], source: 'Another' })
     const loaded = await agro('ingest', path, '--no-publish')
