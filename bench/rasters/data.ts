@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Manifest, ManifestLayer } from '#src/ingest/manifest.ts'
+import type { Manifest, ManifestLayer } from '#src/ingest/manifest-file.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { fertilizer } from '#src/products/fertilizer.ts'
 import { yieldPrediction } from '#src/products/yield.ts'

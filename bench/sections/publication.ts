@@ -1,6 +1,6 @@
 import { inTransaction } from '#src/database/transaction.ts'
 import { publishRelease } from '#src/domains/releases/queries.ts'
-import type { Manifest } from '#src/ingest/manifest.ts'
+import type { Manifest } from '#src/ingest/manifest-file.ts'
 import { type Bench, load, medians, ratio, say, warmUp } from '../bench.ts'
 import type { LoadResult } from '../load/generator.ts'
 import type { PublicationResult } from '../results.ts'

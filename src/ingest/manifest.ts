@@ -1,65 +1,12 @@
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
-import { type Static, Type } from 'typebox'
 import { Lexer, LineCounter, Parser, parseDocument } from 'yaml'
-import { productSchema } from '#schemas/product.ts'
-import { CHECK_NAMES } from '#src/database/findings.ts'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
 import type { ProductDefinition, Products } from '#src/products/define.ts'
 import { PRODUCTS } from '#src/products/index.ts'
-
-const Label = Type.String({ minLength: 1, maxLength: 100, pattern: '^\\S(.*\\S)?$' })
-
-/** WKT of a CRS has one or two thousand characters. */
-const MAX_CRS_LENGTH = 20_000
-
-const LayerEntry = Type.Object(
-  {
-    file: Type.String({ minLength: 1 }),
-    band: Type.Integer({ minimum: 1, default: 1 }),
-    input: Type.Optional(Label),
-    scenario: Type.Optional(Label),
-    unit: Type.String(),
-    scale: Type.Optional(Type.Number()),
-    offset: Type.Optional(Type.Number()),
-    nodata: Type.Optional(Type.Union([Type.Number(), Type.Literal('nan'), Type.Literal('none')])),
-    mask: Type.Optional(Type.Literal('none')),
-    srid: Type.Optional(Type.Integer({ minimum: 1 })),
-    srs: Type.Optional(Type.String({ minLength: 1, maxLength: MAX_CRS_LENGTH })),
-    decimals: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 })),
-  },
-  { additionalProperties: false },
-)
-
-/** Layers of a release. */
-const MAX_LAYERS = 256
-
-function manifestFileOf(products: readonly ProductDefinition[]) {
-  return Type.Object(
-    {
-      product: productSchema(products, 'What it gives advice on.'),
-      country_code: Type.String({ pattern: '^[a-z]{3}$' }),
-      crop: Type.Optional(Type.String({ pattern: '^[a-z][a-z0-9-]*$' })),
-      forecast_period: Type.Optional(Type.String({ pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$' })),
-      source: Type.String({ minLength: 1, maxLength: 1000 }),
-      licence: Type.String({ minLength: 1, maxLength: 200 }),
-      synthetic: Type.Optional(Type.Boolean()),
-      allow: Type.Optional(Type.Array(Type.Enum(CHECK_NAMES))),
-      layers: Type.Array(LayerEntry, { minItems: 1, maxItems: MAX_LAYERS }),
-    },
-    { additionalProperties: false },
-  )
-}
-
-type ManifestFile = Static<ReturnType<typeof manifestFileOf>>
-
-/** A layer whose decimals are those of the product, where the operator does not say otherwise. */
-export type ManifestLayer = Static<typeof LayerEntry> & { decimals: number }
-
-/** A release as the operator describes it; files are absolute paths. */
-export type Manifest = Omit<ManifestFile, 'layers'> & { layers: ManifestLayer[] }
+import { LayerEntry, type Manifest, type ManifestFile, manifestFileOf } from './manifest-file.ts'
 
 const AJV = { allErrors: true, useDefaults: true, allowUnionTypes: true }
 

@@ -6,7 +6,7 @@ import { PRODUCTS } from '#src/products/index.ts'
 import { type Extent, type Grid, outline } from '#src/raster/grid.ts'
 import { SUMMARY_VERSION } from '#src/raster/summary.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
-import type { Manifest } from './manifest.ts'
+import type { Manifest } from './manifest-file.ts'
 import type { LayerSource } from './source.ts'
 import type { LayerStatistics } from './statistics.ts'
 

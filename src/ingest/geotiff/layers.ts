@@ -13,7 +13,7 @@ import {
   storedWithGaps,
   withType,
 } from '#src/raster/pixels.ts'
-import type { ManifestLayer } from '../manifest.ts'
+import type { ManifestLayer } from '../manifest-file.ts'
 import type { LayerSource } from '../source.ts'
 import type { Band } from './bands.ts'
 import type { RasterFile } from './file.ts'

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { type CrsText, isCrs, projOf, sridOfCode, sridOfText } from '#src/database/crs.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import type { ManifestLayer } from '../manifest.ts'
+import type { ManifestLayer } from '../manifest-file.ts'
 import { crsOfText, type FileCrs } from './crs-text.ts'
 import type { RasterFile } from './file.ts'
 
