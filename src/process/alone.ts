@@ -12,9 +12,9 @@ import { hostOf, tellScrapers, welcome } from './welcome.ts'
 /** Runs the service in this process. */
 export async function run(config: Config, cluster: Cluster, { announcer, seconds }: Start): Promise<Running> {
   const { say } = announcer
+  const synthetic = await prepare(config, cluster, say)
   const database = cluster.connect()
-  // The database is at work meanwhile, of which the service asks nothing before it is ready.
-  const [synthetic, app] = await Promise.all([prepare(config, cluster, say), buildApp(config, database)])
+  const app = await buildApp(config, database)
   const scraped = await listenForScrapes(app)
   await app.warmUp()
   await app.listen({ host: hostOf(config), port: config.PORT }).catch(({ message }: Error) => {
