@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '#src/errors.ts'
@@ -53,15 +54,20 @@ export function tooSlow(milliseconds: number): ApiError {
 }
 
 /** Calls something once, when an answer was sent or its client has gone away: Fastify's `onResponse` misses the latter. */
-export function whenOver(request: FastifyRequest, { raw }: FastifyReply, callback: () => void): void {
+export function whenOver(
+  { raw: { socket } }: FastifyRequest,
+  { raw }: FastifyReply,
+  callback: () => void,
+): void {
+  const ofConnection = closingsOf(socket)
   const over = () => {
     raw.off('finish', over).off('close', over)
-    request.raw.off('close', over)
+    ofConnection.delete(over)
     callback()
   }
   raw.once('finish', over).once('close', over)
   // A response behind another one of its connection has none yet, and does not notice that it closes.
-  request.raw.once('close', over)
+  ofConnection.add(over)
 }
 
 /** A signal that is aborted when nobody waits for the answer any more: the client has it, or has gone away. */
@@ -71,8 +77,8 @@ export function untilGone({ raw }: FastifyReply): AbortSignal {
   return controller.signal
 }
 
-/** What is called when responses are closed. One listener has all of it: Node warns of more than ten. */
-const closings = new WeakMap<ServerResponse, Set<() => void>>()
+/** What is called when responses and connections are closed. One listener has all of it: Node warns of more than ten. */
+const closings = new WeakMap<EventEmitter, Set<() => void>>()
 
 /**
  * Calls something when a response is closed, at once where it has been.
@@ -82,17 +88,19 @@ const closings = new WeakMap<ServerResponse, Set<() => void>>()
 function whenClosed(raw: ServerResponse, callback: () => void): () => void {
   // The client may have gone while the caller was looked up.
   if (raw.destroyed) callback()
-  const callbacks = closings.get(raw) ?? listenForClosing(raw)
+  const callbacks = closingsOf(raw)
   callbacks.add(callback)
   return () => callbacks.delete(callback)
 }
 
-function listenForClosing(raw: ServerResponse): Set<() => void> {
+function closingsOf(closing: EventEmitter): Set<() => void> {
+  const known = closings.get(closing)
+  if (known) return known
   const callbacks = new Set<() => void>()
-  raw.once('close', () => {
+  closing.once('close', () => {
     for (const callback of callbacks) callback()
   })
-  closings.set(raw, callbacks)
+  closings.set(closing, callbacks)
   return callbacks
 }
 

@@ -141,6 +141,24 @@ describe('logs', () => {
     for (const line of told) expect(line).toMatchObject({ msg: 'answered', aborted: true })
   })
 
+  test('ACCESS_LOG has the answer of a request with a body, which is read long before', async () => {
+    const service = await createTestApp({ settings: { ACCESS_LOG: 'true', LOG_LEVEL: 'silent' } })
+    onTestFinished(() => service.close())
+    const lines = captureLog(service.app)
+    await service.app.listen({ host: '127.0.0.1', port: 0 })
+    const { port } = service.app.server.address() as AddressInfo
+    const response = await fetch(`http://127.0.0.1:${port}${POINT}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(AT),
+    })
+    const { length } = await response.text()
+    await expect.poll(() => lines.length, PATIENCE).toBe(1)
+    const line = JSON.parse(lines[0] as string)
+    expect(line).toMatchObject({ msg: 'answered', status: response.status, bytes: length })
+    expect(line).not.toHaveProperty('aborted')
+  })
+
   test('each line of a request has the id that its answer has', async () => {
     let id: unknown
     const lines = await logged({ LOG_LEVEL: 'debug' }, async (app) => {
