@@ -27,8 +27,13 @@ export interface Front {
 export async function openFront(config: Config, ready: () => Member[]): Promise<Front> {
   const waiting = new Set<Socket>()
   let turn = 0
+  let closed = false
 
   function handOver(socket: Socket): void {
+    if (closed) {
+      socket.destroy()
+      return
+    }
     const members = ready()
     if (members.length === 0) {
       waiting.add(socket)
@@ -53,7 +58,8 @@ export async function openFront(config: Config, ready: () => Member[]): Promise<
   return {
     port: typeof address === 'object' && address ? address.port : config.PORT,
     admit() {
-      for (const socket of waiting) {
+      // Whoever finds no worker again waits once more.
+      for (const socket of [...waiting]) {
         waiting.delete(socket)
         handOver(socket)
       }
@@ -63,6 +69,7 @@ export async function openFront(config: Config, ready: () => Member[]): Promise<
       // Whoever the kernel has let in already is accepted before.
       await setImmediate()
       server.close()
+      closed = true
       for (const socket of waiting) socket.destroy()
     },
   }

@@ -32,6 +32,12 @@ export interface Heartbeat {
 export function startHeartbeat({ everyMs, untilHanging, untilGivenUp }: Pings, pinged: Pinged): Heartbeat {
   let isAsked = false
   let missed = 0
+  let isOver = false
+
+  function end(): void {
+    clearInterval(timer)
+    isOver = true
+  }
 
   function beat(): void {
     if (!isAsked) {
@@ -43,18 +49,20 @@ export function startHeartbeat({ everyMs, untilHanging, untilGivenUp }: Pings, p
     missed++
     if (missed === untilHanging) pinged.hangs()
     if (missed < untilGivenUp) return
-    clearInterval(timer)
+    end()
     pinged.givenUp()
   }
 
   const timer = setInterval(beat, everyMs)
   return {
     answered() {
+      // What it has sent may be read after it has ended.
+      if (isOver) return
       const hung = missed >= untilHanging
       isAsked = false
       missed = 0
       if (hung) pinged.recovered()
     },
-    end: () => clearInterval(timer),
+    end,
   }
 }

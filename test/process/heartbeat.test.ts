@@ -56,6 +56,12 @@ describe('the heartbeat of a process', () => {
     expect(said.slice(3)).toEqual(['recovered', 'ping', 'hangs'])
   })
 
+  test('hears nothing of one that is given up, or has ended', () => {
+    beat(31)
+    heartbeat.answered()
+    expect(said).toEqual(['ping', 'hangs', 'given up'])
+  })
+
   test('has missed nothing while the clock went on and no process did', () => {
     beat(1)
     vi.setSystemTime(Date.now() + 3_600_000)
