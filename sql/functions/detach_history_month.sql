@@ -17,6 +17,10 @@ begin
   end if;
   select * into first from history_months() order by ends limit 1;
   select * into second from history_months() order by ends offset 1 limit 1;
+  if second.ends <= bound then
+    -- What is being kept in it is waited for, and is not dropped.
+    execute format('lock table %I in access exclusive mode', first.partition);
+  end if;
   execute format('select not exists (select from %I)', first.partition) into is_empty;
   if is_empty and second.ends <= bound then
     execute format('drop table %I', first.partition);
@@ -27,6 +31,9 @@ begin
   execute format('alter table history_item detach partition %I', first.partition);
   execute format('alter table %I rename to history_item_going_month', first.partition);
   alter table history_item_going_month inherit history_item_going;
+  -- An import may have brought how far another month was counted away.
+  update history_removal
+  set user_id = '00000000-0000-0000-0000-000000000000', id = '00000000-0000-0000-0000-000000000000';
   -- There is always one for what is older than all others: items may be imported, or kept by a clock that is slow.
   execute format(
     'create table %I partition of history_item for values from (minvalue) to (%L)',

@@ -94,6 +94,8 @@ async function isMonthGoing(trx: Transaction<Tables>): Promise<boolean> {
 
 /** Counts histories without the next items of the month that goes, and deletes the feedback to them; says how many. */
 async function countAway(trx: Transaction<Tables>): Promise<number> {
+  // As keep_history_items does, beside versions that count in another order (write_alone).
+  await sql`select pg_advisory_xact_lock_shared(7239447)`.execute(trx)
   const { rows } = await sql<{ items: number }>`
     with piece as materialized (
       select item.*
