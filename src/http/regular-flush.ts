@@ -7,18 +7,19 @@ const FLUSH_MS = 10_000
  * Has what is counted in memory added to the database now and then, and when the service closes; where
  * that fails, it waits for the next time.
  *
+ * @param flush is told whether this is the last time, when the service has to end soon
  * @param sorry what is logged then
  */
 export function flushRegularly(
   app: App,
-  flush: () => Promise<void>,
+  flush: (last: boolean) => Promise<void>,
   sorry: string,
   everyMs = FLUSH_MS,
 ): void {
-  const tryFlush = () => flush().catch((error) => app.logFailure(error, sorry))
-  const timer = setInterval(tryFlush, everyMs).unref()
+  const tryFlush = (last: boolean) => flush(last).catch((error) => app.logFailure(error, sorry))
+  const timer = setInterval(tryFlush, everyMs, false).unref()
   app.addHook('onClose', async () => {
     clearInterval(timer)
-    await tryFlush()
+    await tryFlush(true)
   })
 }

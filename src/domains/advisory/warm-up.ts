@@ -25,9 +25,8 @@ export async function warmUp(app: App, lookup: Lookup): Promise<void> {
   try {
     const uses = await lookup.readMostUsed(READ_MS)
     if (uses.length === 0) return
-    await app.rehearse(requestsFor(uses, app.config.BASE_PATH), REHEARSAL_MS)
-    // Those were not asked for by anybody.
-    lookup.forgetTileUses()
+    // Those are asked for by nobody.
+    await app.rehearse(requestsFor(uses, app.config.BASE_PATH), REHEARSAL_MS).finally(lookup.forgetTileUses)
   } catch (error) {
     app.logFailure(error, 'what is asked for most could not be read before the first request')
   }

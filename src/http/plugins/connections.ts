@@ -53,7 +53,8 @@ function endIfSlow(connection: Connection, now: number, ended: Ended): void {
 }
 
 /** Knows the open connections of a service, and lets there be no more of them than MAX_CONNECTIONS. */
-function keepConnections({ server, config, metrics }: App, ended: Ended): OpenConnections {
+function keepConnections(app: App, ended: Ended): OpenConnections {
+  const { server, config, metrics } = app
   const limits = { bytesPerSecond: SLOWEST_BYTES_PER_SECOND, windowMs: config.SLOW_CLIENT_MS }
   const open = createOpenConnections()
   let brokenOff = 0
@@ -62,7 +63,7 @@ function keepConnections({ server, config, metrics }: App, ended: Ended): OpenCo
     const connection = createConnection(socket, limits)
     open.add(connection)
     socket.once('close', () => {
-      if (connection.response?.writableFinished === false) brokenOff++
+      if (connection.response?.writableFinished === false && !app.rehearsing) brokenOff++
       open.forget(connection)
     })
     if (open.size <= config.MAX_CONNECTIONS) return

@@ -18,7 +18,7 @@ declare module 'fastify' {
   }
 }
 
-/** As a busy service has them: requests that are read in one turn are answered together. */
+/** At most: as a busy service has them. Requests that are read in one turn are answered together. */
 const CONNECTIONS = 32
 
 const LOOPBACK = '127.0.0.1'
@@ -34,13 +34,16 @@ export const rehearsal = fp(
       const late = AbortSignal.timeout(withinMs)
       setMaxListeners(0, late)
       app.rehearsing = true
+      const served: Socket[] = []
       try {
-        const clients = await connectTo(app, late)
+        const clients = await connectTo(app, served, late)
         const rest = requests[Symbol.iterator]()
         await Promise.all(clients.map((client) => askAll(client, rest)))
       } catch (error) {
         if (!late.aborted) throw error
       } finally {
+        // What was under way is over then, and has not been counted.
+        await Promise.all(served.map(closed))
         app.rehearsing = false
       }
     })
@@ -51,26 +54,34 @@ export const rehearsal = fp(
 /**
  * Connects clients to a service that does not listen yet.
  *
+ * @param served the other ends are added to them
  * @param late ends them all
  */
-async function connectTo({ server }: App, late: AbortSignal): Promise<Socket[]> {
+async function connectTo({ server, config }: App, served: Socket[], late: AbortSignal): Promise<Socket[]> {
   const clients: Socket[] = []
   const listener = createServer({ noDelay: true, allowHalfOpen: true })
   // Whoever else finds the port is not answered.
   const arrived = new Map<number | undefined, Socket>()
-  listener.on('connection', (socket) => arrived.set(socket.remotePort, socket))
+  listener.on('connection', (socket) => {
+    socket.on('error', () => {})
+    arrived.set(socket.remotePort, socket)
+  })
   listener.listen({ host: LOOPBACK, port: 0 })
   try {
     await once(listener, 'listening', { signal: late })
     const { port } = listener.address() as AddressInfo
-    for (let count = 0; count < CONNECTIONS; count++) {
+    // One more than there may be would end one of them.
+    const most = Math.min(CONNECTIONS, config.MAX_CONNECTIONS)
+    for (let count = 0; count < most; count++) {
       const client = connect({ host: LOOPBACK, port, noDelay: true, signal: late })
       clients.push(client)
       await once(client, 'connect', { signal: late })
       client.on('error', () => {})
       while (!arrived.has(client.localPort)) await once(listener, 'connection', { signal: late })
-      server.emit('connection', arrived.get(client.localPort))
+      const socket = arrived.get(client.localPort) as Socket
       arrived.delete(client.localPort)
+      served.push(socket)
+      server.emit('connection', socket)
     }
     return clients
   } finally {
@@ -89,6 +100,13 @@ function askAll(client: Socket, requests: Iterator<string>): Promise<void> {
     }
     client.on('data', ask)
     client.once('close', () => resolve())
-    ask()
+    if (client.closed) resolve()
+    else ask()
   })
+}
+
+/** Ends a connection, and waits until it has. */
+async function closed(socket: Socket): Promise<void> {
+  socket.destroy()
+  if (!socket.closed) await once(socket, 'close')
 }

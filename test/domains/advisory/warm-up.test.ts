@@ -100,6 +100,30 @@ describe('a process that starts', () => {
     )
   })
 
+  test.skipIf(EMBEDDED)('answers itself over as many connections as there may be', async () => {
+    await withNewApp(
+      async (app) => {
+        await app.warmUp()
+        expect(await metricOf(app, 'agro_tile_cache_hits_total')).toBeGreaterThan(0)
+        expect(await metricOf(app, 'agro_http_connections_ended_total', { reason: 'too_many' })).toBe(0)
+      },
+      { MAX_CONNECTIONS: '5' },
+    )
+  })
+
+  test('is not kept from it by what was told by a clock that is wrong by decades', async () => {
+    await sql`
+      insert into tile_use (product, country_code, crop_code, longitude, latitude, uses, used_at) values
+      ('fertilizer', 'eth', 'wheat', 1, 1, 1, '1970-01-01'), ('fertilizer', 'eth', 'wheat', 2, 2, 1, '2200-01-01')`.execute(
+      service.database.writer,
+    )
+    await withNewApp(async (app) => {
+      await app.warmUp()
+      expect(await tilesRead(app)).toBeGreaterThan(0)
+    })
+    await sql`delete from tile_use where longitude < 3`.execute(service.database.writer)
+  })
+
   test.skipIf(EMBEDDED)('reads nothing where it may keep nothing', async () => {
     await withNewApp(
       async (app) => {

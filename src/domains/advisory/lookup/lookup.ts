@@ -102,8 +102,12 @@ export interface Lookup {
    * @returns what was asked for and has an answer, most of all first
    */
   readMostUsed(withinMs: number): Promise<TileUse[]>
-  /** Tells the processes to come which tiles have been asked for since this was last done. */
-  keepTileUses(): Promise<void>
+  /**
+   * Tells the processes to come which tiles have been asked for since this was last done.
+   *
+   * @param last whether the process ends
+   */
+  keepTileUses(last: boolean): Promise<void>
   /** Has what has been asked for so far told to nobody. */
   forgetTileUses(): void
   state(): LookupState
@@ -177,7 +181,7 @@ export function createLookup(database: Database, config: Config, products: Produ
     valuesFromMemory,
     readMostUsed: async (withinMs) => warmUp.readMostUsed(await snapshots.current(), withinMs),
     forgetTileUses: warmUp.forgetUses,
-    keepTileUses: () => warmUp.keepUses(snapshots.state()?.published ?? []),
+    keepTileUses: (last) => warmUp.keepUses(snapshots.state()?.published ?? [], last),
     async releaseOf(series) {
       return (await snapshots.current()).releaseOf(series)
     },

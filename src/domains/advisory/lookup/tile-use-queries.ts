@@ -11,9 +11,13 @@ export interface TileUse extends Omit<Series, 'forecastPeriod'>, Position {
 /** What is asked for changes with the seasons: a use counts half after so many seconds. */
 const HALF_LIFE = 7 * 24 * 3600
 
-/** What the uses of a row come to now, of the table by this name. */
+/** After so many of these nothing is left of a use. PostgreSQL refuses to compute what is nearer to 0, or too large. */
+const MOST_HALVES = 500
+
+/** What the uses of a row come to now, of the table by this name, whatever clock it was written by. */
 const USES_NOW = sql`
-  kept.uses * power(0.5::float8, extract(epoch from now() - kept.used_at)::float8 / ${sql.lit(HALF_LIFE)})`
+  kept.uses * power(0.5::float8, least(greatest(
+    extract(epoch from now() - kept.used_at)::float8 / ${sql.lit(HALF_LIFE)}, 0), ${sql.lit(MOST_HALVES)}))`
 
 /** Those that were asked for most, first. */
 export async function findMostUsed(db: Kysely<Tables>, most: number): Promise<TileUse[]> {
@@ -44,12 +48,14 @@ export async function addTileUses(db: Kysely<Tables>, uses: TileUse[]): Promise<
       used_at = now()`.execute(db)
 }
 
-/** Keeps the most used alone. */
+/** Keeps the most used alone, and those that another process is adding to. */
 export async function forgetLeastUsed(db: Kysely<Tables>, most: number): Promise<void> {
   await sql`
     delete from tile_use
     where (select count(*) from tile_use) > ${most}
-      and ctid = any (array(select ctid from tile_use as kept order by ${USES_NOW} desc offset ${most}))`.execute(
-    db,
-  )
+      and ctid in (
+        select ctid from tile_use
+        where ctid = any (array(select ctid from tile_use as kept order by ${USES_NOW} desc offset ${most}))
+        for update skip locked
+      )`.execute(db)
 }

@@ -20,8 +20,12 @@ export interface WarmUp {
   readMostUsed(snapshot: Snapshot, withinMs: number): Promise<TileUse[]>
   /** Reads the tiles of releases that are new, where those of others on the same subject are in use. */
   readNew(releases: readonly PublishedRelease[], before: readonly PublishedRelease[]): Promise<void>
-  /** Tells the processes to come which tiles have been asked for since this was last done. */
-  keepUses(published: readonly PublishedRelease[]): Promise<void>
+  /**
+   * Tells the processes to come which tiles have been asked for since this was last done.
+   *
+   * @param last whether the process ends: then what was asked for most is told alone, in one statement
+   */
+  keepUses(published: readonly PublishedRelease[], last: boolean): Promise<void>
   /** Has what has been asked for so far told to nobody. */
   forgetUses(): void
 }
@@ -74,15 +78,16 @@ export function createWarmUp({ reader, writer }: Database, pixels: PixelReader, 
       )
       await read(tiles, PART_FOR_NEW * limitBytes, READ_NEW_MS)
     },
-    async keepUses(published) {
-      const found = await findUsedTiles(pixels.uses.used(), published, MOST_KEPT, pause)
+    async keepUses(published, last) {
+      const most = last ? USES_A_STATEMENT : MOST_KEPT
+      const found = await findUsedTiles(pixels.uses.used(), published, most, pause)
       const used = found.filter(({ uses }) => uses > 0)
       for (let next = 0; next < used.length; next += USES_A_STATEMENT) {
         const some = used.slice(next, next + USES_A_STATEMENT)
         await addTileUses(writer, some)
         some.forEach(pixels.uses.counted)
       }
-      if (used.length > 0) await forgetLeastUsed(writer, MOST_KEPT)
+      if (used.length > 0 && !last) await forgetLeastUsed(writer, MOST_KEPT)
     },
     forgetUses() {
       for (const tile of pixels.uses.used()) pixels.uses.counted(tile)
