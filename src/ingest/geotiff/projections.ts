@@ -31,6 +31,10 @@ const KEYS: Record<Parameter | 'x_0' | 'y_0', string[]> = {
   y_0: ['ProjFalseNorthingGeoKey', 'ProjFalseOriginNorthingGeoKey', 'ProjCenterNorthingGeoKey'],
 }
 
+/** Mercator is given by its scale, or by the parallel that is true to scale, which GDAL takes where both are there. */
+const MERCATOR = 7
+const MERCATOR_BY_PARALLEL: [name: string, ...Parameter[]] = ['merc', 'lat_ts', 'lon_0']
+
 const METRE = 9001
 const DEGREE = 9102
 const GREENWICH = 8901
@@ -40,7 +44,8 @@ const WGS84 = { datum: 6326, ellipsoid: 7030 }
 /** @returns the projection, as PROJ has it, without what it is a projection of */
 export function projectionIn(keys: GeoKeys): Projection {
   const method = Number(keys.ProjCoordTransGeoKey)
-  const [name, ...parameters] = PROJECTIONS[method] ?? []
+  const byParallel = method === MERCATOR && typeof keys.ProjStdParallel1GeoKey === 'number'
+  const [name, ...parameters] = (byParallel ? MERCATOR_BY_PARALLEL : PROJECTIONS[method]) ?? []
   if (!name) {
     return {
       reason: Number.isNaN(method) ? 'has no EPSG code' : `is method ${method}, which is not known here`,
