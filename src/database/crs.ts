@@ -19,6 +19,9 @@ interface AddedCrs extends CrsText {
 /** Ids for CRSs that the service adds: of those that PostGIS leaves to its users, none of its own are here. */
 const ADDED = { first: 910_000, last: 997_999 }
 
+/** What the columns of spatial_ref_sys hold. */
+export const MAX_CRS_CHARACTERS = 2048
+
 const INSUFFICIENT_PRIVILEGE = '42501'
 
 /** PostGIS's id of a code of EPSG, or else of ESRI, whose codes are others; undefined where it does not know it. */

@@ -97,6 +97,12 @@ describe('side files that cannot be used', () => {
   })
 })
 
+const DEGREES_WKT =
+  'GEOGCS["ours",DATUM["ours",SPHEROID["Clarke",6378249.145,293.465]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433]]'
+const HEIGHTS_WKT = 'VERT_CS["ours",VERT_DATUM["ours",2005],UNIT["metre",1]]'
+const NOT_PROJECTED =
+  "its WKT is of a compound or bound CRS without a code that is not projected; give the layer's srid or srs."
+
 describe('world files and CRSs of the manifest that cannot be used', () => {
   test('a world file of words', async () => {
     const nowhere: TiffOptions['tags'] = {
@@ -116,9 +122,18 @@ describe('world files and CRSs of the manifest that cannot be used', () => {
     ],
     ['+proj=nonsense', 'PROJ makes nothing of "+proj=nonsense".'],
     ['EPSG:20033', 'PostGIS does not know EPSG:20033.'],
+    [`COMPD_CS["with PROJCS[heights]",${DEGREES_WKT},${HEIGHTS_WKT}]`, NOT_PROJECTED],
+    [`BOUNDCRS[SOURCECRS[${DEGREES_WKT}],TARGETCRS[${DEGREES_WKT}]]`, NOT_PROJECTED],
   ])('srs: %s', async (srs, reason) => {
     expect(await ingest.refusalOfFile(await raster('srs.tif', {}), { srs })).toBe(
       `srs.tif has an unknown CRS: ${reason}`,
+    )
+  })
+
+  test('srs of more characters than PostGIS keeps', async () => {
+    const srs = `+proj=igh +lon_0=0 ${'+no_defs '.repeat(300)}`.trim()
+    expect(await ingest.refusalOfFile(await raster('srs.tif', {}), { srs })).toBe(
+      "srs.tif has a CRS of 2718 characters, and PostGIS keeps at most 2048; give the layer's srs as a code or a PROJ string.",
     )
   })
 })

@@ -12,11 +12,18 @@ export type FileCrs =
 
 /** Keywords that WKT of a CRS begins with, of its versions 1 and 2, by whether it is in degrees. */
 const GEOGRAPHIC_WKT = /^(GEOGCS|GEOGCRS|GEODCRS|GEODETICCRS|GEOGRAPHICCRS)\s*\[/i
-const PROJECTED_WKT = /^(PROJCS|PROJCRS|PROJECTEDCRS|BOUNDCRS|COMPD_CS|COMPOUNDCRS)\s*\[/i
+const PROJECTED_WKT = /^(PROJCS|PROJCRS|PROJECTEDCRS)\s*\[/i
+/** What is around another CRS, with heights or a transformation; what it is around decides. */
+const WRAPPED_WKT = /^(BOUNDCRS|COMPD_CS|COMPOUNDCRS)\s*\[/i
+const AROUND_PROJECTED = /\b(PROJCS|PROJCRS|PROJECTEDCRS)\s*\[/i
+const QUOTED = /"[^"]*"/g
 const CODE = /^(EPSG|ESRI):(\d{1,9})$/i
 
 /** The code at the end of WKT, which is that of the CRS as a whole. */
 const OUTER_CODE = /(?:AUTHORITY|ID)\s*\[\s*"(?:EPSG|ESRI)"\s*,\s*"?(\d+)"?\s*\]\s*\]$/i
+
+/** PROJ's other names of longitude and latitude; statements ask for "longlat" where they ask for degrees. */
+const LONGLAT = /\+proj=(?:latlong|latlon|lonlat)(?=\s|$)/
 
 /** WGS 84 as ESRI's software and GDAL write it, without a code. */
 const WGS84_WKT =
@@ -28,14 +35,22 @@ export function crsOfText(text: string): FileCrs | undefined {
   const code = CODE.exec(trimmed)?.[2] ?? (isWkt(trimmed) ? OUTER_CODE.exec(trimmed)?.[1] : undefined)
   if (code) return { kind: 'epsg', code: Number(code) }
   if (WGS84_WKT.test(trimmed)) return { kind: 'epsg', code: 4326 }
-  if (isWkt(trimmed)) return { kind: 'text', ...wktText(trimmed) }
-  return /^\+proj=\w/.test(trimmed) ? { kind: 'text', wkt: '', proj: trimmed } : undefined
+  if (isWkt(trimmed)) return crsOfWkt(trimmed)
+  return /^\+proj=\w/.test(trimmed)
+    ? { kind: 'text', wkt: '', proj: trimmed.replace(LONGLAT, '+proj=longlat') }
+    : undefined
 }
 
 function isWkt(text: string): boolean {
-  return GEOGRAPHIC_WKT.test(text) || PROJECTED_WKT.test(text)
+  return GEOGRAPHIC_WKT.test(text) || PROJECTED_WKT.test(text) || WRAPPED_WKT.test(text)
 }
 
-function wktText(wkt: string): CrsText {
-  return { wkt, proj: GEOGRAPHIC_WKT.test(wkt) ? '+proj=longlat' : '' }
+function crsOfWkt(wkt: string): FileCrs {
+  if (WRAPPED_WKT.test(wkt) && !AROUND_PROJECTED.test(wkt.replace(QUOTED, ''))) {
+    return {
+      kind: 'unknown',
+      reason: 'its WKT is of a compound or bound CRS without a code that is not projected',
+    }
+  }
+  return { kind: 'text', wkt, proj: GEOGRAPHIC_WKT.test(wkt) ? '+proj=longlat' : '' }
 }

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { type CrsText, isCrs, projOf, sridOfCode, sridOfText } from '#src/database/crs.ts'
+import { type CrsText, isCrs, MAX_CRS_CHARACTERS, projOf, sridOfCode, sridOfText } from '#src/database/crs.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import type { ManifestLayer } from '../manifest-file.ts'
@@ -57,6 +57,12 @@ function crsOfEntry({ srid, srs }: ManifestLayer): FileCrs | undefined {
 }
 
 async function sridOfChecked(db: Kysely<Tables>, { wkt, proj }: CrsText, path: string): Promise<number> {
+  const length = Math.max(wkt.length, proj.length)
+  if (length > MAX_CRS_CHARACTERS) {
+    throw new OperatorError(
+      `${path} has a CRS of ${length} characters, and PostGIS keeps at most ${MAX_CRS_CHARACTERS}; give the layer's srs as a code or a PROJ string.`,
+    )
+  }
   if (!(await isCrs(db, { wkt, proj }))) {
     throw new OperatorError(`${path} has an unknown CRS: PROJ makes nothing of "${wkt || proj}".`)
   }
