@@ -11,7 +11,7 @@ export interface CrsText {
   proj: string
 }
 
-/** A CRS that the service has added to those of PostGIS. */
+/** A CRS that was added to those of PostGIS. */
 interface AddedCrs extends CrsText {
   srid: number
 }
@@ -92,12 +92,12 @@ async function add(db: Kysely<Tables>, { srid, wkt, proj }: AddedCrs, name: stri
   })
 }
 
-/** The CRSs that were added, which a copy of the data needs. */
+/** The CRSs of rasters that are not PostGIS's own, which a copy of the data needs, whoever has added them. */
 export async function listAddedCrs(db: Kysely<Tables>): Promise<AddedCrs[]> {
   const { rows } = await sql<AddedCrs>`
     select srid, coalesce(srtext, '') as wkt, coalesce(proj4text, '') as proj
     from spatial_ref_sys
-    where srid between ${ADDED.first} and ${ADDED.last}
+    where srid in (select srid from coverage) and upper(coalesce(auth_name, '')) not in ('EPSG', 'ESRI')
     order by srid`.execute(db)
   return rows
 }
@@ -108,12 +108,18 @@ export async function listAddedCrs(db: Kysely<Tables>): Promise<AddedCrs[]> {
  * @throws {OperatorError} where an id is another CRS's here, or this role may not add any
  */
 export async function addCrs(db: Kysely<Tables>, added: AddedCrs[]): Promise<void> {
-  const known = new Map((await listAddedCrs(db)).map((crs) => [crs.srid, crs]))
   for (const crs of added) {
-    const here = known.get(crs.srid)
+    const here = await textOf(db, crs.srid)
     if (!here) await add(db, crs, 'The file')
     else if (here.wkt !== crs.wkt || here.proj !== crs.proj) {
       throw new OperatorError(`spatial_ref_sys has another CRS under the id ${crs.srid} than the file.`)
     }
   }
+}
+
+async function textOf(db: Kysely<Tables>, srid: number): Promise<CrsText | undefined> {
+  const { rows } = await sql<CrsText>`
+    select coalesce(srtext, '') as wkt, coalesce(proj4text, '') as proj
+    from spatial_ref_sys where srid = ${srid}`.execute(db)
+  return rows[0]
 }

@@ -2,7 +2,9 @@ import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addCrs, isCrs, listAddedCrs, sridOfCode, sridOfText } from '#src/database/crs.ts'
 import type { Tables } from '#src/database/tables.ts'
+import { ingestManifest, kindFixture, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { type OpenTestDatabase, openTestDatabase } from '#test/setup/database.ts'
+import { newFolder } from '#test/setup/folders.ts'
 
 const HOMOLOSINE = { wkt: '', proj: '+proj=igh +lon_0=0 +datum=WGS84 +units=m +no_defs' }
 const ALBERS = {
@@ -24,6 +26,13 @@ async function placeIn(srid: number): Promise<{ x: number; y: number }> {
     select round(st_x(place))::integer as x, round(st_y(place))::integer as y
     from st_transform(st_setsrid(st_makepoint(38, 9), 4326), ${srid}::integer) as place`.execute(db)
   return rows[0] as { x: number; y: number }
+}
+
+/** Ingests rasters that name no CRS. */
+async function ingest(rasters: { file: string; srs: string }[]): Promise<void> {
+  const layers = rasters.map(({ file, srs }) => ({ file: kindFixture(file), srs, input: srs }))
+  const manifest = manifestText(layers, { product: 'fertilizer' })
+  await ingestManifest(opened.database, await writeManifest(await newFolder(), manifest))
 }
 
 test('a CRS by a PROJ string or by WKT is added once, under an id of its own, and is where GDAL has it', async () => {
@@ -63,14 +72,30 @@ test.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')(
   },
 )
 
-test('a copy of the data takes the added CRSs along, and is refused where an id is of another', async () => {
+test("a copy of the data takes the CRSs of rasters along that are not PostGIS's own, whoever added them", async () => {
+  const owners = { srid: 100_001, wkt: '', proj: '+proj=igh +lat_0=0 +lon_0=0 +datum=WGS84 +units=m' }
+  await sql`
+    insert into spatial_ref_sys (srid, srtext, proj4text)
+    values (${owners.srid}::integer, '', ${owners.proj}), (920000, '', 'of the owner, and of no raster')`.execute(
+    db,
+  )
+  await ingest([
+    { file: 'crs-manifest-epsg.tif', srs: 'EPSG:32637' },
+    { file: 'crs-manifest-proj.tif', srs: owners.proj },
+    { file: 'crs-manifest-proj.tif', srs: HOMOLOSINE.proj },
+  ])
+  const added = await listAddedCrs(db)
+  expect(added).toEqual([owners, { srid: 967_842, ...HOMOLOSINE }])
+
+  await sql`delete from spatial_ref_sys where srid in (100001, 967842)`.execute(db)
+  await addCrs(db, added)
+  await addCrs(db, added)
+  expect(await placeIn(owners.srid)).toEqual({ x: 4219176, y: 1001875 })
+  expect(await placeIn(967_842)).toEqual({ x: 4219176, y: 1001875 })
+})
+
+test("a copy of the data is refused where the id of one of its CRSs is another's", async () => {
   const srid = await sridOfText(db, HOMOLOSINE, 'a.tif')
-  const added = (await listAddedCrs(db)).filter((crs) => crs.srid === srid)
-  expect(added).toEqual([{ srid, ...HOMOLOSINE }])
-  await sql`delete from spatial_ref_sys where srid = ${srid}`.execute(db)
-  await addCrs(db, added)
-  await addCrs(db, added)
-  expect(await placeIn(srid)).toEqual({ x: 4219176, y: 1001875 })
   await expect(addCrs(db, [{ srid, ...ALBERS }])).rejects.toThrow(
     `spatial_ref_sys has another CRS under the id ${srid} than the file.`,
   )
