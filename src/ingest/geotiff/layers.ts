@@ -63,6 +63,11 @@ export async function openLayer(
       `Band ${entry.band} of ${file.path} is an alpha band, which says where the others have values; where it has values of its own, give the layer "mask: none".`,
     )
   }
+  if (masked && file.alphaBand !== undefined) {
+    notes.add(
+      `Band ${file.alphaBand} of ${file.path} is an alpha band: the others are missing where it is 0. Where it has values of its own, give the layers "mask: none".`,
+    )
+  }
   const nodata = nodataOf(entry, band)
   if (nodata !== undefined && storedNodata(band.pixelType, nodata) === undefined) {
     notes.add(
