@@ -44,13 +44,19 @@ export async function bandOf(
   const metadata = (await image.getGDALMetadata(band - 1)) ?? {}
   const beside = side?.bands.get(band)
   const [nodataInside, nodataBeside] = [nodataOf(image), numberIn(beside?.nodata)]
+  const inside = { scale: numberIn(metadata.SCALE), offset: numberIn(metadata.OFFSET) }
+  // They belong together: a file that has one of them has both, of which one says nothing.
+  const { scale, offset } =
+    inside.scale === undefined && inside.offset === undefined
+      ? { scale: numberIn(beside?.scale), offset: numberIn(beside?.offset) }
+      : inside
   const differs =
     nodataInside !== undefined && nodataBeside !== undefined && !Object.is(nodataInside, nodataBeside)
   return {
     pixelType,
     nodata: nodataBeside ?? nodataInside,
-    scale: numberIn(metadata.SCALE) ?? numberIn(beside?.scale) ?? 1,
-    offset: numberIn(metadata.OFFSET) ?? numberIn(beside?.offset) ?? 0,
+    scale: scale ?? 1,
+    offset: offset ?? 0,
     notes: differs
       ? [
           `${side?.path} says nodata ${nodataBeside}, and the file itself ${nodataInside}: ${nodataBeside} counts.`,
