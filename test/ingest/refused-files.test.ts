@@ -41,7 +41,17 @@ describe('LERC data that cannot be read', () => {
   test('that say they are more than their block', async () => {
     const file = await lerc('more.tif', (blob) => blob.writeInt32LE(1_000_000, 14))
     expect(await ingest.refusalOfFile(file)).toBe(
-      'more.tif cannot be read at rows 0 to 28: its LERC data say that they are 37 x 1000000 pixels of 1 x 64BF, and the block has 7992 bytes of 64BF.',
+      'more.tif cannot be read at rows 0 to 28: its LERC data say that they are 37 x 1000000 pixels of 1 x 64BF, and the block has 37 x 27 of 1 x 64BF.',
+    )
+  })
+
+  test('that are as many, and lie otherwise', async () => {
+    const file = await lerc('turned.tif', (blob) => {
+      blob.writeInt32LE(37, 14)
+      blob.writeInt32LE(27, 18)
+    })
+    expect(await ingest.refusalOfFile(file)).toBe(
+      'turned.tif cannot be read at rows 0 to 28: its LERC data say that they are 27 x 37 pixels of 1 x 64BF, and the block has 37 x 27 of 1 x 64BF.',
     )
   })
 

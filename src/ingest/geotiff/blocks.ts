@@ -94,9 +94,16 @@ type KnownTag = Parameters<GeoTIFFImage['fileDirectory']['getValue']>[0]
 function layoutOf(image: GeoTIFFImage, type: SampleType, path: string): Layout {
   const tag = (name: string): unknown => image.fileDirectory.getValue(name as KnownTag)
   const compression = Number(tag('Compression') ?? NOT_COMPRESSED)
+  const planes = image.planarConfiguration === 2 ? image.getSamplesPerPixel() : 1
+  const stride = planes === 1 ? image.getSamplesPerPixel() : 1
+  const block = { width: image.getTileWidth(), height: image.getTileHeight() }
   const decompress =
     compression === LERC && image.littleEndian
-      ? lercOf(type.pixelType, tag('LercParameters') as ArrayLike<number> | undefined)
+      ? lercOf(
+          type.pixelType,
+          { ...block, depth: stride },
+          tag('LercParameters') as ArrayLike<number> | undefined,
+        )
       : COMPRESSIONS.get(compression)
   if (!decompress) {
     const name = OTHER_COMPRESSIONS[compression] ?? `method ${compression}`
@@ -110,13 +117,12 @@ function layoutOf(image: GeoTIFFImage, type: SampleType, path: string): Layout {
     throw new OperatorError(`${path} is compressed with predictor ${predictor}, which is not possible.`)
   }
   const numbers = (name: string) => Array.from((tag(name) ?? []) as ArrayLike<number | bigint>, Number)
-  const planes = image.planarConfiguration === 2 ? image.getSamplesPerPixel() : 1
   return {
     image: { width: image.getWidth(), height: image.getHeight() },
     tiled: image.isTiled,
-    block: { width: image.getTileWidth(), height: image.getTileHeight() },
+    block,
     planes,
-    stride: planes === 1 ? image.getSamplesPerPixel() : 1,
+    stride,
     offsets: numbers(image.isTiled ? 'TileOffsets' : 'StripOffsets'),
     lengths: numbers(image.isTiled ? 'TileByteCounts' : 'StripByteCounts'),
     // Uncompressed samples and those of LERC are stored as they are, whatever the Predictor tag says.

@@ -1,5 +1,5 @@
 import { decode, type LercData, load } from 'lerc'
-import { bytesOf, type PixelType } from '#src/raster/pixels.ts'
+import type { PixelType } from '#src/raster/pixels.ts'
 import { COMPRESSIONS, type Decompress, NOT_COMPRESSED } from './compression.ts'
 
 /** The compression of the blobs, by the second number of the LercParameters tag. */
@@ -20,6 +20,14 @@ interface Head {
   type: PixelType | undefined
 }
 
+/** What a block of the file has room for. */
+interface Room {
+  width: number
+  height: number
+  /** Samples a pixel. */
+  depth: number
+}
+
 /**
  * Decompresses LERC: a blob a block, which may itself be compressed. What the blob has no value for comes as NaN.
  *
@@ -28,6 +36,7 @@ interface Head {
  */
 export function lercOf(
   pixelType: PixelType,
+  block: Room,
   parameters: ArrayLike<number> | undefined,
 ): Decompress | undefined {
   const around = COMPRESSIONS.get(AROUND[parameters?.[1] ?? 0] as number)
@@ -36,10 +45,10 @@ export function lercOf(
     const room = Math.ceil(1.25 * most) + SPARE_BYTES
     const blob = await around(bytes, room, room)
     const { rows, columns, depth, blobBytes, type } = headOf(blob)
-    // Its decoder takes memory for what the head says.
-    if (type !== pixelType || rows * columns * depth * bytesOf(type) > most) {
+    // Its decoder takes memory for what the head says. The last strip may be as high as the others, or lower.
+    if (type !== pixelType || columns !== block.width || rows > block.height || depth !== block.depth) {
       throw new Error(
-        `its LERC data say that they are ${columns} x ${rows} pixels of ${depth} x ${type}, and the block has ${most} bytes of ${pixelType}`,
+        `its LERC data say that they are ${columns} x ${rows} pixels of ${depth} x ${type}, and the block has ${block.width} x ${block.height} of ${block.depth} x ${pixelType}`,
       )
     }
     await load()
