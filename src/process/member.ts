@@ -14,6 +14,8 @@ export interface Member {
   take(socket: Socket): void
   /** Gives back the connections that are still to be handed over. */
   giveBack(): void
+  /** Resolves when no connection is to be handed over any more. */
+  settled(): Promise<void>
   kill(): void
   ended: Promise<End>
 }
@@ -30,6 +32,13 @@ export function memberOf(worker: Worker, number: number, returned: (socket: Sock
   let leaving: Socket | undefined
   /** Those behind it, which another worker could take. */
   const waiting: Socket[] = []
+  const whenSettled: (() => void)[] = []
+
+  const isSettled = () => leaving === undefined && waiting.length === 0
+
+  function settle(): void {
+    if (isSettled()) for (const resolve of whenSettled.splice(0)) resolve()
+  }
 
   function handOver(): void {
     const socket = leaving ? undefined : waiting.shift()
@@ -43,11 +52,13 @@ export function memberOf(worker: Worker, number: number, returned: (socket: Sock
       // Later: the end of the worker has to be noticed in between.
       else setImmediate(returned, socket)
       handOver()
+      settle()
     })
   }
 
   function giveBack(): void {
     for (const socket of waiting.splice(0)) returned(socket)
+    settle()
   }
 
   const member: Member = {
@@ -61,6 +72,9 @@ export function memberOf(worker: Worker, number: number, returned: (socket: Sock
       handOver()
     },
     giveBack,
+    settled: async () => {
+      if (!isSettled()) await new Promise<void>((resolve) => whenSettled.push(resolve))
+    },
     kill: () => void worker.process.kill('SIGKILL'),
     ended: endOf(worker),
   }

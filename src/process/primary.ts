@@ -21,6 +21,9 @@ import { tellScrapers, welcome } from './welcome.ts'
 /** Workers end by themselves before. */
 const KILL_AFTER_MS = CLOSE_TIMEOUT_MS + 1000
 
+/** Handing over what was let in takes milliseconds. */
+const SETTLING_MS = 1000
+
 /**
  * Runs the service in WORKERS processes, and answers nothing by itself: it lets connections in and hands them over to
  * workers, starts others where they end, tells them when to stop, and puts their metrics together.
@@ -79,6 +82,8 @@ async function stopInOrder(crew: Crew, front: Front, { SHUTDOWN_DELAY_MS }: Conf
     await setTimeout(SHUTDOWN_DELAY_MS)
   }
   await front.close()
+  // Whoever was let in is with a worker before that ends; not for one that hangs.
+  await Promise.race([Promise.all(members.map((member) => member.settled())), setTimeout(SETTLING_MS)])
   for (const member of members) member.tell({ kind: 'end' })
   const ends = await Promise.all(members.map(endOf))
   process.exit(ends.every(({ code }) => code === 0) ? 0 : 1)

@@ -33,6 +33,7 @@ async function createWorkers(answers: number[]): Promise<{ members: Member[]; sc
       tell: ({ kind }) => void (kind === 'scrape' && scraping.answered(member, metricsOf(count, 1))),
       take() {},
       giveBack() {},
+      settled: async () => {},
       kill() {},
       ended: new Promise(() => {}),
     }
