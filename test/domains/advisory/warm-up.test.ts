@@ -2,7 +2,9 @@ import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
+import { inTransaction } from '#src/database/transaction.ts'
 import { createSnapshots } from '#src/domains/advisory/lookup/snapshot.ts'
+import { deleteRelease } from '#src/domains/releases/queries.ts'
 import type { App } from '#src/http/app.ts'
 import { createRegistry } from '#src/http/metrics/registry.ts'
 import { loadRelease } from '#src/ingest/load.ts'
@@ -173,6 +175,24 @@ describe.skipIf(EMBEDDED)('a release that is published', () => {
       },
       { RELEASE_MAX_AGE_MS: '60000' },
     )
+  })
+
+  test('answers where the one before it is deleted while it is looked at', async () => {
+    const month = { forecastPeriod: '2033-01-01' }
+    const series = { product: 'fertilizer', countryCode: 'eth', cropCode: 'wheat', ...month }
+    const { code: before } = await loadRelease(service.database, onePixelRelease({ Urea: 4 }, month))
+    let after: string | undefined
+    const reader = service.database.reader.withPlugin({
+      transformQuery: ({ node }) => node,
+      async transformResult({ result }) {
+        if (after !== undefined) return result
+        after = (await loadRelease(service.database, onePixelRelease({ Urea: 5 }, month))).code
+        await inTransaction(service.database.writer, (trx) => deleteRelease(trx, before, true))
+        return result
+      },
+    })
+    const snapshots = createSnapshots({ reader, standsStill: () => false }, PRODUCTS, 60_000)
+    expect((await snapshots.current()).releaseOf(series)?.code).toBe(after)
   })
 
   test('is waited for by nobody where what is known is too old', async () => {

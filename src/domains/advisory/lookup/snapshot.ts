@@ -68,6 +68,9 @@ interface DatedSnapshot extends Snapshot {
   releases: Map<number, PublishedRelease | null>
 }
 
+/** More releases are hardly published and deleted one after the other, each within two statements. */
+const ATTEMPTS = 5
+
 /** Of its greatest age, how old a snapshot may become while the next one is prepared. */
 const PREPARING_PART = 0.9
 
@@ -154,11 +157,16 @@ export function createSnapshots(
   }
 }
 
-/** Asks what is published. Where that has not changed since a snapshot was taken, it is as new as that. */
+/**
+ * Asks what is published. Where that has not changed since a snapshot was taken, it is as new as that.
+ *
+ * @param attempts how often it is asked anew where a release is deleted meanwhile, whose place another one has taken
+ */
 async function take(
   source: Kysely<Tables>,
   before: DatedSnapshot | undefined,
   prepare: (release: Release) => PublishedRelease | null,
+  attempts = ATTEMPTS,
 ): Promise<DatedSnapshot> {
   const takenAt = performance.now()
   const { ids, boundaries, reference } = await findPublishedState(source)
@@ -169,6 +177,7 @@ async function take(
   const known = before?.releases
   const missing = ids.filter((id) => !known?.has(id))
   const added = await findReleases(source, missing)
+  if (added.length < missing.length && attempts > 1) return take(source, before, prepare, attempts - 1)
   const countries = await listCountries(source)
   const bounded = await listBoundedCountries(source)
   const aliases = await listCropAliases(source)
