@@ -1,9 +1,11 @@
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import { expect } from 'vitest'
 import type { Database } from '#src/database/client.ts'
 import { createTestApp } from '#test/setup/app.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { fixture, ingestManifest, manifestText, writeManifest } from './fixtures.ts'
+import { type TiffOptions, writeTiff } from './tiff.ts'
 
 /** Ingests from a folder into a database in which a release is published already, which has to stay. */
 export interface RefusingIngest {
@@ -14,6 +16,8 @@ export interface RefusingIngest {
   refusalOf(manifest: string): Promise<string>
   /** Does so with a manifest of one layer. */
   refusalOfFile(file: string, settings?: Record<string, unknown>): Promise<string>
+  /** Makes a small raster of ones in the folder; answers with its name. */
+  writeRaster(name: string, options: Partial<TiffOptions>): Promise<string>
   close(): Promise<void>
 }
 
@@ -47,6 +51,11 @@ export async function createRefusingIngest(): Promise<RefusingIngest> {
     database,
     refusalOf,
     refusalOfFile: (file, settings = {}) => refusalOf(manifestText([{ file, ...settings }])),
+    async writeRaster(name, options) {
+      const row = () => new Float32Array(20).fill(1)
+      await writeTiff(join(folder, name), { width: 20, height: 20, row, ...options })
+      return name
+    },
     close: () => service.close(),
   }
 }

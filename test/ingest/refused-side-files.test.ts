@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { zlibZeros } from './bombs.ts'
 import { kindFixture } from './fixtures.ts'
 import { createRefusingIngest, type RefusingIngest } from './refusals.ts'
-import { TAGS, type TiffOptions, writeTiff } from './tiff.ts'
+import { TAGS, type TiffOptions } from './tiff.ts'
 
 let ingest: RefusingIngest
 beforeAll(async () => {
@@ -13,16 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => ingest.close())
 
-/** A small raster of ones that is made for the test. */
-async function raster(name: string, options: Partial<TiffOptions>): Promise<string> {
-  await writeTiff(join(ingest.folder, name), {
-    width: 20,
-    height: 20,
-    row: () => new Float32Array(20).fill(1),
-    ...options,
-  })
-  return name
-}
+const raster = (name: string, options: Partial<TiffOptions>) => ingest.writeRaster(name, options)
 
 describe('masks that cannot be used', () => {
   test('a band that is the alpha of the others', async () => {
