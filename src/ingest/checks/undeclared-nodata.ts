@@ -12,6 +12,9 @@ const SMALLEST_PART = 0.01
  */
 const SMALLEST_GAP = 0.25
 
+/** In parts of the largest value: what lies nearer is the same value, rounded in another way. */
+const SMALLEST_DIFFERENCE = 0.001
+
 /** How much of the edges of the grid the value takes where it stands at them. */
 const SMALLEST_PART_OF_FRAME = 0.5
 const CORNERS = 4
@@ -52,6 +55,7 @@ function looksLikeNodata(
   const others: [number, number] = [Math.min(end.next, otherEnd.value), Math.max(end.next, otherEnd.value)]
   const gap = Math.abs(end.next - end.value)
   const range = others[1] - others[0]
+  if (gap < SMALLEST_DIFFERENCE * Math.max(Math.abs(end.value), ...others.map(Math.abs))) return undefined
   const atEdges = standsAtEdges(end.value, frame.corners, frame.values)
   const isEvident =
     hasOwnSign(end.value, others) ||

@@ -59,8 +59,18 @@ test('no value of a smooth field looks like nodata, its zeros neither', () => {
     fc.property(smoothField, (field) => {
       expect(findingsIn(field)).toEqual([])
     }),
-    { numRuns: 200 },
+    { numRuns: 60 },
   )
+})
+
+test('the edges of a field that is flat but for how floats are rounded do not', () => {
+  // A hill of two values, one bit apart: the lower one is at all edges.
+  const field = Float32Array.from({ length: SIZE * SIZE }, (_, index) => {
+    const [row, column] = [Math.floor(index / SIZE), index % SIZE]
+    return 100 - 4e-9 * ((row - SIZE / 2) ** 2 + (column - SIZE / 2) ** 2)
+  })
+  expect(new Set(field).size).toBe(2)
+  expect(findingsIn(field)).toEqual([])
 })
 
 test('-9999 in two percent of the pixels always does, wherever they are', () => {
@@ -71,7 +81,7 @@ test('-9999 in two percent of the pixels always does, wherever they are', () => 
       for (const place of filled) pixels[place] = -9999
       expect(findingsIn(pixels)).toMatchObject([{ figures: { value: -9999, part: 82 / SIZE ** 2 } }])
     }),
-    { numRuns: 200 },
+    { numRuns: 60 },
   )
 })
 
