@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
-import { setImmediate } from 'node:timers/promises'
 import type { Config } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
+import { acceptWaiting } from '#src/http/accept-waiting.ts'
 import type { Member } from './member.ts'
 import { hostOf } from './welcome.ts'
 
@@ -66,8 +66,7 @@ export async function openFront(config: Config, ready: () => Member[]): Promise<
     },
     handOver,
     async close() {
-      // Whoever the kernel has let in already is accepted before.
-      await setImmediate()
+      await acceptWaiting(server)
       server.close()
       closed = true
       for (const socket of waiting) socket.destroy()

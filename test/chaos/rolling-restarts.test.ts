@@ -1,14 +1,17 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { tryCrossings } from '#chaos/crossings.ts'
 import type { Plan } from '#chaos/load/plan.ts'
 import { keptOf, questionsOn } from '#chaos/questions.ts'
 import { type Replica, restartByTurns } from '#chaos/rolling.ts'
 import { type Question, startTraffic } from '#chaos/traffic.ts'
 import { createTestDatabase } from '#test/setup/database.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 import { addressOf, startService } from '#test/setup/service-process.ts'
 
 /** No balancer has to find out anything. */
 const SETTLE_MS = 300
+
+const CALLS_BEFORE = 300
 
 // Two processes cannot share the embedded database.
 describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('restarts of two services by turns', () => {
@@ -27,6 +30,8 @@ describe.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')('restarts of two 
       const questions = await questionsOn(ports[0] as number)
 
       const traffic = startTraffic(ports, questions, 8)
+      // By then they have their connections: one that is made when nobody listens any more may be reset.
+      await vi.waitFor(() => expect(traffic.count()).toBeGreaterThan(CALLS_BEFORE), PATIENCE)
       const stops = await restartByTurns(replicas, restarts, SETTLE_MS)
       const { right, failures } = await traffic.stop()
 

@@ -1,7 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { Server, type Socket } from 'node:net'
-import { setImmediate, setInterval } from 'node:timers/promises'
+import { setInterval } from 'node:timers/promises'
 import fp from 'fastify-plugin'
+import { acceptWaiting } from '../accept-waiting.ts'
 import type { App } from '../app.ts'
 import type { Connection } from '../connection.ts'
 import { hangUp } from '../hang-up.ts'
@@ -72,8 +73,7 @@ export const draining = fp(
     })
     app.decorate('endConnections', async (patience) => {
       drain()
-      // Whoever the kernel has let in already is accepted before.
-      await setImmediate()
+      await acceptWaiting(server)
       // That of HTTP would cut whoever asks nothing at this moment.
       Server.prototype.close.call(server)
       bidFarewell()

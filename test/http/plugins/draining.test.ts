@@ -140,6 +140,16 @@ describe('a service that is about to stop', () => {
     expect(await ended).toBe(0)
   })
 
+  test('answers all whom the kernel has let in when it stops to listen', async () => {
+    // On this machine a connection is made when it is asked for.
+    const clients = Array.from({ length: 20 }, open)
+    for (const client of clients) client.write(GET)
+    expect(await service.app.endConnections(LONG)).toBe(0)
+    expect(clients.map(({ received, reset }) => [LIVE.test(received), reset])).toEqual(
+      clients.map(() => [true, false]),
+    )
+  })
+
   test('hangs up on who asks nothing, without a reset, and waits for who has asked', async () => {
     const [idle, silent, asking] = [await openIdle(), open(), open()]
     asking.write('POST /advisory/yield/point?lat=9.5 HTTP/1.1\r\nHost: x\r\nContent-Length: 12\r\n\r\n{')
