@@ -88,28 +88,41 @@ export async function* writeAnswer(
   let written = 0
   for (let slice = slices.shift(); slice; slice = slices.shift()) {
     const { points, values } = slice
-    const without = points.filter(isAsked).filter((_, index) => !values[index])
+    const without = values.includes(null) ? points.filter(isAsked).filter((_, index) => !values[index]) : []
     const reasonOf = (point: BatchPoint) => noValue(snapshot, series, positionOf(point), 'point', party)
-    const reasons = await wait(() => Promise.all(without.map(reasonOf)))
+    const reasons = without.length > 0 ? await wait(() => Promise.all(without.map(reasonOf))) : []
     const last = slices.length === 0
     yield await work(() => {
-      const items = textsOf(slice, reasons, writer)
-      const complete = passage ? items.map((item) => writer.passing(item, passage.give(written++))) : items
-      return Buffer.from(text + complete.join(writer.separator) + (last ? writer.closing : writer.separator))
+      // To append is faster than to join: each piece is copied once, when all of them become bytes.
+      forEachText(slice, reasons, writer, (item, isLast) => {
+        text += passage ? writer.passing(item, passage.give(written++)) : item
+        text += last && isLast ? writer.closing : writer.separator
+      })
+      return Buffer.from(text)
     })
     text = ''
   }
 }
 
-/** @param reasons of the points that have no value, in their order */
-function textsOf({ points, values }: Slice, reasons: ApiError[], writer: Writer): string[] {
+/**
+ * Writes the answers of a slice, one after the other.
+ *
+ * @param reasons of the points that have no value, in their order
+ */
+function forEachText(
+  { points, values }: Slice,
+  reasons: ApiError[],
+  writer: Writer,
+  give: (text: string, isLast: boolean) => void,
+): void {
   let next = 0
   let nextReason = 0
-  return points.map((point) => {
+  const textOf = (point: BatchPoint | RefusedPoint): string => {
     if (!isAsked(point)) return writer.refused(point)
     const found = values[next++]
     return found
       ? writer.answered(point, found)
       : writer.without(point, (reasons[nextReason++] as ApiError).body)
-  })
+  }
+  for (const [index, point] of points.entries()) give(textOf(point), index === points.length - 1)
 }

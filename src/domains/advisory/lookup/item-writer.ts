@@ -31,7 +31,8 @@ export interface ReleaseWriter extends ItemWriter {
 }
 
 /** How the answer to a point begins that has neither an id nor a name. */
-const PLAIN_START = `{"location":{"name":${JSON.stringify(POINT_DEFAULTS.name)},"lat":`
+const PLAIN_LOCATION = `"location":{"name":${JSON.stringify(POINT_DEFAULTS.name)},"lat":`
+const PLAIN_START = `{${PLAIN_LOCATION}`
 
 /**
  * Items are what the point endpoint answers, behind their id where they have one. In a section the members of the release
@@ -116,8 +117,9 @@ function createTemplates(piecesOf: (layers: number[]) => string[]) {
   }
 }
 
-function namedStart(id: string | number | undefined, name: string = POINT_DEFAULTS.name): string {
-  return `{${idMember(id)}"location":{"name":${JSON.stringify(name)},"lat":`
+function namedStart(id: string | number | undefined, name: string | undefined): string {
+  const location = name === undefined ? PLAIN_LOCATION : `"location":{"name":${JSON.stringify(name)},"lat":`
+  return `{${idMember(id)}${location}`
 }
 
 /** The text of an object up to the number that ends it. */
@@ -136,5 +138,6 @@ function sentMember(sent: SentLabels): string {
 }
 
 export function idMember(id: string | number | undefined): string {
-  return id === undefined ? '' : `"id":${JSON.stringify(id)},`
+  if (id === undefined) return ''
+  return `"id":${typeof id === 'number' ? id : JSON.stringify(id)},`
 }

@@ -199,12 +199,15 @@ export function createLookup(database: Database, config: Config, products: Produ
         const values = await valuesOfPoint(release, position, party)
         return values ? { release, values } : reasons.noValue(snapshot, series, position, 'point', party)
       }),
-    valuesAt(release, positions, party = EVERYBODY) {
-      const values = positions.map((position) => {
-        const found = valuesFromMemory(release, position)
-        return found === undefined ? valuesOfPoint(release, position, party) : found
-      })
-      return Promise.all(values)
+    async valuesAt(release, positions, party = EVERYBODY) {
+      const known = positions.map((position) => valuesFromMemory(release, position))
+      // As a rule nothing is waited for, and a promise each would cost as much as the values.
+      if (!known.includes(undefined)) return known as (LayerValues | null)[]
+      return Promise.all(
+        known.map((found, index) =>
+          found === undefined ? valuesOfPoint(release, positions[index] as Position, party) : found,
+        ),
+      )
     },
     state: () => ({
       ...pixels.state(),
