@@ -1,5 +1,5 @@
 // Runs on a server alone: what is stored of a raster is the same on both; rasters.test.ts tries each type of pixel.
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#src/database/client.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
@@ -74,6 +74,12 @@ function isNear(found: number | null, expected: number | null): boolean {
   if (found === null || expected === null) return found === expected
   return Math.abs(found - expected) <= 0.5001e-10 + 1e-9 * Math.abs(expected)
 }
+
+test('every raster that was made is of a kind', () => {
+  const asked = new Set(KINDS.flatMap(([, { layers }]) => layers.map(({ file }) => file)))
+  const made = readdirSync(kindFixture('')).filter((name) => name.endsWith('.tif'))
+  expect(made.toSorted()).toEqual([...asked].toSorted())
+})
 
 describe.each(KINDS)('%s', (name, { layers, points, notes: expectedNotes }) => {
   test('has the values that GDAL reads in 50 points, and none where GDAL reads none', async () => {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#src/database/client.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
@@ -79,6 +79,11 @@ async function ask({ file, band, lng, lat }: Answer): Promise<number | string> {
 function isNear(answer: number | string, expected: number): boolean {
   return typeof answer === 'number' && Math.abs(answer - expected) <= 0.5001e-10 + 1e-9 * Math.abs(expected)
 }
+
+test('every raster that was made is loaded', () => {
+  const made = readdirSync(fixture('')).filter((name) => name.endsWith('.tif'))
+  expect(made.toSorted()).toEqual(FILES.toSorted())
+})
 
 describe.each(FILES)('%s', (file) => {
   test('has the values that GDAL reads, and none where GDAL reads none', async () => {
