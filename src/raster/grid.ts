@@ -46,12 +46,12 @@ export interface Window {
   height: number
 }
 
-/**
- * Whether two grids are the same to within a thousandth of a pixel anywhere, so that their layers can
- * share tiles: writers of one data set round the geotransform in different ways.
- */
+/** Part of a pixel that grids which are meant to be the same may lie apart: their writers round in different ways. */
+export const ROUNDING = 1e-3
+
+/** Whether two grids are the same to within rounding anywhere, so that their layers can share tiles. */
 export function sameGrid(a: Grid, b: Grid): boolean {
-  const close = (difference: number, pixel: number) => Math.abs(difference) < Math.abs(pixel) * 1e-3
+  const close = (difference: number, pixel: number) => Math.abs(difference) < Math.abs(pixel) * ROUNDING
   return (
     a.srid === b.srid &&
     a.width === b.width &&

@@ -63,6 +63,28 @@ describe('grids that cannot be used', () => {
   })
 })
 
+describe('grids on both sides of the 180th meridian that cannot go round the Earth', () => {
+  const across = (name: string, pixel: number) =>
+    raster(name, {
+      tags: {
+        [TAGS.pixelScale]: ['double', [pixel, pixel, 0]],
+        [TAGS.tiepoints]: ['double', [0, 0, 0, 180 - 10 * pixel, 9, 0]],
+      },
+    })
+
+  test('their columns would not lie on columns', async () => {
+    expect(await ingest.refusalOfFile(await across('across.tif', 0.7))).toBe(
+      'across.tif lies on both sides of the 180th meridian, and 360 degrees are not a whole number of its columns: cut it there with gdal_translate -projwin, or give it other pixels with gdalwarp -tr.',
+    )
+  })
+
+  test('they would be too large', async () => {
+    expect(await ingest.refusalOfFile(await across('fine.tif', 0.001))).toBe(
+      'fine.tif, once around the Earth, has 360000 x 20 pixels; at most 250000 a side and 10000000000 in all are read: cut it with gdal_translate -projwin.',
+    )
+  })
+})
+
 describe('CRSs that cannot be used', () => {
   const withKeys = (name: string, keys: number[], ascii = '') =>
     raster(name, {

@@ -2,33 +2,32 @@ import { basename } from 'node:path'
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import type { Grid, Window } from '#src/raster/grid.ts'
-import {
-  bytesOf,
-  markMasked,
-  markNodata,
-  type Pixels,
-  type StoredBand,
-  storedNodata,
-  storedWithGaps,
-  withType,
-} from '#src/raster/pixels.ts'
+import type { Grid } from '#src/raster/grid.ts'
+import { bytesOf, type StoredBand, storedNodata, storedWithGaps } from '#src/raster/pixels.ts'
 import type { ManifestLayer } from '../manifest-file.ts'
+import { isGeographic } from '../queries.ts'
 import type { LayerSource } from '../source.ts'
 import type { Band } from './bands.ts'
 import type { RasterFile } from './file.ts'
+import { betweenMeridians } from './meridian.ts'
+import { mosaicOf } from './mosaic.ts'
+import type { Piece } from './placement.ts'
 import { sridOf } from './srid.ts'
 import { unreadBeside } from './unread.ts'
 
-/** A layer together with the band it is read from. */
+/** The files that a layer is in: one, or several that lie side by side. */
+export type LayerFiles = readonly [RasterFile, ...RasterFile[]]
+
+/** A layer together with the band of its files that it is read from. */
 export interface FileLayer {
   layer: LayerSource
   grid: Grid
-  file: RasterFile
+  files: LayerFiles
+  pieces: Piece[]
   band: number
-  /** The nodata value as pixels of the file have it. */
+  /** The nodata value as pixels of the files have it. */
   fileNodata: number | undefined
-  /** Whether the masks of the file say which pixels are missing. */
+  /** Whether the masks of the files say which pixels are missing. */
   masked: boolean
   /** Bytes that a pixel takes while it is read. */
   pixelBytes: number
@@ -43,98 +42,115 @@ export interface Remarks {
 }
 
 /**
- * What a layer of a manifest is in its file.
+ * What a layer of a manifest is in its files.
  *
  * @param remarks what there is to say is added to them
- * @throws {OperatorError} when the file has no such band, or one that is no data
+ * @throws {OperatorError} when they have no such band, or one that is no data, or do not go together
  */
 export async function openLayer(
   db: Kysely<Tables>,
-  file: RasterFile,
+  files: LayerFiles,
   entry: ManifestLayer,
-  { notes, notHonoured }: Remarks,
+  remarks: Remarks,
 ): Promise<FileLayer> {
-  const band = await file.band(entry.band)
-  for (const sentence of await unreadBeside(file.path)) notHonoured.add(sentence)
-  if (entry.nodata === undefined) for (const note of band.notes) notes.add(note)
-  const masked = file.masks.length > 0 && entry.mask !== 'none'
-  if (masked && entry.band === file.alphaBand) {
-    throw new OperatorError(
-      `Band ${entry.band} of ${file.path} is an alpha band, which says where the others have values; where it has values of its own, give the layer "mask: none".`,
-    )
+  const [first, ...others] = files
+  const band = await meantBand(first, entry, remarks)
+  const srid = await sridOf(db, first, entry, remarks.notes)
+  for (const other of others) {
+    refuseOther(first, band, other, await meantBand(other, entry, remarks))
+    if ((await sridOf(db, other, entry, remarks.notes)) !== srid) refuseDifference(first, other, 'a CRS')
   }
-  if (masked && file.alphaBand !== undefined) {
-    notes.add(
-      `Band ${file.alphaBand} of ${file.path} is an alpha band: the others are missing where it is 0. Where it has values of its own, give the layers "mask: none".`,
-    )
-  }
-  const nodata = nodataOf(entry, band)
-  if (nodata !== undefined && storedNodata(band.pixelType, nodata) === undefined) {
-    notes.add(
-      `${file.path} declares nodata ${nodata}, which its ${band.pixelType} pixels cannot hold: all count.`,
-    )
-  }
-  const stored = storedAs(band, nodata, masked)
+  const { grid, pieces } = await placed(db, files, srid)
+  const masked = files.some((file) => isMasked(file, entry))
+  const gaps = masked || pieces.length > 1
+  const stored = storedAs(band, gaps)
+  const reading =
+    bytesOf(stored.pixelType) +
+    (masked ? Math.max(...files.map(({ masks }) => masks.length)) : 0) +
+    (stored.pixelType === band.pixelType ? 0 : bytesOf(band.pixelType))
   return {
     layer: {
       input: entry.input ?? null,
       scenario: entry.scenario ?? null,
       unit: entry.unit,
-      scale: entry.scale ?? band.scale,
-      offset: entry.offset ?? band.offset,
+      scale: band.scale,
+      offset: band.offset,
       decimals: entry.decimals,
       ...stored,
-      origin: `${basename(entry.file)} band ${entry.band}`,
+      origin: originOf(files, entry.band),
     },
-    grid: { srid: await sridOf(db, file, entry, notes), ...file.grid },
-    file,
+    grid: { srid, ...grid },
+    files,
+    pieces,
     band: entry.band,
-    fileNodata: nodata,
+    fileNodata: band.nodata,
     masked,
-    pixelBytes:
-      bytesOf(stored.pixelType) +
-      (masked ? file.masks.length : 0) +
-      (stored.pixelType === band.pixelType ? 0 : bytesOf(band.pixelType)),
+    pixelBytes: reading + (pieces.length > 1 ? bytesOf(stored.pixelType) : 0),
   }
 }
 
-/** Reads layers of one file together: their bands come out of the same blocks, which are decompressed once. */
-export async function readLayers(layers: FileLayer[], window: Window): Promise<Pixels[]> {
-  const [{ file }] = layers as [FileLayer]
-  const found = await file.read(
-    window,
-    layers.map(({ band }) => band),
-  )
-  const pixels = found.map((band, index) => {
-    const { layer, fileNodata } = layers[index] as FileLayer
-    const stored = withType(band, layer.pixelType)
-    markNodata(stored, layer.pixelType, fileNodata)
-    return stored
-  })
-  const masked = layers.filter((layer) => layer.masked)
-  if (masked.length === 0) return pixels
-  for (const mask of file.masks) {
-    const masks = await mask.read(
-      window,
-      masked.map(({ band }) => band),
+/** Whether the masks of a file count for a layer. */
+function isMasked(file: RasterFile, { mask }: ManifestLayer): boolean {
+  return file.masks.length > 0 && mask !== 'none'
+}
+
+/** What a band of a file means with what the manifest says of it; a nodata of NaN needs no naming: it is never a value. */
+async function meantBand(
+  file: RasterFile,
+  entry: ManifestLayer,
+  { notes, notHonoured }: Remarks,
+): Promise<Band> {
+  const band = await file.band(entry.band)
+  for (const sentence of await unreadBeside(file.path)) notHonoured.add(sentence)
+  if (entry.nodata === undefined) for (const note of band.notes) notes.add(note)
+  if (isMasked(file, entry)) sayAlpha(file, entry, notes)
+  const said = entry.nodata ?? band.nodata
+  const nodata = typeof said === 'number' && !Number.isNaN(said) ? said : undefined
+  if (nodata !== undefined && storedNodata(band.pixelType, nodata) === undefined) {
+    notes.add(
+      `${file.path} declares nodata ${nodata}, which its ${band.pixelType} pixels cannot hold: all count.`,
     )
-    masked.forEach((layer, index) => {
-      markMasked(
-        pixels[layers.indexOf(layer)] as Pixels,
-        masks[index] as Pixels,
-        layer.layer.nodata as number,
-      )
-    })
   }
-  return pixels
+  return { ...band, nodata, scale: entry.scale ?? band.scale, offset: entry.offset ?? band.offset }
 }
 
-function storedAs({ pixelType }: Band, nodata: number | undefined, masked: boolean): StoredBand {
-  return masked ? storedWithGaps(pixelType, nodata) : { pixelType, nodata: storedNodata(pixelType, nodata) }
+function sayAlpha({ path, alphaBand }: RasterFile, { band }: ManifestLayer, notes: Set<string>): void {
+  if (band === alphaBand) {
+    throw new OperatorError(
+      `Band ${band} of ${path} is an alpha band, which says where the others have values; where it has values of its own, give the layer "mask: none".`,
+    )
+  }
+  if (alphaBand !== undefined) {
+    notes.add(
+      `Band ${alphaBand} of ${path} is an alpha band: the others are missing where it is 0. Where it has values of its own, give the layers "mask: none".`,
+    )
+  }
 }
 
-/** NaN needs no naming: it is never a value. */
-function nodataOf(entry: ManifestLayer, band: Band): number | undefined {
-  const nodata = entry.nodata ?? band.nodata
-  return typeof nodata === 'number' && !Number.isNaN(nodata) ? nodata : undefined
+/** Files of one layer say the same of it: what they say is stored once. */
+function refuseOther(first: RasterFile, band: Band, other: RasterFile, ofOther: Band): void {
+  const same = (key: 'pixelType' | 'nodata' | 'scale' | 'offset') => band[key] === ofOther[key]
+  if (!same('pixelType')) refuseDifference(first, other, 'a pixel type')
+  if (!same('nodata')) refuseDifference(first, other, 'a nodata value')
+  if (!same('scale') || !same('offset')) refuseDifference(first, other, 'a scale and an offset')
+}
+
+function refuseDifference(first: RasterFile, other: RasterFile, what: string): never {
+  throw new OperatorError(
+    `${other.path} has ${what} of its own, and files of one layer have one: it is not that of ${first.path}.`,
+  )
+}
+
+async function placed(db: Kysely<Tables>, files: LayerFiles, srid: number) {
+  const placement = mosaicOf(files)
+  return (await isGeographic(db, srid)) ? betweenMeridians(placement, files[0].path) : placement
+}
+
+function storedAs({ pixelType, nodata }: Band, gaps: boolean): StoredBand {
+  return gaps ? storedWithGaps(pixelType, nodata) : { pixelType, nodata: storedNodata(pixelType, nodata) }
+}
+
+function originOf([first, ...others]: LayerFiles, band: number): string {
+  const more = others.length === 0 ? '' : ` and ${others.length} more`
+  return `${basename(first.path)}${more} band ${band}`
 }

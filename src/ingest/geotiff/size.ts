@@ -1,5 +1,6 @@
 import type { GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
+import type { GridSize } from '#src/raster/grid.ts'
 import type { SampleType } from './bands.ts'
 
 /** A country at 10 m has about 150,000 pixels a side. */
@@ -18,14 +19,18 @@ export function refuseAbsurdSize(image: GeoTIFFImage, path: string): void {
   if (![width, height, bands].every((size) => Number.isInteger(size) && size > 0)) {
     throw new OperatorError(`${path} is damaged: its size is not a number of pixels.`)
   }
-  if (Math.max(width, height) > MAX_SIDE || width * height > MAX_PIXELS) {
-    throw new OperatorError(
-      `${path} has ${width} x ${height} pixels; at most ${MAX_SIDE} a side and ${MAX_PIXELS} in all are read: cut it with gdal_translate -projwin.`,
-    )
-  }
+  refuseAbsurdGrid({ width, height }, path)
   if (bands > MAX_BANDS) {
     throw new OperatorError(`${path} has ${bands} bands; at most ${MAX_BANDS} are read.`)
   }
+}
+
+/** @throws {OperatorError} where a grid has more pixels than are read */
+export function refuseAbsurdGrid({ width, height }: GridSize, path: string): void {
+  if (Math.max(width, height) <= MAX_SIDE && width * height <= MAX_PIXELS) return
+  throw new OperatorError(
+    `${path} has ${width} x ${height} pixels; at most ${MAX_SIDE} a side and ${MAX_PIXELS} in all are read: cut it with gdal_translate -projwin.`,
+  )
 }
 
 /** @throws {OperatorError} where the pixels of a large image cannot come from so small a file */

@@ -7,8 +7,9 @@ import { sameGrid } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import type { Manifest } from '../manifest-file.ts'
 import { type CoverageSource, compareLayers, type ReleaseSource } from '../source.ts'
-import { openRaster, type RasterFile } from './file.ts'
-import { type FileLayer, openLayer, readLayers } from './layers.ts'
+import { openRaster } from './file.ts'
+import { type FileLayer, type LayerFiles, openLayer } from './layers.ts'
+import { readLayers } from './read-layers.ts'
 import { windowsOf } from './windows.ts'
 
 /** A release in GeoTIFFs, with what an operator should know of them. */
@@ -25,18 +26,18 @@ export interface GeoTiffRelease extends ReleaseSource {
  * @throws {OperatorError} when a file cannot be used; says which and why
  */
 export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest): Promise<GeoTiffRelease> {
-  const files = new Map<string, RasterFile>()
+  const files = new Map<string, LayerFiles>()
   const notes = new Set<string>()
   const notHonoured = new Set<string>()
   const close = async () => {
-    for (const file of files.values()) await file.close()
+    for (const [file] of files.values()) await file.close()
   }
   try {
     const layers: FileLayer[] = []
     for (const entry of manifest.layers) {
-      const file = files.get(entry.file) ?? (await openRaster(entry.file))
-      files.set(entry.file, file)
-      layers.push(await openLayer(db, file, entry, { notes, notHonoured }))
+      const ofLayer = files.get(entry.file) ?? [await openRaster(entry.file)]
+      files.set(entry.file, ofLayer)
+      layers.push(await openLayer(db, ofLayer, entry, { notes, notHonoured }))
     }
     return {
       description: {
@@ -78,10 +79,10 @@ function coverageOf(layers: FileLayer[]): CoverageSource {
     windows: windowsOf(grid, layers),
     async read(window) {
       const pixels: Pixels[] = []
-      for (const file of new Set(layers.map(({ file }) => file))) {
-        const ofFile = layers.filter((layer) => layer.file === file)
-        const bands = await readLayers(ofFile, window)
-        ofFile.forEach((layer, index) => {
+      for (const files of new Set(layers.map(({ files }) => files))) {
+        const together = layers.filter((layer) => layer.files === files)
+        const bands = await readLayers(together, window)
+        together.forEach((layer, index) => {
           pixels[layers.indexOf(layer)] = bands[index] as Pixels
         })
       }
@@ -101,9 +102,14 @@ async function checksumOf({ source, licence, synthetic }: Manifest, layers: File
     files.set(path, content)
     return content
   }
-  for (const { layer, grid, file, band, fileNodata, masked } of layers.toSorted((a, b) =>
-    compareLayers(a.layer, b.layer),
-  )) {
+  for (const {
+    layer,
+    grid,
+    files: [file],
+    band,
+    fileNodata,
+    masked,
+  } of layers.toSorted((a, b) => compareLayers(a.layer, b.layer))) {
     const { origin: _, ...meaning } = layer
     const content = await contentOf(file.path)
     const masks = masked ? ['masked', ...(await Promise.all(file.maskPaths.map(contentOf)))] : []

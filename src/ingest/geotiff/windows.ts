@@ -13,16 +13,17 @@ const SMALLEST_WINDOW_HEIGHT = 128
 export function windowsOf(grid: Grid, layers: FileLayer[]): Window[] {
   const bytes = layers.reduce((sum, { pixelBytes }) => sum + pixelBytes, 0)
   const most = Math.floor(WINDOW_BYTES / bytes)
+  const blocks = [...new Set(layers.flatMap(({ files }) => files))].map(({ block }) => block)
   const block = {
-    width: Math.max(...layers.map(({ file }) => file.block.width)),
-    height: Math.max(...layers.map(({ file }) => file.block.height)),
+    width: Math.max(...blocks.map(({ width }) => width)),
+    height: Math.max(...blocks.map(({ height }) => height)),
   }
   let height = inTiles(Math.max(block.height, SMALLEST_WINDOW_HEIGHT))
   let width = grid.width
   if (width * height > most) height = inTiles(block.height)
   if (width * height > most) {
-    const blocks = Math.floor(most / height / block.width)
-    width = inTiles(block.width * Math.max(blocks, 1))
+    const across = Math.floor(most / height / block.width)
+    width = inTiles(block.width * Math.max(across, 1))
   }
   if (width * height > most) height = wholeTiles(most / width)
   if (width * height > most) width = wholeTiles(most / height)
