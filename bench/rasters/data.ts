@@ -102,7 +102,7 @@ type BenchLayer = Omit<ManifestLayer, 'decimals'>
 function layersOf(paths: string[]): BenchLayer[] {
   return paths.flatMap((file, fertilizer) =>
     SCENARIOS.map((scenario, index) => ({
-      file,
+      files: [file],
       band: 1,
       input: INPUTS[fertilizer] as string,
       scenario,

@@ -113,7 +113,11 @@ async function loadStages(server: DatabaseServer, rasters: Rasters): Promise<Sta
   const publish = (database: Database, file: string, month: string) =>
     ingest(
       database,
-      manifestOf(fertilizer, [{ file, band: 1, input: 'Urea', scenario: 'Normal', unit: 'kg/ha' }], month),
+      manifestOf(
+        fertilizer,
+        [{ files: [file], band: 1, input: 'Urea', scenario: 'Normal', unit: 'kg/ha' }],
+        month,
+      ),
     )
   const publishOlder = async (database: Database, from: number, to: number) => {
     for (let index = from; index < to; index++) {

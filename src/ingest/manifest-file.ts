@@ -8,10 +8,14 @@ const Label = Type.String({ minLength: 1, maxLength: 100, pattern: '^\\S(.*\\S)?
 /** WKT of a CRS has one or two thousand characters. */
 const MAX_CRS_LENGTH = 20_000
 
-/** A layer: which band of which file it is, and what its values mean. */
+/** Files that lie side by side; names with `*` may find more. */
+const MAX_FILES = 256
+
+/** A layer: which band of which file or files it is, and what its values mean. */
 export const LayerEntry = Type.Object(
   {
-    file: Type.String({ minLength: 1 }),
+    file: Type.Optional(Type.String({ minLength: 1 })),
+    files: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: MAX_FILES })),
     band: Type.Integer({ minimum: 1, default: 1 }),
     input: Type.Optional(Label),
     scenario: Type.Optional(Label),
@@ -51,8 +55,15 @@ export function manifestFileOf(products: readonly ProductDefinition[]) {
 /** A manifest as it is written. */
 export type ManifestFile = Static<ReturnType<typeof manifestFileOf>>
 
-/** A layer whose decimals are those of the product, where the operator does not say otherwise. */
-export type ManifestLayer = Static<typeof LayerEntry> & { decimals: number }
+/** A layer as it is in a manifest. */
+export type LayerText = Static<typeof LayerEntry>
 
-/** A release as the operator describes it; files are absolute paths. */
+/** A layer with its files, whose decimals are those of the product, where the operator does not say otherwise. */
+export interface ManifestLayer extends Omit<LayerText, 'file' | 'files'> {
+  /** Absolute paths. */
+  files: readonly [string, ...string[]]
+  decimals: number
+}
+
+/** A release as the operator describes it. */
 export type Manifest = Omit<ManifestFile, 'layers'> & { layers: ManifestLayer[] }

@@ -1,12 +1,19 @@
 import { readFile, stat } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { dirname } from 'node:path'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { Lexer, LineCounter, Parser, parseDocument } from 'yaml'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
 import type { ProductDefinition, Products } from '#src/products/define.ts'
 import { PRODUCTS } from '#src/products/index.ts'
-import { LayerEntry, type Manifest, type ManifestFile, manifestFileOf } from './manifest-file.ts'
+import {
+  LayerEntry,
+  type Manifest,
+  type ManifestFile,
+  type ManifestLayer,
+  manifestFileOf,
+} from './manifest-file.ts'
+import { pathsOf } from './manifest-paths.ts'
 
 const AJV = { allErrors: true, useDefaults: true, allowUnionTypes: true }
 
@@ -54,11 +61,11 @@ export async function readManifest(path: string, products: Products = PRODUCTS):
   }
   const { layers, ...rest } = manifest as ManifestFile
   const { decimals } = products.of(rest.product)
-  const folder = dirname(path)
-  return {
-    ...rest,
-    layers: layers.map((layer) => ({ decimals, ...layer, file: resolve(folder, layer.file) })),
+  const found: ManifestLayer[] = []
+  for (const { file, files, ...layer } of layers) {
+    found.push({ decimals, ...layer, files: await pathsOf(dirname(path), files ?? [file as string]) })
   }
+  return { ...rest, layers: found }
 
   /** The line of the value, or of the nearest thing around it that is there. */
   function lineOf(place: (string | number)[]): number {
@@ -185,6 +192,12 @@ function problemsOf(product: ProductDefinition, manifest: ManifestFile): Problem
         path: [...at, 'unit'],
         message: `must be ${unit} for ${code}; for values in another unit, give the scale that turns them into ${unit}`,
       })
+    }
+    if (layer.file === undefined && layer.files === undefined) {
+      problems.push({ path: [...at, 'file'], message: 'is missing' })
+    }
+    if (layer.file !== undefined && layer.files !== undefined) {
+      problems.push({ path: [...at, 'files'], message: 'is not allowed: the file says it already' })
     }
     if (layer.srid !== undefined && layer.srs !== undefined) {
       problems.push({ path: [...at, 'srs'], message: 'is not allowed: the srid says it already' })

@@ -21,7 +21,8 @@ export function kindFixture(name: string): string {
 
 /** What a test says of a layer; the unit is kg/ha. */
 export interface LayerText {
-  file: string
+  file?: string
+  files?: string[]
   [key: string]: unknown
 }
 

@@ -33,12 +33,16 @@ function monthOf(kind: string): string {
   return `${2000 + Math.floor(months / 12)}-${String((months % 12) + 1).padStart(2, '0')}`
 }
 
+/** A layer with the paths of its files. */
+function inFolder({ file, files, ...layer }: LayerText): LayerText {
+  return { ...layer, ...(file ? { file: kindFixture(file) } : { files: files?.map(kindFixture) }) }
+}
+
 async function ingestAll(database: Database): Promise<void> {
   const folder = await newFolder()
   for (const [name, kind] of KINDS) {
     const layers = kind.layers.map((layer, index) => ({
-      ...layer,
-      file: kindFixture(layer.file),
+      ...inFolder(layer),
       input: `layer ${index}`,
       decimals: 10,
     }))
@@ -76,7 +80,9 @@ function isNear(found: number | null, expected: number | null): boolean {
 }
 
 test('every raster that was made is of a kind', () => {
-  const asked = new Set(KINDS.flatMap(([, { layers }]) => layers.map(({ file }) => file)))
+  const asked = new Set(
+    KINDS.flatMap(([, { layers }]) => layers.flatMap(({ file, files = [] }) => file ?? files)),
+  )
   const made = readdirSync(kindFixture('')).filter((name) => name.endsWith('.tif'))
   expect(made.toSorted()).toEqual([...asked].toSorted())
 })

@@ -7,8 +7,8 @@ import { sameGrid } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import type { Manifest } from '../manifest-file.ts'
 import { type CoverageSource, compareLayers, type ReleaseSource } from '../source.ts'
-import { openRaster } from './file.ts'
-import { type FileLayer, type LayerFiles, openLayer } from './layers.ts'
+import { type FileLayer, openLayer } from './layers.ts'
+import { OpenFiles } from './open-files.ts'
 import { readLayers } from './read-layers.ts'
 import { windowsOf } from './windows.ts'
 
@@ -26,18 +26,13 @@ export interface GeoTiffRelease extends ReleaseSource {
  * @throws {OperatorError} when a file cannot be used; says which and why
  */
 export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest): Promise<GeoTiffRelease> {
-  const files = new Map<string, LayerFiles>()
+  const files = new OpenFiles()
   const notes = new Set<string>()
   const notHonoured = new Set<string>()
-  const close = async () => {
-    for (const [file] of files.values()) await file.close()
-  }
   try {
     const layers: FileLayer[] = []
     for (const entry of manifest.layers) {
-      const ofLayer = files.get(entry.file) ?? [await openRaster(entry.file)]
-      files.set(entry.file, ofLayer)
-      layers.push(await openLayer(db, ofLayer, entry, { notes, notHonoured }))
+      layers.push(await openLayer(db, await files.of(entry.files), entry, { notes, notHonoured }))
     }
     return {
       description: {
@@ -53,10 +48,10 @@ export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest): Prom
       coverages: groupByGrid(layers).map(coverageOf),
       notes: [...notes],
       notHonoured: [...notHonoured],
-      close,
+      close: () => files.close(),
     }
   } catch (error) {
-    await close()
+    await files.close()
     throw error
   }
 }
@@ -97,22 +92,17 @@ async function checksumOf({ source, licence, synthetic }: Manifest, layers: File
     JSON.stringify([source, licence, ...(synthetic ? [synthetic] : [])]),
   )
   const files = new Map<string, string>()
-  const contentOf = async (path: string) => {
-    const content = files.get(path) ?? (await checksumOfFile(path))
-    files.set(path, content)
-    return content
+  const all = async (paths: string[]) => {
+    for (const path of paths) if (!files.has(path)) files.set(path, await checksumOfFile(path))
+    return paths.map((path) => files.get(path) as string)
   }
-  for (const {
-    layer,
-    grid,
-    files: [file],
-    band,
-    fileNodata,
-    masked,
-  } of layers.toSorted((a, b) => compareLayers(a.layer, b.layer))) {
+  for (const { layer, grid, files, pieces, band, fileNodata, masked } of layers.toSorted((a, b) =>
+    compareLayers(a.layer, b.layer),
+  )) {
     const { origin: _, ...meaning } = layer
-    const content = await contentOf(file.path)
-    const masks = masked ? ['masked', ...(await Promise.all(file.maskPaths.map(contentOf)))] : []
+    const contents = await all(files.map(({ path }) => path))
+    const content = contents.length === 1 ? contents[0] : [contents, pieces]
+    const masks = masked ? ['masked', ...(await all(files.flatMap(({ maskPaths }) => maskPaths)))] : []
     hash.update(JSON.stringify([meaning, grid, content, band, fileNodata, ...masks]))
   }
   return hash.digest('hex')
