@@ -90,7 +90,7 @@ async function prepare(cluster: Cluster): Promise<void> {
     const path = `../shared/data/boundaries/${country}_adm${level}.geojson`
     if (!existsSync(path)) throw new Error(`${path} is not there.`)
     await loadBoundaries(database, {
-      files: [await openBoundaryFile(path, Number(level))],
+      files: [await openBoundaryFile(path, { level: Number(level) })],
       country,
       level: Number(level),
       properties: {},

@@ -87,7 +87,7 @@ export async function loadEverything(database: Database, data: BenchData): Promi
   await seedDemo(database, () => {})
   for (const { level, path } of data.boundaries) {
     await loadBoundaries(database, {
-      files: [await openBoundaryFile(path, level)],
+      files: [await openBoundaryFile(path, { level })],
       country: 'eth',
       level,
       properties: {},

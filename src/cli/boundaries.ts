@@ -1,11 +1,12 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { LEVELS_BELOW, MAX_LEVEL } from '#schemas/areas.ts'
+import { givenEncoding } from '#src/ingest/boundaries/encoding.ts'
 import { loadBoundaries } from '#src/ingest/boundaries/load.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import type { LoadReport } from '#src/ingest/boundaries/replace.ts'
 import type { Finding } from '#src/ingest/boundaries/staging-queries.ts'
 import { lookInDatabase, withDatabase } from './database.ts'
-import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
+import { JSON_OPTION, type Output, print, say, withExamples } from './output.ts'
 import { whileShown } from './progress.ts'
 import { table } from './table.ts'
 
@@ -15,6 +16,7 @@ interface BoundariesOptions extends Output {
   codeProperty?: string
   nameProperty?: string
   parentProperty?: string
+  encoding?: string
   source?: string
   licence?: string
   strict?: boolean
@@ -32,6 +34,10 @@ export const boundariesCommand = new Command('boundaries')
     '--parent-property <name>',
     'the property with the code of the area above, or none; guessed when left out',
   )
+  .option(
+    '--encoding <name>',
+    'what the texts of a shapefile are in, such as windows-1252; by its label when left out',
+  )
   .option('--source <text>', 'whose boundaries they are, for the catalog')
   .option('--licence <text>', 'their licence, for the catalog')
   .option('--strict', 'refuse files in which anything must be repaired, dropped or linked anew')
@@ -39,7 +45,11 @@ export const boundariesCommand = new Command('boundaries')
   .option(...JSON_OPTION)
   .action(async (paths: string[], options: BoundariesOptions) => {
     // A file can be missing without a database: say so before one is opened.
-    const files = await Promise.all(paths.map((path) => openBoundaryFile(path, options.level)))
+    const reading = {
+      level: options.level,
+      ...(options.encoding && { encoding: givenEncoding(options.encoding) }),
+    }
+    const files = await Promise.all(paths.map((path) => openBoundaryFile(path, reading)))
     const open = options.dryRun ? lookInDatabase : withDatabase
     await open(async (database) => {
       const loading = loadBoundaries(database, {
@@ -58,6 +68,7 @@ export const boundariesCommand = new Command('boundaries')
       })
       const { country, report } = await whileShown('loading boundaries', loading)
       const { level, dryRun = false } = options
+      for (const note of report?.notes ?? []) say('note', note)
       const subject = `level ${level} of ${country}`
       print(
         options,

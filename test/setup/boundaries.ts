@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Database } from '#src/database/client.ts'
+import type { Reading } from '#src/ingest/boundaries/feature.ts'
 import { type LoadRequest, loadBoundaries } from '#src/ingest/boundaries/load.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import type { LoadReport } from '#src/ingest/boundaries/replace.ts'
@@ -30,10 +31,12 @@ export async function loadFile(
   path: string,
   country: string,
   level: number,
-  options: Partial<LoadRequest> = {},
+  options: Partial<LoadRequest> & Partial<Reading> = {},
 ): Promise<LoadReport | undefined> {
+  const { encoding, ...request } = options
+  const reading = encoding ? { encoding } : {}
   const { report } = await loadBoundaries(database, {
-    files: [await openBoundaryFile(path, level)],
+    files: [await openBoundaryFile(path, { level, ...reading })],
     country,
     level,
     properties: {},
@@ -41,7 +44,7 @@ export async function loadFile(
     licence: 'CC0-1.0',
     strict: false,
     dryRun: false,
-    ...options,
+    ...request,
   })
   return report
 }

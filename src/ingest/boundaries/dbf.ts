@@ -1,4 +1,6 @@
+import { isAscii, isUtf8 } from 'node:buffer'
 import type { ByteReader } from './byte-reader.ts'
+import { type Decode, withoutCutCharacter } from './code-pages.ts'
 
 const HEADER_BYTES = 32
 const FIELD_BYTES = 32
@@ -11,22 +13,53 @@ interface Field {
   length: number
 }
 
-/** Turns the bytes of a text, which are filled up with blanks or NUL, into the text. */
-type Decode = (bytes: Uint8Array) => string
+interface Header {
+  /** How many records there are. */
+  count: number
+  recordBytes: number
+  /** The byte that says the code page. */
+  languageDriver: number
+  fields: Field[]
+}
 
 /**
  * Reads the records of a .dbf file one after the other: as many as its header says.
  *
- * @param encoding what the .cpg beside it says
  * @throws {Error} where it is damaged or ends too early
  */
-export async function* recordsIn(
-  file: ByteReader,
-  encoding: string | undefined,
-): AsyncGenerator<Record<string, unknown>> {
-  const decode = decoderOf(encoding)
+export async function* recordsIn(file: ByteReader, decode: Decode): AsyncGenerator<Record<string, unknown>> {
+  const { count, recordBytes, fields } = await headerOf(file, decode)
+  for (let record = 0; record < count; record++) {
+    yield recordOf(await exactly(file, recordBytes), fields, decode)
+  }
+}
+
+/** What the bytes of all texts of a file are. */
+export type Texts = 'ASCII' | 'UTF-8' | 'other'
+
+/**
+ * Looks at the texts of a .dbf file.
+ *
+ * @throws {Error} where it is damaged or ends too early
+ */
+export async function surveyTexts(file: ByteReader): Promise<{ texts: Texts; languageDriver: number }> {
+  const { count, recordBytes, fields, languageDriver } = await headerOf(file, (bytes) =>
+    bytes.toString('latin1'),
+  )
+  let texts: Texts = 'ASCII'
+  for (let record = 0; record < count; record++) {
+    const bytes = await exactly(file, recordBytes)
+    if (isAscii(bytes)) continue
+    if (!cellsOf(bytes, fields).every((cell) => isUtf8(withoutCutCharacter(cell)))) {
+      return { texts: 'other', languageDriver }
+    }
+    texts = 'UTF-8'
+  }
+  return { texts, languageDriver }
+}
+
+async function headerOf(file: ByteReader, decode: Decode): Promise<Header> {
   const header = await exactly(file, HEADER_BYTES)
-  const count = header.readUInt32LE(4)
   const headerBytes = header.readUInt16LE(8)
   const recordBytes = header.readUInt16LE(10)
   const fields = fieldsIn(await exactly(file, Math.max(0, headerBytes - HEADER_BYTES)), decode)
@@ -34,9 +67,7 @@ export async function* recordsIn(
   if (recordBytes < fields.reduce((sum, { length }) => sum + length, 1)) {
     throw new Error(`its .dbf has records of ${recordBytes} bytes, which its fields do not fit into`)
   }
-  for (let record = 0; record < count; record++) {
-    yield recordOf(await exactly(file, recordBytes), fields, decode)
-  }
+  return { count: header.readUInt32LE(4), recordBytes, fields, languageDriver: header.readUInt8(29) }
 }
 
 async function exactly(file: ByteReader, length: number): Promise<Buffer> {
@@ -51,7 +82,7 @@ function fieldsIn(bytes: Buffer, decode: Decode): Field[] {
     const name = bytes.subarray(at, at + 11)
     const end = name.indexOf(0)
     fields.push({
-      name: decode(end < 0 ? name : name.subarray(0, end)),
+      name: textOf(end < 0 ? name : name.subarray(0, end), decode),
       type: String.fromCharCode(bytes.readUInt8(at + 11)),
       length: bytes.readUInt8(at + 16),
     })
@@ -59,34 +90,28 @@ function fieldsIn(bytes: Buffer, decode: Decode): Field[] {
   return fields
 }
 
-function recordOf(bytes: Buffer, fields: Field[], decode: Decode): Record<string, unknown> {
+function cellsOf(record: Buffer, fields: Field[]): Buffer[] {
   let at = 1
+  return fields.map(({ length }) => {
+    at += length
+    return record.subarray(at - length, at)
+  })
+}
+
+function recordOf(bytes: Buffer, fields: Field[], decode: Decode): Record<string, unknown> {
+  const cells = cellsOf(bytes, fields)
   return Object.fromEntries(
-    fields.map(({ name, type, length }) => {
-      const text = decode(bytes.subarray(at, at + length))
-      at += length
-      return [name, typed(text, type)]
-    }),
+    fields.map(({ name, type }, index) => [name, typed(textOf(cells[index] as Buffer, decode), type)]),
   )
+}
+
+/** Texts are filled up with blanks or NUL. */
+function textOf(bytes: Buffer, decode: Decode): string {
+  return decode(bytes).replaceAll('\0', '').trim()
 }
 
 function typed(text: string, type: string): unknown {
   if (type === 'N' || type === 'F') return Number.parseFloat(text)
   if (type === 'L') return /^[yt]$/i.test(text)
   return text
-}
-
-/** By a name that TextDecoder knows, or the number of a code page; UTF-8 where it is neither. */
-function decoderOf(encoding = ''): Decode {
-  const page = /^(?:ANSI )?(\d{3,5})$/i.exec(encoding.trim())?.[1]
-  const decoder = textDecoder(encoding.trim()) ?? textDecoder(`windows-${page}`) ?? new TextDecoder()
-  return (bytes) => decoder.decode(bytes).replaceAll('\0', '').trim()
-}
-
-function textDecoder(label: string) {
-  try {
-    return new TextDecoder(label)
-  } catch {
-    return undefined
-  }
 }

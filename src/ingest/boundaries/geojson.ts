@@ -16,12 +16,10 @@ const WGS84_NAMES = /(CRS84|EPSG:[^:]*:?4326)$/i
 /** Of one feature; finely drawn ones have 20 to 40 a position. */
 const MAX_FEATURE_CHARACTERS = 24 * 2 ** 20
 
-const BYTE_ORDER_MARK = '\uFEFF'
-
 /** A GeoJSON FeatureCollection. It is read as a stream, so that its size does not matter, but that of a feature. */
 export function geoJsonFile(path: string): FeatureFile {
   const name = basename(path)
-  return { name, paths: [path], features: () => readFeatures(path, name) }
+  return { name, paths: [path], reading: [], features: () => readFeatures(path, name) }
 }
 
 async function* readFeatures(path: string, name: string): AsyncGenerator<RawFeature> {
@@ -55,10 +53,9 @@ async function* readFeatures(path: string, name: string): AsyncGenerator<RawFeat
       refuseLarge(name, count, `${MAX_POSITIONS} lists and objects, positions among them`)
   }
 
-  let first = true
-  for await (const chunk of createReadStream(path, { encoding: 'utf8', highWaterMark: CHUNK_BYTES })) {
-    const text: string = first && chunk.startsWith(BYTE_ORDER_MARK) ? chunk.slice(1) : chunk
-    first = false
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
+    const text = decoded(chunk)
     characters += text.length
     if (characters > MAX_FEATURE_CHARACTERS) refuseLarge(name, count, `${MAX_FEATURE_CHARACTERS} characters`)
     feed(() => parser.write(text))
@@ -75,9 +72,21 @@ async function* readFeatures(path: string, name: string): AsyncGenerator<RawFeat
       write()
     } catch (error) {
       if (error instanceof OperatorError) throw error
-      const where = count > 0 ? `after feature ${count}` : 'at its beginning'
-      throw new OperatorError(`${name} is not GeoJSON: ${where} it is cut off or is not JSON.`)
+      refuse('is cut off or is not JSON')
     }
+  }
+
+  function decoded(chunk: Buffer): string {
+    try {
+      return decoder.decode(chunk, { stream: true })
+    } catch {
+      return refuse('is not UTF-8 (`iconv -f WINDOWS-1252 -t UTF-8` may convert it)')
+    }
+  }
+
+  function refuse(what: string): never {
+    const where = count > 0 ? `after feature ${count}` : 'at its beginning'
+    throw new OperatorError(`${name} is not GeoJSON: ${where} it ${what}.`)
   }
 }
 

@@ -51,7 +51,11 @@ export async function loadBoundaries(
   refuseMissingParents(country, level, sets)
 
   const dropped: Finding[] = []
-  const areas = readAreas(request.files, target, (finding) => dropped.push(finding))
+  const notes: string[] = []
+  const areas = readAreas(request.files, target, {
+    dropped: (finding) => dropped.push(finding),
+    noted: (note) => notes.push(note),
+  })
   const otherwise = { source: `Not stated; loaded from ${namesOf(request.files)}`, licence: 'Not stated' }
   const set = {
     countryCode: country.code,
@@ -61,7 +65,7 @@ export async function loadBoundaries(
     source: request.source ?? otherwise.source,
     licence: request.licence ?? otherwise.licence,
   }
-  const report = await replaceBoundaries(database, set, areas, { country, strict, dryRun, dropped })
+  const report = await replaceBoundaries(database, set, areas, { country, strict, dryRun, dropped, notes })
   return { country: country.name, report }
 }
 
@@ -100,7 +104,15 @@ async function checksumOf(
   otherwise: Pick<BoundarySet, 'source' | 'licence'>,
 ): Promise<string> {
   const { files, level, properties, source = otherwise.source, licence = otherwise.licence } = request
-  const hash = createHash('sha256').update(JSON.stringify([countryCode, level, properties, source, licence]))
+  const decisions = [
+    countryCode,
+    level,
+    properties,
+    source,
+    licence,
+    ...files.flatMap((file) => file.reading),
+  ]
+  const hash = createHash('sha256').update(JSON.stringify(decisions))
   for (const path of files.flatMap((file) => file.paths)) {
     for await (const chunk of createReadStream(path)) hash.update(chunk)
   }

@@ -1,5 +1,5 @@
 import { OperatorError } from '#src/errors.ts'
-import type { FeatureFile, RawFeature } from './feature.ts'
+import type { FeatureFile, Noted, RawFeature } from './feature.ts'
 import { type Shape, shapeOf } from './geometry.ts'
 import { type CountryPlace, refuseOtherPlace } from './place.ts'
 import {
@@ -24,20 +24,26 @@ export interface Target {
   countryNamed(name: string): CountryPlace | undefined
 }
 
+/** Who is told what while areas are read. */
+export interface Listeners {
+  /** Which features have no polygon. */
+  dropped(finding: Finding): void
+  noted: Noted
+}
+
 /**
  * Reads the areas of files one after the other.
  *
- * @param dropped is told which features have no polygon
  * @throws {OperatorError} where a file is not of the country or the level
  */
 export async function* readAreas(
   files: FeatureFile[],
   target: Target,
-  dropped: (finding: Finding) => void,
+  { dropped, noted }: Listeners,
 ): AsyncGenerator<StagedArea> {
   for (const file of files) {
     let names: PropertyNames | undefined
-    for await (const feature of file.features()) {
+    for await (const feature of file.features(noted)) {
       const origin = `feature ${feature.number} of ${file.name}`
       refuseOtherLevel(file.name, feature, target)
       refuseOtherCountry(origin, feature, target)

@@ -35,10 +35,14 @@ export interface ReplaceOptions {
   dryRun: boolean
   /** What is dropped while the areas are read. */
   dropped: Finding[]
+  /** What had to be guessed while they are read. */
+  notes: string[]
 }
 
 /** What a load has done, or would do. */
 export interface LoadReport extends Replacement {
+  /** What had to be guessed about the files. */
+  notes: string[]
   repaired: Finding[]
   dropped: Finding[]
   /** Areas whose parent was found by overlap. */
@@ -60,12 +64,13 @@ export async function replaceBoundaries(
   database: Database,
   set: BoundarySet,
   areas: AsyncIterable<StagedArea>,
-  { country, strict, dryRun, dropped }: ReplaceOptions,
+  { country, strict, dryRun, dropped, notes }: ReplaceOptions,
 ): Promise<LoadReport> {
   const { level } = set
   return database.writer.transaction().execute(async (trx) => {
     if (dryRun) await beginTrial(trx)
     const staged = await stageAreas(trx, areas)
+    if (strict && notes[0]) throw new OperatorError(`${notes[0]} --strict does not let that pass.`)
     const repaired = await repairStaged(trx)
     if (strict) refuseFindings('not valid', repaired)
     dropped.push(...(await dropStaged(trx)))
@@ -88,7 +93,7 @@ export async function replaceBoundaries(
     const detail = { country: country.code, level, areas: replacement.added + replacement.updated }
     await recordOperation(trx, { kind: 'boundaries_loaded', detail })
     if (dryRun) await undoTrial(trx)
-    return { ...replacement, repaired, dropped, reparented, unnamed, relinked, approximateDeleted }
+    return { ...replacement, notes, repaired, dropped, reparented, unnamed, relinked, approximateDeleted }
   })
 }
 

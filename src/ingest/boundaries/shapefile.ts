@@ -6,8 +6,9 @@ import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
 import { openArchive } from './archive.ts'
 import { ByteReader } from './byte-reader.ts'
-import { recordsIn } from './dbf.ts'
-import type { FeatureFile, RawFeature } from './feature.ts'
+import { recordsIn, surveyTexts } from './dbf.ts'
+import { chooseEncoding } from './encoding.ts'
+import type { FeatureFile, Noted, RawFeature, Reading } from './feature.ts'
 import { someOf } from './parents.ts'
 import { CutOff, shapesIn } from './shp.ts'
 
@@ -19,17 +20,20 @@ type Part = (typeof PARTS)[number]
 type Parts = Partial<Record<Part, () => Promise<Readable>>>
 
 /** A shapefile: the .shp with the others of its name beside it. */
-export async function shapefile(path: string): Promise<FeatureFile> {
+export async function shapefile(path: string, reading: Reading): Promise<FeatureFile> {
   const stem = basename(path, extname(path))
   const siblings = (await readdir(dirname(path))).filter((name) => partOf(name) && stemOf(name) === stem)
   const paths = siblings.sort().map((name) => join(dirname(path), name))
   return {
     name: basename(path),
     paths,
-    features: () =>
+    reading: readingOf(reading),
+    features: (noted) =>
       featuresOf(
         basename(path),
         partsOf(paths, async (file) => createReadStream(file)),
+        reading,
+        noted,
       ),
   }
 }
@@ -39,22 +43,28 @@ export async function shapefile(path: string): Promise<FeatureFile> {
  *
  * @throws {OperatorError} when there is none, or it is not clear which one is meant
  */
-export function zippedShapefile(path: string, level: number): FeatureFile {
+export function zippedShapefile(path: string, reading: Reading): FeatureFile {
   const name = basename(path)
   return {
     name,
     paths: [path],
-    async *features() {
+    reading: readingOf(reading),
+    async *features(noted) {
       const archive = await openArchive(path, name)
       try {
-        const chosen = chooseShapefile(name, archive.names, level)
+        const chosen = chooseShapefile(name, archive.names, reading.level)
         const files = archive.names.filter((entry) => stemOf(entry) === stemOf(chosen))
-        yield* featuresOf(`${name}/${basename(chosen)}`, partsOf(files, archive.open))
+        yield* featuresOf(`${name}/${basename(chosen)}`, partsOf(files, archive.open), reading, noted)
       } finally {
         archive.close()
       }
     },
   }
+}
+
+/** Encodings were guessed otherwise once: what was loaded then may be loaded again. */
+function readingOf({ encoding }: Reading): string[] {
+  return ['encoding', encoding?.name ?? 'by label']
 }
 
 function partOf(name: string): Part | undefined {
@@ -85,7 +95,12 @@ function chooseShapefile(name: string, entries: string[], level: number): string
 }
 
 /** The shapes and the records side by side: whatever the size of the files, one feature is in memory. */
-async function* featuresOf(name: string, { shp, dbf, prj, cpg }: Parts): AsyncGenerator<RawFeature> {
+async function* featuresOf(
+  name: string,
+  { shp, dbf, prj, cpg }: Parts,
+  reading: Reading,
+  noted: Noted,
+): AsyncGenerator<RawFeature> {
   if (!shp || !dbf) {
     throw new OperatorError(`${name} is not complete: its .${shp ? 'dbf' : 'shp'} is missing.`)
   }
@@ -97,8 +112,15 @@ async function* featuresOf(name: string, { shp, dbf, prj, cpg }: Parts): AsyncGe
   }
   try {
     if (prj) refuseOtherCrs(name, await textOf(await open(prj)))
-    const encoding = cpg && (await textOf(await open(cpg)))
-    yield* sideBySide(name, shapesIn(await open(shp)), recordsIn(await open(dbf), encoding))
+    const label = cpg && (await textOf(await open(cpg)))
+    const { encoding, note } = chooseEncoding(
+      name,
+      await surveyTexts(await open(dbf)),
+      label,
+      reading.encoding,
+    )
+    if (note) noted(note)
+    yield* sideBySide(name, shapesIn(await open(shp)), recordsIn(await open(dbf), encoding.decode))
   } catch (error) {
     if (error instanceof OperatorError) throw error
     if (error instanceof CutOff) {

@@ -81,6 +81,7 @@ async function seedLevel(
     strict: false,
     dryRun: false,
     dropped: [],
+    notes: [],
   })
 }
 

@@ -48,7 +48,7 @@ const BOMBS: [what: string, write: () => Promise<string>, says: string | RegExp]
         'a.zip',
       )
     },
-    /^a\.zip\/a\.shp has 1800000000 bytes, packed into 17\d{5}; at most 1073741824 are unpacked\.\n$/,
+    /^a\.zip\/a\.dbf has 1800000000 bytes, packed into 17\d{5}; at most 1073741824 are unpacked\.\n$/,
   ],
   [
     'a zip of 2 MB that says it has 100 bytes and has 1.8 GB',

@@ -1,4 +1,5 @@
 // Runs on a server alone: each command opens the database, and the words are the same on both.
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
 import { runAgro } from '#test/setup/cli.ts'
@@ -42,4 +43,31 @@ test('the command line says what was loaded, and that the same file changes noth
   ])
   expect([second.code, second.stdout]).toEqual([0, nothing])
   expect([third.code, third.stdout]).toEqual([0, nothing])
+})
+
+test('the command line says what had to be guessed about a file, and --strict lets nothing be guessed', async () => {
+  const testDatabase = await createTestDatabase('empty')
+  const path = join(import.meta.dirname, '../../fixtures/boundaries/encoding-unlabelled-1252.zip')
+  const load = (...more: string[]) =>
+    runAgro(testDatabase, 'boundaries', path, '--country', 'eth', '--level', '1', ...more)
+  const guess =
+    'encoding-unlabelled-1252.zip/areas.shp does not say what its texts are in, and they are not UTF-8: they are read as Windows-1252. If names look damaged, give --encoding.'
+  const strict = await load('--strict')
+  const unknown = await load('--encoding', 'klingon')
+  const guessed = await load('--json')
+  const given = await load('--encoding', 'windows-1252', '--strict')
+  await testDatabase.drop()
+  expect([strict.code, strict.stderr]).toEqual([1, `${guess} --strict does not let that pass.\n`])
+  expect([unknown.code, unknown.stderr]).toEqual([
+    1,
+    '--encoding must be an encoding that is known, such as utf-8, windows-1252 or 850, not klingon.\n',
+  ])
+  expect([guessed.code, guessed.stderr]).toEqual([0, `note: ${guess}\n`])
+  expect(JSON.parse(guessed.stdout).report).toMatchObject({ added: 2, notes: [guess] })
+  // The same bytes, but not the same decisions.
+  expect([given.code, given.stdout, given.stderr]).toEqual([
+    0,
+    'Now level 1 of Ethiopia has 2 areas: 0 new, 2 with a code that was there, 0 removed.\n',
+    '',
+  ])
 })

@@ -43,6 +43,11 @@ const CASES: Case[] = [
     says: 'areas.geojson is not GeoJSON: at its beginning it is cut off or is not JSON.',
   },
   {
+    what: 'texts that are not UTF-8',
+    content: Buffer.from(collection([region('S\u00e9gou')]), 'latin1'),
+    says: 'areas.geojson is not GeoJSON: at its beginning it is not UTF-8 (`iconv -f WINDOWS-1252 -t UTF-8` may convert it).',
+  },
+  {
     what: 'JSON cut off within the second feature',
     content: collection([region('A'), region('B')]).slice(0, -60),
     says: 'areas.geojson is not GeoJSON: after feature 1 it is cut off or is not JSON.',
