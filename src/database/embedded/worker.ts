@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 import { keepLogShort } from './checkpoints.ts'
+import { listExportsOnce } from './export-names.ts'
 import { fileErrorOf } from './file-errors.ts'
 import { listenForLastWords } from './last-words.ts'
 import { isIdle } from './messages.ts'
@@ -27,6 +28,7 @@ if (!isNew && !existsSync(join(folder, 'PG_VERSION'))) {
   throw new Error(`its files are gone or are something else, there is no PG_VERSION in ${folder}`)
 }
 
+listExportsOnce()
 const lastWords = listenForLastWords()
 const server = await PGlite.create(folder, {
   extensions: { postgis: postgisWithRaster(lastWords.hear, bundleFolder) },
