@@ -160,7 +160,7 @@ describe('what installs the service', () => {
     const { scripts } = JSON.parse(textOf('package.json')) as { scripts: { start: string } }
     expect(unit).toContain(`ExecStart=/usr/bin/${scripts.start}\n`)
     const command = /^CMD (\["node", "--.*\])$/m.exec(textOf('Dockerfile'))?.[1] as string
-    expect((JSON.parse(command) as string[]).join(' ')).toBe(scripts.start.replace('bin/run.mjs ', ''))
+    expect((JSON.parse(command) as string[]).join(' ')).toBe(scripts.start)
   })
 })
 

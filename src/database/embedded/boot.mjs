@@ -1,4 +1,4 @@
-// A worker thread does not inherit the loader that lets Node 20 read TypeScript.
-import '../../../bin/typescript.mjs'
+// A thread begins with JavaScript: what lets Node import TypeScript is not there yet.
+import { importTypeScript } from '../../../bin/typescript.mjs'
 
-await import('./worker.ts')
+await importTypeScript(new URL('./worker.ts', import.meta.url))

@@ -1,0 +1,131 @@
+// Bundles a TypeScript file with what it imports, for bin/typescript.mjs.
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join, relative, sep } from 'node:path'
+import { build, stop } from 'esbuild'
+import { digestOf, LATEST, ROOT } from './typescript.mjs'
+
+/** Packages of hundreds of small files. The others stay outside: what instruments them finds them where they are. */
+const BUNDLED_PACKAGES = ['kysely', 'typebox']
+
+/** Beside the latest: a process may import a part of its bundle long after its start. */
+const OLDER_BUNDLES = 2
+
+/** Others that start at the same time may be making or reading it. */
+const YOUNG_MS = 10 * 60_000
+
+/**
+ * Makes a bundle, and keeps it as the latest of its folder. Processes may do so at the same time: each has a folder of
+ * its own, and says that it is the latest when it is complete.
+ *
+ * @param {string} entry the file, in the project
+ * @param {string} folder of its bundles
+ */
+export async function makeBundle(entry, folder) {
+  const files = join(folder, randomUUID())
+  // As the umask has it: the service may run as somebody else.
+  mkdirSync(files, { recursive: true })
+  try {
+    const latest = await bundleInto(files, entry)
+    const unfinished = join(files, LATEST)
+    writeFileSync(unfinished, JSON.stringify(latest))
+    renameSync(unfinished, join(folder, LATEST))
+  } catch (error) {
+    rmSync(files, { recursive: true, force: true })
+    throw error
+  } finally {
+    // Or its process would stay for as long as this one.
+    await stop()
+  }
+  removeOld(folder)
+}
+
+function removeOld(folder) {
+  const bundles = readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => ({ path: join(folder, name), madeAt: madeAt(join(folder, name)) }))
+    .sort((a, b) => b.madeAt - a.madeAt)
+  for (const { path, madeAt } of bundles.slice(1 + OLDER_BUNDLES)) {
+    if (Date.now() - madeAt > YOUNG_MS) rmSync(path, { recursive: true, force: true })
+  }
+}
+
+/** When a bundle was made; of one that somebody else has removed meanwhile, long ago. */
+function madeAt(path) {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
+
+async function bundleInto(outdir, entry) {
+  const sources = new Map()
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints: [entry],
+    outdir,
+    outExtension: { '.js': '.mjs' },
+    entryNames: '[name]',
+    bundle: true,
+    // What is imported later stays a file of its own.
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
+    sourcemap: 'linked',
+    sourcesContent: false,
+    plugins: [packagesOutside, readingSources(outdir, sources)],
+    metafile: true,
+    logLevel: 'silent',
+  })
+  // What else a bundle follows from: how it is made, where imports lead to, and the versions of the packages in it.
+  for (const file of ['bin/bundle.mjs', 'package.json', ...BUNDLED_PACKAGES.map(manifestOf)]) {
+    sources.set(file, readFileSync(join(ROOT, file)))
+  }
+  const outputs = Object.entries(metafile.outputs).map(([path, output]) => ({ name: basename(path), output }))
+  return {
+    bundle: basename(outdir),
+    entry: outputs.find(({ output }) => output.entryPoint === entry.replaceAll(sep, '/')).name,
+    inputs: summaryOf([...sources.keys()], (file) => sources.get(file)),
+    outputs: summaryOf(
+      outputs.map(({ name }) => name),
+      (file) => readFileSync(join(outdir, file)),
+    ),
+  }
+}
+
+const manifestOf = (name) => `node_modules/${name}/package.json`
+
+function summaryOf(files, read) {
+  return { files, digest: digestOf(files, read) }
+}
+
+const packagesOutside = {
+  name: 'packages outside',
+  setup({ onResolve }) {
+    onResolve({ filter: /^[^.#/]/ }, ({ path, kind }) => {
+      const isBundled = BUNDLED_PACKAGES.some((name) => path === name || path.startsWith(`${name}/`))
+      return kind === 'entry-point' || isBundled ? undefined : { path, external: true }
+    })
+  },
+}
+
+/** Keeps what was read of the sources, and has them find files beside them: they ask where they are themselves. */
+const readingSources = (outdir, sources) => ({
+  name: 'reading sources',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.ts$/, namespace: 'file' }, ({ path }) => {
+      const source = readFileSync(path)
+      sources.set(relative(ROOT, path), source)
+      const text = source.toString()
+      if (!text.includes('import.meta.')) return { contents: text, loader: 'ts' }
+      const place = relative(outdir, path).replaceAll(sep, '/')
+      // On its first line, so that those of stacks stay.
+      const where =
+        `import { dirname as $dirname } from 'node:path';import { fileURLToPath as $path } from 'node:url';` +
+        `const $url = new URL(${JSON.stringify(place)}, import.meta.url).href;`
+      const contents = text
+        .replaceAll('import.meta.url', '$url')
+        .replaceAll('import.meta.dirname', '$dirname($path($url))')
+      return { contents: where + contents, loader: 'ts' }
+    })
+  },
+})

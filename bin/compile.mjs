@@ -1,0 +1,16 @@
+// Makes the bundles of what is started, where the service itself may not write to its folder: node bin/compile.mjs
+import { join } from 'node:path'
+import { bundleOf, ROOT } from './typescript.mjs'
+
+for (const file of [
+  'src/server.ts',
+  'src/process/worker.ts',
+  'src/database/embedded/worker.ts',
+  'src/cli/agro.ts',
+]) {
+  if (await bundleOf(join(ROOT, file))) continue
+  console.error(
+    `${file} cannot be bundled into node_modules/.cache. It runs without, and starts more slowly.`,
+  )
+  process.exitCode = 1
+}
