@@ -9,13 +9,14 @@ import { allowOption, sayFindings } from './checks.ts'
 import { lookInDatabase, withDatabase } from './database.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
 import { whileShown } from './progress.ts'
+import { diffCommand } from './releases-diff.ts'
 import { showCommand } from './releases-show.ts'
 import { stateOf } from './releases-state.ts'
 import { table } from './table.ts'
 import { type Consent, confirm, YES_OPTION } from './terminal.ts'
 
 export const releasesCommand = new Command('releases').description(
-  'List, show, publish, roll back and delete releases.',
+  'List, show, compare, publish, roll back and delete releases.',
 )
 
 const list = releasesCommand
@@ -46,6 +47,7 @@ function releasesText(releases: ReleaseRow[]): string {
 }
 
 releasesCommand.addCommand(showCommand)
+releasesCommand.addCommand(diffCommand)
 
 const publish = releasesCommand
   .command('publish <release>')

@@ -1,0 +1,145 @@
+import { Command } from 'commander'
+import { comparisonBody, comparisonCsv, WORST_AREAS } from '#src/domains/advisory/polygon/changes/answer.ts'
+import type { Comparison } from '#src/domains/advisory/polygon/changes/compare.ts'
+import {
+  type ChangeRow,
+  figuresOf,
+  relativeChange,
+  totalRows,
+  worstRows,
+} from '#src/domains/advisory/polygon/changes/figures.ts'
+import { findPredecessor } from '#src/domains/releases/predecessor-queries.ts'
+import { type ReleaseRow, requireComplete } from '#src/domains/releases/queries.ts'
+import { OperatorError } from '#src/errors.ts'
+import { shortNumber } from '#src/lib/round.ts'
+import { type ComparingOptions, compareForOperator, levelOption, thresholdOption } from './comparison.ts'
+import { lookInDatabase } from './database.ts'
+import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
+import { table } from './table.ts'
+
+export const diffCommand = new Command('diff')
+  .description('Compare a release with another, area by area, before it is published.')
+  .argument('<release>', 'its code')
+  .argument('[other]', 'what to compare it with; what it takes the place of, when left out')
+  .addOption(levelOption())
+  .addOption(thresholdOption())
+  .option('--exact', 'look at every pixel, which takes longer, and not only at summaries')
+  .option('--csv', 'answer in CSV: a row for each layer in each area')
+  .option(...JSON_OPTION)
+  .action((code: string, other: string | undefined, options: DiffOptions) =>
+    lookInDatabase(async (database) => {
+      const after = await requireComplete(database.writer, code)
+      const { release: before, reason } = other
+        ? { release: await requireComplete(database.writer, other), reason: undefined }
+        : await predecessorOf(after)
+      const comparison = await compareForOperator(database, before, after, options)
+      const codes = { before: before.code, after: after.code }
+      const text = options.csv
+        ? [...comparisonCsv(comparison)].join('').trimEnd()
+        : comparisonText(codes, reason, comparison)
+      print(options, comparisonBody(codes, comparison), text)
+
+      async function predecessorOf(release: ReleaseRow) {
+        const found = await findPredecessor(database.writer, release)
+        if (found) return found
+        throw new OperatorError(
+          `There is nothing that ${code} takes the place of: name a release to compare it with.`,
+        )
+      }
+    }),
+  )
+withExamples(
+  diffCommand,
+  'agro releases diff yield-eth-wheat-2026-08-v2',
+  'agro releases diff yield-eth-wheat-2026-08-v2 yield-eth-wheat-2026-07-v1 --level 1 --exact',
+  'agro releases diff yield-eth-wheat-2026-08-v2 --csv > changes.csv',
+)
+
+interface DiffOptions extends Output, ComparingOptions {
+  csv?: boolean
+}
+
+function comparisonText(
+  { before, after }: { before: string; after: string },
+  reason: string | undefined,
+  comparison: Comparison,
+): string {
+  const worst = worstRows(comparison, WORST_AREAS)
+  return [
+    `${after} against ${before}${reason ? `, ${reason}` : ''}`,
+    placesText(comparison),
+    '',
+    table(
+      ['LAYER', ...HEAD, 'GAINED', 'LOST', changedHead(comparison)],
+      totalRows(comparison).map(totalCells),
+    ),
+    '',
+    ...(worst.length > 0
+      ? ['Where most changes:', table(['AREA', 'NAME', 'LAYER', ...HEAD], worst.map(areaCells))]
+      : ['No mean changes anywhere.']),
+  ].join('\n')
+}
+
+const HEAD = ['UNIT', 'BEFORE', 'AFTER', 'CHANGE', 'COVERED']
+
+function placesText({ level, areas, exact }: Comparison): string {
+  const places =
+    level === null ? 'all that it covers: no areas are loaded' : `${areas.length} areas of level ${level}`
+  return `${places}; ${exact ? 'every pixel looked at' : 'from summaries'}`
+}
+
+function changedHead({ threshold }: Comparison): string {
+  return `CHANGED BY MORE THAN ${shortNumber(100 * threshold)} %`
+}
+
+function totalCells({ layer, found }: ChangeRow): string[] {
+  const figures = figuresOf(layer, found)
+  const { changed_percent, changed_percent_least, changed_percent_most } = figures
+  const bounds =
+    changed_percent_least === changed_percent_most
+      ? ''
+      : ` (${percent(changed_percent_least)} to ${percent(changed_percent_most)})`
+  return [
+    nameOf(layer),
+    ...figureCells({ layer, found }),
+    percent(figures.gained_percent),
+    percent(figures.lost_percent),
+    percent(changed_percent) + bounds,
+  ]
+}
+
+function areaCells({ area, layer, found }: ChangeRow): string[] {
+  return [area?.code ?? '', area?.name ?? '', nameOf(layer), ...figureCells({ layer, found })]
+}
+
+function figureCells({ layer, found }: Pick<ChangeRow, 'layer' | 'found'>): string[] {
+  const figures = figuresOf(layer, found)
+  return [
+    layer.unit,
+    numberText(figures.mean_before),
+    numberText(figures.mean_after),
+    changeText(relativeChange(found.change)),
+    `${percent(figures.covered_before_percent)} -> ${percent(figures.covered_after_percent)}`,
+  ]
+}
+
+/** How a mean changes, as a sentence or a table says it. */
+export function changeText(relative: number | null): string {
+  if (relative === null) return 'new'
+  if (relative === Number.NEGATIVE_INFINITY) return 'gone'
+  if (relative === Number.POSITIVE_INFINITY) return 'from 0'
+  return `${relative > 0 ? '+' : ''}${(100 * relative).toFixed(1)} %`
+}
+
+/** What a layer is called in a sentence or a table. */
+export function nameOf({ input, scenario }: { input: string | null; scenario: string | null }): string {
+  return [input, scenario].filter((label) => label !== null).join(', ') || 'values'
+}
+
+function numberText(value: number | null): string {
+  return value === null ? 'none' : shortNumber(value)
+}
+
+function percent(value: number | null): string {
+  return value === null ? 'unknown' : `${value.toFixed(1)} %`
+}

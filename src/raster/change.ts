@@ -1,0 +1,230 @@
+import type { TileBand } from './raster-wkb.ts'
+import type { Summary } from './summary.ts'
+
+/** A band whose pixels stand for values: value = pixel * scale + offset. */
+export interface Scaling {
+  scale: number
+  offset: number
+}
+
+/** The pixels that have a value at one time: how much they cover, and the sum of their values, each times its area. */
+export interface Side {
+  area: number
+  sum: number
+}
+
+/** An area that is known, or else bounded. */
+export interface BoundedArea {
+  least: number
+  likely: number
+  most: number
+}
+
+/** What becomes of a layer somewhere, from one time to another. */
+export interface Change {
+  before: Side
+  after: Side
+  /** What has a value and had none. */
+  gained: BoundedArea
+  /** What had a value and has none. */
+  lost: BoundedArea
+  /** What has values at both times that differ by more than the threshold. */
+  beyond: BoundedArea
+}
+
+export function noChange(): Change {
+  const side = () => ({ area: 0, sum: 0 })
+  const bounded = () => ({ least: 0, likely: 0, most: 0 })
+  return { before: side(), after: side(), gained: bounded(), lost: bounded(), beyond: bounded() }
+}
+
+/** Adds what becomes of a layer elsewhere. */
+export function addChange(to: Change, other: Change): void {
+  for (const side of ['before', 'after'] as const) {
+    to[side].area += other[side].area
+    to[side].sum += other[side].sum
+  }
+  for (const kind of ['gained', 'lost', 'beyond'] as const) {
+    for (const bound of ['least', 'likely', 'most'] as const) to[kind][bound] += other[kind][bound]
+  }
+}
+
+/** What lies on the threshold, but for rounding, does not lie beyond it. */
+const ROUNDING = 1 + 1e-9
+
+/** Whether a value differs from another by more than a part of that. */
+export function isBeyond(before: number, after: number, threshold: number): boolean {
+  return Math.abs(after - before) > threshold * ROUNDING * Math.abs(before)
+}
+
+/** Adds up what becomes of a band, each of whose pixels stands for a value by a scaling of its own time. */
+export class ChangeTally {
+  readonly change = noChange()
+  readonly #before: Scaling
+  readonly #after: Scaling
+  readonly #threshold: number
+
+  /** @param threshold the part of a value by which it has to differ to count as changed */
+  constructor(before: Scaling, after: Scaling, threshold: number) {
+    this.#before = before
+    this.#after = after
+    this.#threshold = threshold
+  }
+
+  /**
+   * Adds the pixels of a tile; undefined where none of it has a value.
+   *
+   * @param areas of the pixels that count, in rows of `stride`
+   */
+  addPixels(
+    before: TileBand | undefined,
+    after: TileBand | undefined,
+    { width, height }: { width: number; height: number },
+    areas: Float64Array,
+    stride: number,
+  ): void {
+    let [gained, lost, beyond] = [0, 0, 0]
+    for (let row = 0, pixel = 0; row < height; row++) {
+      for (let column = 0; column < width; column++, pixel++) {
+        const area = areas[row * stride + column] as number
+        if (area === 0) continue
+        const had = before !== undefined && before.pixels[pixel] !== before.nodata
+        const has = after !== undefined && after.pixels[pixel] !== after.nodata
+        const old = had ? (before.pixels[pixel] as number) * this.#before.scale + this.#before.offset : 0
+        const now = has ? (after.pixels[pixel] as number) * this.#after.scale + this.#after.offset : 0
+        if (had) addValue(this.change.before, old, area)
+        if (has) addValue(this.change.after, now, area)
+        if (had && has) beyond += isBeyond(old, now, this.#threshold) ? area : 0
+        else if (has) gained += area
+        else if (had) lost += area
+      }
+    }
+    addKnown(this.change.gained, gained)
+    addKnown(this.change.lost, lost)
+    addKnown(this.change.beyond, beyond)
+  }
+
+  /**
+   * Adds a block of which the summaries are known. Its means are exact; how much of it has changed is exact where
+   * the summaries decide that, and else bounded: by the smallest and largest values and, where all pixels have a value
+   * at both times, by their means and deviations.
+   *
+   * @param area of the whole block
+   */
+  addBlock(before: Summary, after: Summary, area: number): void {
+    const { change } = this
+    const most = Math.min(before.weight, after.weight)
+    const least = Math.max(0, before.weight + after.weight - area)
+    const common = { least: most - least <= NOISE * area ? most : least, likely: most, most }
+    addBounds(change.gained, remaining(after.weight, common))
+    addBounds(change.lost, remaining(before.weight, common))
+    const old = valuesOf(before, this.#before)
+    const now = valuesOf(after, this.#after)
+    if (before.weight > 0) addValue(change.before, old.mean, before.weight)
+    if (after.weight > 0) addValue(change.after, now.mean, after.weight)
+    if (most === 0) return
+    const isWhole = least >= (1 - NOISE) * area
+    const [from, upTo] = shareBeyond(old, now, this.#threshold, isWhole)
+    const likely = isBeyond(old.mean, now.mean, this.#threshold) ? upTo : from
+    addBounds(change.beyond, {
+      least: from * common.least,
+      likely: likely * common.likely,
+      most: upTo * common.most,
+    })
+  }
+}
+
+function addValue(side: Side, value: number, area: number): void {
+  side.area += area
+  side.sum += value * area
+}
+
+function addKnown(to: BoundedArea, area: number): void {
+  to.least += area
+  to.likely += area
+  to.most += area
+}
+
+/** A part of a block's area that is nothing but rounding. */
+const NOISE = 1e-9
+
+/** What of an area has a value at one time alone, where so much has one at both. */
+function remaining(area: number, common: BoundedArea): BoundedArea {
+  return { least: area - common.most, likely: area - common.likely, most: area - common.least }
+}
+
+function addBounds(to: BoundedArea, { least, likely, most }: BoundedArea): void {
+  to.least += least
+  to.likely += likely
+  to.most += most
+}
+
+/** Values of which the ends, the mean and the deviation are known. */
+interface ValueBounds {
+  low: number
+  high: number
+  mean: number
+  deviation: number
+}
+
+function valuesOf(
+  { weight, mean, squares, minimum, maximum }: Summary,
+  { scale, offset }: Scaling,
+): ValueBounds {
+  const one = minimum * scale + offset
+  const other = maximum * scale + offset
+  return {
+    low: Math.min(one, other),
+    high: Math.max(one, other),
+    mean: mean * scale + offset,
+    deviation: Math.sqrt(squares / weight) * Math.abs(scale),
+  }
+}
+
+/**
+ * The least and the largest part of pixels whose values differ by more than the threshold.
+ *
+ * @param isWhole whether the means and deviations are those of the same pixels
+ */
+function shareBeyond(
+  before: ValueBounds,
+  after: ValueBounds,
+  threshold: number,
+  isWhole: boolean,
+): [least: number, most: number] {
+  if (before.high <= 0 && before.low < 0) {
+    return shareBeyond(negated(before), negated(after), threshold, isWhole)
+  }
+  // Between values of both signs, a part of them is no line that the difference lies above or below.
+  if (before.low < 0) return [0, 1]
+  const part = threshold * ROUNDING
+  // Above: after - (1 + part) before > 0. Below: (1 - part) before - after > 0.
+  const above = shareAbove(after, before, 1 + part, isWhole)
+  const below = shareAbove(negated(after), negated(before), 1 - part, isWhole)
+  return [Math.max(above[0], below[0]), Math.min(1, above[1] + below[1])]
+}
+
+/**
+ * The least and the largest part of pixels for which `one - factor * other` is above 0: by the ends of that, or else
+ * by its mean and deviation (Cantelli's inequality; two deviations add up at most).
+ */
+function shareAbove(
+  one: ValueBounds,
+  other: ValueBounds,
+  factor: number,
+  isWhole: boolean,
+): [least: number, most: number] {
+  const products = [factor * other.low, factor * other.high]
+  if (one.low - Math.max(...products) > 0) return [1, 1]
+  if (one.high - Math.min(...products) <= 0) return [0, 0]
+  if (!isWhole) return [0, 1]
+  const mean = one.mean - factor * other.mean
+  const variance = (one.deviation + Math.abs(factor) * other.deviation) ** 2
+  const beyondMean = variance / (variance + mean * mean)
+  if (mean > 0) return [1 - beyondMean, 1]
+  return mean < 0 ? [0, beyondMean] : [0, 1]
+}
+
+function negated({ low, high, mean, deviation }: ValueBounds): ValueBounds {
+  return { low: -high, high: -low, mean: -mean, deviation }
+}
