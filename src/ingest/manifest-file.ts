@@ -16,7 +16,7 @@ export const LayerEntry = Type.Object(
   {
     file: Type.Optional(Type.String({ minLength: 1 })),
     files: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: MAX_FILES })),
-    band: Type.Integer({ minimum: 1, default: 1 }),
+    band: Type.Union([Type.Integer({ minimum: 1 }), Type.String()], { default: 1 }),
     input: Type.Optional(Label),
     scenario: Type.Optional(Label),
     unit: Type.String(),

@@ -156,6 +156,7 @@ function describe(error: ErrorObject, known: { manifest: string[]; layer: string
     return { path, message: 'must be a mapping of keys to values' }
   }
   if (keyword === 'type' && params.type === 'boolean') return { path, message: 'must be true or false' }
+  if (field === 'band') return { path, message: 'must be a number from 1, or the name of a band' }
   if (field === 'nodata') return { path, message: 'must be a number, nan or none' }
   if (keyword === 'const') return { path, message: `must be ${params.allowedValue}` }
   return { path, message: error.message ?? 'is not valid' }

@@ -37,6 +37,15 @@ async function tilesOf(code: string): Promise<unknown[]> {
   return rows
 }
 
+/** Of all values of a release. */
+async function sumOf(code: string): Promise<number> {
+  const { rows } = await sql<{ sum: number }>`
+    select round(sum(mean * valid_count)) as sum
+    from layer join release on release.id = layer.release_id
+    where release.code = ${code}`.execute(ingest.database.writer)
+  return Number(rows[0]?.sum)
+}
+
 /** Loads a layer into a month of its own; answers with the code of its release. */
 async function load(layer: Record<string, unknown>, month: string): Promise<string> {
   const text = manifestText([layer], { forecast_period: month })
@@ -52,6 +61,14 @@ describe('files that lie side by side', () => {
     const named = ['south-east', 'north-west', 'south-west', 'north-east', 'north-west']
     const files = named.map((corner) => kindFixture(`mosaic-${corner}.tif`))
     expect(await tilesOf(await load({ files }, '2024-03'))).toEqual(whole)
+  })
+
+  test('have bands of one name under whatever number', async () => {
+    const files = ['names.tif', 'names-east.tif'].map(kindFixture)
+    const code = await load({ files, band: 'Urea' }, '2024-06')
+    const west = await load({ file: files[0], band: 'Urea' }, '2023-01')
+    const east = await load({ file: files[1], band: 'Urea' }, '2023-02')
+    expect(await sumOf(code)).toBe((await sumOf(west)) + (await sumOf(east)))
   })
 
   test('have no value where none of them has pixels, though each of theirs is one', async () => {

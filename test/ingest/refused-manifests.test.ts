@@ -83,7 +83,7 @@ describe('manifests', () => {
       'numbers out of range',
       `${HEAD}layers:\n${layer('scenario: Normal', 'unit: kg/ha', 'band: 0', 'decimals: 11', 'scale: 0')}`,
       [
-        'manifest.yaml:11: layers[0].band must be >= 1',
+        'manifest.yaml:11: layers[0].band must be a number from 1, or the name of a band',
         'manifest.yaml:12: layers[0].decimals must be <= 10',
       ].join('\n'),
     ],

@@ -1,6 +1,6 @@
 // Runs on a server alone: what is refused never gets to the database.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { fixture } from './fixtures.ts'
+import { fixture, kindFixture } from './fixtures.ts'
 import { createRefusingIngest, type RefusingIngest } from './refusals.ts'
 import { TAGS, type TiffOptions } from './tiff.ts'
 
@@ -158,6 +158,36 @@ describe('bands that cannot be used', () => {
     expect(await ingest.refusalOfFile(fixture('bands-pixel-int16.tif'), { band: 4 })).toBe(
       'bands-pixel-int16.tif has 3 bands; band 4 is not there.',
     )
+  })
+
+  test('one that is called otherwise, or as another', async () => {
+    const names = kindFixture('names.tif')
+    expect(await ingest.refusalOfFile(names, { band: 'urea' })).toBe(
+      `${names} has no band "urea": it has 1 "Urea", 2 "DAP & NPS", 3 "Engrais composé".`,
+    )
+    expect(await ingest.refusalOfFile(fixture('type-uint8.tif'), { band: 'Urea' })).toBe(
+      'type-uint8.tif has no band "Urea": its bands have no names.',
+    )
+    const described = (sample: number) =>
+      `<Item name="DESCRIPTION" sample="${sample}" role="description">Urea</Item>`
+    const metadata = `<GDALMetadata>${described(0)}${described(1)}</GDALMetadata>\0`
+    const file = await raster('twice.tif', {
+      row: () => new Float32Array(40),
+      tags: {
+        277: ['short', [2]],
+        258: ['short', [32, 32]],
+        339: ['short', [3, 3]],
+        42112: ['ascii', metadata],
+      },
+    })
+    expect(await ingest.refusalOfFile(file, { band: 'Urea' })).toBe(
+      'twice.tif has several bands "Urea": 1, 2; give the number.',
+    )
+  })
+
+  test('one of a file whose words on its bands are damaged', async () => {
+    const file = await raster('words.tif', { tags: { 42112: ['ascii', '<GDALMetadata><Item\0'] } })
+    expect(await ingest.refusalOfFile(file)).toMatch(/^What words\.tif says of its bands is damaged: .+\.$/)
   })
 
   test.each([

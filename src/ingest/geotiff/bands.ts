@@ -1,11 +1,14 @@
 import type { GeoTIFFImage } from 'geotiff'
 import { OperatorError } from '#src/errors.ts'
 import type { PixelType } from '#src/raster/pixels.ts'
+import type { BandText } from './internal-metadata.ts'
 import type { SampleLayout } from './samples.ts'
 import type { SideMetadata } from './side-metadata.ts'
 
 /** What a GeoTIFF says of one of its bands. */
 export interface Band {
+  /** From 1. */
+  number: number
   pixelType: PixelType
   /** As written in the file: for Float32 pixels it still has to be rounded to one. NaN is possible. */
   nodata: number | undefined
@@ -23,28 +26,35 @@ const FLOAT = 3
 /** How the samples of an image look in memory; all its bands are alike. */
 export type SampleType = Pick<SampleLayout, 'pixelType' | 'bytes' | 'float' | 'packed' | 'integers64'>
 
+/** What an image, what GDAL has written into it and what lies beside it say of its bands. */
+export interface BandSources {
+  image: GeoTIFFImage
+  type: SampleType
+  inside: Map<number, BandText>
+  side: SideMetadata | undefined
+  path: string
+}
+
 /**
  * What is said of a band in the file and beside it. Where both say something, they are followed as GDAL does,
- * so that operators get what they see elsewhere: the nodata value beside the file, the scale and offset in it.
+ * so that operators get what they see elsewhere: the nodata value beside the file, the rest in it.
  *
- * @param band from 1
+ * @param named its number from 1, or its name, which GDAL calls its description
  * @throws {OperatorError} when the band is not there
  */
-export async function bandOf(
-  image: GeoTIFFImage,
-  { pixelType }: SampleType,
-  band: number,
-  path: string,
-  side: SideMetadata | undefined,
-): Promise<Band> {
+export function bandOf(sources: BandSources, named: number | string): Band {
+  const { image, type, inside: all, side, path } = sources
+  const number = typeof named === 'number' ? named : numberOf(named, sources)
   const count = image.getSamplesPerPixel()
-  if (band > count) {
-    throw new OperatorError(`${path} has ${count} band${count === 1 ? '' : 's'}; band ${band} is not there.`)
+  if (number > count) {
+    throw new OperatorError(
+      `${path} has ${count} band${count === 1 ? '' : 's'}; band ${number} is not there.`,
+    )
   }
-  const metadata = (await image.getGDALMetadata(band - 1)) ?? {}
-  const beside = side?.bands.get(band)
+  const metadata = all.get(number)
+  const beside = side?.bands.get(number)
   const [nodataInside, nodataBeside] = [nodataOf(image), numberIn(beside?.nodata)]
-  const inside = { scale: numberIn(metadata.SCALE), offset: numberIn(metadata.OFFSET) }
+  const inside = { scale: numberIn(metadata?.scale), offset: numberIn(metadata?.offset) }
   // They belong together: a file that has one of them has both, of which one says nothing.
   const { scale, offset } =
     inside.scale === undefined && inside.offset === undefined
@@ -53,7 +63,8 @@ export async function bandOf(
   const differs =
     nodataInside !== undefined && nodataBeside !== undefined && !Object.is(nodataInside, nodataBeside)
   return {
-    pixelType,
+    number,
+    pixelType: type.pixelType,
     nodata: nodataBeside ?? nodataInside,
     scale: scale ?? 1,
     offset: offset ?? 0,
@@ -63,6 +74,26 @@ export async function bandOf(
         ]
       : [],
   }
+}
+
+/** Names that a refusal lists. */
+const LISTED_NAMES = 20
+
+function numberOf(name: string, { image, inside, side, path }: BandSources): number {
+  const names = Array.from({ length: image.getSamplesPerPixel() }, (_, index) => {
+    return (inside.get(index + 1)?.description ?? side?.bands.get(index + 1)?.description)?.trim()
+  })
+  const numbers = names.flatMap((other, index) => (other === name ? [index + 1] : []))
+  const [number] = numbers
+  if (number !== undefined && numbers.length === 1) return number
+  if (number !== undefined) {
+    throw new OperatorError(`${path} has several bands "${name}": ${numbers.join(', ')}; give the number.`)
+  }
+  const named = names.flatMap((other, index) => (other ? [`${index + 1} "${other}"`] : []))
+  const more = named.length > LISTED_NAMES ? ` and ${named.length - LISTED_NAMES} more` : ''
+  throw new OperatorError(
+    `${path} has no band "${name}": ${named.length === 0 ? 'its bands have no names' : `it has ${named.slice(0, LISTED_NAMES).join(', ')}${more}`}.`,
+  )
 }
 
 /** @throws {OperatorError} when pixels of this type cannot be stored */

@@ -11,6 +11,7 @@ import { crsOf } from './crs.ts'
 import { crsOfText, type FileCrs } from './crs-text.ts'
 import { examineDirectories } from './directories.ts'
 import { gridOf } from './geotransform.ts'
+import { readInternalMetadata } from './internal-metadata.ts'
 import { alphaBandOf, alphaMask, internalMask, type Mask, sideMask } from './masks.ts'
 import { readSideMetadata, type SideMetadata } from './side-metadata.ts'
 import { refuseAbsurdSize, refuseInflated } from './size.ts'
@@ -31,7 +32,8 @@ export interface RasterFile {
   alphaBand: number | undefined
   /** Where masks are that lie beside it. */
   maskPaths: string[]
-  band(band: number): Promise<Band>
+  /** By its number from 1, or its name. */
+  band(named: number | string): Band
   /** The pixels of some bands (from 1) in a window, row by row, one array a band. */
   read(window: Window, bands: number[]): Promise<Pixels[]>
   close(): Promise<void>
@@ -66,6 +68,7 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
   refuseInflated(image, type, file.fileSize, path)
   const blocks = blocksOf(image, type, file, path)
   const side = await readSideMetadata(path)
+  const inside = await readInternalMetadata(image, path)
   const grid = gridOf(image, path, { first: side?.geotransform, last: await readWorldFile(path) })
   const alphaBand = alphaBandOf(image)
   const masks = alphaBand === undefined ? [] : [alphaMask(blocks, alphaBand, path)]
@@ -84,7 +87,7 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
     })),
     alphaBand,
     maskPaths: beside ? [beside.path] : [],
-    band: (band) => bandOf(image, type, band, path, side).catch((error) => refuseDamaged(path, error)),
+    band: (named) => bandOf({ image, type, inside, side, path }, named),
     read: (window, bands) =>
       blocks.read(window, bands).catch((error) => refuseUnreadWindow(path, window, error)),
     close: async () => {

@@ -18,13 +18,14 @@ import { unreadBeside } from './unread.ts'
 /** The files that a layer is in: one, or several that lie side by side. */
 export type LayerFiles = readonly [RasterFile, ...RasterFile[]]
 
-/** A layer together with the band of its files that it is read from. */
+/** A layer together with the bands of its files that it is read from. */
 export interface FileLayer {
   layer: LayerSource
   grid: Grid
   files: LayerFiles
   pieces: Piece[]
-  band: number
+  /** The band of each file, from 1. */
+  bands: number[]
   /** The nodata value as pixels of the files have it. */
   fileNodata: number | undefined
   /** Whether the masks of the files say which pixels are missing. */
@@ -55,9 +56,12 @@ export async function openLayer(
 ): Promise<FileLayer> {
   const [first, ...others] = files
   const band = await meantBand(first, entry, remarks)
+  const bands = [band.number]
   const srid = await sridOf(db, first, entry, remarks.notes)
   for (const other of others) {
-    refuseOther(first, band, other, await meantBand(other, entry, remarks))
+    const ofOther = await meantBand(other, entry, remarks)
+    refuseOther(first, band, other, ofOther)
+    bands.push(ofOther.number)
     if ((await sridOf(db, other, entry, remarks.notes)) !== srid) refuseDifference(first, other, 'a CRS')
   }
   const { grid, pieces } = await placed(db, files, srid)
@@ -77,12 +81,12 @@ export async function openLayer(
       offset: band.offset,
       decimals: entry.decimals,
       ...stored,
-      origin: originOf(files, entry.band),
+      origin: originOf(files, entry),
     },
     grid: { srid, ...grid },
     files,
     pieces,
-    band: entry.band,
+    bands,
     fileNodata: band.nodata,
     masked,
     pixelBytes: reading + (pieces.length > 1 ? bytesOf(stored.pixelType) : 0),
@@ -100,10 +104,10 @@ async function meantBand(
   entry: ManifestLayer,
   { notes, notHonoured }: Remarks,
 ): Promise<Band> {
-  const band = await file.band(entry.band)
+  const band = file.band(entry.band)
   for (const sentence of await unreadBeside(file.path)) notHonoured.add(sentence)
   if (entry.nodata === undefined) for (const note of band.notes) notes.add(note)
-  if (isMasked(file, entry)) sayAlpha(file, entry, notes)
+  if (isMasked(file, entry)) sayAlpha(file, band, notes)
   const said = entry.nodata ?? band.nodata
   const nodata = typeof said === 'number' && !Number.isNaN(said) ? said : undefined
   if (nodata !== undefined && storedNodata(band.pixelType, nodata) === undefined) {
@@ -114,10 +118,10 @@ async function meantBand(
   return { ...band, nodata, scale: entry.scale ?? band.scale, offset: entry.offset ?? band.offset }
 }
 
-function sayAlpha({ path, alphaBand }: RasterFile, { band }: ManifestLayer, notes: Set<string>): void {
-  if (band === alphaBand) {
+function sayAlpha({ path, alphaBand }: RasterFile, { number }: Band, notes: Set<string>): void {
+  if (number === alphaBand) {
     throw new OperatorError(
-      `Band ${band} of ${path} is an alpha band, which says where the others have values; where it has values of its own, give the layer "mask: none".`,
+      `Band ${number} of ${path} is an alpha band, which says where the others have values; where it has values of its own, give the layer "mask: none".`,
     )
   }
   if (alphaBand !== undefined) {
@@ -150,7 +154,7 @@ function storedAs({ pixelType, nodata }: Band, gaps: boolean): StoredBand {
   return gaps ? storedWithGaps(pixelType, nodata) : { pixelType, nodata: storedNodata(pixelType, nodata) }
 }
 
-function originOf([first, ...others]: LayerFiles, band: number): string {
+function originOf([first, ...others]: LayerFiles, { band }: ManifestLayer): string {
   const more = others.length === 0 ? '' : ` and ${others.length} more`
-  return `${basename(first.path)}${more} band ${band}`
+  return `${basename(first.path)}${more} band ${typeof band === 'number' ? band : `"${band}"`}`
 }

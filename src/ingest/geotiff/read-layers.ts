@@ -32,7 +32,7 @@ async function readPiece(
   const window = { ...from, width, height }
   const found = await file.read(
     window,
-    layers.map(({ band }) => band),
+    layers.map(({ bands }) => bands[number] as number),
   )
   const pixels = found.map((band, index) => {
     const { layer, fileNodata } = layers[index] as FileLayer
@@ -45,7 +45,7 @@ async function readPiece(
   for (const mask of file.masks) {
     const masks = await mask.read(
       window,
-      masked.map(({ band }) => band),
+      masked.map(({ bands }) => bands[number] as number),
     )
     masked.forEach((layer, index) => {
       markMasked(
@@ -87,13 +87,13 @@ function paste(
   return undefined
 }
 
-function refuseOverlap({ files, pieces, grid, band }: FileLayer, piece: Piece, at: Disagreement): never {
+function refuseOverlap({ files, pieces, grid, bands }: FileLayer, piece: Piece, at: Disagreement): never {
   const pixel = { ...at, width: 1, height: 1 }
   const before = pieces.slice(0, pieces.indexOf(piece)).filter((other) => pieceIn(pixel, other))
   const others = [...new Set(before.map(({ file }) => files[file]?.path))].join(' or ')
   const [there, value] = at.values
   throw new OperatorError(
-    `${files[piece.file]?.path} has ${value} in band ${band} at ${placeOf(grid, at)}, where ${others} has ${there}: files of one layer overlap only where they are equal or one has no value.`,
+    `${files[piece.file]?.path} has ${value} in band ${bands[piece.file]} at ${placeOf(grid, at)}, where ${others} has ${there}: files of one layer overlap only where they are equal or one has no value.`,
   )
 }
 

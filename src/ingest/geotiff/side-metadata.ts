@@ -1,8 +1,9 @@
-import { parseXml, XmlElement } from '@rgrove/parse-xml'
+import type { XmlElement } from '@rgrove/parse-xml'
 import { OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/caught.ts'
 import type { Affine } from './affine.ts'
+import type { BandText } from './internal-metadata.ts'
 import { readSmallFile } from './small-files.ts'
+import { childrenOf, rootOf } from './xml.ts'
 
 /** What GDAL keeps of a raster in a file beside it, since the raster's own format or its reader could not. */
 export interface SideMetadata {
@@ -14,10 +15,8 @@ export interface SideMetadata {
   bands: Map<number, SideBand>
 }
 
-interface SideBand {
-  nodata: string | undefined
-  scale: string | undefined
-  offset: string | undefined
+interface SideBand extends BandText {
+  nodata?: string
 }
 
 /** It may have histograms, and tables of classes. */
@@ -32,7 +31,10 @@ export async function readSideMetadata(imagePath: string): Promise<SideMetadata 
   const path = `${imagePath}.aux.xml`
   const text = await readSmallFile(path, MAX_BYTES)
   if (text === undefined) return undefined
-  const root = rootOf(text, path)
+  const root = rootOf(text, 'PAMDataset', path)
+  if (!root) {
+    throw new OperatorError(`${path} is not what GDAL keeps of a raster: it is no PAMDataset.`)
+  }
   return {
     path,
     crs: textOf(root, 'SRS'),
@@ -44,26 +46,11 @@ export async function readSideMetadata(imagePath: string): Promise<SideMetadata 
           nodata: textOf(band, 'NoDataValue'),
           scale: textOf(band, 'Scale'),
           offset: textOf(band, 'Offset'),
+          description: textOf(band, 'Description'),
         },
       ]),
     ),
   }
-}
-
-function rootOf(text: string, path: string): XmlElement {
-  try {
-    const { root } = parseXml(text)
-    if (root?.name === 'PAMDataset') return root
-  } catch (error) {
-    throw new OperatorError(`${path} is damaged: ${messageOf(error).split('\n')[0]}.`)
-  }
-  throw new OperatorError(`${path} is not what GDAL keeps of a raster: it is no PAMDataset.`)
-}
-
-function childrenOf(element: XmlElement, name: string): XmlElement[] {
-  return element.children.filter(
-    (child): child is XmlElement => child instanceof XmlElement && child.name === name,
-  )
 }
 
 function textOf(element: XmlElement, name: string): string | undefined {

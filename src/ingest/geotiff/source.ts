@@ -96,12 +96,12 @@ async function checksumOf({ source, licence, synthetic }: Manifest, layers: File
     for (const path of paths) if (!files.has(path)) files.set(path, await checksumOfFile(path))
     return paths.map((path) => files.get(path) as string)
   }
-  for (const { layer, grid, files, pieces, band, fileNodata, masked } of layers.toSorted((a, b) =>
+  for (const { layer, grid, files, pieces, bands, fileNodata, masked } of layers.toSorted((a, b) =>
     compareLayers(a.layer, b.layer),
   )) {
     const { origin: _, ...meaning } = layer
     const contents = await all(files.map(({ path }) => path))
-    const content = contents.length === 1 ? contents[0] : [contents, pieces]
+    const [content, band] = contents.length === 1 ? [contents[0], bands[0]] : [[contents, pieces], bands]
     const masks = masked ? ['masked', ...(await all(files.flatMap(({ maskPaths }) => maskPaths)))] : []
     hash.update(JSON.stringify([meaning, grid, content, band, fileNodata, ...masks]))
   }
