@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { nameOfCrs } from '#src/database/crs.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { type LayerSummary, listLayers } from '#src/domains/releases/layer-queries.ts'
 import type { ReleaseRow } from '#src/domains/releases/queries.ts'
@@ -36,9 +37,10 @@ export async function reportOf(
   statistics: Map<LayerSource, Statistics>,
   published: ReleaseRow | undefined,
 ): Promise<string> {
+  const names = await Promise.all(release.coverages.map(({ grid }) => nameOfCrs(db, grid.srid)))
   return [
     ...release.coverages.flatMap((coverage, index) =>
-      coverageReport(coverage, extents[index] as Extent, statistics),
+      coverageReport(coverage, names[index] as string, extents[index] as Extent, statistics),
     ),
     ...(await differences(db, release, statistics, published)),
     'Nothing was written.',
@@ -47,6 +49,7 @@ export async function reportOf(
 
 function coverageReport(
   { grid, layers }: CoverageSource,
+  crs: string,
   extent: Extent,
   statistics: Map<LayerSource, Statistics>,
 ): string[] {
@@ -64,7 +67,7 @@ function coverageReport(
     ]
   })
   return [
-    `grid: ${grid.width} x ${grid.height} pixels of ${grid.pixelWidth} x ${Math.abs(grid.pixelHeight)} ${unit}, EPSG:${grid.srid}`,
+    `grid: ${grid.width} x ${grid.height} pixels of ${grid.pixelWidth} x ${Math.abs(grid.pixelHeight)} ${unit}, ${crs}`,
     `extent: ${[extent.west, extent.south, extent.east, extent.north].map((degrees) => degrees.toFixed(5)).join(', ')} (west, south, east, north)`,
     table(['LAYER', 'UNIT', 'TYPE', 'VALID', 'MINIMUM', 'MAXIMUM', 'MEAN', 'FROM'], rows),
     '',

@@ -41,6 +41,19 @@ export async function projOf(db: Kysely<Tables>, srid: number): Promise<string |
   return rows[0]?.proj
 }
 
+/** What people call what PostGIS knows: a code, or else a name or a PROJ string. */
+export async function nameOfCrs(db: Kysely<Tables>, srid: number): Promise<string> {
+  const { rows } = await sql<{ name: string }>`
+    select
+      case
+        when upper(auth_name) in ('EPSG', 'ESRI') then upper(auth_name) || ':' || auth_srid
+        else coalesce(substring(srtext from '"[^"]+"'), nullif(proj4text, ''))
+      end as name
+    from spatial_ref_sys
+    where srid = ${srid}`.execute(db)
+  return rows[0]?.name ?? `the CRS ${srid}`
+}
+
 /** Whether PROJ can make anything of the text of a CRS. */
 export async function isCrs(db: Kysely<Tables>, { wkt, proj }: CrsText): Promise<boolean> {
   const transformed = sql`

@@ -1,4 +1,5 @@
 import type { Database } from '#src/database/client.ts'
+import { nameOfCrs } from '#src/database/crs.ts'
 import type { Finding } from '#src/database/findings.ts'
 import { inTransaction } from '#src/database/transaction.ts'
 import {
@@ -107,8 +108,9 @@ export async function extentOrRefuse(database: Database, coverage: CoverageSourc
   const { grid, layers } = coverage
   const extent = await extentOf(database.writer, grid).catch(() => undefined)
   if (!extent || !liesOnEarth(extent, coverage)) {
+    const crs = await nameOfCrs(database.writer, grid.srid)
     throw new OperatorError(
-      `${layers[0]?.origin} has a grid that does not lie on the Earth in EPSG:${grid.srid}: is that its CRS?`,
+      `${layers[0]?.origin} has a grid that does not lie on the Earth in ${crs}: is that its CRS?`,
     )
   }
   return extent

@@ -136,6 +136,27 @@ describe('CRSs that cannot be used', () => {
     )
   })
 
+  const pole = '+proj=ob_tran +o_proj=longlat +o_lon_p=-162 +o_lat_p=39.25 +lon_0=180 +datum=WGS84'
+  test.each([
+    ['PROJ', pole],
+    ['PROJ in WKT 1', `PROJCS["turned",GEOGCS["WGS 84"],EXTENSION["PROJ4","${pole} +wktext"]]`],
+    ['WKT 2', 'GEOGCRS["turned",BASEGEOGCRS["WGS 84"],DERIVINGCONVERSION["turned"]]'],
+  ])('a rotated pole, as %s has it', async (_, srs) => {
+    expect(await ingest.refusalOfFile(fixture('type-uint8.tif'), { srs })).toBe(
+      'type-uint8.tif has a CRS with a rotated pole, whose degrees are none of longitude and latitude: warp it with gdalwarp -t_srs EPSG:4326.',
+    )
+  })
+
+  test('one without a code in which the grid is not on the Earth, by its name', async () => {
+    const sinusoidal = '+proj=sinu +lon_0=0 +R=6371007.181 +units=m +no_defs'
+    const file = await raster('sinusoidal.tif', {
+      tags: { [TAGS.tiepoints]: ['double', [0, 0, 0, 9e7, 9e7, 0]] },
+    })
+    expect(await ingest.refusalOfFile(file, { srs: sinusoidal })).toBe(
+      `sinusoidal.tif band 1 has a grid that does not lie on the Earth in ${sinusoidal}: is that its CRS?`,
+    )
+  })
+
   test('the srid of another one, in which the grid is not on the Earth', async () => {
     expect(await ingest.refusalOfFile(fixture('crs-32637.tif'), { srid: 4326 })).toBe(
       'crs-32637.tif band 1 has a grid that does not lie on the Earth in EPSG:4326: is that its CRS?',

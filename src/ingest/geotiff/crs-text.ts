@@ -8,6 +8,8 @@ export type FileCrs =
   /** A projection without a code of what has one. */
   | { kind: 'projection'; proj: string; of: number }
   | { kind: 'unnamed-wgs84' }
+  /** Degrees, though none of longitude and latitude. */
+  | { kind: 'rotated-pole' }
   | { kind: 'unknown'; reason: string }
 
 /** Keywords that WKT of a CRS begins with, of its versions 1 and 2, by whether it is in degrees. */
@@ -16,6 +18,9 @@ const PROJECTED_WKT = /^(PROJCS|PROJCRS|PROJECTEDCRS)\s*\[/i
 /** What is around another CRS, with heights or a transformation; what it is around decides. */
 const WRAPPED_WKT = /^(BOUNDCRS|COMPD_CS|COMPOUNDCRS)\s*\[/i
 const AROUND_PROJECTED = /\b(PROJCS|PROJCRS|PROJECTEDCRS)\s*\[/i
+/** A pole that is elsewhere: as PROJ says it, also inside of WKT, and as WKT 2 does. */
+const ROTATED_POLE =
+  /\+proj=ob_tran\b.*\+o_proj=(?:longlat|latlong|latlon|lonlat)\b|\+o_proj=(?:longlat|latlong|latlon|lonlat)\b.*\+proj=ob_tran\b|^(?:GEOGCRS|GEODCRS|GEODETICCRS|GEOGRAPHICCRS)\b.*\bDERIVINGCONVERSION\s*\[/is
 const QUOTED = /"[^"]*"/g
 const CODE = /^(EPSG|ESRI):(\d{1,9})$/i
 
@@ -34,6 +39,7 @@ export function crsOfText(text: string): FileCrs | undefined {
   const trimmed = text.trim()
   const code = CODE.exec(trimmed)?.[2] ?? (isWkt(trimmed) ? OUTER_CODE.exec(trimmed)?.[1] : undefined)
   if (code) return { kind: 'epsg', code: Number(code) }
+  if (ROTATED_POLE.test(trimmed)) return { kind: 'rotated-pole' }
   if (WGS84_WKT.test(trimmed)) return { kind: 'epsg', code: 4326 }
   if (isWkt(trimmed)) return crsOfWkt(trimmed)
   return /^\+proj=\w/.test(trimmed)

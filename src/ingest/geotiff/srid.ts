@@ -30,6 +30,11 @@ export async function sridOf(
   if (crs.kind === 'unknown') {
     throw new OperatorError(`${file.path} has an unknown CRS: ${crs.reason}; give the layer's srid or srs.`)
   }
+  if (crs.kind === 'rotated-pole') {
+    throw new OperatorError(
+      `${file.path} has a CRS with a rotated pole, whose degrees are none of longitude and latitude: warp it with gdalwarp -t_srs EPSG:4326.`,
+    )
+  }
   if (crs.kind === 'unnamed-wgs84') {
     notes.add(`${file.path} names no CRS, but its parameters are those of WGS 84: it is read as EPSG:4326.`)
     return 4326
