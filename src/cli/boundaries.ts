@@ -17,6 +17,7 @@ interface BoundariesOptions extends Output {
   nameProperty?: string
   parentProperty?: string
   encoding?: string
+  layer?: string
   source?: string
   licence?: string
   strict?: boolean
@@ -25,7 +26,10 @@ interface BoundariesOptions extends Output {
 
 export const boundariesCommand = new Command('boundaries')
   .description('Load the administrative areas of one level of a country, in the place of those there are.')
-  .argument('<file...>', 'GeoJSON FeatureCollections or shapefiles (.shp, .zip), in WGS 84')
+  .argument(
+    '<file...>',
+    'GeoJSON FeatureCollections, shapefiles (.shp), zip archives of one of them, or GeoPackages (.gpkg), in WGS 84',
+  )
   .requiredOption('--country <code>', 'the country, for example eth')
   .requiredOption('--level <number>', `0 for the country itself, down to ${MAX_LEVEL}`, readLevel)
   .option('--code-property <name>', 'the property with the code of an area; guessed when left out')
@@ -38,6 +42,7 @@ export const boundariesCommand = new Command('boundaries')
     '--encoding <name>',
     'what the texts of a shapefile are in, such as windows-1252; by its label when left out',
   )
+  .option('--layer <name>', 'of a GeoPackage or an archive; the one named after the level when left out')
   .option('--source <text>', 'whose boundaries they are, for the catalog')
   .option('--licence <text>', 'their licence, for the catalog')
   .option('--strict', 'refuse files in which anything must be repaired, dropped or linked anew')
@@ -47,6 +52,7 @@ export const boundariesCommand = new Command('boundaries')
     // A file can be missing without a database: say so before one is opened.
     const reading = {
       level: options.level,
+      ...(options.layer !== undefined && { layer: options.layer }),
       ...(options.encoding && { encoding: givenEncoding(options.encoding) }),
     }
     const files = await Promise.all(paths.map((path) => openBoundaryFile(path, reading)))

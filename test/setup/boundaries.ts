@@ -33,8 +33,8 @@ export async function loadFile(
   level: number,
   options: Partial<LoadRequest> & Partial<Reading> = {},
 ): Promise<LoadReport | undefined> {
-  const { encoding, ...request } = options
-  const reading = encoding ? { encoding } : {}
+  const { encoding, layer, ...request } = options
+  const reading = { ...(encoding && { encoding }), ...(layer && { layer }) }
   const { report } = await loadBoundaries(database, {
     files: [await openBoundaryFile(path, { level, ...reading })],
     country,

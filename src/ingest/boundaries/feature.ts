@@ -20,6 +20,8 @@ export interface Reading {
   level: number
   /** What texts are in, where the file does not say, or not truly. */
   encoding?: Encoding
+  /** Which layer is meant, where a file has several. */
+  layer?: string
 }
 
 /** Is told what had to be guessed about a file. */

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
+import type { Readable } from 'node:stream'
 import { JSONParser, TokenType } from '@streamparser/json'
 import { OperatorError } from '#src/errors.ts'
 import { type FeatureFile, MAX_POSITIONS, type RawFeature } from './feature.ts'
@@ -19,10 +20,16 @@ const MAX_FEATURE_CHARACTERS = 24 * 2 ** 20
 /** A GeoJSON FeatureCollection. It is read as a stream, so that its size does not matter, but that of a feature. */
 export function geoJsonFile(path: string): FeatureFile {
   const name = basename(path)
-  return { name, paths: [path], reading: [], features: () => readFeatures(path, name) }
+  return {
+    name,
+    paths: [path],
+    reading: [],
+    features: () => geoJsonFeatures(name, createReadStream(path, { highWaterMark: CHUNK_BYTES })),
+  }
 }
 
-async function* readFeatures(path: string, name: string): AsyncGenerator<RawFeature> {
+/** The features of a GeoJSON file, from its bytes. */
+export async function* geoJsonFeatures(name: string, bytes: Readable): AsyncGenerator<RawFeature> {
   let features: RawFeature[] = []
   let count = 0
   let type: unknown
@@ -54,7 +61,7 @@ async function* readFeatures(path: string, name: string): AsyncGenerator<RawFeat
   }
 
   const decoder = new TextDecoder('utf-8', { fatal: true })
-  for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
+  for await (const chunk of bytes) {
     const text = decoded(chunk)
     characters += text.length
     if (characters > MAX_FEATURE_CHARACTERS) refuseLarge(name, count, `${MAX_FEATURE_CHARACTERS} characters`)

@@ -3,7 +3,14 @@ import { extname } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
 import type { FeatureFile, Reading } from './feature.ts'
 import { geoJsonFile } from './geojson.ts'
-import { shapefile, zippedShapefile } from './shapefile.ts'
+import { geoPackage } from './geopackage.ts'
+import { shapefile } from './shapefile.ts'
+import { zippedFile } from './zipped.ts'
+
+/** Endings of files that may have several layers. */
+const LAYERED = ['.gpkg', '.zip']
+/** Endings of files whose texts may be in any encoding. */
+const ENCODED = ['.shp', '.zip']
 
 /**
  * Opens a file of boundaries by its name's ending.
@@ -18,15 +25,26 @@ export async function openBoundaryFile(path: string, reading: Reading): Promise<
   })
   if (!found.isFile()) throw new OperatorError(`${path} is not a file.`)
   if (found.size === 0) throw new OperatorError(`${path} is empty.`)
-  switch (extname(path).toLowerCase()) {
+  const ending = extname(path).toLowerCase()
+  if (reading.layer !== undefined && !LAYERED.includes(ending)) {
+    throw new OperatorError(`${path} has no layers: --layer is for GeoPackages and archives.`)
+  }
+  if (reading.encoding !== undefined && !ENCODED.includes(ending)) {
+    throw new OperatorError(`${path} says what its texts are in: --encoding is for shapefiles.`)
+  }
+  switch (ending) {
     case '.geojson':
     case '.json':
       return geoJsonFile(path)
     case '.shp':
       return shapefile(path, reading)
     case '.zip':
-      return zippedShapefile(path, reading)
+      return zippedFile(path, reading)
+    case '.gpkg':
+      return geoPackage(path, reading)
     default:
-      throw new OperatorError(`${path} is neither GeoJSON (.geojson, .json) nor a shapefile (.shp, .zip).`)
+      throw new OperatorError(
+        `${path} is neither GeoJSON (.geojson, .json), nor a shapefile (.shp), nor one of them in an archive (.zip), nor a GeoPackage (.gpkg).`,
+      )
   }
 }

@@ -4,13 +4,12 @@ import { basename, dirname, extname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
-import { openArchive } from './archive.ts'
 import { ByteReader } from './byte-reader.ts'
 import { recordsIn, surveyTexts } from './dbf.ts'
 import { chooseEncoding } from './encoding.ts'
 import type { FeatureFile, Noted, RawFeature, Reading } from './feature.ts'
-import { someOf } from './parents.ts'
 import { CutOff, shapesIn } from './shp.ts'
+import { isWgs84Wkt } from './wgs84.ts'
 
 /** The files that make up a shapefile, by their endings; .cpg names the encoding, .prj the CRS. */
 const PARTS = ['shp', 'dbf', 'prj', 'cpg'] as const
@@ -27,9 +26,9 @@ export async function shapefile(path: string, reading: Reading): Promise<Feature
   return {
     name: basename(path),
     paths,
-    reading: readingOf(reading),
+    reading: shapefileReading(reading),
     features: (noted) =>
-      featuresOf(
+      shapefileFeatures(
         basename(path),
         partsOf(paths, async (file) => createReadStream(file)),
         reading,
@@ -38,64 +37,27 @@ export async function shapefile(path: string, reading: Reading): Promise<Feature
   }
 }
 
-/**
- * A shapefile in a zip archive. Of several in it, the one named after the level is taken.
- *
- * @throws {OperatorError} when there is none, or it is not clear which one is meant
- */
-export function zippedShapefile(path: string, reading: Reading): FeatureFile {
-  const name = basename(path)
-  return {
-    name,
-    paths: [path],
-    reading: readingOf(reading),
-    async *features(noted) {
-      const archive = await openArchive(path, name)
-      try {
-        const chosen = chooseShapefile(name, archive.names, reading.level)
-        const files = archive.names.filter((entry) => stemOf(entry) === stemOf(chosen))
-        yield* featuresOf(`${name}/${basename(chosen)}`, partsOf(files, archive.open), reading, noted)
-      } finally {
-        archive.close()
-      }
-    },
-  }
-}
-
 /** Encodings were guessed otherwise once: what was loaded then may be loaded again. */
-function readingOf({ encoding }: Reading): string[] {
+export function shapefileReading({ encoding }: Reading): string[] {
   return ['encoding', encoding?.name ?? 'by label']
 }
 
-function partOf(name: string): Part | undefined {
+/** Which part of a shapefile a file is, by its ending; undefined where it is none. */
+export function partOf(name: string): Part | undefined {
   return PARTS.find((part) => name.toLowerCase().endsWith(`.${part}`))
 }
 
-function partsOf(files: string[], open: (file: string) => Promise<Readable>): Parts {
+export function partsOf(files: string[], open: (file: string) => Promise<Readable>): Parts {
   return Object.fromEntries(files.map((file) => [partOf(file), () => open(file)]))
 }
 
-function stemOf(name: string): string {
+/** The name of a file without its ending, which all parts of a shapefile share. */
+export function stemOf(name: string): string {
   return name.slice(0, name.length - extname(name).length)
 }
 
-function chooseShapefile(name: string, entries: string[], level: number): string {
-  const shapefiles = entries.filter((entry) => partOf(entry) === 'shp' && !entry.startsWith('__MACOSX/'))
-  if (shapefiles.length === 0) throw new OperatorError(`${name} holds no shapefile.`)
-  if (shapefiles.length === 1) return shapefiles[0] as string
-  // As COD-AB and geoBoundaries pack them: ..._adm2_..., ...-ADM2.shp beside ...-ADM2_simplified.shp.
-  const named = shapefiles.filter((entry) =>
-    new RegExp(`(adm|admin|admbnda_adm|gadm\\w*)_?${level}(?!\\d)`, 'i').test(basename(entry)),
-  )
-  const chosen = named.filter((entry) => !/simplified/i.test(entry))
-  if (chosen.length === 1) return chosen[0] as string
-  throw new OperatorError(
-    `${name} holds several shapefiles, and it is not clear which one has level ${level}: unpack it and name one of ${someOf(shapefiles)}.`,
-  )
-}
-
 /** The shapes and the records side by side: whatever the size of the files, one feature is in memory. */
-async function* featuresOf(
+export async function* shapefileFeatures(
   name: string,
   { shp, dbf, prj, cpg }: Parts,
   reading: Reading,
@@ -160,11 +122,8 @@ async function textOf(file: ByteReader): Promise<string> {
   return (await file.read(MAX_TEXT_BYTES)).toString('utf8')
 }
 
-/** The CRS as WKT: geographic, with the datum of WGS 84 in one of the spellings there are. */
-const WGS84_WKT = /^\s*(GEOGCS|GEOGCRS)\s*\[.*(D_WGS_1984|WGS_1984|WGS 84|World Geodetic System 1984)/is
-
 function refuseOtherCrs(name: string, wkt: string): void {
-  if (wkt.trim() === '' || WGS84_WKT.test(wkt)) return
+  if (wkt.trim() === '' || isWgs84Wkt(wkt)) return
   const crs = /^\s*\w+\s*\[\s*"([^"]*)"/.exec(wkt)?.[1] ?? wkt.slice(0, 50)
   throw new OperatorError(
     `${name} is in the CRS ${crs}, not in WGS 84: convert it with \`ogr2ogr -t_srs EPSG:4326 OUT.geojson IN.shp\`.`,

@@ -1,4 +1,6 @@
 // Runs on a server alone: the embedded database takes more memory than what is measured.
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { deflatedZeros, zipOfPacked } from '#test/ingest/bombs.ts'
 import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
@@ -8,6 +10,8 @@ import { type ShapeRecord, shapefileParts, writeShapefile, zipOf } from '#test/s
 
 /** What a command may take, whatever it is given. */
 const BOUND = 512 * 2 ** 20
+
+const GEOPACKAGE = join(import.meta.dirname, '../../fixtures/boundaries/shapes.gpkg')
 
 const REGION: ShapeRecord[] = [
   {
@@ -108,6 +112,17 @@ const BOMBS: [what: string, write: () => Promise<string>, says: string | RegExp]
         bytes.writeUInt16LE(0, 10)
       }),
     'areas.shp is not a shapefile that can be read: its .dbf has records of 0 bytes, which its fields do not fit into.\n',
+  ],
+  [
+    'a GeoPackage with a geometry of 16 million rings',
+    async () => {
+      const bytes = await readFile(GEOPACKAGE)
+      // Rows are stored from the end of a page on. A geometry has a header of 40 bytes, then the order of bytes, the type, and how many rings there are.
+      const geometry = bytes.indexOf(Buffer.from('GP\0'))
+      bytes.writeUInt32LE(16_000_000, geometry + 40 + 5)
+      return boundaryFile(bytes, 'areas.gpkg')
+    },
+    'areas.gpkg is not a GeoPackage that can be read: feature 2: it has more than 500000 positions and rings.\n',
   ],
   [
     'GeoJSON of a million lists in each other',

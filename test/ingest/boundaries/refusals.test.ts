@@ -288,7 +288,7 @@ describe('a file that cannot be loaded is refused in one sentence, and nothing c
     )
     const other = await boundaryFile('x', 'areas.kml')
     await expect(loadFile(database, other, 'eth', 1)).rejects.toThrow(
-      'areas.kml is neither GeoJSON (.geojson, .json) nor a shapefile (.shp, .zip).',
+      'areas.kml is neither GeoJSON (.geojson, .json), nor a shapefile (.shp), nor one of them in an archive (.zip), nor a GeoPackage (.gpkg).',
     )
   })
 })

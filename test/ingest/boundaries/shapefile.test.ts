@@ -57,6 +57,14 @@ describe('a shapefile', () => {
     expect(report).toMatchObject({ added: 1, reparented: [] })
   })
 
+  test('is loaded from a zip archive by its name, whatever its level', async () => {
+    const archive = zipOf({ regions: shapefileParts(REGIONS.slice(0, 1)), more: shapefileParts(REGIONS) })
+    const report = await loadFile(database, await boundaryFile(archive, 'eth.zip'), 'eth', 1, {
+      layer: 'Regions',
+    })
+    expect(report).toMatchObject({ added: 0, updated: 1, removed: 1 })
+  })
+
   test.each<[string, () => Promise<string>, string | RegExp]>([
     [
       'in another CRS',
@@ -103,12 +111,12 @@ describe('a shapefile', () => {
     [
       'in an archive that holds none',
       async () => boundaryFile(zipOf({}), 'a.zip'),
-      'a.zip holds no shapefile.',
+      'a.zip holds no shapefile and no GeoJSON.',
     ],
     [
       'among several of unclear level',
       async () => boundaryFile(zipOf({ a: shapefileParts(REGIONS), b: shapefileParts(ZONES) }), 'a.zip'),
-      'a.zip holds several shapefiles, and it is not clear which one has level 1: unpack it and name one of a.shp, b.shp.',
+      'a.zip has several layers, and it is not clear which one is of level 1: give --layer, one of a, b.',
     ],
   ])('%s is refused', async (_, write, says) => {
     await expect(loadFile(database, await write(), 'eth', 1)).rejects.toThrow(says)

@@ -1,0 +1,106 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { OperatorError } from '#src/errors.ts'
+import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
+import { boundaryFile } from '#test/setup/boundaries.ts'
+
+const FOLDER = join(import.meta.dirname, '../../fixtures/boundaries')
+const ROWS = await readFile(join(FOLDER, 'rows.gpkg'))
+const SHAPES = await readFile(join(FOLDER, 'shapes.gpkg'))
+
+/** Both files have pages of this size. */
+const PAGE_BYTES = 512
+const INTERIOR = 0x05
+
+async function countFeatures(bytes: Buffer): Promise<number> {
+  const file = await openBoundaryFile(await boundaryFile(bytes, 'areas.gpkg'), { level: 1 })
+  let count = 0
+  for await (const _ of file.features(() => {})) count++
+  return count
+}
+
+function changed(original: Buffer, change: (bytes: Buffer) => void): Buffer {
+  const bytes = Buffer.from(original)
+  change(bytes)
+  return bytes
+}
+
+/** Where pages begin that have others below them, but for the first page of the file. */
+function interiorPages(bytes: Buffer): number[] {
+  const pages = Array.from({ length: bytes.length / PAGE_BYTES - 1 }, (_, index) => (index + 1) * PAGE_BYTES)
+  return pages.filter((at) => bytes[at] === INTERIOR)
+}
+
+describe('a GeoPackage', () => {
+  test.each<[what: string, bytes: () => Buffer, says: string]>([
+    ['of blanks', () => Buffer.alloc(5000, ' '), 'it does not begin as an SQLite file does'],
+    ['of nothing but a header', () => ROWS.subarray(0, 100), 'it is cut off or damaged: it has no page 1'],
+    [
+      'with pages of 3 bytes',
+      () => changed(ROWS, (bytes) => bytes.writeUInt16BE(3, 16)),
+      'it has pages of 3 bytes, which there are not',
+    ],
+    [
+      'in no encoding',
+      () => changed(ROWS, (bytes) => bytes.writeUInt32BE(4, 56)),
+      'its texts are in no encoding that there is',
+    ],
+    [
+      'that is another kind of SQLite file',
+      () =>
+        changed(ROWS, (bytes) =>
+          bytes.write('gpkg_geometry_colunms', bytes.indexOf('gpkg_geometry_columns')),
+        ),
+      'it has no table gpkg_geometry_columns',
+    ],
+    [
+      'that lacks its second half',
+      () => ROWS.subarray(0, 40 * PAGE_BYTES),
+      'it is cut off or damaged: it has no page 41',
+    ],
+    [
+      'whose pages lead back to themselves',
+      () =>
+        changed(ROWS, (bytes) => {
+          for (const at of interiorPages(bytes)) bytes.writeUInt32BE(at / PAGE_BYTES + 1, at + 8)
+        }),
+      'its pages go in circles',
+    ],
+  ])('%s is refused', async (_, bytes, says) => {
+    await expect(countFeatures(bytes())).rejects.toThrow(
+      new OperatorError(`areas.gpkg is not a GeoPackage that can be read: ${says}.`),
+    )
+  })
+
+  test('with any bytes changed is read or refused in a sentence', async () => {
+    const change = fc.record({ at: fc.nat(), byte: fc.constantFrom(0, 1, 2, 5, 13, 127, 128, 255) })
+    const outcomes = { read: 0, refused: 0 }
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom('rows', 'shapes'),
+        fc.array(change, { minLength: 1, maxLength: 40 }),
+        async (name, changes) => {
+          const bytes = changed(name === 'rows' ? ROWS : SHAPES, (copy) => {
+            for (const { at, byte } of changes) copy[placeOf(at, copy.length)] = byte
+          })
+          const outcome = await countFeatures(bytes).catch((error) => error)
+          if (typeof outcome === 'number') outcomes.read++
+          else {
+            outcomes.refused++
+            expect(outcome).toBeInstanceOf(OperatorError)
+            expect(outcome.message).toMatch(/^areas\.gpkg [^\n]+\.$/)
+          }
+        },
+      ),
+      { numRuns: 300 },
+    )
+    expect(Math.min(outcomes.read, outcomes.refused)).toBeGreaterThan(10)
+  })
+})
+
+/** What decides is where pages begin: half of the changes are there. */
+function placeOf(at: number, length: number): number {
+  return (at % 2 === 0 ? Math.floor(at / 64) * PAGE_BYTES + (at % 32) : at) % length
+}

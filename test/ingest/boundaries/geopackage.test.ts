@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { OperatorError } from '#src/errors.ts'
+import type { RawFeature } from '#src/ingest/boundaries/feature.ts'
+import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
+import { boundaryFile } from '#test/setup/boundaries.ts'
+
+const FOLDER = join(import.meta.dirname, '../../fixtures/boundaries')
+
+interface Expected {
+  properties: Record<string, unknown>
+  geometry: { type: string; coordinates: unknown } | null
+}
+
+/** What OGR reads of a layer. */
+const { features: EXPECTED } = JSON.parse(readFileSync(join(FOLDER, 'expected.json'), 'utf8')) as {
+  features: Record<string, Expected[]>
+}
+
+async function read(path: string, layer?: string, level = 1): Promise<RawFeature[]> {
+  const file = await openBoundaryFile(path, { level, ...(layer !== undefined && { layer }) })
+  const features: RawFeature[] = []
+  for await (const feature of file.features(() => {})) features.push(feature)
+  return features
+}
+
+/** Without heights and measures, and without what is no polygon: what is read. */
+function polygonsOf(geometry: unknown): unknown {
+  if (Array.isArray(geometry)) {
+    return typeof geometry[0] === 'number' ? geometry.slice(0, 2) : geometry.map(polygonsOf)
+  }
+  if (typeof geometry !== 'object' || geometry === null) return geometry
+  const { type, ...shape } = geometry as Expected['geometry'] & object
+  if (type === 'Point') return { type }
+  return Object.fromEntries([
+    ['type', type],
+    ...Object.entries(shape).map(([key, value]) => [key, polygonsOf(value)]),
+  ])
+}
+
+const READABLE = Object.keys(EXPECTED).filter((layer) => !/seen|in utm/.test(layer))
+
+test.each(READABLE)('the features of a GeoPackage are what OGR reads of them: %s', async (of) => {
+  const [file, layer] = of.split(' ') as [string, string]
+  const features = await read(join(FOLDER, file), layer)
+  const found = features.map(({ number, properties: { fid, id, ...properties }, geometry }) => ({
+    id: fid ?? id,
+    number,
+    properties,
+    geometry,
+  }))
+  const expected = EXPECTED[of]?.map(({ properties, geometry }, index) => ({
+    id: index + 1,
+    number: index + 1,
+    properties,
+    geometry: polygonsOf(geometry),
+  }))
+  expect(found).toEqual(expected)
+})
+
+const LAYERS = join(FOLDER, 'layers.gpkg')
+const ALL_LAYERS = 'eth_admbnda_adm1_2021, eth_admbnda_adm2_2021, in utm, no_srs, seen'
+
+test('of several layers the one that is named is read, or the one named after the level', async () => {
+  const names = async (layer: string | undefined, level: number) =>
+    (await read(LAYERS, layer, level)).map(({ properties }) => properties.adm1_name)
+  expect(await names(undefined, 1)).toEqual(['square ሀ é'])
+  expect(await names(undefined, 2)).toEqual(['hole ሀ é', 'islands ሀ é'])
+  expect(await names('ETH_admbnda_adm2_2021', 1)).toEqual(['hole ሀ é', 'islands ሀ é'])
+})
+
+test.each<[what: string, layer: string | undefined, level: number, says: string]>([
+  [
+    'with several layers of unclear level',
+    undefined,
+    3,
+    `layers.gpkg has several layers, and it is not clear which one is of level 3: give --layer, one of ${ALL_LAYERS}.`,
+  ],
+  ['without the layer', 'adm1', 1, `layers.gpkg has no layer adm1 (--layer); it has ${ALL_LAYERS}.`],
+  [
+    'in another CRS',
+    'in utm',
+    1,
+    'Layer in utm of layers.gpkg is in the CRS WGS 84 / UTM zone 37N, not in WGS 84: convert it with `ogr2ogr -t_srs EPSG:4326 OUT.geojson layers.gpkg "in utm"`.',
+  ],
+  [
+    'whose layer is a view',
+    'seen',
+    1,
+    'layers.gpkg is not a GeoPackage that can be read: its seen is no table of its own.',
+  ],
+])('a GeoPackage %s is refused', async (_, layer, level, says) => {
+  await expect(read(LAYERS, layer, level)).rejects.toThrow(new OperatorError(says))
+})
+
+test('a GeoPackage that a program still writes to is refused', async () => {
+  const path = await boundaryFile(await readFile(LAYERS), 'open.gpkg')
+  await writeFile(`${path}-wal`, '')
+  expect(await read(path)).toHaveLength(1)
+  await writeFile(`${path}-wal`, 'x')
+  await expect(read(path)).rejects.toThrow(
+    'open.gpkg is not complete without open.gpkg-wal: close the programs that have it open, or copy it with `ogr2ogr OUT.gpkg open.gpkg`.',
+  )
+})
