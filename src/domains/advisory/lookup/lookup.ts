@@ -2,6 +2,7 @@ import type { Config } from '#src/config.ts'
 import type { Database } from '#src/database/client.ts'
 import type { ApiError } from '#src/errors.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
+import { completed } from '#src/lib/completed.ts'
 import { EVERYBODY, type Party } from '#src/lib/fair-line.ts'
 import type { QueueState } from '#src/lib/fair-queue.ts'
 import { createFairRoom } from '#src/lib/fair-room.ts'
@@ -199,16 +200,11 @@ export function createLookup(database: Database, config: Config, products: Produ
         const values = await valuesOfPoint(release, position, party)
         return values ? { release, values } : reasons.noValue(snapshot, series, position, 'point', party)
       }),
-    async valuesAt(release, positions, party = EVERYBODY) {
-      const known = positions.map((position) => valuesFromMemory(release, position))
-      // As a rule nothing is waited for, and a promise each would cost as much as the values.
-      if (!known.includes(undefined)) return known as (LayerValues | null)[]
-      return Promise.all(
-        known.map((found, index) =>
-          found === undefined ? valuesOfPoint(release, positions[index] as Position, party) : found,
-        ),
-      )
-    },
+    valuesAt: (release, positions, party = EVERYBODY) =>
+      completed(
+        positions.map((position) => valuesFromMemory(release, position)),
+        (index) => valuesOfPoint(release, positions[index] as Position, party),
+      ),
     state: () => ({
       ...pixels.state(),
       snapshot: snapshots.state(),
