@@ -37,6 +37,7 @@ import { securityHeaders } from '#src/http/plugins/security-headers.ts'
 import { statementLog } from '#src/http/plugins/statement-log.ts'
 import { tracing } from '#src/http/plugins/tracing.ts'
 import { unknownPaths } from '#src/http/plugins/unknown-paths.ts'
+import { serializersOncePerSchema } from '#src/http/serialization.ts'
 import { AJV_OPTIONS } from '#src/http/validation.ts'
 import { EVERYBODY } from '#src/lib/fair-line.ts'
 import { isWithin } from '#src/lib/network.ts'
@@ -186,6 +187,7 @@ function createServer(config: Config, membership: Membership | undefined): App {
       config.TRUSTED_PROXIES.length > 0 && ((address: string) => isWithin(address, config.TRUSTED_PROXIES)),
     genReqId: requestIdOf,
     ajv: { customOptions: AJV_OPTIONS },
+    schemaController: { compilersFactory: { buildSerializer: serializersOncePerSchema() } },
     // Answers are told apart by the same rules where they can be of several kinds.
     serializerOpts: { ajv: { formats: AJV_OPTIONS.formats, keywords: AJV_OPTIONS.keywords } },
     clientErrorHandler,

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { serializersOncePerSchema } from '#src/http/serialization.ts'
+
+const route = (schema: object) => ({ method: 'GET', url: '/', httpStatus: '200', schema })
+const holding = (type: string) => ({ type: 'object', properties: { held: { type } } })
+
+test('what writes answers is compiled once for each schema', () => {
+  const build = serializersOncePerSchema()
+  const compile = build({}, {})
+  const write = compile(route(holding('string')))
+  expect(write({ held: 1 })).toBe('{"held":"1"}')
+  expect(compile(route(holding('string')))).toBe(write)
+  expect(build({}, {})(route(holding('string')))).toBe(write)
+  expect(compile(route(holding('integer')))({ held: 1 })).toBe('{"held":1}')
+})
+
+test('a schema that refers to others is another one where those are others', () => {
+  const build = serializersOncePerSchema()
+  const referring = route({ $ref: 'Shared#' })
+  const write = (shared: object) =>
+    build({ Shared: { $id: 'Shared', ...shared } }, {})(referring)({ held: 1 })
+  expect(write(holding('string'))).toBe('{"held":"1"}')
+  expect(write(holding('integer'))).toBe('{"held":1}')
+})
