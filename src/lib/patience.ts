@@ -48,25 +48,29 @@ class Budget implements Patience {
     const milliseconds = share * this.left()
     const began = this.#begin()
     return new Promise((resolve, reject) => {
-      let isOver = false
-      const end = () => {
-        if (isOver) return
-        isOver = true
-        clearTimeout(timer)
-        this.#end(began)
-      }
-      const fail = (error: unknown) => {
-        end()
-        reject(error)
-      }
-      const timer = setTimeout(() => fail(late()), Math.max(0, milliseconds))
+      let isLate = false
+      const timer = setTimeout(
+        () => {
+          isLate = true
+          this.#end(began)
+          reject(late())
+        },
+        Math.max(0, milliseconds),
+      )
       try {
-        work().then((result) => {
-          end()
-          resolve(result)
-        }, fail)
+        work().then(
+          (result) => {
+            if (!isLate) this.#endInTime(timer, began)
+            resolve(result)
+          },
+          (error) => {
+            if (!isLate) this.#endInTime(timer, began)
+            reject(error)
+          },
+        )
       } catch (error) {
-        fail(error)
+        this.#endInTime(timer, began)
+        reject(error)
       }
     })
   }
@@ -84,6 +88,11 @@ class Budget implements Patience {
     const began = performance.now()
     this.#until = began + this.left()
     return began
+  }
+
+  #endInTime(timer: NodeJS.Timeout, began: number | undefined): void {
+    clearTimeout(timer)
+    this.#end(began)
   }
 
   #end(began: number | undefined): void {

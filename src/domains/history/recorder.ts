@@ -163,13 +163,18 @@ class AccountLocked extends ApiError {
   }
 }
 
-function entryOf(record: AdvisoryRecord, stored: StoredTemplate, id: string): HistoryEntry {
+function entryOf(
+  record: AdvisoryRecord,
+  { templateId, subjectId }: StoredTemplate,
+  id: string,
+): HistoryEntry {
   const { userId, cropCode, answer } = record
   const request = JSON.stringify(record.request)
   const isTemplated = answer instanceof TemplatedAnswer
   const text = isTemplated ? answer.text : typeof answer === 'string' ? answer : JSON.stringify(answer)
   return {
-    ...stored,
+    templateId,
+    subjectId,
     id,
     userId,
     cropCode: isTemplated ? null : cropCode,

@@ -14,8 +14,8 @@ export interface PointAnswer {
   /** Whether the releases have said all of it, and no reasons were needed. */
   readonly complete: boolean
   readonly body: Record<string, unknown>
-  /** The body as JSON, where that is written faster than from the body. */
-  text?(): string
+  /** The body as JSON, which is written faster than from the body. */
+  text(): string
   /** The body as the history keeps it in little room; undefined where it cannot. */
   templated?(): TemplatedAnswer | undefined
 }

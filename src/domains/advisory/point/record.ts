@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { PointRequest } from '#schemas/point-request.ts'
-import type { AdvisoryRecord, RecordAdvisory } from '#src/domains/history/queries.ts'
+import type { AdvisoryRecord, RecordAdvisory, TemplatedAnswer } from '#src/domains/history/queries.ts'
 import { sayHistoryFull } from '#src/http/history-full.ts'
 import { partyOf } from '#src/http/party.ts'
 import { permits } from '#src/http/plugins/authentication.ts'
@@ -10,32 +10,39 @@ import { seriesOf } from '../lookup/series.ts'
 import type { PointAnswer } from './answer.ts'
 import type { PointEndpoint } from './endpoints.ts'
 
-/** What a call was about. */
-type RecordedCall = Pick<AdvisoryRecord, 'product' | 'countryCode' | 'cropCode' | 'request'>
-
 /**
  * Keeps the answer of a public endpoint for a caller with a token, and says in it under which id. Where
  * it cannot be kept, the answer goes out as it would to anybody: the advice is what was asked for. HEAD
  * asks for no advice, and nothing is kept of it; nor for a key without the scope.
+ *
+ * @param asked the parameters that were answered
  */
 export async function recordForCaller(
   record: RecordAdvisory,
   request: FastifyRequest,
   reply: FastifyReply,
-  call: RecordedCall,
+  { recorded }: PointEndpoint,
+  asked: PointRequest,
   given: PointAnswer,
 ): Promise<PointAnswer> {
   const { user, method } = request
   if (user === null || method === 'HEAD') return given
   if (!permits(user, 'history') || isOffTheRecord(request, reply)) return given
   try {
-    const templated = given.templated?.()
-    const text = templated?.text ?? given.text?.()
-    const answer = templated ?? text ?? given.body
-    const entry = { ...call, userId: user.id, kind: 'point' as const, releases: given.releases, answer }
-    const keep = () => record(entry, partyOf(request))
-    const historyId = await inTime(request, reply, keep, SHARE_OF_EXTRAS)
-    if (historyId !== null) return withHistoryId(given, text, historyId)
+    const answer = given.templated?.() ?? given.text()
+    const { product, countryCode, cropCode } = seriesOf(recorded, asked)
+    const advisory: AdvisoryRecord = {
+      userId: user.id,
+      product,
+      kind: 'point',
+      countryCode,
+      cropCode,
+      releases: given.releases,
+      request: asked,
+      answer,
+    }
+    const historyId = await inTime(request, reply, () => record(advisory, partyOf(request)), SHARE_OF_EXTRAS)
+    if (historyId !== null) return new KeptAnswer(given, textOf(answer), historyId)
     sayHistoryFull(reply)
   } catch (error) {
     request.server.logFailure(error, 'an advisory could not be kept', request.log)
@@ -43,21 +50,38 @@ export async function recordForCaller(
   return given
 }
 
-/** @param text of the answer, where it is known */
-function withHistoryId(given: PointAnswer, text: string | undefined, historyId: string): PointAnswer {
-  const { releases, complete } = given
-  return {
-    releases,
-    complete,
-    get body() {
-      return { ...given.body, history_id: historyId }
-    },
-    ...(text !== undefined && { text: () => `${text.slice(0, -1)},"history_id":"${historyId}"}` }),
-  }
+function textOf(answer: TemplatedAnswer | string): string {
+  return typeof answer === 'string' ? answer : answer.text
 }
 
-/** What the history says a call was about. */
-export function recordedCall({ recorded }: PointEndpoint, request: PointRequest): RecordedCall {
-  const { product, countryCode, cropCode } = seriesOf(recorded, request)
-  return { product, countryCode, cropCode, request }
+/**
+ * An answer that says under which id it is kept. It is no literal with getters: V8 would make a shape for each, which
+ * outlives its request.
+ */
+class KeptAnswer implements PointAnswer {
+  readonly #given: PointAnswer
+  readonly #text: string
+  readonly #historyId: string
+
+  constructor(given: PointAnswer, text: string, historyId: string) {
+    this.#given = given
+    this.#text = text
+    this.#historyId = historyId
+  }
+
+  get releases() {
+    return this.#given.releases
+  }
+
+  get complete() {
+    return this.#given.complete
+  }
+
+  get body() {
+    return { ...this.#given.body, history_id: this.#historyId }
+  }
+
+  text() {
+    return `${this.#text.slice(0, -1)},"history_id":"${this.#historyId}"}`
+  }
 }

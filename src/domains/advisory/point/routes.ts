@@ -22,7 +22,7 @@ import type { PointAnswer } from './answer.ts'
 import { namedTags, tagOf, tagOfReleases } from './conditional.ts'
 import { GET_RULES, POST_RULES, RECORDED } from './descriptions.ts'
 import type { PointEndpoint } from './endpoints.ts'
-import { recordedCall, recordForCaller } from './record.ts'
+import { recordForCaller } from './record.ts'
 import { withTiming } from './timing.ts'
 
 type PostCall = FastifyRequest<{ Body: PointRequest }>
@@ -90,7 +90,7 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
   }
 
   function recorded(call: PostCall, reply: FastifyReply, answer: PointAnswer): Promise<PointAnswer> {
-    return recordForCaller(record, call, reply, recordedCall(endpoint, call.body), answer)
+    return recordForCaller(record, call, reply, endpoint, call.body, answer)
   }
 
   async function recordSoon(call: PostCall, reply: FastifyReply): Promise<void> {
@@ -174,8 +174,7 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
       if (shared && (await isUnchanged(endpoint, lookup, query, call, reply))) return reply.code(304).send()
       const answer = await answerTo(endpoint, lookup, query, call, reply)
       if (call.user !== null) {
-        const recorded = recordForCaller(record, call, reply, recordedCall(endpoint, query), answer)
-        return send(await recorded, reply)
+        return send(await recordForCaller(record, call, reply, endpoint, query, answer), reply)
       }
       if (shared && allowCaching(call, reply, tagOf(path, query, answer))) return reply.code(304).send()
       return send(answer, reply)
@@ -235,10 +234,9 @@ function namingReleases(answer: PointAnswer, reply: FastifyReply): PointAnswer {
   return answer
 }
 
-/** Sends what needs nothing more, as text where there is one. */
+/** Sends what needs nothing more. */
 function send(answer: PointAnswer | Error, reply: FastifyReply): FastifyReply {
   if (answer instanceof Error) return reply.send(answer)
-  if (!answer.text) return reply.send(answer.body)
   return reply.header('content-type', 'application/json; charset=utf-8').send(answer.text())
 }
 
