@@ -3,12 +3,12 @@ import { type Ask, askUntil } from '#src/database/cancellable.ts'
 import type { Database } from '#src/database/client.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { deadlineOf, tooSlow } from '#src/http/deadline.ts'
+import { type Deadline, deadlineOf, tooSlow } from '#src/http/deadline.ts'
 import { observeQueue } from '#src/http/metrics/observe.ts'
 import { partyOf } from '#src/http/party.ts'
 import { inTime } from '#src/http/plugins/patience.ts'
 import { databaseUnavailable } from '#src/http/refusals.ts'
-import { createFairQueue } from '#src/lib/fair-queue.ts'
+import { createFairQueue, type Party } from '#src/lib/fair-queue.ts'
 import { createWait, type Wait } from '#src/lib/patience.ts'
 import type { Pause } from '#src/lib/turns.ts'
 
@@ -67,8 +67,9 @@ export type AdviseInTime = <Advice>(
 ) => Promise<Advice>
 
 /** Makes what requests about polygons and areas go through: callers take turns to compute. */
-export function createComputing({ config, database, turns, metrics, inTurn }: App): AdviseInTime {
-  const { POLYGON_TIMEOUT_MS: timeoutMs, STATEMENT_TIMEOUT_MS, DATABASE_POOL_SIZE: connections } = config
+export function createComputing(app: App): AdviseInTime {
+  const { config, database, metrics, inTurn } = app
+  const { POLYGON_TIMEOUT_MS: timeoutMs, DATABASE_POOL_SIZE: connections } = config
   const running = mostRunning(database.kind, connections)
   const queue = createFairQueue({ running, runningEach: mostRunningEach(running), waiting: WAITING }, tooMany)
   observeQueue(metrics, 'polygons', queue.state)
@@ -76,26 +77,15 @@ export function createComputing({ config, database, turns, metrics, inTurn }: Ap
   return (request, reply, advise, isOneOfMany = false) => {
     const party = partyOf(request)
     const began = performance.now()
-    const { signal, setDue, abort, end } = deadlineOf(reply, isOneOfMany ? undefined : timeoutMs)
-
-    function computationInTime(): Computation {
-      const read = askUntil(database, signal)
-      const wait = createWait(STATEMENT_TIMEOUT_MS, () => abort(databaseUnavailable()))
-      const pause = () => turns.next(party, signal)
-      const ask: Ask = async (query) => {
-        const rows = await wait(() => read(query))
-        await pause()
-        return rows
-      }
-      return { ask, wait, pause }
-    }
+    const deadline = deadlineOf(reply, isOneOfMany ? undefined : timeoutMs)
+    const { signal, setDue, end } = deadline
 
     const compute: Compute = (task) => {
       const passed = () => (isOneOfMany ? 0 : performance.now() - began)
       if (!isOneOfMany) setDue(timeoutMs * SHARE_OF_WAITING - passed(), tooMany)
       const begin = async () => {
         setDue(timeoutMs - passed(), () => tooSlow(timeoutMs))
-        const computation = computationInTime()
+        const computation = computationUntil(app, party, deadline)
         await computation.pause()
         return task(computation)
       }
@@ -110,6 +100,23 @@ export function createComputing({ config, database, turns, metrics, inTurn }: Ap
     // A statement that cannot be interrupted goes on, and its place is taken for as long.
     return Promise.race([advice, reasonOf(signal)]).finally(end)
   }
+}
+
+/** What a computation for a request works with, which goes on until its deadline. */
+export function computationUntil(
+  { config, database, turns }: App,
+  party: Party,
+  { signal, abort }: Deadline,
+): Computation {
+  const read = askUntil(database, signal)
+  const wait = createWait(config.STATEMENT_TIMEOUT_MS, () => abort(databaseUnavailable()))
+  const pause = () => turns.next(party, signal)
+  const ask: Ask = async (query) => {
+    const rows = await wait(() => read(query))
+    await pause()
+    return rows
+  }
+  return { ask, wait, pause }
 }
 
 /**

@@ -1,0 +1,142 @@
+import { type Static, Type } from 'typebox'
+import { MAX_LEVEL } from './areas.ts'
+import { oneOf, ref } from './common.ts'
+
+/** In what forms two releases are compared. */
+export const CHANGE_FORMATS = ['json', 'csv'] as const
+
+const Code = Type.String({ minLength: 1, maxLength: 200, format: 'text' })
+
+export const ChangesParams = Type.Object({
+  a: {
+    ...Code,
+    description: 'The code of a release that is complete, published or not.',
+    examples: ['yield-eth-wheat-2026-07-v2'],
+  },
+  b: {
+    ...Code,
+    description: 'The code of the release to compare it with.',
+    examples: ['yield-eth-wheat-2026-07-v1'],
+  },
+})
+export type ChangesParams = Static<typeof ChangesParams>
+
+export const ChangesQuery = Type.Object({
+  level: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MAX_LEVEL,
+      description: 'Of the areas; the finest that is loaded, down to 2, when left out.',
+    }),
+  ),
+  threshold: Type.Optional(
+    Type.Number({
+      minimum: 0,
+      maximum: 1_000_000,
+      default: 10,
+      description: 'By how many percent of what it was a value has to differ to count as changed.',
+    }),
+  ),
+  exact: Type.Optional({
+    ...oneOf(['true', 'false'], 'Whether to look at every pixel, and not only at summaries.'),
+    default: 'false',
+  }),
+  format: Type.Optional({
+    ...oneOf(CHANGE_FORMATS, 'What to answer with. `Accept` asks for it, too.'),
+    default: 'json',
+  }),
+})
+export type ChangesQuery = Static<typeof ChangesQuery>
+
+const orNull = (description: string, examples: number[]) =>
+  Type.Union([Type.Number(), Type.Null()], { description, examples })
+
+const Percent = Type.Number({ minimum: 0, maximum: 100 })
+
+const ofPixels = (description: string, examples: number[]) =>
+  Type.Union([Percent, Type.Null()], {
+    description: `${description} Null where the releases have the layer on different grids.`,
+    examples,
+  })
+
+const Figures = {
+  mean_before: orNull('The mean, weighted by area; null where there was no value.', [2104.5]),
+  mean_after: orNull('The mean; null where there is no value.', [2210.25]),
+  change: orNull('The mean after minus the mean before.', [105.75]),
+  change_percent: orNull(
+    'The same in percent of the mean before; null where that is 0 or missing.',
+    [5.0249],
+  ),
+  covered_before_percent: { ...Percent, description: 'How much of the area had values.', examples: [98.2] },
+  covered_after_percent: { ...Percent, description: 'How much of the area has values.', examples: [97.5] },
+  gained_percent: ofPixels(
+    'How much of the area has values and had none; at least, where `exact` is false.',
+    [0.1],
+  ),
+  lost_percent: ofPixels(
+    'How much of the area had values and has none; at least, where `exact` is false.',
+    [0.8],
+  ),
+  changed_percent: ofPixels(
+    'How much of the area has values that differ by more than the threshold.',
+    [12.5],
+  ),
+  changed_percent_least: ofPixels('A bound of that: no less.', [9.75]),
+  changed_percent_most: ofPixels('A bound of that: no more.', [14.25]),
+}
+
+const Layer = {
+  input: Type.Union([Type.String(), Type.Null()], { examples: ['Urea'] }),
+  scenario: Type.Union([Type.String(), Type.Null()], { examples: ['Normal'] }),
+  unit: Type.String({ examples: ['kg/ha'] }),
+}
+
+export const LayerChange = Type.Object(
+  { ...Layer, ...Figures },
+  {
+    $id: 'LayerChange',
+    description: 'What becomes of a layer in all areas together. Percentages are of the area.',
+  },
+)
+
+export const AreaChange = Type.Object(
+  {
+    code: Type.String({ examples: ['ETH-01'] }),
+    name: Type.String({ examples: ['Tigray'] }),
+    ...Layer,
+    ...Figures,
+  },
+  { $id: 'AreaChange', description: 'What becomes of a layer in an area. Percentages are of the area.' },
+)
+
+export const ReleaseChanges = Type.Object(
+  {
+    before: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
+    after: Type.String({ examples: ['yield-eth-wheat-2026-07-v2'] }),
+    level: Type.Union([Type.Integer({ minimum: 0, maximum: MAX_LEVEL }), Type.Null()], {
+      description: 'Of the areas; null where none are loaded, and all that the release covers is one.',
+      examples: [2],
+    }),
+    threshold_percent: Type.Number({ examples: [10] }),
+    exact: Type.Boolean({ description: 'Whether every pixel was looked at.' }),
+    layers: Type.Array(ref(LayerChange)),
+    worst: Type.Array(ref(AreaChange), {
+      description:
+        'The areas in which a mean changes most, ten at most, each with the layer in which it does.',
+    }),
+    areas: Type.Array(ref(AreaChange), {
+      description: 'Each layer in each area, in the order of their codes.',
+    }),
+  },
+  { $id: 'ReleaseChanges' },
+)
+
+export const ChangesCsv = Type.String({
+  $id: 'ReleaseChangesCsv',
+  description: 'A row for each layer in each area, with the members of `AreaChange` as columns.',
+  examples: [
+    'code,name,input,scenario,unit,mean_before,mean_after,change,change_percent,covered_before_percent,covered_after_percent,gained_percent,lost_percent,changed_percent,changed_percent_least,changed_percent_most\r\nETH-01,Tigray,,Normal,kg/ha,2104.5,2210.25,105.75,5.0249,98.2,97.5,0.1,0.8,12.5,9.75,14.25\r\n',
+  ],
+})
+
+export const changesComponents = [LayerChange, AreaChange, ReleaseChanges, ChangesCsv]

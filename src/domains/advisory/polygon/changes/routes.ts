@@ -1,0 +1,118 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ChangesCsv, ChangesParams, ChangesQuery, ReleaseChanges } from '#schemas/changes.ts'
+import { ref } from '#schemas/common.ts'
+import { queryOf } from '#schemas/point-request.ts'
+import { findRelease, type ReleaseRow } from '#src/domains/releases/queries.ts'
+import { ApiError, errorResponses, noAreas } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { attach, DISPOSITION } from '#src/http/attachment.ts'
+import { negotiate, notAcceptable } from '#src/http/negotiation.ts'
+import { readQuery } from '#src/http/parameters.ts'
+import { ReplacedMeanwhile } from '../../lookup/replaced.ts'
+import type { Computation } from '../computing.ts'
+import { comparisonBody, comparisonCsv } from './answer.ts'
+import { DEFAULT_THRESHOLD, usualLevel, whyIncomparable } from './comparable.ts'
+import { type Comparison, compareReleases } from './compare.ts'
+import { createComparing } from './comparing.ts'
+import { findLevels } from './queries.ts'
+
+const JSON_TYPE = 'application/json'
+const CSV = 'text/csv'
+const MEDIA_TYPES = [JSON_TYPE, CSV] as const
+const TYPE_OF = { json: JSON_TYPE, csv: CSV } as const
+
+const DESCRIPTION = `
+What changes from release \`b\` to release \`a\`, area by area: means, how much of an area has values, and how much of it changes by more than a threshold. For admins.
+
+Means and cover are exact, as in advice for polygons. What is gained, lost and changed is exact on the borders of areas; inside it is told from the summaries of tiles, with bounds, unless \`exact\` has every pixel looked at. One comparison is made at a time; what takes longer than a minute is given up with 503 \`QUERY_TIMEOUT\`.`
+
+const MISSING = 'There is no release yield-eth-wheat-2026-07-v9 that is complete.'
+
+type Call = FastifyRequest<{ Params: ChangesParams; Querystring: ChangesQuery }>
+
+export function changesRoutes(app: App): void {
+  const compareInTime = createComparing(app)
+
+  app.get(
+    '/releases/:a/diff/:b',
+    {
+      config: { role: 'admin', scope: 'advisory', caching: 'never', ownTurns: true },
+      schema: {
+        operationId: 'compareReleases',
+        summary: 'What changes from one release to another',
+        description: DESCRIPTION.trim(),
+        tags: ['catalog'],
+        params: ChangesParams,
+        querystring: queryOf(ChangesQuery),
+        response: {
+          200: {
+            description: 'What changes.',
+            headers: { 'Content-Disposition': DISPOSITION },
+            content: {
+              [JSON_TYPE]: { schema: ref(ReleaseChanges) },
+              [CSV]: { schema: ref(ChangesCsv) },
+            },
+          },
+          ...errorResponses(
+            'UNAUTHORIZED',
+            'INSUFFICIENT_SCOPE',
+            'FORBIDDEN',
+            'TWO_FACTOR_SETUP_REQUIRED',
+            'INVALID_PARAMETERS',
+            ['NOT_FOUND', MISSING],
+            'NO_AREAS',
+            ['NOT_ACCEPTABLE', notAcceptable(MEDIA_TYPES)],
+            'QUERY_TIMEOUT',
+          ),
+        },
+      },
+      preValidation: readQuery(ChangesQuery),
+    },
+    async (request: Call, reply: FastifyReply) => {
+      const { format } = request.query
+      const mediaType = format ? TYPE_OF[format] : negotiate(request, reply, MEDIA_TYPES)
+      const comparison = await compareInTime(request, reply, (computation) =>
+        compare(app, request, computation),
+      )
+      const { a, b } = request.params
+      if (mediaType === JSON_TYPE) return comparisonBody({ before: b, after: a }, comparison)
+      attach(reply, CSV, 'changes')
+      return reply.type(`${CSV}; charset=utf-8`).send([...comparisonCsv(comparison)].join(''))
+    },
+  )
+}
+
+/** @throws {ApiError} where the releases are not there or cannot be compared, or no areas of the level are loaded */
+async function compare(
+  { database: { reader } }: App,
+  { params: { a, b }, query }: Call,
+  computation: Computation,
+): Promise<Comparison> {
+  const { wait } = computation
+  const after = existing(a, await wait(() => findRelease(reader, a)))
+  const before = existing(b, await wait(() => findRelease(reader, b)))
+  const incomparable = whyIncomparable(before, after)
+  if (incomparable)
+    throw ApiError.invalid(
+      'b',
+      `must be a release of the product and country of a: ${incomparable.slice(0, -1)}`,
+    )
+  const { name, levels } = await wait(() => findLevels(reader, after.countryCode))
+  const { level, threshold = 100 * DEFAULT_THRESHOLD, exact } = query
+  if (level !== undefined && !levels.includes(level)) throw noAreas({ name, levels }, level)
+  const comparing = {
+    level: level ?? usualLevel(levels),
+    threshold: threshold / 100,
+    exact: exact === 'true',
+  }
+  const releases = { before: before.id, after: after.id, country: { code: after.countryCode, name } }
+  return compareReleases(computation, reader, releases, comparing).catch((error) => {
+    if (!(error instanceof ReplacedMeanwhile)) throw error
+    throw new ApiError('NOT_FOUND', 'A release or an area was deleted meanwhile; ask again.')
+  })
+}
+
+function existing(code: string, release: ReleaseRow | undefined): ReleaseRow {
+  if (release?.status === 'ready') return release
+  throw new ApiError('NOT_FOUND', `There is no release ${code} that is complete.`)
+}

@@ -1,0 +1,192 @@
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadRelease } from '#src/ingest/load.ts'
+import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
+import { testOnServer } from '#test/setup/on-server.ts'
+import { createTestAppWithPerson, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { layerOf, operatorOf, releaseDescription } from '#test/setup/releases.ts'
+
+const SIDE = 40
+const NODATA = -1
+const FIRST = 'fertilizer-eth-wheat-2026-07-v1'
+const SECOND = 'fertilizer-eth-wheat-2026-07-v2'
+
+type ValueAt = (row: number, column: number) => number
+
+const before: ValueAt = (row, column) => 100 + row + column / 10
+/** More in the west, by as much again; nothing in the north-east. */
+const after: ValueAt = (row, column) =>
+  column < 20 ? 2 * before(row, column) : row < 10 ? NODATA : before(row, column)
+
+let service: TestAppWithPerson
+
+/** A release of 40 x 40 pixels of a tenth of a degree, 36..40 E and 7..11 N. */
+function load(valueAt: ValueAt, product = 'fertilizer') {
+  const pixels = Float32Array.from({ length: SIDE * SIDE }, (_, at) =>
+    valueAt(Math.floor(at / SIDE), at % SIDE),
+  )
+  return loadRelease(service.database, {
+    description: releaseDescription({ product, checksum: valueAt.toString() }),
+    coverages: [
+      {
+        grid: {
+          srid: 4326,
+          originX: 36,
+          originY: 11,
+          pixelWidth: 0.1,
+          pixelHeight: -0.1,
+          width: SIDE,
+          height: SIDE,
+        },
+        layers: [layerOf('Urea', { nodata: NODATA })],
+        windows: [{ column: 0, row: 0, width: SIDE, height: SIDE }],
+        read: async () => [pixels],
+      },
+    ],
+  })
+}
+
+beforeAll(async () => {
+  service = await createTestAppWithPerson({ template: 'empty', settings: { RELEASE_MAX_AGE_MS: '0' } })
+  const { writer } = service.database
+  await sql`update app_user set role = 'admin' where id = ${service.person.user.id}`.execute(writer)
+  const areas = [
+    feature({ code: 'W', name: 'West' }, rectangle(36, 7, 38, 11)),
+    feature({ code: 'E', name: 'East, "beyond"' }, rectangle(38, 7, 40, 11)),
+  ]
+  await loadFile(service.database, await boundaryFile(areas), 'eth', 1)
+  await load(before)
+  await load(after)
+})
+afterAll(() => service.close())
+
+async function compare(path: string, headers: Record<string, string> = {}) {
+  const response = await service.app.inject({ url: path, headers: { ...service.person.headers, ...headers } })
+  return {
+    status: response.statusCode,
+    type: response.headers['content-type'],
+    text: response.body,
+    response,
+  }
+}
+
+const rateIn = async (code: string) => {
+  const { app, person } = service
+  const payload = { admin: { country_code: 'eth', code } }
+  const response = await app.inject({
+    method: 'POST',
+    url: '/advisory/fertilizer',
+    payload,
+    headers: person.headers,
+  })
+  const [{ rate_kg_ha, covered_percent }] = response.json().fertilizer_data
+  return [rate_kg_ha, covered_percent]
+}
+
+describe('GET /releases/{a}/diff/{b}', () => {
+  test('says what changes in each area, with the means that advice for it has', async () => {
+    const { status, response } = await compare(`/releases/${SECOND}/diff/${FIRST}`)
+    expect(status).toBe(200)
+    const body = response.json()
+    expect(body).toMatchObject({
+      before: FIRST,
+      after: SECOND,
+      level: 1,
+      threshold_percent: 10,
+      exact: false,
+    })
+    const [east, west] = body.areas
+    expect(body.worst).toEqual([west, east])
+    expect(west).toMatchObject({
+      code: 'W',
+      name: 'West',
+      input: 'Urea',
+      scenario: 'Normal',
+      unit: 'kg/ha',
+      change_percent: 100,
+      covered_before_percent: 100,
+      covered_after_percent: 100,
+      gained_percent: 0,
+      lost_percent: 0,
+      changed_percent: 100,
+      changed_percent_least: 100,
+      changed_percent_most: 100,
+    })
+    expect(east.lost_percent).toBeGreaterThan(24)
+    expect(east.lost_percent + east.covered_after_percent).toBeCloseTo(100, 3)
+    expect([west.mean_after, 100]).toEqual(await rateIn('W'))
+    expect([east.mean_after, east.covered_after_percent]).toEqual(await rateIn('E'))
+    await operatorOf(service.database).publish(FIRST)
+    expect([west.mean_before, 100]).toEqual(await rateIn('W'))
+    expect([east.mean_before, 100]).toEqual(await rateIn('E'))
+  })
+
+  test('looks at every pixel where that is asked for', async () => {
+    const { response } = await compare(`/releases/${SECOND}/diff/${FIRST}?exact=true&threshold=100`)
+    const { exact, areas, layers } = response.json()
+    expect([exact, ...areas.map((area: { changed_percent: number }) => area.changed_percent)]).toEqual([
+      true,
+      0,
+      0,
+    ])
+    expect(layers[0]).toMatchObject({ changed_percent_least: 0, changed_percent_most: 0 })
+  })
+
+  test.each([
+    ['?format=csv', {}],
+    ['', { accept: 'text/csv' }],
+  ])('answers in CSV: %j %j', async (query, headers) => {
+    const { type, text, response } = await compare(`/releases/${SECOND}/diff/${FIRST}${query}`, headers)
+    expect([type, response.headers['content-disposition']]).toEqual([
+      'text/csv; charset=utf-8',
+      'attachment; filename="changes.csv"',
+    ])
+    const [head, east, west, ...rest] = text.split('\r\n')
+    expect(head).toMatch(/^code,name,input,scenario,unit,mean_before,.*,changed_percent_most$/)
+    expect(east).toMatch(/^E,"East, ""beyond""",Urea,Normal,kg\/ha,/)
+    expect(west).toMatch(/^W,West,Urea,Normal,kg\/ha,.*,100,100,100,0,0,100,100,100$/)
+    expect(rest).toEqual([''])
+  })
+
+  test('is for admins alone', async () => {
+    const { headers } = await newPerson(service.app)
+    const response = await service.app.inject({ url: `/releases/${SECOND}/diff/${FIRST}`, headers })
+    expect([response.statusCode, response.json().code]).toEqual([403, 'FORBIDDEN'])
+  })
+
+  testOnServer.each([
+    [`/releases/${SECOND}/diff/nothing`, 404, 'NOT_FOUND', 'There is no release nothing that is complete.'],
+    [
+      `/releases/${SECOND}/diff/${FIRST}?level=2`,
+      404,
+      'NO_AREAS',
+      'No areas of level 2 are loaded for Ethiopia; there are some of level 1.',
+    ],
+    [
+      `/releases/${SECOND}/diff/yield-eth-wheat-2026-07-v1`,
+      400,
+      'INVALID_PARAMETERS',
+      `b must be a release of the product and country of a: ${SECOND} and yield-eth-wheat-2026-07-v1 are of different products.`,
+    ],
+    [
+      `/releases/${SECOND}/diff/${FIRST}?threshold=-1`,
+      400,
+      'INVALID_PARAMETERS',
+      'threshold must be a number from 0 to 1000000.',
+    ],
+    [
+      `/releases/${SECOND}/diff/%00`,
+      400,
+      'INVALID_PARAMETERS',
+      'b must not contain NUL characters or unpaired surrogates.',
+    ],
+  ])('refuses %s', async (path, status, code, sentence) => {
+    if (path.includes('yield')) await load(before, 'yield')
+    const { response } = await compare(path)
+    expect([response.statusCode, response.json().code, response.json().error]).toEqual([
+      status,
+      code,
+      sentence,
+    ])
+  })
+})
