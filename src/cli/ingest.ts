@@ -14,6 +14,7 @@ import type { ReleaseSource } from '#src/ingest/source.ts'
 import type { Extent } from '#src/raster/grid.ts'
 import { allowOption, notPublished, sayFindings } from './checks.ts'
 import { lookInDatabase, withDatabase } from './database.ts'
+import { type LimitedPublishing, maxChangeOption, publishWithin } from './max-change.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
 import { progressLine } from './progress.ts'
 import { factsOf, reportOf } from './report.ts'
@@ -24,6 +25,7 @@ interface IngestOptions extends Output {
   force?: boolean
   allow: CheckName[]
   strict?: boolean
+  maxChange?: number
 }
 
 export const ingestCommand = new Command('ingest')
@@ -36,6 +38,7 @@ export const ingestCommand = new Command('ingest')
     'load it even though the same data are published, or real ones that it would replace by synthetic',
   )
   .addOption(allowOption())
+  .addOption(maxChangeOption())
   .option('--strict', 'refuse it for what would be noted as well')
   .option(...JSON_OPTION)
   .action(async (path: string, options: IngestOptions) => {
@@ -50,6 +53,7 @@ withExamples(
   'agro ingest wheat-2026-08.yaml',
   'agro ingest wheat-2026-08.yaml --no-publish',
   'agro ingest wheat-2026-08.yaml --allow range,month',
+  'agro ingest wheat-2026-08.yaml --max-change 25%',
 )
 
 async function ingest(database: Database, manifest: Manifest, options: IngestOptions): Promise<void> {
@@ -108,7 +112,7 @@ async function load(
   database: Database,
   release: ReleaseSource,
   { before, after }: Inspection,
-  { publish, ...output }: IngestOptions,
+  { publish, maxChange, ...output }: IngestOptions,
 ): Promise<void> {
   sayFindings(before)
   const refusingBefore = refusingChecks(before)
@@ -118,17 +122,26 @@ async function load(
   }
   const started = Date.now()
   const progress = progressLine('loading')
-  const loaded = await loadRelease(database, release, { publish, progress, check: after })
-  const { code, tiles, published, replaced, findings } = loaded
+  const isLimited = publish && maxChange !== undefined
+  const loaded = await loadRelease(database, release, {
+    publish: publish && !isLimited,
+    progress,
+    check: after,
+  })
+  const { code, tiles, findings } = loaded
   sayFindings(findings.slice(before.length))
+  const { published, replaced, change, sentence }: Omit<LimitedPublishing, 'findings'> =
+    isLimited && refusingChecks(findings).length === 0
+      ? await publishWithin(database, code, [], maxChange)
+      : loaded
   const seconds = (Date.now() - started) / 1000
   const state = published
     ? `is published${replaced ? ` in the place of ${replaced}` : ''}`
     : 'is complete and not published'
   print(
     output,
-    { release: code, loaded: true, published, replaced: replaced ?? null, tiles, seconds, findings },
+    { release: code, loaded: true, published, replaced: replaced ?? null, tiles, seconds, findings, change },
     `${code} ${state}: ${tiles} tiles in ${seconds.toFixed(1)} s.`,
   )
-  if (publish && !published) throw notPublished(code, findings)
+  if (publish && !published) throw sentence ? new OperatorError(sentence) : notPublished(code, findings)
 }

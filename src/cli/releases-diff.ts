@@ -12,6 +12,7 @@ import { findPredecessor } from '#src/domains/releases/predecessor-queries.ts'
 import { type ReleaseRow, requireComplete } from '#src/domains/releases/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { shortNumber } from '#src/lib/round.ts'
+import { changeText, layerName, numberText } from './change-texts.ts'
 import { type ComparingOptions, compareForOperator, levelOption, thresholdOption } from './comparison.ts'
 import { lookInDatabase } from './database.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
@@ -100,7 +101,7 @@ function totalCells({ layer, found }: ChangeRow): string[] {
       ? ''
       : ` (${percent(changed_percent_least)} to ${percent(changed_percent_most)})`
   return [
-    nameOf(layer),
+    layerName(layer),
     ...figureCells({ layer, found }),
     percent(figures.gained_percent),
     percent(figures.lost_percent),
@@ -109,7 +110,7 @@ function totalCells({ layer, found }: ChangeRow): string[] {
 }
 
 function areaCells({ area, layer, found }: ChangeRow): string[] {
-  return [area?.code ?? '', area?.name ?? '', nameOf(layer), ...figureCells({ layer, found })]
+  return [area?.code ?? '', area?.name ?? '', layerName(layer), ...figureCells({ layer, found })]
 }
 
 function figureCells({ layer, found }: Pick<ChangeRow, 'layer' | 'found'>): string[] {
@@ -121,23 +122,6 @@ function figureCells({ layer, found }: Pick<ChangeRow, 'layer' | 'found'>): stri
     changeText(relativeChange(found.change)),
     `${percent(figures.covered_before_percent)} -> ${percent(figures.covered_after_percent)}`,
   ]
-}
-
-/** How a mean changes, as a sentence or a table says it. */
-export function changeText(relative: number | null): string {
-  if (relative === null) return 'new'
-  if (relative === Number.NEGATIVE_INFINITY) return 'gone'
-  if (relative === Number.POSITIVE_INFINITY) return 'from 0'
-  return `${relative > 0 ? '+' : ''}${(100 * relative).toFixed(1)} %`
-}
-
-/** What a layer is called in a sentence or a table. */
-export function nameOf({ input, scenario }: { input: string | null; scenario: string | null }): string {
-  return [input, scenario].filter((label) => label !== null).join(', ') || 'values'
-}
-
-function numberText(value: number | null): string {
-  return value === null ? 'none' : shortNumber(value)
 }
 
 function percent(value: number | null): string {

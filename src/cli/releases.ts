@@ -4,9 +4,10 @@ import { inTransaction } from '#src/database/transaction.ts'
 import { deleteRelease, listReleases, type ReleaseRow } from '#src/domains/releases/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { refusingChecks } from '#src/ingest/checks/judgement.ts'
-import { type Publishing, publishChecked, rollBackChecked } from '#src/ingest/publish.ts'
+import { rollBackChecked } from '#src/ingest/publish.ts'
 import { allowOption, sayFindings } from './checks.ts'
 import { lookInDatabase, withDatabase } from './database.ts'
+import { type LimitedPublishing, maxChangeOption, publishWithin } from './max-change.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
 import { whileShown } from './progress.ts'
 import { diffCommand } from './releases-diff.ts'
@@ -53,10 +54,11 @@ const publish = releasesCommand
   .command('publish <release>')
   .description('Check a complete release again, and make it the one that answers.')
   .addOption(allowOption())
+  .addOption(maxChangeOption())
   .option(...JSON_OPTION)
   .action((code: string, options: PublishOptions) =>
-    withDatabase(async ({ writer }) => {
-      const done = await inTransaction(writer, (trx) => publishChecked(trx, code, options.allow))
+    withDatabase(async (database) => {
+      const done = await publishWithin(database, code, options.allow, options.maxChange)
       const { replaced, findings } = done
       tellPublishing(
         done,
@@ -70,6 +72,7 @@ withExamples(
   publish,
   'agro releases publish yield-eth-wheat-2026-08-v2',
   'agro releases publish yield-eth-wheat-2026-08-v2 --allow month',
+  'agro releases publish yield-eth-wheat-2026-08-v2 --max-change 25%',
 )
 
 const rollback = releasesCommand
@@ -92,11 +95,12 @@ withExamples(rollback, 'agro releases rollback yield-eth-wheat-2026-08-v2')
 
 interface PublishOptions extends Output {
   allow: CheckName[]
+  maxChange?: number
 }
 
-/** @throws {OperatorError} where the checks have refused it */
+/** @throws {OperatorError} where the checks have refused it, or it changes too much */
 function tellPublishing(
-  { code, published, findings }: Publishing,
+  { code, published, findings, change, sentence }: LimitedPublishing,
   output: Output,
   value: object,
   text: string,
@@ -106,9 +110,10 @@ function tellPublishing(
     print(output, value, text)
     return
   }
-  if (output.json) print(output, { published: null, replaced: null, findings }, '')
+  if (output.json) print(output, { published: null, replaced: null, findings, change }, '')
   throw new OperatorError(
-    `${code} is not published: mend it, or publish it with --allow ${refusingChecks(findings).join()}.`,
+    sentence ??
+      `${code} is not published: mend it, or publish it with --allow ${refusingChecks(findings).join()}.`,
   )
 }
 
