@@ -1,13 +1,10 @@
 import { codeOf } from '#src/lib/caught.ts'
+import { interrupt } from './interrupt.ts'
 import { operate } from './program.ts'
 
 // As PID 1 of a container, a process without listeners would not end.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(signal, (_name: string, number: number) => {
-    // What is said next does not begin behind a bar of progress.
-    if (process.stderr.isTTY) process.stderr.write('\n')
-    process.exit(128 + number)
-  })
+  process.on(signal, (_name: string, number: number) => interrupt(number))
 }
 
 // Whoever reads the first lines alone (`| head`) closes the pipe. What is being done is done to its end.

@@ -1,20 +1,23 @@
 import { Command } from 'commander'
 import type { Database } from '#src/database/client.ts'
-import type { CheckName } from '#src/database/findings.ts'
+import type { CheckName, Finding } from '#src/database/findings.ts'
 import { findPublished, type ReleaseRow } from '#src/domains/releases/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { type Inspection, inspect } from '#src/ingest/checks/index.ts'
-import { refusingChecks } from '#src/ingest/checks/judgement.ts'
+import { type Leniency, refusingChecks } from '#src/ingest/checks/judgement.ts'
 import { openGeoTiffs } from '#src/ingest/geotiff/source.ts'
-import { examineRelease, extentOrRefuse, loadRelease } from '#src/ingest/load.ts'
+import { type Ingestion, ingestRelease } from '#src/ingest/ingest.ts'
+import { examineRelease, extentOrRefuse } from '#src/ingest/load.ts'
+import { findLoaded } from '#src/ingest/load-queries.ts'
 import { readManifest } from '#src/ingest/manifest.ts'
 import type { Manifest } from '#src/ingest/manifest-file.ts'
 import { refuseUnknownSeries } from '#src/ingest/queries.ts'
 import type { ReleaseSource } from '#src/ingest/source.ts'
 import type { Extent } from '#src/raster/grid.ts'
 import { allowOption, notPublished, sayFindings } from './checks.ts'
-import { lookInDatabase, withDatabase } from './database.ts'
-import { type LimitedPublishing, maxChangeOption, publishWithin } from './max-change.ts'
+import { lookInDatabase, tell, withDatabase } from './database.ts'
+import { undoneByInterrupt } from './interrupt.ts'
+import { type ExcessiveChange, maxChangeOption, publishWithin } from './max-change.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
 import { progressLine } from './progress.ts'
 import { factsOf, reportOf } from './report.ts'
@@ -66,17 +69,12 @@ async function ingest(database: Database, manifest: Manifest, options: IngestOpt
     const leniency = { allow: [...(manifest.allow ?? []), ...options.allow], strict: options.strict }
     const inspection = await inspect(database.writer, release, extents, leniency)
     if (options.dryRun) return await examine(database, release, extents, inspection, published, options)
-    if (published && published.checksum === description.checksum && !options.force) {
-      const { code } = published
-      const text = `The same data are published as ${code}: nothing to do (--force loads them again).`
-      return print(options, { release: code, loaded: false, published: true }, text)
-    }
     if (description.synthetic && published?.synthetic === false && options.publish && !options.force) {
       throw new OperatorError(
         `${published.code} is published, and these values are synthetic: --no-publish loads them beside it, --force puts them in its place.`,
       )
     }
-    await load(database, release, inspection, options)
+    await load(database, release, inspection, leniency, options)
   } finally {
     await release.close()
   }
@@ -112,10 +110,13 @@ async function load(
   database: Database,
   release: ReleaseSource,
   { before, after }: Inspection,
-  { publish, maxChange, ...output }: IngestOptions,
+  leniency: Leniency,
+  { publish, force, maxChange, ...output }: IngestOptions,
 ): Promise<void> {
-  sayFindings(before)
-  const refusingBefore = refusingChecks(before)
+  const known = force ? undefined : await findLoaded(database.writer, release.description)
+  const said = known ? [] : before
+  sayFindings(said)
+  const refusingBefore = refusingChecks(said)
   if (publish && refusingBefore.length > 0) {
     if (output.json) print(output, { release: null, loaded: false, published: false, findings: before }, '')
     throw new OperatorError(`Nothing is loaded. Mend it, or have it with --allow ${refusingBefore.join()}.`)
@@ -123,25 +124,63 @@ async function load(
   const started = Date.now()
   const progress = progressLine('loading')
   const isLimited = publish && maxChange !== undefined
-  const loaded = await loadRelease(database, release, {
-    publish: publish && !isLimited,
-    progress,
-    check: after,
-  })
-  const { code, tiles, findings } = loaded
-  sayFindings(findings.slice(before.length))
-  const { published, replaced, change, sentence }: Omit<LimitedPublishing, 'findings'> =
-    isLimited && refusingChecks(findings).length === 0
-      ? await publishWithin(database, code, [], maxChange)
-      : loaded
-  const seconds = (Date.now() - started) / 1000
-  const state = published
-    ? `is published${replaced ? ` in the place of ${replaced}` : ''}`
-    : 'is complete and not published'
-  print(
-    output,
-    { release: code, loaded: true, published, replaced: replaced ?? null, tiles, seconds, findings, change },
-    `${code} ${state}: ${tiles} tiles in ${seconds.toFixed(1)} s.`,
+  const ingestion = await undoneByInterrupt((signal) =>
+    ingestRelease(database, release, {
+      publish: publish && !isLimited,
+      force,
+      leniency,
+      progress,
+      check: after,
+      signal,
+      tell,
+    }),
   )
+  const done: Done = isLimited ? await publishLimited(database, ingestion, leniency, maxChange) : ingestion
+  const { code, published, findings, sentence } = done
+  sayFindings(findings.filter((finding) => !isAmong(said, finding)))
+  const seconds = (Date.now() - started) / 1000
+  print(output, toldOf(done, seconds), sentenceOf(done, seconds))
   if (publish && !published) throw sentence ? new OperatorError(sentence) : notPublished(code, findings)
+}
+
+/** An ingestion that may have ended by what changes too much. */
+type Done = Ingestion & { change?: ExcessiveChange; sentence?: string }
+
+/** Publishes what is loaded now or was before, unless it changes too much. */
+async function publishLimited(
+  database: Database,
+  ingestion: Ingestion,
+  leniency: Leniency,
+  maxChange: number,
+): Promise<Done> {
+  const { code, publishedBefore, findings } = ingestion
+  if (publishedBefore || refusingChecks(findings).length > 0) return ingestion
+  const done = await publishWithin(database, code, leniency, maxChange)
+  const others = done.findings.filter((finding) => !isAmong(findings, finding))
+  return { ...ingestion, ...done, findings: [...findings, ...others] }
+}
+
+function isAmong(findings: readonly Finding[], { sentence }: Finding): boolean {
+  return findings.some((other) => other.sentence === sentence)
+}
+
+function toldOf(ingestion: Done, seconds: number): object {
+  const { code, loaded, published, publishedBefore, replaced = null, tiles, findings, change } = ingestion
+  const done = { release: code, loaded, published }
+  if (loaded) return { ...done, replaced, tiles, seconds, findings, change }
+  return publishedBefore ? done : { ...done, replaced, findings, change }
+}
+
+function sentenceOf(
+  { code, loaded, published, publishedBefore, replaced, tiles }: Ingestion,
+  seconds: number,
+): string {
+  const place = replaced ? ` in the place of ${replaced}` : ''
+  if (loaded) {
+    const state = published ? `is published${place}` : 'is complete and not published'
+    return `${code} ${state}: ${tiles} tiles in ${seconds.toFixed(1)} s.`
+  }
+  if (published && !publishedBefore) return `${code}, which has the same data, is published${place}.`
+  const state = published ? 'published as' : 'loaded, and not published, as'
+  return `The same data are ${state} ${code}: nothing to do (--force loads them again).`
 }

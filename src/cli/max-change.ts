@@ -1,6 +1,5 @@
 import { Option } from 'commander'
 import type { Database } from '#src/database/client.ts'
-import type { CheckName } from '#src/database/findings.ts'
 import { inTransaction } from '#src/database/transaction.ts'
 import { DEFAULT_THRESHOLD } from '#src/domains/advisory/polygon/changes/comparable.ts'
 import type { Comparison } from '#src/domains/advisory/polygon/changes/compare.ts'
@@ -15,6 +14,7 @@ import {
 import { findPredecessor } from '#src/domains/releases/predecessor-queries.ts'
 import { findPublished, requireComplete } from '#src/domains/releases/queries.ts'
 import { OperatorError } from '#src/errors.ts'
+import type { Leniency } from '#src/ingest/checks/judgement.ts'
 import { type Publishing, publishChecked } from '#src/ingest/publish.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { changeText, layerName, numberText } from './change-texts.ts'
@@ -45,23 +45,24 @@ export type LimitedPublishing = Publishing & { change?: ExcessiveChange; sentenc
 /**
  * Publishes a complete release, unless the checks refuse it or it changes too much.
  *
+ * @param leniency what is allowed to it
  * @param maxChange by which part of itself a mean may change; undefined for any
  * @throws {OperatorError} where there is no such release, or something else is published meanwhile
  */
 export async function publishWithin(
   database: Database,
   code: string,
-  allow: readonly CheckName[],
+  leniency: Leniency,
   maxChange: number | undefined,
 ): Promise<LimitedPublishing> {
   const { writer } = database
-  if (maxChange === undefined) return inTransaction(writer, (trx) => publishChecked(trx, code, allow))
+  if (maxChange === undefined) return inTransaction(writer, (trx) => publishChecked(trx, code, leniency))
   const release = await requireComplete(writer, code)
   const expected = (await findPublished(writer, release))?.code
   const excess = await excessOf(database, code, maxChange)
   if (excess) return { code, published: false, replaced: undefined, findings: [], ...excess }
   return inTransaction(writer, async (trx) => {
-    const done = await publishChecked(trx, code, allow)
+    const done = await publishChecked(trx, code, leniency)
     if (done.replaced === undefined || done.replaced === expected) return done
     throw new OperatorError(`${done.replaced} was published meanwhile: compare ${code} with that.`)
   })

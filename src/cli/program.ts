@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { loadEnvironmentFile } from '#src/config.ts'
-import { isDatabaseUnavailable } from '#src/database/failures.ts'
+import { isDatabaseUnavailable, isDiskFull } from '#src/database/failures.ts'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
 import { VERSION } from '#src/lib/version.ts'
@@ -40,7 +40,7 @@ Exit codes:
   ${EXIT.refused}    not done: a sentence says what to mend
   ${EXIT.usage}    the command was called wrongly
   ${EXIT.unexpected}   an unexpected error, a mistake of ours
-  ${EXIT.interrupted}  ended by Ctrl-C
+  ${EXIT.interrupted}  ended by Ctrl-C, once what it had begun is undone
 Those of \`agro doctor\` are its own.`,
   )
   .addCommand(doctorCommand)
@@ -88,7 +88,11 @@ export async function operate(parameters: string[]): Promise<number> {
       return EXIT.refused
     }
     if (isDatabaseUnavailable(error)) {
-      console.error(`The database went away: ${error.message}.`)
+      console.error(
+        isDiskFull(error)
+          ? `The disk of the database is full: ${error.message}. Nothing was changed; make room there, and do it again.`
+          : `The database went away: ${error.message}.`,
+      )
       return EXIT.refused
     }
     console.error(unexpectedText(error))

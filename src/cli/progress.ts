@@ -1,7 +1,14 @@
 const BAR_WIDTH = 30
 
+/** What takes no longer needs no sign of life. */
+const SILENT_MS = 2000
+
+/** Where nobody sees a bar, a line says so often how far something is. */
+const LINE_MS = 10_000
+
 /**
- * Shows how far something is: a bar that is redrawn on a terminal, a line at every tenth elsewhere.
+ * Shows how far something is, and from a while on the time that it will take: a bar that is redrawn on a terminal, and
+ * elsewhere a line at every tenth and every ten seconds.
  *
  * @returns to be called with the part that is done, from 0 to 1
  */
@@ -9,44 +16,63 @@ export function progressLine(
   label: string,
   output: NodeJS.WriteStream = process.stderr,
 ): (done: number) => void {
+  const started = performance.now()
   let shown = -1
+  let shownAt = started
   return (done) => {
+    const now = performance.now()
     const step = Math.floor(done * (output.isTTY ? 100 : 10))
-    if (step === shown) return
+    const isDue = !output.isTTY && done < 1 && now - shownAt >= LINE_MS
+    if (step === shown && !isDue) return
     shown = step
+    shownAt = now
+    const left = timeLeft(done, now - started)
     if (!output.isTTY) {
-      output.write(`${label}: ${step * 10} %\n`)
+      output.write(`${label}: ${isDue ? Math.floor(done * 100) : step * 10} %${left}\n`)
       return
     }
     const filled = Math.round(done * BAR_WIDTH)
-    output.write(
-      `\r${label} [${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${step} %${done >= 1 ? '\n' : ''}`,
-    )
+    const bar = `${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}`
+    // The line before may have been longer.
+    output.write(`\r${label} [${bar}] ${step} %${left}\u001b[K${done >= 1 ? '\n' : ''}`)
   }
 }
 
-/** What takes no longer needs no sign of life. */
-const SILENT_MS = 2000
+/** The rest takes as long as what is done has taken. */
+function timeLeft(done: number, passedMs: number): string {
+  if (passedMs < SILENT_MS || done <= 0 || done >= 1) return ''
+  return `, ${spanText((passedMs / done) * (1 - done))} left`
+}
 
-/** Shows on a terminal for how long something has been going on whose end cannot be foreseen. */
+function spanText(ms: number): string {
+  const seconds = Math.ceil(ms / 1000)
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.ceil(seconds / 60)
+  return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
+
+/** Shows for how long something has been going on whose end cannot be foreseen. */
 export async function whileShown<Result>(
   label: string,
   work: Promise<Result>,
   output: NodeJS.WriteStream = process.stderr,
 ): Promise<Result> {
-  if (!output.isTTY) return work
-  const started = Date.now()
+  const started = performance.now()
   let shown = false
-  const timer = setInterval(() => {
-    const passed = Date.now() - started
-    if (passed < SILENT_MS) return
-    shown = true
-    output.write(`\r${label}: ${Math.floor(passed / 1000)} s`)
-  }, 1000)
+  const timer = setInterval(
+    () => {
+      const passed = performance.now() - started
+      if (passed < SILENT_MS) return
+      shown = true
+      const text = `${label}: ${Math.floor(passed / 1000)} s`
+      output.write(output.isTTY ? `\r${text}` : `${text}\n`)
+    },
+    output.isTTY ? 1000 : LINE_MS,
+  )
   try {
     return await work
   } finally {
     clearInterval(timer)
-    if (shown) output.write('\n')
+    if (shown && output.isTTY) output.write('\n')
   }
 }

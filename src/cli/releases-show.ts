@@ -13,14 +13,14 @@ export const showCommand = new Command('show')
   .option(...JSON_OPTION)
   .action((code: string, output: Output) =>
     lookInDatabase(async ({ writer }) => {
-      const { id, ...release } = await requireRelease(writer, code)
+      const { id, lockless: _, ...release } = await requireRelease(writer, code)
       const layers = await listLayers(writer, id)
       print(output, { ...release, state: stateOf(release), layers }, textOf(release, layers))
     }),
   )
 withExamples(showCommand, 'agro releases show yield-eth-wheat-2026-08-v2')
 
-function textOf(release: Omit<ReleaseRow, 'id'>, layers: LayerSummary[]): string {
+function textOf(release: Omit<ReleaseRow, 'id' | 'lockless'>, layers: LayerSummary[]): string {
   const rows = layers.map(({ input, scenario, unit, validCount, width, height, ...values }) => [
     [input, scenario].filter((label) => label !== null).join(', '),
     unit,

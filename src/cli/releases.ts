@@ -29,7 +29,10 @@ const list = releasesCommand
       const releases = await listReleases(writer)
       print(
         output,
-        releases.map(({ id: _, ...release }) => ({ ...release, state: stateOf(release) })),
+        releases.map(({ id: _, lockless: _lockless, ...release }) => ({
+          ...release,
+          state: stateOf(release),
+        })),
         releasesText(releases),
       )
     }),
@@ -58,7 +61,7 @@ const publish = releasesCommand
   .option(...JSON_OPTION)
   .action((code: string, options: PublishOptions) =>
     withDatabase(async (database) => {
-      const done = await publishWithin(database, code, options.allow, options.maxChange)
+      const done = await publishWithin(database, code, options, options.maxChange)
       const { replaced, findings } = done
       tellPublishing(
         done,
@@ -82,7 +85,7 @@ const rollback = releasesCommand
   .option(...JSON_OPTION)
   .action((code: string, options: PublishOptions) =>
     withDatabase(async ({ writer }) => {
-      const done = await inTransaction(writer, (trx) => rollBackChecked(trx, code, options.allow))
+      const done = await inTransaction(writer, (trx) => rollBackChecked(trx, code, options))
       tellPublishing(
         done,
         options,

@@ -22,6 +22,8 @@ const LOCK_NOT_AVAILABLE = '55P03'
 /** A deadlock, and what a transaction cannot be put in order with others for: nothing is left of either. */
 const UNDONE_STATES = /^(40P01|40001)$/
 
+const DISK_FULL = '53100'
+
 /** The server is read-only (a replica, or one set so), or its disk is full. */
 const READ_ONLY_STATES = /^(25006|53100)$/
 
@@ -51,6 +53,11 @@ export function isUndone(error: unknown): boolean {
 /** Whether an error means that the database can store nothing; it may still be read. */
 export function isDatabaseReadOnly(error: unknown): boolean {
   return READ_ONLY_STATES.test(codeOf(error) ?? '')
+}
+
+/** Whether an error means that there is no room left on the disk of the database. */
+export function isDiskFull(error: unknown): boolean {
+  return codeOf(error) === DISK_FULL
 }
 
 /** Whether somebody else held a lock for as long as it was waited for: the same may go well in a moment. */

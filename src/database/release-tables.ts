@@ -16,6 +16,7 @@ export interface ReleaseTable {
   status: Generated<'loading' | 'ready' | 'deleted'>
   created_at: Generated<Date>
   findings: object | null
+  load_lock: number | null
 }
 
 export interface PublicationTable {

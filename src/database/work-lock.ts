@@ -1,19 +1,87 @@
+import { setTimeout } from 'node:timers/promises'
+import { type Expression, type RawBuilder, sql } from 'kysely'
+import type pg from 'pg'
 import type { Database } from './client.ts'
+
+/** Short beside the work that others do meanwhile. */
+const LOOK_EVERY_MS = 250
+
+/** A lock that is held for as long as some work goes on. */
+export interface WorkLock {
+  /** Is aborted with the reason where the lock is lost with its connection: then others may begin the same. */
+  lost: AbortSignal
+  unlock(): void
+}
+
+interface Waiting {
+  /** Called once, where somebody else has the lock. */
+  onWait?: () => void
+  /** Ends the waiting. */
+  signal?: AbortSignal
+}
 
 /**
  * Lets one process at a time do something on a server, for which it waits. The embedded database has but
  * one process anyway.
  *
- * @returns gives the lock back
+ * It is a lock of a transaction, so that it holds behind PgBouncer, too. That does nothing else, and keeps no dead row
+ * from being cleaned up.
  */
-export async function lockWork(database: Database, lock: number): Promise<() => void> {
-  if (database.kind === 'embedded') return () => {}
+export async function lockWork(
+  database: Database,
+  lock: number,
+  { onWait = () => {}, signal }: Waiting = {},
+): Promise<WorkLock> {
+  const lost = new AbortController()
+  if (database.kind === 'embedded') return { lost: lost.signal, unlock: () => {} }
   const client = await database.pool.connect()
-  // Closing the connection gives the lock back.
-  const unlock = () => client.release(true)
-  await client.query('select pg_advisory_lock($1)', [lock]).catch((error) => {
+  const lose = (error?: Error) => lost.abort(error ?? new Error('Connection terminated'))
+  client.on('error', lose)
+  client.on('end', lose)
+  const unlock = () => {
+    client.off('error', lose)
+    client.off('end', lose)
+    // Its transaction ends with the connection.
+    client.release(true)
+  }
+  try {
+    for (let attempt = 1; !(await tryLock(client, lock)); attempt++) {
+      if (attempt === 1) onWait()
+      // Nobody waits inside the database: what waits there keeps dead rows from being cleaned up.
+      await client.query('rollback')
+      await setTimeout(LOOK_EVERY_MS, undefined, { signal })
+    }
+    return { lost: lost.signal, unlock }
+  } catch (error) {
     unlock()
-    throw error
-  })
-  return unlock
+    throw signal?.aborted ? signal.reason : error
+  }
+}
+
+/**
+ * Begins a transaction that lives for as long as its connection, and takes the lock in it. A machine that has gone away
+ * is noticed within a minute, and not after the two hours that systems take for that by themselves.
+ */
+async function tryLock(client: pg.PoolClient, lock: number): Promise<boolean> {
+  await client.query(`
+    begin read only;
+    set local idle_in_transaction_session_timeout = 0;
+    set local tcp_keepalives_idle = 30;
+    set local tcp_keepalives_interval = 10;
+    set local tcp_keepalives_count = 3`)
+  // With a parameter it would have a portal, which stays open with its snapshot.
+  const { rows } = await client.query(`select pg_try_advisory_xact_lock(${lock}) as held`)
+  return rows[0].held
+}
+
+/** The process of the database that holds a lock of {@link lockWork}, or null. */
+export function holderOf(lock: Expression<number | null>): RawBuilder<number | null> {
+  return sql`(
+    select pid
+    from pg_locks
+    where locktype = 'advisory' and granted and objsubid = 1
+      and classid::bigint = ${lock} >> 32 and objid::bigint = ${lock} & 4294967295
+      and database = (select oid from pg_database where datname = current_database())
+    limit 1
+  )`
 }

@@ -2,19 +2,15 @@ import type { Database } from '#src/database/client.ts'
 import { nameOfCrs } from '#src/database/crs.ts'
 import type { Finding } from '#src/database/findings.ts'
 import { inTransaction } from '#src/database/transaction.ts'
-import {
-  deleteRelease,
-  insertRelease,
-  keepFindings,
-  markReady,
-  publishRelease,
-} from '#src/domains/releases/queries.ts'
+import { keepFindings, publishRelease } from '#src/domains/releases/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import type { Extent } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { SummaryPyramid } from '#src/raster/pyramid.ts'
 import { tilesOf } from '#src/raster/tiles.ts'
 import { allowedChecks, refusingChecks } from './checks/judgement.ts'
+import { deleteLoad, insertRelease, markReady } from './load-queries.ts'
+import { type LoadingOptions, whileLoading } from './loading.ts'
 import { extentOf, insertCoverage, insertLayers, isGeographic, markSummarised } from './queries.ts'
 import { type CoverageSource, compareLayers, type LayerSource, type ReleaseSource } from './source.ts'
 import { type CoverageStatistics, layerCollector } from './statistics.ts'
@@ -33,24 +29,39 @@ export interface LoadedRelease {
   findings: Finding[]
 }
 
-interface LoadOptions {
+export interface LoadOptions extends LoadingOptions {
   publish?: boolean
   progress?: Progress
   /** Checks what was read; what refuses leaves the release complete and unpublished. Without it nothing is checked. */
   check?: (read: CoverageStatistics[]) => Finding[]
 }
 
-/**
- * Loads a release and publishes it.
- *
- * The tiles are written under a release in the state `loading`, which no request reads; at the end one
- * transaction completes and publishes it. After an error nothing of it is left. After a kill the
- * release stays in that state and can be deleted.
- */
-export async function loadRelease(
+/** Loads a release and publishes it; nobody loads the same data meanwhile. */
+export function loadRelease(
   database: Database,
   source: ReleaseSource,
-  { publish = true, progress = () => {}, check }: LoadOptions = {},
+  options: LoadOptions = {},
+): Promise<LoadedRelease> {
+  return whileLoading(
+    database,
+    source.description,
+    (signal) => loadAlone(database, source, signal, options),
+    options,
+  )
+}
+
+/**
+ * Loads a release and publishes it, within {@link whileLoading}.
+ *
+ * The tiles are written under a release in the state `loading`, which no request reads; at the end one
+ * transaction completes and publishes it. After an error nothing of it is left, but where the database is away: then
+ * the next load clears it away, as after a kill.
+ */
+export async function loadAlone(
+  database: Database,
+  source: ReleaseSource,
+  signal: AbortSignal,
+  { publish = true, progress = () => {}, check }: LoadOptions,
 ): Promise<LoadedRelease> {
   const { writer } = database
   const coverages: { coverage: CoverageSource; extent: Extent }[] = []
@@ -61,7 +72,11 @@ export async function loadRelease(
   const release = await insertRelease(writer, source.description)
   try {
     const ordinals = ordinalsOf(source)
-    const advance = progressOver(source, progress)
+    const done = progressOver(source, progress)
+    const advance = (pixels: number) => {
+      signal.throwIfAborted()
+      done(pixels)
+    }
     const read: CoverageStatistics[] = []
     let tiles = 0
     for (const { coverage, extent } of coverages) {
@@ -74,14 +89,16 @@ export async function loadRelease(
     }
     const findings = check?.(read)
     const published = publish && refusingChecks(findings ?? []).length === 0
+    signal.throwIfAborted()
     const replaced = await inTransaction(writer, async (trx) => {
-      await markReady(trx, release.id)
+      await markReady(trx, release)
       if (findings) await keepFindings(trx, release.code, findings)
       return published ? await publishRelease(trx, release.code, allowedChecks(findings ?? [])) : undefined
     })
     return { code: release.code, tiles, published, replaced, findings: findings ?? [] }
   } catch (error) {
-    await inTransaction(writer, (trx) => deleteRelease(trx, release.code, true))
+    // What went wrong first is what is told.
+    await deleteLoad(writer, release.id).catch(() => {})
     throw error
   }
 }

@@ -1,9 +1,9 @@
 import type { Transaction } from 'kysely'
-import type { CheckName, Finding } from '#src/database/findings.ts'
+import type { Finding } from '#src/database/findings.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { findPrevious, keepFindings, publishRelease, requireComplete } from '#src/domains/releases/queries.ts'
 import { inspectAgain } from './checks/index.ts'
-import { allowedChecks, refusingChecks } from './checks/judgement.ts'
+import { allowedChecks, type Leniency, refusingChecks } from './checks/judgement.ts'
 
 /** What has come of publishing a release. */
 export interface Publishing {
@@ -23,9 +23,9 @@ export interface Publishing {
 export function publishChecked(
   trx: Transaction<Tables>,
   code: string,
-  allow: readonly CheckName[],
+  leniency: Leniency,
 ): Promise<Publishing> {
-  return publishUnlessRefused(trx, code, allow, false)
+  return publishUnlessRefused(trx, code, leniency, false)
 }
 
 /**
@@ -36,20 +36,20 @@ export function publishChecked(
 export async function rollBackChecked(
   trx: Transaction<Tables>,
   code: string,
-  allow: readonly CheckName[],
+  leniency: Leniency,
 ): Promise<Publishing> {
-  return publishUnlessRefused(trx, await findPrevious(trx, code), allow, true)
+  return publishUnlessRefused(trx, await findPrevious(trx, code), leniency, true)
 }
 
 async function publishUnlessRefused(
   trx: Transaction<Tables>,
   code: string,
-  allow: readonly CheckName[],
+  leniency: Leniency,
   returns: boolean,
 ): Promise<Publishing> {
   const { publishedAt } = await requireComplete(trx, code)
   if (publishedAt !== null) return { code, published: true, replaced: undefined, findings: [] }
-  const findings = await inspectAgain(trx, code, allow, { returns })
+  const findings = await inspectAgain(trx, code, leniency, { returns })
   if (refusingChecks(findings).length > 0) return { code, published: false, replaced: undefined, findings }
   await keepFindings(trx, code, findings)
   return {

@@ -82,7 +82,8 @@ async function copying<Row, Result>(
   } catch (error) {
     stream.destroy()
     client.release(true)
-    throw error
+    // What the database has said tells more than what came of writing on.
+    throw failure ?? error
   }
 }
 

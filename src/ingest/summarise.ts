@@ -31,7 +31,7 @@ export async function summariseCoverages(
   progress: (done: number, of: number) => void = () => {},
 ): Promise<number> {
   if ((await listUnsummarised(database.writer)).length === 0) return 0
-  const unlock = await lockWork(database, SUMMARISE_LOCK)
+  const { unlock } = await lockWork(database, SUMMARISE_LOCK)
   try {
     // Another process may have been at it while this one waited.
     const coverages = await listUnsummarised(database.writer)

@@ -2,6 +2,7 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { readingFrom } from '#src/cli/doctor/examination.ts'
 import { openCluster } from '#src/database/client.ts'
+import { lockWork } from '#src/database/work-lock.ts'
 import { VERSION } from '#src/lib/version.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
@@ -96,7 +97,7 @@ describe('the doctor', () => {
     expect(stdout).not.toContain('\u001b')
   })
 
-  test('tells a load that was cut off from one that may be running', async () => {
+  test('tells a load that was cut off from one that runs by the lock of that', async () => {
     const code = 'yield-eth-wheat-2031-01-v1'
     await client.query(
       `insert into release (code, product, country_code, crop_code, forecast_period, version, source, licence, checksum)
@@ -106,21 +107,26 @@ describe('the doctor', () => {
     const found = async () => (await examined()).of('releases incomplete')
     const since = `${code} is incomplete since \\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d UTC`
     expect(await found()).toEqual([
-      ['note', expect.stringMatching(`^${since}, \\d+ s ago, .* may be loading\\.$`)],
-    ])
-    await client.query('begin; lock table raster_tile in row exclusive mode')
-    const pid = await pidOf(client)
-    expect(await found()).toEqual([
       [
-        'note',
-        expect.stringMatching(`^${since}, and seems to be loading: process ${pid} writes rasters\\.$`),
+        'warning',
+        expect.stringMatching(
+          `^${since}\\. An older version has begun it, .* whether it is being loaded\\.$`,
+        ),
       ],
     ])
-    await client.query('rollback')
-    await client.query(`update release set created_at = now() - interval '1 hour' where code = $1`, [code])
+    const lock = 7_239_449 * 2 ** 24 + 5
+    await client.query('update release set load_lock = $1 where code = $2', [lock, code])
     expect(await found()).toEqual([
-      ['warning', expect.stringMatching(`^${since}, and nobody writes rasters: its load was cut off\\.$`)],
+      ['warning', expect.stringMatching(`^${since}, and nobody loads it: its load was cut off\\.$`)],
     ])
+    const cluster = await openCluster(testDatabase.config)
+    const loader = cluster.connectForMaintenance()
+    const { unlock } = await lockWork(loader, lock)
+    expect(await found()).toEqual([
+      ['note', expect.stringMatching(`^${since}, and is being loaded: process \\d+ of the database\\.$`)],
+    ])
+    unlock()
+    await loader.close()
     await client.query('delete from release where code = $1', [code])
   })
 

@@ -1,7 +1,3 @@
-import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { LightMyRequestResponse } from 'fastify'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
@@ -9,6 +5,7 @@ import { testServer } from '#test/setup/database.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { executeOnServer } from '#test/setup/server.ts'
+import { mountSmallDisk } from '#test/setup/small-disk.ts'
 
 const POINT = { lat: 9, lng: 38.7, country_code: 'eth', crop: 'wheat' }
 
@@ -182,25 +179,3 @@ describe('a database that says no', () => {
     await other.query(`drop tablespace ${name}_small`)
   })
 })
-
-/** A disk of two megabytes that the server may use; undefined where it cannot be made. */
-function mountSmallDisk(dataFolder: string): { folder: string; unmount(): void } | undefined {
-  if (process.getuid?.() !== 0 || !existsSync(dataFolder)) return undefined
-  const folder = mkdtempSync(join(tmpdir(), 'agro-small-disk-'))
-  const { uid } = statSync(dataFolder)
-  const { status } = spawnSync('mount', [
-    '-t',
-    'tmpfs',
-    '-o',
-    `size=2m,uid=${uid},mode=0700`,
-    'tmpfs',
-    folder,
-  ])
-  const unmount = () => {
-    if (status === 0) spawnSync('umount', ['-l', folder])
-    rmSync(folder, { recursive: true, force: true })
-  }
-  if (status === 0) return { folder, unmount }
-  unmount()
-  return undefined
-}

@@ -15,6 +15,18 @@ export function runAgroProcess(testDatabase: TestDatabase, ...parameters: string
   return runNode(testDatabase, ['bin/run.mjs', 'src/cli/agro.ts', ...parameters])
 }
 
+/** Starts it so, for those who do something to it while it runs. */
+export function startAgro(testDatabase: TestDatabase, ...parameters: string[]): RunningAgro {
+  return startNode(testDatabase, ['bin/run.mjs', 'src/cli/agro.ts', ...parameters])
+}
+
+export interface RunningAgro {
+  /** What it has said so far. */
+  result: CliResult
+  ended: Promise<CliResult>
+  kill(signal: NodeJS.Signals): void
+}
+
 /** Does so, and says how many bytes of memory the process had when it had most. */
 export async function measureAgro(
   testDatabase: TestDatabase,
@@ -32,20 +44,25 @@ export async function measureAgro(
 }
 
 function runNode(testDatabase: TestDatabase, parameters: string[]): Promise<CliResult> {
+  return startNode(testDatabase, parameters).ended
+}
+
+function startNode(testDatabase: TestDatabase, parameters: string[]): RunningAgro {
+  const result: CliResult = { code: null, stdout: '', stderr: '' }
   const child = spawn(process.execPath, parameters, {
     env: { ...process.env, ...testDatabase.environment },
   })
-  const result: CliResult = { code: null, stdout: '', stderr: '' }
   child.stdout.on('data', (text) => {
     result.stdout += text
   })
   child.stderr.on('data', (text) => {
     result.stderr += text
   })
-  return new Promise((resolve, reject) => {
+  const ended = new Promise<CliResult>((resolve, reject) => {
     child.on('error', reject)
     child.on('close', (code) => resolve({ ...result, code }))
   })
+  return { result, ended, kill: (signal) => void child.kill(signal) }
 }
 
 /**

@@ -1,11 +1,8 @@
 import { listReleases, type ReleaseRow } from '#src/domains/releases/queries.ts'
 import { listUnsummarised } from '#src/ingest/queries.ts'
 import type { Group, Patient } from './examination.ts'
-import { type Finding, note, ok, sizeText, someNames, spanText, warning } from './finding.ts'
-import { listRasterWriters, listReleaseSizes } from './table-queries.ts'
-
-/** Between two of its coverages a load writes nothing for a while: so young, it may be running. */
-const YOUNG_SECONDS = 600
+import { type Finding, note, ok, sizeText, someNames, warning } from './finding.ts'
+import { listReleaseSizes } from './table-queries.ts'
 
 /** A season is over after a year, whatever grows. */
 const MONTHS_A_YEAR = 12
@@ -36,11 +33,10 @@ export const releases: Group<Patient> = {
         ),
       ]
     },
-    incomplete: async ({ ask, kind }) => {
+    incomplete: async ({ ask }) => {
       const loading = (await ask(listReleases)).filter(({ status }) => status === 'loading')
       if (loading.length === 0) return [ok('No load was cut off.')]
-      const writers = kind === 'embedded' ? [] : await ask(listRasterWriters)
-      return loading.map((release) => incompleteFinding(release, kind, writers))
+      return loading.map(incompleteFinding)
     },
     seasons: async ({ ask }) => seasonFindings(await ask(listReleases), new Date()),
     summaries: async ({ ask }) => {
@@ -56,21 +52,18 @@ export const releases: Group<Patient> = {
   },
 }
 
-function incompleteFinding(
-  { code, createdAt }: ReleaseRow,
-  kind: Patient['kind'],
-  writers: Awaited<ReturnType<typeof listRasterWriters>>,
-): Finding {
-  const seconds = (Date.now() - createdAt.getTime()) / 1000
+function incompleteFinding({ code, createdAt, loader, lockless }: ReleaseRow): Finding {
   const begun = `${code} is incomplete since ${createdAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`
-  const writer = writers.find(({ since }) => since >= createdAt)
-  if (writer) return note(`${begun}, and seems to be loading: process ${writer.pid} writes rasters.`)
-  if (kind === 'server' && seconds < YOUNG_SECONDS) {
-    return note(`${begun}, ${spanText(seconds)} ago, and nobody writes rasters right now: it may be loading.`)
+  if (loader !== null) return note(`${begun}, and is being loaded: process ${loader} of the database.`)
+  if (lockless) {
+    return warning(
+      `${begun}. An older version has begun it, so that nobody can say whether it is being loaded.`,
+      `Where it is not, delete it with \`agro releases delete ${code}\`, and ingest it again.`,
+    )
   }
   return warning(
-    `${begun}, and nobody writes rasters: its load was cut off.`,
-    `Delete it with \`agro releases delete ${code}\`, and ingest it again.`,
+    `${begun}, and nobody loads it: its load was cut off.`,
+    'Ingest it again: the next load clears away what is left.',
   )
 }
 

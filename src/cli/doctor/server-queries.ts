@@ -58,7 +58,10 @@ export interface OpenTransaction {
   seconds: number
 }
 
-/** Those of others on this database that are older than so many seconds, the oldest first. */
+/**
+ * Those of others on this database that are older than so many seconds, the oldest first. Those that do nothing but
+ * hold a lock of some work (see `lockWork`) are none: they keep nothing from being cleaned up.
+ */
 export async function listOpenTransactions(db: Kysely<Tables>, seconds: number): Promise<OpenTransaction[]> {
   const { rows } = await sql<OpenTransaction>`
     select
@@ -71,6 +74,10 @@ export async function listOpenTransactions(db: Kysely<Tables>, seconds: number):
       and pid <> pg_backend_pid()
       and coalesce(backend_type, 'client backend') = 'client backend'
       and xact_start < clock_timestamp() - make_interval(secs => ${seconds}::float8)
+      and not (
+        state = 'idle in transaction' and backend_xid is null and backend_xmin is null
+        and exists (select from pg_locks where pg_locks.pid = pg_stat_activity.pid and locktype = 'advisory')
+      )
     order by xact_start`.execute(db)
   return rows
 }

@@ -56,17 +56,3 @@ export async function listReleaseSizes(db: Kysely<Tables>): Promise<Map<number, 
     group by release_id`.execute(db)
   return new Map(rows.map(({ id, bytes }) => [id, bytes]))
 }
-
-/** Since when others have been writing rasters, the longest first; nobody else does on the embedded database. */
-export async function listRasterWriters(db: Kysely<Tables>): Promise<{ pid: number; since: Date }[]> {
-  const { rows } = await sql<{ pid: number; since: Date }>`
-    select distinct pid, xact_start as since
-    from pg_locks join pg_stat_activity using (pid)
-    where relation in ('raster_tile'::regclass, 'tile_summary'::regclass)
-      and mode = 'RowExclusiveLock'
-      and granted
-      and pid <> pg_backend_pid()
-      and xact_start is not null
-    order by since`.execute(db)
-  return rows
-}

@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { CheckName, Finding } from '#src/database/findings.ts'
 import type { Tables } from '#src/database/tables.ts'
-import { inTransaction } from '#src/database/transaction.ts'
+import { holderOf } from '#src/database/work-lock.ts'
 import { recordOperation } from '#src/domains/audit/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import type { Series } from '#src/products/series.ts'
@@ -20,6 +20,10 @@ export interface ReleaseRow extends Series {
   publishedAt: Date | null
   /** What the checks have found; null where they have not looked at it. */
   findings: Finding[] | null
+  /** The process of the database that holds the lock of its load; null where no load is running. */
+  loader: number | null
+  /** Whether an older version has loaded it, whose loads hold no lock: nobody can say whether they run. */
+  lockless: boolean
 }
 
 const selectReleases = (db: Kysely<Tables>) =>
@@ -42,7 +46,16 @@ const selectReleases = (db: Kysely<Tables>) =>
       'release.created_at as createdAt',
       'publication.published_at as publishedAt',
     ])
-    .select(({ ref }) => ref('release.findings').$castTo<Finding[] | null>().as('findings'))
+    .select(({ ref, eb }) => [
+      ref('release.findings').$castTo<Finding[] | null>().as('findings'),
+      eb
+        .case()
+        .when('release.status', '=', 'loading')
+        .then(holderOf(ref('release.load_lock')))
+        .end()
+        .as('loader'),
+      eb('release.load_lock', 'is', null).$castTo<boolean>().as('lockless'),
+    ])
 
 /** All releases that still have their data, the published ones among them. */
 export async function listReleases(db: Kysely<Tables>): Promise<ReleaseRow[]> {
@@ -76,59 +89,6 @@ export async function publishesSynthetic(db: Kysely<Tables>): Promise<boolean> {
     .limit(1)
     .executeTakeFirst()
   return published !== undefined
-}
-
-/** Begins a release in the state `loading`, with the next version and a code that was never used. */
-export async function insertRelease(
-  db: Kysely<Tables>,
-  release: Series & Pick<ReleaseRow, 'synthetic' | 'source' | 'licence' | 'checksum'>,
-): Promise<{ id: number; code: string }> {
-  return inTransaction(db, async (trx) => {
-    await lockReleases(trx)
-    const { last } = await trx
-      .selectFrom('release')
-      .select(({ fn }) => fn.max('version').as('last'))
-      .where('product', '=', release.product)
-      .where('country_code', '=', release.countryCode)
-      .where('crop_code', 'is not distinct from', release.cropCode)
-      .where('forecast_period', 'is not distinct from', release.forecastPeriod)
-      .where('synthetic', '=', release.synthetic)
-      .executeTakeFirstOrThrow()
-    const version = (last ?? 0) + 1
-    return trx
-      .insertInto('release')
-      .values({
-        code: codeOf(release, version),
-        product: release.product,
-        country_code: release.countryCode,
-        crop_code: release.cropCode,
-        forecast_period: release.forecastPeriod,
-        version,
-        synthetic: release.synthetic,
-        source: release.source,
-        licence: release.licence,
-        checksum: release.checksum,
-      })
-      .returning(['id', 'code'])
-      .executeTakeFirstOrThrow()
-  })
-}
-
-function codeOf(release: Series & { synthetic: boolean }, version: number): string {
-  const { synthetic, product, countryCode, cropCode, forecastPeriod } = release
-  const parts = [
-    synthetic && 'synthetic',
-    product,
-    countryCode,
-    cropCode,
-    forecastPeriod?.slice(0, 7),
-    `v${version}`,
-  ]
-  return parts.filter(Boolean).join('-')
-}
-
-export async function markReady(trx: Transaction<Tables>, releaseId: number): Promise<void> {
-  await trx.updateTable('release').set({ status: 'ready' }).where('id', '=', releaseId).execute()
 }
 
 /** Keeps with a release what the checks have found in it, in the place of what they had found before. */
@@ -201,11 +161,12 @@ export async function findPrevious(trx: Transaction<Tables>, code: string): Prom
  * Deletes a release with its tiles. The row of a complete one stays, so that its code, which answers
  * have named, is never given to other values.
  *
- * @throws {OperatorError} when the release is published and `force` is not given
+ * @throws {OperatorError} when the release is published and `force` is not given, or it is being loaded
  */
 export async function deleteRelease(trx: Transaction<Tables>, code: string, force: boolean): Promise<void> {
   await lockReleases(trx)
   const release = await requireRelease(trx, code)
+  refuseRunning(release)
   if (release.publishedAt && !force) {
     throw new OperatorError(`${code} is published: roll it back or publish another first, or use --force.`)
   }
@@ -237,10 +198,18 @@ export async function requireRelease(db: Kysely<Tables>, code: string): Promise<
 export async function requireComplete(db: Kysely<Tables>, code: string): Promise<ReleaseRow> {
   const release = await requireRelease(db, code)
   if (release.status !== 'loading') return release
+  refuseRunning(release)
   throw new OperatorError(`${code} is not complete: its load was cut off. Delete it and ingest it again.`)
 }
 
+function refuseRunning({ code, status, loader }: ReleaseRow): void {
+  if (status !== 'loading' || loader === null) return
+  throw new OperatorError(
+    `${code} is being loaded (process ${loader} of the database): wait for it, or end that load first.`,
+  )
+}
+
 /** Operators are few: one at a time may change which releases there are. Readers are not held up. */
-async function lockReleases(trx: Transaction<Tables>): Promise<void> {
+export async function lockReleases(trx: Transaction<Tables>): Promise<void> {
   await sql`lock table publication in share row exclusive mode`.execute(trx)
 }

@@ -109,7 +109,7 @@ function readFactsOf(
 export async function inspectAgain(
   db: Kysely<Tables>,
   code: string,
-  allow: readonly CheckName[],
+  { allow, strict }: Leniency,
   { returns = false, products = PRODUCTS }: { returns?: boolean; products?: Products } = {},
 ): Promise<Finding[]> {
   const release = await requireRelease(db, code)
@@ -120,7 +120,7 @@ export async function inspectAgain(
   const found = run(checks, facts, returns ? { ...surroundings, newestMonth: null } : surroundings)
   const stored = before.filter(({ check }) => !(check in AT_PUBLICATION))
   const allowed = before.filter((finding) => finding.allowed).map(({ check }) => check)
-  return judged([...stored, ...found], { allow: [...allow, ...allowed] })
+  return judged([...stored, ...found], { allow: [...allow, ...allowed], strict })
 }
 
 function run<Facts>(checks: Check<Facts>[], facts: Facts, surroundings: Surroundings) {

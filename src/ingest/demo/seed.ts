@@ -1,8 +1,7 @@
 import type { Database } from '#src/database/client.ts'
-import { inTransaction } from '#src/database/transaction.ts'
 import { lockWork } from '#src/database/work-lock.ts'
 import { listCountryEntries } from '#src/domains/reference/queries.ts'
-import { deleteRelease, listReleases } from '#src/domains/releases/queries.ts'
+import { listReleases } from '#src/domains/releases/queries.ts'
 import { loadRelease } from '../load.ts'
 import { seedAreas } from './areas.ts'
 import { DEMO_RELEASES, demoSource } from './source.ts'
@@ -21,15 +20,10 @@ export async function seedDemo(
   database: Database,
   progress: (done: number, of: number) => void,
 ): Promise<number> {
-  const unlock = await lockWork(database, SEED_LOCK)
+  const { unlock } = await lockWork(database, SEED_LOCK)
   try {
     const releases = await listReleases(database.writer)
     if (releases.some(({ publishedAt, synthetic }) => publishedAt && !synthetic)) return 0
-    for (const { code, synthetic, status } of releases) {
-      if (synthetic && status === 'loading') {
-        await inTransaction(database.writer, (trx) => deleteRelease(trx, code, false))
-      }
-    }
     const countries = await listCountryEntries(database.writer)
     const missing = DEMO_RELEASES.filter(
       (demo) =>

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { CheckName } from '#src/database/findings.ts'
 import {
   deletePlausibleRange,
   findPlausibleRange,
@@ -44,8 +45,8 @@ test('a release is compared with what is published, and with the range of its cr
 test('a release is published once what the checks find in it is allowed, which stays with it', async () => {
   const { writer } = opened.database
   const code = 'fertilizer-eth-wheat-2026-06-v1'
-  const publish = (...allow: Parameters<typeof publishChecked>[2]) =>
-    writer.transaction().execute((trx) => publishChecked(trx, code, allow))
+  const publish = (...allow: CheckName[]) =>
+    writer.transaction().execute((trx) => publishChecked(trx, code, { allow }))
   expect(await publish('extent')).toMatchObject({
     published: false,
     findings: [
@@ -56,7 +57,7 @@ test('a release is published once what the checks find in it is allowed, which s
   expect(await findPublished(writer, releaseDescription({ forecastPeriod: '2026-06-01' }))).toBeUndefined()
   expect(await publish('extent', 'range')).toMatchObject({ code, published: true })
   const published = await findPublished(writer, releaseDescription({ forecastPeriod: '2026-06-01' }))
-  expect(published?.findings).toEqual(await inspectAgain(writer, code, []))
+  expect(published?.findings).toEqual(await inspectAgain(writer, code, { allow: [] }))
   expect(published?.findings?.map(({ check, allowed }) => [check, allowed])).toEqual([
     ['extent', true],
     ['range', true],

@@ -1,0 +1,64 @@
+import type { Database } from '#src/database/client.ts'
+import type { Finding } from '#src/database/findings.ts'
+import { inTransaction } from '#src/database/transaction.ts'
+import type { Leniency } from './checks/judgement.ts'
+import { type LoadOptions, loadAlone } from './load.ts'
+import { findLoaded } from './load-queries.ts'
+import { whileLoading } from './loading.ts'
+import { publishChecked } from './publish.ts'
+import type { ReleaseSource } from './source.ts'
+
+export interface IngestOptions extends LoadOptions {
+  /** Loads the data though they are loaded already. */
+  force?: boolean
+  /** What is allowed to a release that is loaded already. */
+  leniency: Leniency
+}
+
+export interface Ingestion {
+  code: string
+  /** Whether it was loaded now: the same data may be there already. */
+  loaded: boolean
+  /** Undefined where it was not loaded now. */
+  tiles: number | undefined
+  /** Whether it is published now. */
+  published: boolean
+  /** Whether it was before. */
+  publishedBefore: boolean
+  /** The code of the release it took the place of. */
+  replaced: string | undefined
+  /** What the checks have found; nothing where there was nothing to do. */
+  findings: Finding[]
+}
+
+/**
+ * Loads a release and publishes it, or publishes the one that has the same data, which is checked again. Who ingests
+ * the same data meanwhile waits, and finds them.
+ */
+export function ingestRelease(
+  database: Database,
+  source: ReleaseSource,
+  options: IngestOptions,
+): Promise<Ingestion> {
+  const { writer } = database
+  const { publish = true, force = false, leniency } = options
+  return whileLoading(
+    database,
+    source.description,
+    async (signal) => {
+      const before = force ? undefined : await findLoaded(writer, source.description)
+      if (!before) {
+        const loaded = await loadAlone(database, source, signal, options)
+        return { ...loaded, loaded: true, publishedBefore: false }
+      }
+      const { code, published } = before
+      const same = { loaded: false, tiles: undefined, publishedBefore: published }
+      if (published || !publish) return { ...same, code, published, replaced: undefined, findings: [] }
+      return {
+        ...same,
+        ...(await inTransaction(writer, (trx) => publishChecked(trx, code, leniency))),
+      }
+    },
+    options,
+  )
+}

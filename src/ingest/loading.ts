@@ -1,0 +1,37 @@
+import type { Database } from '#src/database/client.ts'
+import { lockWork } from '#src/database/work-lock.ts'
+import { deleteDeadLoads, loadLockOf } from './load-queries.ts'
+import type { ReleaseDescription } from './source.ts'
+
+export interface LoadingOptions {
+  /** Ends the load, of which nothing is left then. */
+  signal?: AbortSignal
+  /** Told in a sentence what is waited for, and what others have left. */
+  tell?: (sentence: string) => void
+}
+
+/**
+ * Does what nobody else does with the same data meanwhile: whoever wants to waits. What is left of loads that were
+ * cut off is cleared away before.
+ *
+ * @param work is to end when the signal is aborted: somebody wants that, or the lock is lost, and others take what
+ * has been begun for dead
+ */
+export async function whileLoading<Result>(
+  database: Database,
+  description: ReleaseDescription,
+  work: (signal: AbortSignal) => Promise<Result>,
+  { signal, tell = () => {} }: LoadingOptions = {},
+): Promise<Result> {
+  const lock = loadLockOf(description)
+  const onWait = () => tell('The same data are being loaded by another process: waiting for it.')
+  const { lost, unlock } = await lockWork(database, lock, { onWait, signal })
+  try {
+    for (const code of await deleteDeadLoads(database.writer, lock)) {
+      tell(`The load of ${code} was cut off: what it left is deleted.`)
+    }
+    return await work(signal ? AbortSignal.any([lost, signal]) : lost)
+  } finally {
+    unlock()
+  }
+}
