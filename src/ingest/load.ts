@@ -97,8 +97,12 @@ export async function loadAlone(
     })
     return { code: release.code, tiles, published, replaced, findings: findings ?? [] }
   } catch (error) {
+    // Where the connection was lost, so may be the next one of the pool, which does not know it yet.
+    const takeBack = () => deleteLoad(writer, release.id)
     // What went wrong first is what is told.
-    await deleteLoad(writer, release.id).catch(() => {})
+    await takeBack()
+      .catch(takeBack)
+      .catch(() => {})
     throw error
   }
 }
