@@ -90,7 +90,7 @@ describe('files that cannot be opened', () => {
     ['empty.tif', ''],
     ['text.tif', 'Dear operator, this is not a raster.'],
     ['short.tif', 'II'],
-    ['snapshot.tif', '\x89PNG\r\n\x1a\n'],
+    ['snapshot.tif', 'GIF89a'],
   ])('%s, which is no TIFF', async (name, content) => {
     await writeFile(join(ingest.folder, name), content, 'latin1')
     expect(await ingest.refusalOfFile(name)).toBe(`${name} is not a TIFF file.`)

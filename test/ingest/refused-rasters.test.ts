@@ -230,13 +230,14 @@ describe('bands that cannot be used', () => {
   })
 
   test.each([
-    [7, 'JPEG'],
-    [34925, 'LZMA'],
-    [40000, 'method 40000'],
-  ])('compression %i', async (compression, name) => {
+    [7, 'JPEG', ', and may have changed its values'],
+    [50001, 'WebP', ', and may have changed its values'],
+    [34925, 'LZMA', ''],
+    [40000, 'method 40000', ''],
+  ])('compression %i', async (compression, name, loss) => {
     const file = await raster('compressed.tif', { tags: { 259: ['short', [compression]] } })
     expect(await ingest.refusalOfFile(file)).toBe(
-      `compressed.tif is compressed with ${name}, which is not read here: convert it to DEFLATE, LZW or ZSTD.`,
+      `compressed.tif is compressed with ${name}, which is not read here${loss}: gdal_translate -co COMPRESS=DEFLATE compressed.tif compressed-deflate.tif makes a file that is.`,
     )
   })
 })

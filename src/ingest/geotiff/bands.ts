@@ -16,6 +16,8 @@ export interface Band {
   offset: number
   /** What the operator should know of it. */
   notes: string[]
+  /** And of its nodata value, where the manifest does not give another. */
+  nodataNote: string | undefined
 }
 
 /** TIFF SampleFormat values. */
@@ -68,12 +70,30 @@ export function bandOf(sources: BandSources, named: number | string): Band {
     nodata: nodataBeside ?? nodataInside,
     scale: scale ?? 1,
     offset: offset ?? 0,
-    notes: differs
-      ? [
-          `${side?.path} says nodata ${nodataBeside}, and the file itself ${nodataInside}: ${nodataBeside} counts.`,
-        ]
-      : [],
+    notes: classNotes(sources, number),
+    nodataNote: differs
+      ? `${side?.path} says nodata ${nodataBeside}, and the file itself ${nodataInside}: ${nodataBeside} counts.`
+      : undefined,
   }
+}
+
+/** PhotometricInterpretation: pixels are places in a list of colours. */
+const PALETTE = 3
+
+/** Classes that a note names. */
+const LISTED_CLASSES = 10
+
+/** Pixels of classes are read as the numbers that they are, which are amounts of nothing. */
+function classNotes({ image, side, path }: BandSources, number: number): string[] {
+  const classes = side?.bands.get(number)?.categories ?? []
+  const isPalette = image.fileDirectory.getValue('PhotometricInterpretation') === PALETTE
+  if (!isPalette && classes.length === 0) return []
+  const named = classes.flatMap((name, value) => (name === '' ? [] : [`${value} "${name}"`]))
+  const more = named.length > LISTED_CLASSES ? ` and ${named.length - LISTED_CLASSES} more` : ''
+  const listed = named.length === 0 ? '' : ` (${named.slice(0, LISTED_CLASSES).join(', ')}${more})`
+  return [
+    `Band ${number} of ${path} has ${isPalette ? 'a palette' : 'names for its values'}: they are read as the numbers of classes${listed}.`,
+  ]
 }
 
 /** Names that a refusal lists. */

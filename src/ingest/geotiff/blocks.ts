@@ -4,8 +4,9 @@ import type { Window } from '#src/raster/grid.ts'
 import { bytesOf, nearestPixel, type Pixels, pixelsOf } from '#src/raster/pixels.ts'
 import { nodataOf, type SampleType } from './bands.ts'
 import type { FileBytes } from './bytes.ts'
-import { COMPRESSIONS, type Decompress, NOT_COMPRESSED, OTHER_COMPRESSIONS } from './compression.ts'
+import { COMPRESSIONS, type Decompress, LOSSY, NOT_COMPRESSED, OTHER_COMPRESSIONS } from './compression.ts'
 import { lercOf } from './lerc.ts'
+import { conversion } from './other-formats.ts'
 import { bytesOfRow, PREDICTORS, type SampleLayout, samplesOf } from './samples.ts'
 
 // geotiff leaves large tags until they are asked for, and then takes them for little-endian: have it
@@ -107,8 +108,9 @@ function layoutOf(image: GeoTIFFImage, type: SampleType, path: string): Layout {
       : COMPRESSIONS.get(compression)
   if (!decompress) {
     const name = OTHER_COMPRESSIONS[compression] ?? `method ${compression}`
+    const loss = LOSSY.has(compression) ? ', and may have changed its values' : ''
     throw new OperatorError(
-      `${path} is compressed with ${name}, which is not read here: convert it to DEFLATE, LZW or ZSTD.`,
+      `${path} is compressed with ${name}, which is not read here${loss}: ${conversion(path)} makes a file that is.`,
     )
   }
   const predictor = Number(tag('Predictor') ?? PREDICTORS.none)

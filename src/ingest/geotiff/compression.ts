@@ -39,6 +39,9 @@ export const OTHER_COMPRESSIONS: Record<number, string> = {
   50002: 'JPEG XL',
 }
 
+/** Those of them that pictures are compressed with, mostly so that something of them is lost. */
+export const LOSSY: ReadonlySet<number> = new Set([6, 7, 34712, 50001, 50002])
+
 const inflateBuffer = promisify<InputType, ZlibOptions, Buffer>(inflate)
 
 async function decompressDeflate(bytes: Uint8Array, size: number, most: number): Promise<Uint8Array> {

@@ -13,6 +13,7 @@ import { examineDirectories } from './directories.ts'
 import { gridOf } from './geotransform.ts'
 import { readInternalMetadata } from './internal-metadata.ts'
 import { alphaBandOf, alphaMask, internalMask, type Mask, sideMask } from './masks.ts'
+import { FORMAT_BYTES, refuseOtherFormat } from './other-formats.ts'
 import { readSideMetadata, type SideMetadata } from './side-metadata.ts'
 import { refuseAbsurdSize, refuseInflated } from './size.ts'
 import { readPrj, readWorldFile } from './world-file.ts'
@@ -118,10 +119,10 @@ async function refuseUnreadable(path: string): Promise<void> {
   if (!status.isFile()) throw new OperatorError(`${path} is not a file.`)
   await access(path, constants.R_OK).catch((error) => refuseUnopened(path, error))
   const file = await open(path).catch((error) => refuseUnopened(path, error))
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0).finally(() => file.close())
-  if (bytesRead < 4 || !SIGNATURES.includes(buffer.toString('latin1'))) {
-    throw new OperatorError(`${path} is not a TIFF file.`)
-  }
+  const head = Buffer.alloc(FORMAT_BYTES)
+  const { bytesRead } = await file.read(head, 0, head.length, 0).finally(() => file.close())
+  const beginning = head.toString('latin1', 0, bytesRead)
+  if (!SIGNATURES.includes(beginning.slice(0, 4))) refuseOtherFormat(path, beginning)
 }
 
 function refuseUnopened(path: string, error: NodeJS.ErrnoException): never {

@@ -106,7 +106,8 @@ async function meantBand(
 ): Promise<Band> {
   const band = file.band(entry.band)
   for (const sentence of await unreadBeside(file.path)) notHonoured.add(sentence)
-  if (entry.nodata === undefined) for (const note of band.notes) notes.add(note)
+  for (const note of band.notes) notes.add(note)
+  if (entry.nodata === undefined && band.nodataNote) notes.add(band.nodataNote)
   if (isMasked(file, entry)) sayAlpha(file, band, notes)
   const said = entry.nodata ?? band.nodata
   const nodata = typeof said === 'number' && !Number.isNaN(said) ? said : undefined

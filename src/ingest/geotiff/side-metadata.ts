@@ -17,6 +17,8 @@ export interface SideMetadata {
 
 interface SideBand extends BandText {
   nodata?: string
+  /** The names of its classes, by their values from 0. */
+  categories: string[]
 }
 
 /** It may have histograms, and tables of classes. */
@@ -47,6 +49,9 @@ export async function readSideMetadata(imagePath: string): Promise<SideMetadata 
           scale: textOf(band, 'Scale'),
           offset: textOf(band, 'Offset'),
           description: textOf(band, 'Description'),
+          categories: childrenOf(band, 'CategoryNames')
+            .flatMap((names) => childrenOf(names, 'Category'))
+            .map(({ text }) => text.trim()),
         },
       ]),
     ),

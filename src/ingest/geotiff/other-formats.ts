@@ -1,0 +1,54 @@
+import { extname } from 'node:path'
+import { OperatorError } from '#src/errors.ts'
+
+/** Formats of rasters that GDAL makes GeoTIFFs of, by what their files begin with. */
+const FORMATS: Record<string, string[]> = {
+  NetCDF: ['CDF\x01', 'CDF\x02', 'CDF\x05'],
+  'NetCDF or HDF5': ['\x89HDF\r\n'],
+  HDF4: ['\x0e\x03\x13\x01'],
+  GRIB: ['GRIB'],
+  'an ESRI ASCII grid': ['ncols', 'nrows'],
+  'an ERDAS IMAGINE image': ['EHFA_HEADER_TAG'],
+  'a virtual raster of GDAL': ['<VRTDataset'],
+  'JPEG 2000': ['\0\0\0\x0cjP', '\xff\x4f\xff\x51'],
+  PNG: ['\x89PNG'],
+  JPEG: ['\xff\xd8\xff'],
+}
+
+/** Of those, the ones whose files may have several rasters. */
+const OF_SEVERAL = new Set(['NetCDF', 'NetCDF or HDF5', 'HDF4', 'GRIB'])
+
+/** Bytes that tell one from another. */
+export const FORMAT_BYTES = 64
+
+/**
+ * Refuses a file that is no TIFF, with what makes one of it.
+ *
+ * @param beginning its first bytes, one character each
+ */
+export function refuseOtherFormat(path: string, beginning: string): never {
+  const name = Object.keys(FORMATS).find((name) =>
+    FORMATS[name]?.some((start) => folded(beginning).startsWith(folded(start))),
+  )
+  if (name === undefined) throw new OperatorError(`${path} is not a TIFF file.`)
+  const several = OF_SEVERAL.has(name)
+    ? `; of several variables or bands, gdalinfo ${quoted(path)} lists what to give in its place`
+    : ''
+  throw new OperatorError(`${path} is ${name}, not a GeoTIFF: ${conversion(path)} makes one of it${several}.`)
+}
+
+/** The line for a shell that makes a GeoTIFF of a raster that can be read. */
+export function conversion(path: string): string {
+  const stem = path.slice(0, path.length - extname(path).length)
+  const made = /\.tiff?$/i.test(path) ? `${stem}-deflate.tif` : `${stem}.tif`
+  return `gdal_translate -co COMPRESS=DEFLATE ${quoted(path)} ${quoted(made)}`
+}
+
+/** Texts may begin with spaces, and be of either case. */
+function folded(text: string): string {
+  return text.trimStart().toLowerCase()
+}
+
+function quoted(path: string): string {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+}
