@@ -1,9 +1,8 @@
 import { Command, InvalidArgumentError } from 'commander'
 import { LEVELS_BELOW, MAX_LEVEL } from '#schemas/areas.ts'
 import { givenEncoding } from '#src/ingest/boundaries/encoding.ts'
-import { loadBoundaries } from '#src/ingest/boundaries/load.ts'
+import { type FileReport, loadBoundaries } from '#src/ingest/boundaries/load.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
-import type { LoadReport } from '#src/ingest/boundaries/replace.ts'
 import type { Finding } from '#src/ingest/boundaries/staging-queries.ts'
 import { lookInDatabase, withDatabase } from './database.ts'
 import { JSON_OPTION, type Output, print, say, withExamples } from './output.ts'
@@ -100,7 +99,7 @@ function readLevel(text: string): number {
 /** Findings listed of each kind. */
 const LISTED = 20
 
-function reportText(subject: string, report: LoadReport, dryRun: boolean): string {
+function reportText(subject: string, report: FileReport, dryRun: boolean): string {
   const { added, updated, removed, unnamed, approximateDeleted } = report
   const lines = [
     ...findings('repaired', report.repaired),
@@ -108,6 +107,7 @@ function reportText(subject: string, report: LoadReport, dryRun: boolean): strin
     ...findings('not linked to a parent by its code', report.reparented),
     ...findings('of the level below linked to another parent', report.relinked),
   ]
+  if (report.elsewhere > 0) lines.push(`${report.elsewhere} of other countries were left out.`)
   if (unnamed > 0) lines.push(`${unnamed} without a name: their codes stand for it.`)
   for (const level of approximateDeleted) {
     lines.push(`The approximate areas of level ${level} are deleted: they do not fit into real ones.`)

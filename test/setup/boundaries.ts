@@ -2,9 +2,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Database } from '#src/database/client.ts'
 import type { Reading } from '#src/ingest/boundaries/feature.ts'
-import { type LoadRequest, loadBoundaries } from '#src/ingest/boundaries/load.ts'
+import { type FileReport, type LoadRequest, loadBoundaries } from '#src/ingest/boundaries/load.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
-import type { LoadReport } from '#src/ingest/boundaries/replace.ts'
 import { newFolder } from './folders.ts'
 import { SHARED_BOUNDARIES } from './shared-data.ts'
 
@@ -32,7 +31,7 @@ export async function loadFile(
   country: string,
   level: number,
   options: Partial<LoadRequest> & Partial<Reading> = {},
-): Promise<LoadReport | undefined> {
+): Promise<FileReport | undefined> {
   const { encoding, layer, ...request } = options
   const reading = { ...(encoding && { encoding }), ...(layer && { layer }) }
   const { report } = await loadBoundaries(database, {

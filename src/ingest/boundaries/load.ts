@@ -29,6 +29,12 @@ export interface LoadRequest {
   dryRun: boolean
 }
 
+/** What loading files has done. */
+export interface FileReport extends LoadReport {
+  /** Features that were left out, since they are of other countries. */
+  elsewhere: number
+}
+
 /**
  * Loads files as the areas of one level of a country, in the place of those that are there: all of them
  * or, where anything is wrong, none.
@@ -39,7 +45,7 @@ export interface LoadRequest {
 export async function loadBoundaries(
   database: Database,
   request: LoadRequest,
-): Promise<{ country: string; report: LoadReport | undefined }> {
+): Promise<{ country: string; report: FileReport | undefined }> {
   const { level, strict, dryRun } = request
   const target = await targetOf(database, request)
   const { country } = target
@@ -52,9 +58,11 @@ export async function loadBoundaries(
 
   const dropped: Finding[] = []
   const notes: string[] = []
+  let elsewhere = 0
   const areas = readAreas(request.files, target, {
     dropped: (finding) => dropped.push(finding),
     noted: (note) => notes.push(note),
+    elsewhere: () => elsewhere++,
   })
   const otherwise = { source: `Not stated; loaded from ${namesOf(request.files)}`, licence: 'Not stated' }
   const set = {
@@ -66,7 +74,7 @@ export async function loadBoundaries(
     licence: request.licence ?? otherwise.licence,
   }
   const report = await replaceBoundaries(database, set, areas, { country, strict, dryRun, dropped, notes })
-  return { country: country.name, report }
+  return { country: country.name, report: { ...report, elsewhere } }
 }
 
 async function targetOf({ writer }: Database, request: LoadRequest): Promise<Target> {

@@ -1,52 +1,18 @@
 import { OperatorError } from '#src/errors.ts'
+import { lowestLevel, type PropertyNames, recognise, SOURCES, type Source } from './sources.ts'
 
-/** Which properties of the features are what. */
-export interface PropertyNames {
-  /** The first of them that a feature has is its code. None: the country's own, at level 0. */
-  code: string[]
-  name: string[]
-  /** None: parents are found by overlap. */
-  parent: string[]
-}
-
-/** What the operator said about them. */
+/** What the operator said about properties. */
 export type GivenProperties = Partial<Record<keyof PropertyNames, string>>
+
+/** What is known of the properties of a file. */
+export interface KnownProperties {
+  names: PropertyNames
+  /** Whose they are, where that is known. */
+  source: Source | undefined
+}
 
 /** Given for the parents' property: they are not to be found by code. */
 const NO_PROPERTY = 'none'
-
-/**
- * How publishers name the properties of an area of some level, in lower case. The conventions are tried
- * in this order, each as a whole.
- */
-const CONVENTIONS: ((level: number) => PropertyNames)[] = [
-  () => ({ code: ['code'], name: ['name'], parent: ['parent_code'] }),
-  // OCHA COD-AB, in its spellings since 2010: ADM2_PCODE, adm2_pcode, admin2Pcode.
-  ...['_pcode', 'pcode'].flatMap((pcode) =>
-    ['adm', 'admin'].map((admin) => (level: number) => ({
-      code: [`${admin}${level}${pcode}`],
-      name: ['_en', '_name', 'name_en', 'name', '_ref', '_fr'].map((name) => `${admin}${level}${name}`),
-      parent: [`${admin}${level - 1}${pcode}`],
-    })),
-  ),
-  // geoBoundaries: ISO 3166-2 codes exist for the first level alone.
-  (level) => ({
-    code: level <= 1 ? ['shapeiso', 'shapeid'] : ['shapeid'],
-    name: ['shapename'],
-    parent: [],
-  }),
-  // GADM; its level 0 has names in COUNTRY.
-  (level) => ({
-    code: [`gid_${level}`],
-    name: [level === 0 ? 'country' : `name_${level}`],
-    parent: [`gid_${level - 1}`],
-  }),
-]
-
-/** Properties that say of which level or country an area is. */
-const LEVEL_PROPERTIES = ['level', 'shapetype']
-const COUNTRY_PROPERTIES = ['iso3', 'shapegroup', 'gid_0', 'adm0_pcode', 'admin0pcode']
-const LEVEL_IN_NAME = /^(?:adm|admin|gid_)(\d)(?:_?pcode)?$/
 
 /**
  * Finds the properties that hold code, name and parent's code, from those that a feature has.
@@ -54,35 +20,34 @@ const LEVEL_IN_NAME = /^(?:adm|admin|gid_)(\d)(?:_?pcode)?$/
  * @throws {OperatorError} lists the properties that are there, when none can be guessed or one that was
  * given is not among them
  */
-export function propertyNames(
+export function knownProperties(
   file: string,
   level: number,
   properties: Record<string, unknown>,
   given: GivenProperties,
-): PropertyNames {
+): KnownProperties {
   const keys = Object.keys(properties)
-  const guessed = CONVENTIONS.map((convention) => present(convention(level), keys)).find(
-    ({ code, name }) => code.length > 0 && name.length > 0,
-  )
-  const code = given.code ? [existing('code', given.code)] : guessed?.code
-  const name = given.name ? [existing('name', given.name)] : guessed?.name
+  const layout = recognise(keys, level)
+  const source = layout?.source
+  const code = given.code ? [existing('code', given.code)] : layout?.names.code
+  const name = given.name ? [existing('name', given.name)] : layout?.names.name
   const parent =
     given.parent === NO_PROPERTY
       ? []
       : given.parent
         ? [existing('parent', given.parent)]
-        : (guessed?.parent ?? [])
+        : (layout?.names.parent ?? [])
   // A country has its own code and name, should the file have none.
-  if (level === 0) return { code: code ?? [], name: name ?? [], parent: [] }
+  if (level === 0) return { source, names: { code: code ?? [], name: name ?? [], parent: [] } }
   if (!code || !name) {
-    const other = levelByNames(keys)
-    const hint = other !== undefined && other !== level ? ` They look like level ${other}.` : ''
+    const other = levelByCodes(properties)
+    if (!given.code && other !== undefined && other !== level) throw otherLevel(file, other, level)
     const missing = [!code && '--code-property', !name && '--name-property'].filter(Boolean).join(' and ')
     throw new OperatorError(
-      `Which properties of ${file} hold code and name cannot be guessed at level ${level}: give ${missing}. It has ${listed(keys)}.${hint}`,
+      `Which properties of ${file} hold code and name cannot be guessed at level ${level}: give ${missing}. It has ${listed(keys)}.`,
     )
   }
-  return { code, name, parent }
+  return { source, names: { code, name, parent } }
 
   function existing(what: string, wanted: string): string {
     const key =
@@ -97,33 +62,65 @@ function listed(keys: string[]): string {
   return keys.length > 0 ? keys.join(', ') : 'no properties at all'
 }
 
-/** The names of a convention that are there, in the file's spelling. */
-function present(names: PropertyNames, keys: string[]): PropertyNames {
-  const spelling = new Map(keys.map((key) => [key.toLowerCase(), key]))
-  const found = (wanted: string[]) => wanted.flatMap((name) => spelling.get(name) ?? [])
-  return { code: found(names.code), name: found(names.name), parent: found(names.parent) }
+/** What is wrong with a file of another level. */
+export function otherLevel(file: string, is: number, wanted: number): OperatorError {
+  return new OperatorError(`${file} holds areas of level ${is}, not of level ${wanted}.`)
 }
 
-/** The level of the lowest areas that properties such as ADM2_PCODE or GID_2 are named after. */
-function levelByNames(keys: string[]): number | undefined {
-  const levels = keys.flatMap((key) => LEVEL_IN_NAME.exec(key.toLowerCase())?.[1] ?? [])
-  return levels.length > 0 ? Math.max(...levels.map(Number)) : undefined
+/** The level of the lowest areas that any source has codes of, in properties such as ADM2_PCODE or GID_2. */
+function levelByCodes(properties: Record<string, unknown>): number | undefined {
+  const levels = SOURCES.flatMap((source) =>
+    source.level === 'codes' ? (levelOf(properties, source) ?? []) : [],
+  )
+  return levels.length > 0 ? Math.max(...levels) : undefined
 }
 
 /** The level that a feature is of, by what its properties say; undefined where they do not. */
-export function levelOf(properties: Record<string, unknown>): number | undefined {
-  for (const [key, value] of Object.entries(properties)) {
-    if (!LEVEL_PROPERTIES.includes(key.toLowerCase())) continue
-    const digit = /^(?:adm)?([0-5])$/i.exec(String(value))?.[1]
-    if (digit !== undefined) return Number(digit)
+export function levelOf(properties: Record<string, unknown>, source: Source | undefined): number | undefined {
+  if (source?.level === 'codes') {
+    return lowestLevel(
+      source,
+      Object.keys(properties).filter((key) => codeOf(properties, [key]) !== undefined),
+    )
   }
-  return levelByNames(Object.keys(properties).filter((key) => textOf(properties, [key]) !== undefined))
+  if (!source?.level) return undefined
+  const said = textOf(properties, spellings(properties, [source.level.property]))
+  const digit = /^(?:adm)?([0-5])$/i.exec(said ?? '')?.[1]
+  return digit === undefined ? undefined : Number(digit)
 }
 
-/** The country that a feature says it is of, as a code; undefined where it does not. */
-export function countryOf(properties: Record<string, unknown>): string | undefined {
-  const key = Object.keys(properties).find((name) => COUNTRY_PROPERTIES.includes(name.toLowerCase()))
-  return key && textOf(properties, [key])
+/** What a feature says of its country. */
+export interface SaidCountry {
+  text: string
+  /** A code that countries have (ISO 3166-1 alpha-3), or a name: else it may be anything. */
+  certain: boolean
+}
+
+/** The country that a feature says it is of; undefined where it does not. */
+export function countryOf(
+  properties: Record<string, unknown>,
+  source: Source | undefined,
+): SaidCountry | undefined {
+  const codes = source?.countryCode ?? SOURCES.flatMap(({ countryCode }) => countryCode)
+  const code = codeOf(properties, spellings(properties, codes))
+  if (code !== undefined) return { text: code, certain: /^[a-z]{3}$/i.test(code) }
+  const name = textOf(properties, spellings(properties, source?.countryName ?? []))
+  return name === undefined ? undefined : { text: name, certain: true }
+}
+
+/** The properties of some names, in the file's spelling, in the order of the names. */
+function spellings(properties: Record<string, unknown>, names: string[]): string[] {
+  const keys = Object.keys(properties)
+  return names.flatMap((name) => keys.filter((key) => key.toLowerCase() === name))
+}
+
+/** What publishers write where there is no code. */
+const NO_CODE = /^(?:none|null|<null>|nan|n\/a|-99|-)$/i
+
+/** The first of some properties that has a code. */
+export function codeOf(properties: Record<string, unknown>, names: string[]): string | undefined {
+  const coded = names.filter((name) => !NO_CODE.test(textOf(properties, [name]) ?? ''))
+  return textOf(properties, coded)
 }
 
 /** The first of some properties that says something, as text. */

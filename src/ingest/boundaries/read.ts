@@ -3,13 +3,16 @@ import type { FeatureFile, Noted, RawFeature } from './feature.ts'
 import { type Shape, shapeOf } from './geometry.ts'
 import { type CountryPlace, refuseOtherPlace } from './place.ts'
 import {
+  codeOf,
   countryOf,
   type GivenProperties,
+  type KnownProperties,
+  knownProperties,
   levelOf,
-  type PropertyNames,
-  propertyNames,
+  otherLevel,
   textOf,
 } from './properties.ts'
+import type { Source } from './sources.ts'
 import type { Finding, StagedArea } from './staging-queries.ts'
 
 /** What the areas of a file are meant to be. */
@@ -29,6 +32,8 @@ export interface Listeners {
   /** Which features have no polygon. */
   dropped(finding: Finding): void
   noted: Noted
+  /** That a feature is of another country than others of its file. */
+  elsewhere(): void
 }
 
 /**
@@ -39,16 +44,26 @@ export interface Listeners {
 export async function* readAreas(
   files: FeatureFile[],
   target: Target,
-  { dropped, noted }: Listeners,
+  { dropped, noted, elsewhere }: Listeners,
 ): AsyncGenerator<StagedArea> {
   for (const file of files) {
-    let names: PropertyNames | undefined
+    let known: KnownProperties | undefined
+    let foreign: OperatorError | undefined
+    let some = false
     for await (const feature of file.features(noted)) {
       const origin = `feature ${feature.number} of ${file.name}`
-      refuseOtherLevel(file.name, feature, target)
-      refuseOtherCountry(origin, feature, target)
-      names ??= propertyNames(file.name, target.level, feature.properties, target.properties)
-      const code = textOf(feature.properties, names.code) ?? null
+      const { properties } = feature
+      known ??= knownProperties(file.name, target.level, properties, target.properties)
+      const { names, source } = known
+      const other = otherCountry(origin, properties, source, target)
+      if (other) {
+        foreign ??= other
+        elsewhere()
+        continue
+      }
+      some = true
+      refuseOtherLevel(file.name, properties, source, target)
+      const code = codeOf(properties, names.code) ?? null
       const shape = usableShape(origin, feature)
       if (typeof shape === 'string') {
         dropped({ area: code ?? origin, reason: shape })
@@ -58,11 +73,13 @@ export async function* readAreas(
       yield {
         origin,
         code: code ?? (names.code.length === 0 ? target.country.code.toUpperCase() : null),
-        name: textOf(feature.properties, names.name) ?? (target.level === 0 ? target.country.name : null),
-        parentCode: textOf(feature.properties, names.parent) ?? null,
+        name: textOf(properties, names.name) ?? (target.level === 0 ? target.country.name : null),
+        parentCode: codeOf(properties, names.parent) ?? null,
         wkb: shape.wkb,
       }
     }
+    // Files of the world are read for one country; of a file without any of it, another was meant.
+    if (foreign && !some) throw foreign
   }
 }
 
@@ -75,17 +92,35 @@ function usableShape(origin: string, feature: RawFeature): Shape | string {
   }
 }
 
-function refuseOtherLevel(file: string, { properties }: RawFeature, target: Target): void {
+function refuseOtherLevel(
+  file: string,
+  properties: Record<string, unknown>,
+  source: Source | undefined,
+  target: Target,
+): void {
   // Whoever names the code's property knows which level it is of.
   if (target.properties.code) return
-  const level = levelOf(properties)
+  const level = levelOf(properties, source)
   if (level === undefined || level === target.level) return
-  throw new OperatorError(`${file} holds areas of level ${level}, not of level ${target.level}.`)
+  throw otherLevel(file, level, target.level)
 }
 
-function refuseOtherCountry(origin: string, { properties }: RawFeature, target: Target): void {
-  const said = countryOf(properties)
-  const other = said === undefined ? undefined : target.countryNamed(said)
-  if (!other || other.code === target.country.code) return
-  throw new OperatorError(`${origin} is of ${other.name} (${said}), not of ${target.country.name}.`)
+/** @returns what to say of a feature that says it is of another country */
+function otherCountry(
+  origin: string,
+  properties: Record<string, unknown>,
+  source: Source | undefined,
+  { country, countryNamed }: Target,
+): OperatorError | undefined {
+  const said = countryOf(properties, source)
+  if (!said) return undefined
+  const named = countryNamed(said.text)
+  if (named) {
+    if (named.code === country.code) return undefined
+    return new OperatorError(`${origin} is of ${named.name} (${said.text}), not of ${country.name}.`)
+  }
+  if (!said.certain) return undefined
+  return new OperatorError(
+    `${origin} is of ${said.text}, not of ${country.name}: if they are the same, \`agro countries alias\` adds a name.`,
+  )
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { countryOf, levelOf, propertyNames } from '#src/ingest/boundaries/properties.ts'
+import { codeOf, countryOf, knownProperties, levelOf } from '#src/ingest/boundaries/properties.ts'
 
 /** What publishers call the properties of an area of level 2, and what is to be found in them. */
 const CONVENTIONS: [publisher: string, properties: Record<string, unknown>, found: object][] = [
@@ -35,16 +35,106 @@ const CONVENTIONS: [publisher: string, properties: Record<string, unknown>, foun
   ],
 ]
 
+/** The same of areas of other levels, and of who has other properties. */
+const OTHERS: [publisher: string, level: number, properties: Record<string, unknown>, found: object][] = [
+  [
+    'GADM 2.8',
+    2,
+    {
+      OBJECTID: 1,
+      ID_0: 74,
+      ISO: 'ETH',
+      NAME_0: 'Ethiopia',
+      ID_1: 2,
+      NAME_1: 'A',
+      ID_2: 3,
+      NAME_2: 'B',
+      HASC_2: '',
+    },
+    { code: ['ID_2'], name: ['NAME_2'], parent: ['ID_1'] },
+  ],
+  [
+    'GADM 3.6, the country',
+    0,
+    { GID_0: 'ETH', NAME_0: 'Ethiopia' },
+    { code: ['GID_0'], name: ['NAME_0'], parent: [] },
+  ],
+  [
+    'SALB',
+    2,
+    { iso3cd: 'ETH', adm0nm: 'ETHIOPIA', adm1cd: 'ETH001', adm1nm: 'A', adm2cd: 'ETH001002', adm2nm: 'B' },
+    { code: ['adm2cd'], name: ['adm2nm'], parent: ['adm1cd'] },
+  ],
+  [
+    'GAUL 2015',
+    2,
+    {
+      ADM0_CODE: 79,
+      ADM0_NAME: 'Ethiopia',
+      ADM1_CODE: 1227,
+      ADM1_NAME: 'A',
+      ADM2_CODE: 15420,
+      ADM2_NAME: 'B',
+    },
+    { code: ['ADM2_CODE'], name: ['ADM2_NAME'], parent: ['ADM1_CODE'] },
+  ],
+  [
+    'GAUL 2024',
+    1,
+    { iso3_code: 'ETH', gaul0_code: 131, gaul0_name: 'Ethiopia', gaul1_code: 1227, gaul1_name: 'A' },
+    { code: ['gaul1_code'], name: ['gaul1_name'], parent: ['gaul0_code'] },
+  ],
+  [
+    'the World Bank',
+    1,
+    { ISO_A3: 'ETH', NAM_0: 'Ethiopia', NAM_1: 'A', ADM1CD_c: 'ETH001', GEOM_SRCE: 'x' },
+    { code: ['ADM1CD_c'], name: ['NAM_1'], parent: [] },
+  ],
+  [
+    'Natural Earth, regions',
+    1,
+    {
+      adm1_code: 'ETH-3134',
+      iso_3166_2: 'ET-TI',
+      name: 'Tigray',
+      name_en: 'T',
+      adm0_a3: 'ETH',
+      admin: 'Ethiopia',
+    },
+    { code: ['adm1_code'], name: ['name', 'name_en', 'admin'], parent: [] },
+  ],
+  [
+    'Natural Earth, countries (whose LEVEL is none of theirs)',
+    0,
+    { LEVEL: 2, ADM0_A3: 'ETH', ISO_A3: '-99', NAME: 'Ethiopia', ADMIN: 'Ethiopia' },
+    { code: ['ADM0_A3'], name: ['NAME', 'ADMIN'], parent: [] },
+  ],
+]
+
+/** What IEBC has in its files of counties and of constituencies alike. */
+const IEBC = { OBJECTID: 1, COUNTY_NAM: 'NAIROBI', CONST_CODE: 288, CONSTITUEN: 'KAMUKUNJI', COUNTY_COD: 47 }
+
 describe('properties', () => {
-  test.each(CONVENTIONS)('of %s are guessed', (_, properties, found) => {
-    expect(propertyNames('a file', 2, properties, {})).toEqual(found)
-    expect(levelOf(properties)).toBe(2)
-    expect(countryOf(properties)).toMatch(/^(ETH?|RWA)$/)
+  test.each([
+    ...CONVENTIONS.map(([publisher, ...rest]) => [publisher, 2, ...rest] as (typeof OTHERS)[number]),
+    ...OTHERS,
+  ])('of %s are guessed, at level %i', (_, level, properties, found) => {
+    const { names, source } = knownProperties('a file', level, properties, {})
+    expect(names).toEqual(found)
+    expect(levelOf(properties, source)).toBe(level)
+    expect(countryOf(properties, source)?.text).toMatch(/^(ETH?|RWA|Ethiopia)$/)
+  })
+
+  test('of the IEBC are guessed for counties and constituencies', () => {
+    const county = { code: ['COUNTY_COD'], name: ['COUNTY_NAM'], parent: ['COUNTY_COD'] }
+    const constituency = { code: ['CONST_CODE'], name: ['CONSTITUEN'], parent: ['COUNTY_COD'] }
+    expect(knownProperties('a file', 1, IEBC, {}).names).toEqual(county)
+    expect(knownProperties('a file', 2, IEBC, {}).names).toEqual(constituency)
   })
 
   test('that the operator names come first, in any case', () => {
     const [, [, properties]] = CONVENTIONS as [unknown, (typeof CONVENTIONS)[number]]
-    expect(propertyNames('a file', 2, properties, { code: 'adm2_en', parent: 'none' })).toEqual({
+    expect(knownProperties('a file', 2, properties, { code: 'adm2_en', parent: 'none' }).names).toEqual({
       code: ['ADM2_EN'],
       name: ['ADM2_EN'],
       parent: [],
@@ -52,6 +142,10 @@ describe('properties', () => {
   })
 
   test('of a country may be missing: it has its own code and name', () => {
-    expect(propertyNames('a file', 0, { id: 1 }, {})).toEqual({ code: [], name: [], parent: [] })
+    expect(knownProperties('a file', 0, { id: 1 }, {}).names).toEqual({ code: [], name: [], parent: [] })
+  })
+
+  test.each(['None', 'NULL', '<Null>', 'n/a', '-99', '-', ' ', null])('that say %j are no codes', (iso) => {
+    expect(codeOf({ shapeISO: iso, shapeID: '7' }, ['shapeISO', 'shapeID'])).toBe('7')
   })
 })

@@ -117,7 +117,7 @@ describe('what is wrong with areas', () => {
         type: 'GeometryCollection',
         geometries: [{ type: 'Point', coordinates: [40, 10] }, rectangle(40, 10, 41, 11)],
       }),
-      area('NULL', null),
+      area('NOTHING', null),
       area('EMPTY', polygon()),
       area(
         'LINE',
@@ -142,7 +142,7 @@ describe('what is wrong with areas', () => {
     ])
     expect(report?.repaired[0]?.reason).toBe('Self-intersection[38.5 8.5]')
     expect(report?.dropped).toEqual([
-      { area: 'NULL', reason: 'it has no geometry' },
+      { area: 'NOTHING', reason: 'it has no geometry' },
       { area: 'EMPTY', reason: 'its geometry is empty' },
       { area: 'POINT', reason: 'its geometry is a Point' },
       { area: 'LINE', reason: 'nothing of its geometry encloses an area' },
@@ -228,7 +228,7 @@ describe('parents', () => {
 test('a dry run reports the same and writes nothing', async () => {
   const before = [area('W', rectangle(37, 8, 38, 9)), area('E', rectangle(38, 8, 39, 9))]
   await load(before)
-  const after = [area('W', rectangle(37, 8, 38, 10)), area('N', rectangle(38, 8, 39, 9)), area('NULL', null)]
+  const after = [area('W', rectangle(37, 8, 38, 10)), area('N', rectangle(38, 8, 39, 9)), area('NOTHING', null)]
   const areas = await stored(1)
   const dry = await load(after, 1, { dryRun: true })
   expect(await stored(1)).toEqual(areas)
