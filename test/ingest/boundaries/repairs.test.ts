@@ -228,7 +228,11 @@ describe('parents', () => {
 test('a dry run reports the same and writes nothing', async () => {
   const before = [area('W', rectangle(37, 8, 38, 9)), area('E', rectangle(38, 8, 39, 9))]
   await load(before)
-  const after = [area('W', rectangle(37, 8, 38, 10)), area('N', rectangle(38, 8, 39, 9)), area('NOTHING', null)]
+  const after = [
+    area('W', rectangle(37, 8, 38, 10)),
+    area('N', rectangle(38, 8, 39, 9)),
+    area('NOTHING', null),
+  ]
   const areas = await stored(1)
   const dry = await load(after, 1, { dryRun: true })
   expect(await stored(1)).toEqual(areas)
