@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
+import { isArchive, openArchive } from './archive.ts'
 
 /**
  * The files that a layer names, as absolute paths, each once. `*` stands for any part of a name; what it finds
@@ -22,12 +23,20 @@ export async function pathsOf(folder: string, names: string[]): Promise<[string,
 async function findAll(pattern: string): Promise<string[]> {
   const folder = dirname(pattern)
   const names = await readdir(folder).catch((error) => {
+    if (codeOf(error) === 'ENOTDIR' && isArchive(folder)) return namesIn(folder)
     if (codeOf(error) === 'ENOENT') throw new OperatorError(`${folder} does not exist.`)
     throw new OperatorError(`${folder} cannot be read: ${messageOf(error)}.`)
   })
   const found = names.filter((name) => fits(name, basename(pattern).split('*')))
   if (found.length === 0) throw new OperatorError(`${pattern} fits no file.`)
   return found.toSorted().map((name) => join(folder, name))
+}
+
+/** The files in an archive, but for those in its folders. */
+async function namesIn(path: string): Promise<string[]> {
+  const { names, close } = await openArchive(path, path)
+  close()
+  return names.filter((name) => !name.includes('/'))
 }
 
 /** Whether a name has these parts one after the other, from its beginning to its end. */

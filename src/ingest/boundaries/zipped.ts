@@ -1,7 +1,7 @@
 import { basename, extname } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
-import { openArchive } from './archive.ts'
+import { openArchive } from '../archive.ts'
 import type { FeatureFile, Reading } from './feature.ts'
 import { geoJsonFeatures } from './geojson.ts'
 import { chooseLayer } from './layers.ts'

@@ -1,4 +1,5 @@
 import { OperatorError } from '#src/errors.ts'
+import { Archives } from './archives.ts'
 import { openRaster, type RasterFile } from './file.ts'
 import type { LayerFiles } from './layers.ts'
 
@@ -9,6 +10,7 @@ const MAX_FILES = 256
 export class OpenFiles {
   readonly #files = new Map<string, RasterFile>()
   readonly #groups = new Map<string, LayerFiles>()
+  readonly #archives = new Archives()
 
   /**
    * The files of a layer; layers of the same files get the same object.
@@ -33,12 +35,13 @@ export class OpenFiles {
         `The release is in more than ${MAX_FILES} files: put some together with gdalbuildvrt and gdal_translate.`,
       )
     }
-    const file = await openRaster(path)
+    const file = await openRaster(await this.#archives.pathOf(path))
     this.#files.set(path, file)
     return file
   }
 
   async close(): Promise<void> {
     for (const file of this.#files.values()) await file.close()
+    await this.#archives.close()
   }
 }

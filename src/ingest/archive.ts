@@ -19,6 +19,11 @@ export interface Archive {
   close(): void
 }
 
+/** Whether a path is that of a zip archive, by its name. */
+export function isArchive(path: string): boolean {
+  return /\.zip$/i.test(path)
+}
+
 /**
  * @param name for messages
  * @throws {OperatorError} when it is no zip archive, is cut off, or has too many files
