@@ -60,7 +60,7 @@ export type LayerText = Static<typeof LayerEntry>
 
 /** A layer with its files, whose decimals are those of the product, where the operator does not say otherwise. */
 export interface ManifestLayer extends Omit<LayerText, 'file' | 'files'> {
-  /** Absolute paths. */
+  /** Absolute paths, and addresses. */
   files: readonly [string, ...string[]]
   decimals: number
 }

@@ -5,7 +5,7 @@ import { codeOf, messageOf } from '#src/lib/caught.ts'
 import { isArchive, openArchive } from './archive.ts'
 
 /**
- * The files that a layer names, as absolute paths, each once. `*` stands for any part of a name; what it finds
+ * The files that a layer names, as absolute paths or addresses, each once. `*` stands for any part of a name; what it finds
  * comes in the order of the names.
  *
  * @param folder what relative paths begin at
@@ -14,10 +14,19 @@ import { isArchive, openArchive } from './archive.ts'
 export async function pathsOf(folder: string, names: string[]): Promise<[string, ...string[]]> {
   const paths: string[] = []
   for (const name of names) {
+    if (isAddress(name)) {
+      paths.push(name)
+      continue
+    }
     const path = resolve(folder, name)
     paths.push(...(basename(path).includes('*') ? await findAll(path) : [path]))
   }
   return [...new Set(paths)] as [string, ...string[]]
+}
+
+/** Whether a file is named by an address. */
+export function isAddress(name: string): boolean {
+  return /^https?:/i.test(name)
 }
 
 async function findAll(pattern: string): Promise<string[]> {

@@ -1,4 +1,5 @@
 import { OperatorError } from '#src/errors.ts'
+import { Addresses } from './addresses.ts'
 import { Archives } from './archives.ts'
 import { openRaster, type RasterFile } from './file.ts'
 import type { LayerFiles } from './layers.ts'
@@ -10,6 +11,7 @@ const MAX_FILES = 256
 export class OpenFiles {
   readonly #files = new Map<string, RasterFile>()
   readonly #groups = new Map<string, LayerFiles>()
+  readonly #addresses = new Addresses()
   readonly #archives = new Archives()
 
   /**
@@ -35,7 +37,8 @@ export class OpenFiles {
         `The release is in more than ${MAX_FILES} files: put some together with gdalbuildvrt and gdal_translate.`,
       )
     }
-    const file = await openRaster(await this.#archives.pathOf(path))
+    const local = await this.#archives.pathOf(await this.#addresses.pathOf(path))
+    const file = await openRaster(local)
     this.#files.set(path, file)
     return file
   }
@@ -43,5 +46,6 @@ export class OpenFiles {
   async close(): Promise<void> {
     for (const file of this.#files.values()) await file.close()
     await this.#archives.close()
+    await this.#addresses.close()
   }
 }
