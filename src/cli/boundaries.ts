@@ -1,5 +1,6 @@
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { LEVELS_BELOW, MAX_LEVEL } from '#schemas/areas.ts'
+import { CODE_RULES, type CodeRule } from '#src/ingest/boundaries/codes.ts'
 import { givenEncoding } from '#src/ingest/boundaries/encoding.ts'
 import { type FileReport, loadBoundaries } from '#src/ingest/boundaries/load.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
@@ -15,6 +16,7 @@ interface BoundariesOptions extends Output {
   codeProperty?: string
   nameProperty?: string
   parentProperty?: string
+  codes?: CodeRule
   encoding?: string
   layer?: string
   source?: string
@@ -36,6 +38,12 @@ export const boundariesCommand = new Command('boundaries')
   .option(
     '--parent-property <name>',
     'the property with the code of the area above, or none; guessed when left out',
+  )
+  .addOption(
+    new Option(
+      '--codes <rule>',
+      'make codes of areas that have none of their own from their names, or leave such areas out',
+    ).choices(CODE_RULES),
   )
   .option(
     '--encoding <name>',
@@ -66,6 +74,7 @@ export const boundariesCommand = new Command('boundaries')
           ...(options.nameProperty && { name: options.nameProperty }),
           ...(options.parentProperty && { parent: options.parentProperty }),
         },
+        codes: options.codes,
         source: options.source,
         licence: options.licence,
         strict: options.strict ?? false,
@@ -104,6 +113,7 @@ function reportText(subject: string, report: FileReport, dryRun: boolean): strin
   const lines = [
     ...findings('repaired', report.repaired),
     ...findings('dropped', report.dropped),
+    ...findings('without a code of their own: made from the name', report.coded),
     ...findings('not linked to a parent by its code', report.reparented),
     ...findings('of the level below linked to another parent', report.relinked),
   ]

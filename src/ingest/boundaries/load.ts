@@ -5,6 +5,7 @@ import type { Database } from '#src/database/client.ts'
 import { findCountryKeys, listCountryExtents } from '#src/domains/reference/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { nameKey } from '#src/lib/name-key.ts'
+import type { CodeRule } from './codes.ts'
 import type { FeatureFile } from './feature.ts'
 import type { CountryPlace } from './place.ts'
 import type { GivenProperties } from './properties.ts'
@@ -20,6 +21,8 @@ export interface LoadRequest {
   level: number
   /** Properties that the operator named; the others are guessed. */
   properties: GivenProperties
+  /** What becomes of areas without a code of their own; left out, most must have one. */
+  codes?: CodeRule | undefined
   /** What the catalog says of them; what is known of the same files is kept where it is left out. */
   source: string | undefined
   licence: string | undefined
@@ -46,7 +49,7 @@ export async function loadBoundaries(
   database: Database,
   request: LoadRequest,
 ): Promise<{ country: string; report: FileReport | undefined }> {
-  const { level, strict, dryRun } = request
+  const { level, codes, strict, dryRun } = request
   const target = await targetOf(database, request)
   const { country } = target
   const sets = await findBoundarySets(database.writer, country.code)
@@ -73,7 +76,14 @@ export async function loadBoundaries(
     source: request.source ?? otherwise.source,
     licence: request.licence ?? otherwise.licence,
   }
-  const report = await replaceBoundaries(database, set, areas, { country, strict, dryRun, dropped, notes })
+  const report = await replaceBoundaries(database, set, areas, {
+    country,
+    codes,
+    strict,
+    dryRun,
+    dropped,
+    notes,
+  })
   return { country: country.name, report: { ...report, elsewhere } }
 }
 
@@ -112,14 +122,9 @@ async function checksumOf(
   otherwise: Pick<BoundarySet, 'source' | 'licence'>,
 ): Promise<string> {
   const { files, level, properties, source = otherwise.source, licence = otherwise.licence } = request
-  const decisions = [
-    countryCode,
-    level,
-    properties,
-    source,
-    licence,
-    ...files.flatMap((file) => file.reading),
-  ]
+  const reading = files.flatMap((file) => file.reading)
+  const codes = request.codes === undefined ? [] : ['codes', request.codes]
+  const decisions = [countryCode, level, properties, source, licence, ...reading, ...codes]
   const hash = createHash('sha256').update(JSON.stringify(decisions))
   for (const path of files.flatMap((file) => file.paths)) {
     for await (const chunk of createReadStream(path)) hash.update(chunk)

@@ -1,4 +1,5 @@
 import { OperatorError } from '#src/errors.ts'
+import { codeOfName } from './codes.ts'
 import type { FeatureFile, Noted, RawFeature } from './feature.ts'
 import { type Shape, shapeOf } from './geometry.ts'
 import { type CountryPlace, refuseOtherPlace } from './place.ts'
@@ -70,10 +71,12 @@ export async function* readAreas(
         continue
       }
       refuseOtherPlace(code ? `${code} (${origin})` : origin, shape.bounds, target.country, target.countries)
+      const name = textOf(properties, names.name) ?? null
       yield {
         origin,
         code: code ?? (names.code.length === 0 ? target.country.code.toUpperCase() : null),
-        name: textOf(properties, names.name) ?? (target.level === 0 ? target.country.name : null),
+        name: name ?? (target.level === 0 ? target.country.name : null),
+        nameCode: name && codeOfName(name),
         parentCode: codeOf(properties, names.parent) ?? null,
         wkb: shape.wkb,
       }

@@ -3,6 +3,7 @@ import type { Database } from '#src/database/client.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { recordOperation } from '#src/domains/audit/queries.ts'
 import { OperatorError } from '#src/errors.ts'
+import { type CodeRule, settleCodes } from './codes.ts'
 import { linkParents, someOf } from './parents.ts'
 import type { CountryPlace } from './place.ts'
 import {
@@ -33,6 +34,8 @@ export interface ReplaceOptions {
   strict: boolean
   /** Does everything and then undoes it. */
   dryRun: boolean
+  /** What becomes of areas without a code of their own. */
+  codes?: CodeRule | undefined
   /** What is dropped while the areas are read. */
   dropped: Finding[]
   /** What had to be guessed while they are read. */
@@ -45,6 +48,8 @@ export interface LoadReport extends Replacement {
   notes: string[]
   repaired: Finding[]
   dropped: Finding[]
+  /** Areas whose code was made from their name. */
+  coded: Finding[]
   /** Areas whose parent was found by overlap. */
   reparented: Finding[]
   /** How many areas had no name and got their code for one. */
@@ -64,7 +69,7 @@ export async function replaceBoundaries(
   database: Database,
   set: BoundarySet,
   areas: AsyncIterable<StagedArea>,
-  { country, strict, dryRun, dropped, notes }: ReplaceOptions,
+  { country, strict, dryRun, codes, dropped, notes }: ReplaceOptions,
 ): Promise<LoadReport> {
   const { level } = set
   return database.writer.transaction().execute(async (trx) => {
@@ -73,9 +78,10 @@ export async function replaceBoundaries(
     if (strict && notes[0]) throw new OperatorError(`${notes[0]} --strict does not let that pass.`)
     const repaired = await repairStaged(trx)
     if (strict) refuseFindings('not valid', repaired)
-    dropped.push(...(await dropStaged(trx)))
+    const { coded, dropped: withoutCode } = await settleCodes(trx, codes, staged)
+    dropped.push(...withoutCode, ...(await dropStaged(trx)))
     if (strict) refuseFindings('not usable', dropped)
-    refuseMostlyDropped(staged, dropped)
+    refuseMostlyDropped(staged, dropped, codes)
     const unnamed = await nameStaged(trx)
     await refuseMistakenAreas(trx, country, level)
 
@@ -93,7 +99,17 @@ export async function replaceBoundaries(
     const detail = { country: country.code, level, areas: replacement.added + replacement.updated }
     await recordOperation(trx, { kind: 'boundaries_loaded', detail })
     if (dryRun) await undoTrial(trx)
-    return { ...replacement, notes, repaired, dropped, reparented, unnamed, relinked, approximateDeleted }
+    return {
+      ...replacement,
+      notes,
+      repaired,
+      dropped,
+      coded,
+      reparented,
+      unnamed,
+      relinked,
+      approximateDeleted,
+    }
   })
 }
 
@@ -111,9 +127,10 @@ function refuseFindings(what: string, findings: Finding[]): void {
 /** A few features without a code or a polygon are left over from drawing; many are a misunderstanding. */
 const MOSTLY = 0.5
 
-function refuseMostlyDropped(staged: number, dropped: Finding[]): void {
+function refuseMostlyDropped(staged: number, dropped: Finding[], codes: CodeRule | undefined): void {
   const [first] = dropped
-  if (!first || dropped.length <= MOSTLY * Math.max(staged, dropped.length)) return
+  const tolerated = codes === 'skip' ? Math.max(staged, 1) - 1 : MOSTLY * Math.max(staged, dropped.length)
+  if (!first || dropped.length <= tolerated) return
   throw new OperatorError(
     `${dropped.length} of the features are not areas that can be loaded; ${first.area} is not, because ${first.reason}.`,
   )
@@ -129,8 +146,10 @@ async function refuseMistakenAreas(
     throw new OperatorError(`Level 0 is one area, the country; there are ${count}.`)
   }
   if (duplicates.length > 0) {
-    const codes = duplicates.length === 1 ? 'One code comes' : `${duplicates.length} codes come`
-    throw new OperatorError(`${codes} more than once: ${someOf(duplicates)}.`)
+    const comes = duplicates.length === 1 ? 'One code comes' : `${duplicates.length} codes come`
+    throw new OperatorError(
+      `${comes} more than once: ${someOf(duplicates)}; --codes from-names makes others, and --codes skip leaves such areas out.`,
+    )
   }
   const other = await levelWithTheSameAreas(trx, country.code, level)
   if (other !== undefined) {

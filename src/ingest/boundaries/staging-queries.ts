@@ -8,6 +8,8 @@ export interface StagedArea {
   code: string | null
   name: string | null
   parentCode: string | null
+  /** The code that its name makes, should it need one. */
+  nameCode?: string | null
   /** A MultiPolygon in longitude and latitude, well-known binary. */
   wkb: Buffer
 }
@@ -23,7 +25,7 @@ export interface Finding {
 const BATCH_BYTES = 1024 * 1024
 
 /** Smaller ones are left over from clipping: the smallest real areas are city quarters. */
-const SLIVER_KM2 = 0.001
+export const SLIVER_KM2 = 0.001
 /** What has neither a code nor this area cannot be meant as an administrative area. */
 const NAMELESS_SLIVER_KM2 = 1
 
@@ -43,6 +45,7 @@ export async function stageAreas(
       code text collate "C",
       name text,
       parent_code text collate "C",
+      name_code text collate "C",
       geom geometry(MultiPolygon, 4326),
       parent_id bigint
     ) on commit drop`.execute(trx)
@@ -66,15 +69,16 @@ export async function stageAreas(
 
 async function insertStaged(trx: Transaction<Tables>, areas: StagedArea[]): Promise<void> {
   await sql`
-    insert into staged_area (origin, code, name, parent_code, geom)
-    select origin, code, name, parent_code, st_setsrid(st_geomfromwkb(wkb), 4326)
+    insert into staged_area (origin, code, name, parent_code, name_code, geom)
+    select origin, code, name, parent_code, name_code, st_setsrid(st_geomfromwkb(wkb), 4326)
     from unnest(
       ${areas.map(({ origin }) => origin)}::text[],
       ${areas.map(({ code }) => code)}::text[],
       ${areas.map(({ name }) => name)}::text[],
       ${areas.map(({ parentCode }) => parentCode)}::text[],
+      ${areas.map(({ nameCode }) => nameCode ?? null)}::text[],
       ${areas.map(({ wkb }) => wkb)}::bytea[]
-    ) as area (origin, code, name, parent_code, wkb)`.execute(trx)
+    ) as area (origin, code, name, parent_code, name_code, wkb)`.execute(trx)
 }
 
 /**

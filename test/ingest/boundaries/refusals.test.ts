@@ -149,12 +149,12 @@ const CASES: Case[] = [
   {
     what: 'a code that comes twice',
     content: collection([region('A'), region('A', EAST)]),
-    says: 'One code comes more than once: A.',
+    says: 'One code comes more than once: A; --codes from-names makes others, and --codes skip leaves such areas out.',
   },
   {
     what: 'codes that come twice',
     content: collection(['A', 'B', 'B', 'A', 'C'].map((code) => region(code))),
-    says: '2 codes come more than once: A, B.',
+    says: '2 codes come more than once: A, B; --codes from-names makes others, and --codes skip leaves such areas out.',
   },
   {
     what: 'properties that mean nothing',
@@ -180,7 +180,7 @@ const CASES: Case[] = [
   {
     what: 'features without codes',
     content: collection([region(null), region('', EAST)]),
-    says: '2 of the features are not areas that can be loaded; feature 1 of areas.geojson is not, because it has no code, though it measures 12177.6 km².',
+    says: '2 of the 2 features have no code: --code-property names another property, and --codes from-names makes codes from names.',
   },
   {
     what: 'coordinates that are text',
