@@ -27,7 +27,7 @@ RUN cd /image \
     && dpkg-query --status "$package" >"var/lib/dpkg/status.d/$package" \
     && cp --dereference "/usr/share/doc/$package/copyright" "usr/share/doc/$package/"; \
   done \
-  && printf '#!/usr/local/bin/node\nimport("/app/src/cli/agro.ts")\n' >usr/local/bin/agro \
+  && printf '#!/usr/local/bin/node\nimport("/app/bin/agro.mjs")\n' >usr/local/bin/agro \
   && chmod 755 usr/local/bin/agro \
   && install --directory --mode 1777 tmp
 

@@ -6,6 +6,7 @@ import { type FileReport, loadBoundaries } from '#src/ingest/boundaries/load.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import type { Finding } from '#src/ingest/boundaries/staging-queries.ts'
 import { lookInDatabase, withDatabase } from './database.ts'
+import { pathNamed } from './files.ts'
 import { JSON_OPTION, type Output, print, say, withExamples } from './output.ts'
 import { whileShown } from './progress.ts'
 import { table } from './table.ts'
@@ -62,7 +63,7 @@ export const boundariesCommand = new Command('boundaries')
       ...(options.layer !== undefined && { layer: options.layer }),
       ...(options.encoding && { encoding: givenEncoding(options.encoding) }),
     }
-    const files = await Promise.all(paths.map((path) => openBoundaryFile(path, reading)))
+    const files = await Promise.all(paths.map((path) => openBoundaryFile(pathNamed(path), reading)))
     const open = options.dryRun ? lookInDatabase : withDatabase
     await open(async (database) => {
       const loading = loadBoundaries(database, {

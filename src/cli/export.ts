@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import { exportDatabase } from '#src/database/transfer/export.ts'
 import { lookInDatabase } from './database.ts'
+import { pathNamed } from './files.ts'
 import { JSON_OPTION, type Output, print, say, withExamples } from './output.ts'
 import { whileShown } from './progress.ts'
 
@@ -12,7 +13,7 @@ export const exportCommand = new Command('export')
   .option(...JSON_OPTION)
   .action((file: string, output: Output) =>
     lookInDatabase(async ({ writer }) => {
-      const digests = await whileShown('exporting', exportDatabase(writer, file))
+      const digests = await whileShown('exporting', exportDatabase(writer, pathNamed(file)))
       const rows = totalOf(digests)
       print(
         output,

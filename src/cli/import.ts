@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { importDatabase } from '#src/database/transfer/import.ts'
 import { withDatabase } from './database.ts'
 import { countsOf, totalOf } from './export.ts'
+import { pathNamed } from './files.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
 import { whileShown } from './progress.ts'
 
@@ -13,7 +14,7 @@ export const importCommand = new Command('import')
   .option(...JSON_OPTION)
   .action((file: string, output: Output) =>
     withDatabase(async ({ writer }) => {
-      const digests = await whileShown('importing', importDatabase(writer, file))
+      const digests = await whileShown('importing', importDatabase(writer, pathNamed(file)))
       const rows = totalOf(digests)
       print(
         output,

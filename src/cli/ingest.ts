@@ -16,6 +16,7 @@ import type { ReleaseSource } from '#src/ingest/source.ts'
 import type { Extent } from '#src/raster/grid.ts'
 import { allowOption, notPublished, sayFindings } from './checks.ts'
 import { lookInDatabase, tell, withDatabase } from './database.ts'
+import { pathNamed } from './files.ts'
 import { undoneByInterrupt } from './interrupt.ts'
 import { type ExcessiveChange, maxChangeOption, publishWithin } from './max-change.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
@@ -46,7 +47,7 @@ export const ingestCommand = new Command('ingest')
   .option(...JSON_OPTION)
   .action(async (path: string, options: IngestOptions) => {
     // A manifest can be wrong without a database: say so before one is opened.
-    const manifest = await readManifest(path)
+    const manifest = await readManifest(pathNamed(path))
     const open = options.dryRun ? lookInDatabase : withDatabase
     await open((database) => ingest(database, manifest, options))
   })

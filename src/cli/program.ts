@@ -4,32 +4,50 @@ import { isDatabaseUnavailable, isDiskFull } from '#src/database/failures.ts'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
 import { VERSION } from '#src/lib/version.ts'
-import { auditCommand } from './audit.ts'
-import { boundariesCommand } from './boundaries.ts'
-import { countriesCommand } from './countries.ts'
-import { cropsCommand } from './crops.ts'
-import { demoCommand } from './demo.ts'
-import { doctorCommand } from './doctor/index.ts'
 import { EXIT, ExitWith } from './exit.ts'
-import { exportCommand } from './export.ts'
-import { grantsCommand } from './grants.ts'
-import { importCommand } from './import.ts'
-import { ingestCommand } from './ingest.ts'
-import { migrateCommand } from './migrate.ts'
-import { rangesCommand } from './ranges.ts'
-import { releasesCommand } from './releases.ts'
-import { usersCommand } from './users.ts'
 
-/** The operator's command line, as it is described and parsed. */
-export const program = new Command('agro')
-  .description(
-    'Operates the agricultural advisory service: its health, database, releases, boundaries, countries, crops, plausible values and accounts, and the record of what happened to them.',
-  )
-  .version(VERSION, '-V, --version', 'print the version of the service')
-  .option('--verbose', 'show where an unexpected error comes from')
-  .addHelpText(
-    'after',
-    `
+/** In the order of the help. Each is loaded when it is called: it does not wait for what others need. */
+const COMMANDS = new Map<string, () => Promise<Command>>([
+  ['doctor', async () => (await import('./doctor/index.ts')).doctorCommand],
+  ['migrate', async () => (await import('./migrate.ts')).migrateCommand],
+  ['grants', async () => (await import('./grants.ts')).grantsCommand],
+  ['ingest', async () => (await import('./ingest.ts')).ingestCommand],
+  ['releases', async () => (await import('./releases.ts')).releasesCommand],
+  ['boundaries', async () => (await import('./boundaries.ts')).boundariesCommand],
+  ['countries', async () => (await import('./countries.ts')).countriesCommand],
+  ['crops', async () => (await import('./crops.ts')).cropsCommand],
+  ['ranges', async () => (await import('./ranges.ts')).rangesCommand],
+  ['demo', async () => (await import('./demo.ts')).demoCommand],
+  ['users', async () => (await import('./users.ts')).usersCommand],
+  ['audit', async () => (await import('./audit.ts')).auditCommand],
+  ['export', async () => (await import('./export.ts')).exportCommand],
+  ['import', async () => (await import('./import.ts')).importCommand],
+])
+
+/**
+ * The operator's command line, as it is described and parsed.
+ *
+ * @param called the name of a command, where that alone is needed
+ */
+export async function createProgram(called?: string): Promise<Command> {
+  const one = called === undefined ? undefined : COMMANDS.get(called)
+  const commands = await Promise.all((one ? [one] : [...COMMANDS.values()]).map((load) => load()))
+  const program = describedProgram()
+  for (const command of commands) program.addCommand(command)
+  for (const command of commandsBelow(program)) command.exitOverride().showHelpAfterError()
+  return program
+}
+
+function describedProgram(): Command {
+  return new Command('agro')
+    .description(
+      'Operates the agricultural advisory service: its health, database, releases, boundaries, countries, crops, plausible values and accounts, and the record of what happened to them.',
+    )
+    .version(VERSION, '-V, --version', 'print the version of the service')
+    .option('--verbose', 'show where an unexpected error comes from')
+    .addHelpText(
+      'after',
+      `
 The database is the one of DATABASE_URL, or else the embedded one in DATA_DIR (default ./data),
 which only one process can use: stop the service first.
 
@@ -42,27 +60,12 @@ Exit codes:
   ${EXIT.unexpected}   an unexpected error, a mistake of ours
   ${EXIT.interrupted}  ended by Ctrl-C, once what it had begun is undone
 Those of \`agro doctor\` are its own.`,
-  )
-  .addCommand(doctorCommand)
-  .addCommand(migrateCommand)
-  .addCommand(grantsCommand)
-  .addCommand(ingestCommand)
-  .addCommand(releasesCommand)
-  .addCommand(boundariesCommand)
-  .addCommand(countriesCommand)
-  .addCommand(cropsCommand)
-  .addCommand(rangesCommand)
-  .addCommand(demoCommand)
-  .addCommand(usersCommand)
-  .addCommand(auditCommand)
-  .addCommand(exportCommand)
-  .addCommand(importCommand)
-  .hook('preAction', (_program, command) => {
-    // The doctor says itself what is wrong with the settings, beside the rest.
-    if (command !== doctorCommand) loadEnvironmentFile()
-  })
-
-for (const command of commandsBelow(program)) command.exitOverride().showHelpAfterError()
+    )
+    .hook('preAction', (_program, command) => {
+      // The doctor says itself what is wrong with the settings, beside the rest.
+      if (command.name() !== 'doctor') loadEnvironmentFile()
+    })
+}
 
 /** A command and all that stand below it. */
 export function commandsBelow(command: Command): Command[] {
@@ -76,6 +79,7 @@ export function commandsBelow(command: Command): Command[] {
  * @returns the exit code
  */
 export async function operate(parameters: string[]): Promise<number> {
+  const program = await createProgram(parameters.find((parameter) => !parameter.startsWith('-')))
   try {
     await program.parseAsync(parameters, { from: 'user' })
     return EXIT.done
@@ -95,14 +99,14 @@ export async function operate(parameters: string[]): Promise<number> {
       )
       return EXIT.refused
     }
-    console.error(unexpectedText(error))
+    console.error(unexpectedText(error, program.opts().verbose))
     return EXIT.unexpected
   }
 }
 
 /** One line; where it comes from is for those who ask. */
-function unexpectedText(error: unknown): string {
-  const isAsked = program.opts().verbose || process.env.DEBUG
+function unexpectedText(error: unknown, verbose: boolean): string {
+  const isAsked = verbose || process.env.DEBUG
   if (isAsked && error instanceof Error) return error.stack ?? error.message
   const [line] = messageOf(error).split('\n')
   return `Unexpected error: ${line} (--verbose shows where it comes from).`

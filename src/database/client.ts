@@ -4,7 +4,7 @@ import pg from 'pg'
 import { type Config, isDebugged } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
-import { type EmbeddedCluster, openEmbedded } from './embedded/cluster.ts'
+import type { EmbeddedCluster } from './embedded/cluster.ts'
 import { CONNECTION_TIMEOUT_MS, createPool } from './pool.ts'
 import { type Reading, readingDialect } from './reading.ts'
 import { createReplica, type Replica } from './replica.ts'
@@ -61,6 +61,7 @@ export async function openCluster(
   progress: (message: string) => void = () => {},
 ): Promise<Cluster> {
   if (config.DATABASE_URL === undefined) {
+    const { openEmbedded } = await import('./embedded/cluster.ts')
     return embeddedCluster(await openEmbedded(config.DATA_DIR, progress), config)
   }
 

@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from 'vitest'
-import { commandsBelow, operate, program } from '#src/cli/program.ts'
+import { commandsBelow, createProgram, operate } from '#src/cli/program.ts'
 import { VERSION } from '#src/lib/version.ts'
 
 /** The commands that do something, as they are typed. */
-const commands = commandsBelow(program)
+const commands = commandsBelow(await createProgram())
   .filter((command) => command.commands.length === 0)
   .map((command) => {
     const path = [command.name()]
