@@ -1,18 +1,19 @@
+import { CellValues, ValueCells, valueAt } from './value-cells.ts'
+import { type HistogramBin, ValueHistogram } from './value-histogram.ts'
+import {
+  addTo,
+  type Ends,
+  likelyValuesOf,
+  placeIn,
+  type ValueRange,
+  type WeighedBand,
+} from './value-range.ts'
+
 /** A weighted quantile, and how far the exact one can lie from it. */
 export interface Quantile {
   quantile: number
   value: number
   /** 0 where it is exact. */
-  error: number
-}
-
-/** A part of the values: from a value to another, which belongs to the next one, or a single value. */
-export interface HistogramBin {
-  from: number
-  to: number
-  /** The part of the weight that has them, from 0 to 1. */
-  share: number
-  /** How far the exact share can lie from it; 0 where it is exact. */
   error: number
 }
 
@@ -23,21 +24,12 @@ export interface DistributionWanted {
   bins: number
 }
 
-/** How much memory a distribution may take, in numbers. */
+/** How much memory a distribution may take. */
 export interface DistributionRoom {
-  /** Cells that its values are sorted into: their width is the error where there are too many values. */
+  /** Cells that its values are sorted into: their width is the error of a quantile where no values are kept. */
   cells: number
-  /** So many values are kept, so that all is exact. */
-  values: number
-}
-
-/** Of some values and the area of each: the summary of a block. */
-export interface ValueRange {
-  minimum: number
-  maximum: number
-  mean: number
-  deviation: number
-  weight: number
+  /** Whether the arrays with its values are kept until it is asked, so that all is exact. */
+  keepsValues: boolean
 }
 
 /** Of ranges, weight by the cell of their lower end, their upper end and where they most likely are. */
@@ -47,8 +39,6 @@ interface RangeWeights {
   likely: Float64Array
 }
 
-type WeightedValue = [value: number, weight: number]
-
 /** Below this part of all weight, a difference is the noise of rounding. */
 const NOISE = 2 ** -40
 
@@ -57,194 +47,109 @@ const NOISE = 2 ** -40
  * as what they have been at least and at most, which bounds how far off a quantile may be.
  */
 export class Distribution {
-  readonly #minimum: number
-  readonly #maximum: number
   readonly #wanted: DistributionWanted
-  readonly #cells: number
-  /** Of single values: weight by cell, and the smallest and largest of each. */
-  readonly #weights: Float64Array
-  readonly #lowest: Float64Array
-  readonly #highest: Float64Array
+  /** Of single values. */
+  readonly #cells: ValueCells
   #ranges: RangeWeights | undefined
-  /** The values themselves, by turns with their weights; undefined where there are too many. */
-  #kept: number[] | undefined = []
-  readonly #mostKept: number
-  /** Of cells that quantiles lie in; all values have been added by then. */
-  readonly #sorted = new Map<number, WeightedValue[]>()
-  readonly #histogram: Float64Array
-  readonly #certain: Float64Array
-  readonly #possible: Float64Array
-  /** The weights of different values; undefined where there are more of them than bins. */
-  #classes: Map<number, number> | undefined = new Map()
-  #total = 0
+  #weightOfRanges = 0
+  /** The values themselves; undefined where they are not kept. */
+  readonly #kept: WeighedBand[] | undefined
+  readonly #histogram: ValueHistogram | undefined
 
-  constructor(minimum: number, maximum: number, wanted: DistributionWanted, room: DistributionRoom) {
-    this.#minimum = minimum
-    this.#maximum = maximum
+  constructor(ends: Ends, wanted: DistributionWanted, { cells, keepsValues }: DistributionRoom) {
     this.#wanted = wanted
-    this.#cells = room.cells
-    this.#mostKept = room.values
-    this.#weights = new Float64Array(room.cells)
-    this.#lowest = new Float64Array(room.cells).fill(Number.POSITIVE_INFINITY)
-    this.#highest = new Float64Array(room.cells).fill(Number.NEGATIVE_INFINITY)
-    this.#histogram = new Float64Array(wanted.bins)
-    this.#certain = new Float64Array(wanted.bins)
-    this.#possible = new Float64Array(wanted.bins)
+    this.#cells = new ValueCells(ends, cells)
+    this.#kept = keepsValues ? [] : undefined
+    this.#histogram = wanted.bins > 0 ? new ValueHistogram(ends, wanted.bins) : undefined
   }
 
-  add(value: number, weight: number): void {
-    this.#total += weight
-    const cell = this.#placeOf(value, this.#cells)
-    this.#weights[cell] = (this.#weights[cell] as number) + weight
-    if (value < (this.#lowest[cell] as number)) this.#lowest[cell] = value
-    if (value > (this.#highest[cell] as number)) this.#highest[cell] = value
-    if (this.#kept) {
-      this.#kept.push(value, weight)
-      if (this.#kept.length > 2 * this.#mostKept) this.#kept = undefined
-    }
-    if (this.#wanted.bins > 0) this.#count(value, weight)
+  /** Adds pixels, whose arrays must not change any more. */
+  addPixels(band: WeighedBand): void {
+    this.#kept?.push(band)
+    this.#histogram?.addPixels(band)
+    this.#cells.addPixels(band)
   }
 
-  #count(value: number, weight: number): void {
-    const bin = this.#placeOf(value, this.#wanted.bins)
-    for (const sums of [this.#histogram, this.#certain, this.#possible]) {
-      sums[bin] = (sums[bin] as number) + weight
-    }
-    this.#classes?.set(value, (this.#classes.get(value) ?? 0) + weight)
-    if (this.#classes && this.#classes.size > this.#wanted.bins) this.#classes = undefined
-  }
-
-  /** Adds values of which the range is known, and that they have their mean and deviation. */
-  addRange({ minimum, maximum, mean, deviation, weight }: ValueRange): void {
+  /** Adds values of which the range is known, and that they have their mean and deviation: none may be kept then. */
+  addRange(range: ValueRange): void {
+    this.#histogram?.addRange(range)
+    const { minimum, maximum, weight } = range
     if (minimum === maximum) {
-      this.add(minimum, weight)
+      this.#cells.addValue(minimum, weight)
       return
     }
-    this.#total += weight
-    this.#kept = undefined
-    this.#classes = undefined
-    const { bins } = this.#wanted
+    const { parts, count } = this.#cells
+    this.#weightOfRanges += weight
     this.#ranges ??= {
-      lows: new Float64Array(this.#cells),
-      highs: new Float64Array(this.#cells),
-      likely: new Float64Array(this.#cells),
+      lows: new Float64Array(count),
+      highs: new Float64Array(count),
+      likely: new Float64Array(count),
     }
-    addTo(this.#ranges.lows, this.#placeOf(minimum, this.#cells), weight)
-    addTo(this.#ranges.highs, this.#placeOf(maximum, this.#cells), weight)
-    // Two values with the same mean and deviation stand for all of them.
-    for (const side of [-deviation, deviation]) {
-      const value = Math.min(maximum, Math.max(minimum, mean + side))
-      addTo(this.#ranges.likely, this.#placeOf(value, this.#cells), weight / 2)
-      if (bins > 0) addTo(this.#histogram, this.#placeOf(value, bins), weight / 2)
-    }
-    if (bins === 0) return
-    const [first, last] = [this.#placeOf(minimum, bins), this.#placeOf(maximum, bins)]
-    if (first === last) addTo(this.#certain, first, weight)
-    for (let bin = first; bin <= last; bin++) addTo(this.#possible, bin, weight)
+    const { lows, highs, likely } = this.#ranges
+    addTo(lows, placeIn(parts, minimum), weight)
+    addTo(highs, placeIn(parts, maximum), weight)
+    for (const value of likelyValuesOf(range)) addTo(likely, placeIn(parts, value), weight / 2)
   }
 
   /**
-   * The weighted quantiles, one at a time: the smallest value that, with all smaller ones, has at least that part of
-   * the weight (Hyndman and Fan, 1996, definition 1: the inverse of the empirical distribution function).
+   * The weighted quantiles: the smallest value that, with all smaller ones, has at least that part of the weight
+   * (Hyndman and Fan, 1996, definition 1: the inverse of the empirical distribution function).
+   *
+   * @yields them one at a time; undefined now and then in between, where it can be left alone
    */
-  *quantiles(): Generator<Quantile> {
+  *quantiles(): Generator<Quantile | undefined> {
+    if (this.#kept) {
+      yield* this.#exactQuantiles(this.#kept)
+      return
+    }
     for (const quantile of this.#wanted.quantiles) {
-      yield { quantile, ...(this.#ranges ? this.#boundedQuantile(quantile) : this.#quantile(quantile)) }
+      yield { quantile, ...(this.#ranges ? this.#boundedQuantile(quantile) : this.#cellQuantile(quantile)) }
     }
   }
 
-  #quantile(part: number): { value: number; error: number } {
-    const { cell, before } = this.#cellAt(part, [this.#weights])
-    const [low, high] = [this.#lowest[cell] as number, this.#highest[cell] as number]
-    if (low === high) return { value: low, error: 0 }
-    if (!this.#kept) return { value: (low + high) / 2, error: (high - low) / 2 }
-    const wanted = this.#weightOf(part)
-    let sum = before
-    for (const [value, weight] of this.#sortedIn(cell, this.#kept)) {
-      sum += weight
-      if (sum >= wanted) return { value, error: 0 }
+  *#exactQuantiles(kept: WeighedBand[]): Generator<Quantile | undefined> {
+    const places = this.#wanted.quantiles.map((quantile) => {
+      const { cell, before } = this.#cells.placeAt(this.#weightOf(quantile))
+      return { quantile, cell, before, ends: this.#cells.endsOf(cell) }
+    })
+    const open = places.filter(({ ends }) => ends.minimum < ends.maximum).map(({ cell }) => cell)
+    const values = new CellValues(this.#cells, open, kept[0] as WeighedBand)
+    for (const band of open.length > 0 ? kept : []) {
+      values.addPixels(band)
+      yield undefined
     }
-    return { value: high, error: 0 }
+    for (const { quantile, cell, before, ends } of places) {
+      const wanted = this.#weightOf(quantile) - before
+      const value = open.includes(cell) ? valueAt(values.of(cell), ends, wanted) : ends.minimum
+      yield { quantile, value, error: 0 }
+    }
   }
 
-  /** The values of a cell with their weights, in their order. Quantiles of one cell have them sorted once. */
-  #sortedIn(cell: number, kept: number[]): WeightedValue[] {
-    const known = this.#sorted.get(cell)
-    if (known) return known
-    const inside: WeightedValue[] = []
-    for (let at = 0; at < kept.length; at += 2) {
-      const value = kept[at] as number
-      if (this.#placeOf(value, this.#cells) === cell) inside.push([value, kept[at + 1] as number])
-    }
-    inside.sort(([a], [b]) => a - b)
-    this.#sorted.set(cell, inside)
-    return inside
+  /** In the middle of the values of a cell. */
+  #cellQuantile(part: number): { value: number; error: number } {
+    const { minimum, maximum } = this.#cells.endsOf(this.#cells.placeAt(this.#weightOf(part)).cell)
+    return { value: (minimum + maximum) / 2, error: (maximum - minimum) / 2 }
   }
 
   /** Between the quantile of the lower ends and that of the upper ones. */
   #boundedQuantile(part: number): { value: number; error: number } {
     const { lows, highs, likely } = this.#ranges as RangeWeights
-    const edge = (cell: number) => this.#minimum + (cell / this.#cells) * (this.#maximum - this.#minimum)
-    const low = edge(this.#cellAt(part, [this.#weights, lows]).cell)
-    const high = edge(this.#cellAt(part, [this.#weights, highs]).cell + 1)
-    const middle = edge(this.#cellAt(part, [this.#weights, likely]).cell + 0.5)
+    const { ends, count, weights } = this.#cells
+    const edge = (cell: number) => ends.minimum + (cell / count) * (ends.maximum - ends.minimum)
+    const cellOf = (sums: Float64Array) => this.#cells.placeAt(this.#weightOf(part), [weights, sums]).cell
+    const low = edge(cellOf(lows))
+    const high = edge(cellOf(highs) + 1)
+    const middle = edge(cellOf(likely) + 0.5)
     const value = Math.min(high, Math.max(low, middle))
     return { value, error: Math.max(high - value, value - low) }
   }
 
-  /** The cell in which sums of weights reach a part of all weight, and what lies before it. */
-  #cellAt(part: number, sums: Float64Array[]): { cell: number; before: number } {
-    const wanted = this.#weightOf(part)
-    let before = 0
-    let last = 0
-    for (let cell = 0; cell < this.#cells; cell++) {
-      let weight = 0
-      for (const weights of sums) weight += weights[cell] as number
-      if (weight === 0) continue
-      if (before + weight >= wanted) return { cell, before }
-      before += weight
-      last = cell
-    }
-    return { cell: last, before }
-  }
-
   #weightOf(part: number): number {
-    return (part - NOISE) * this.#total
+    return (part - NOISE) * (this.#cells.total + this.#weightOfRanges)
   }
 
-  /**
-   * How much of the weight has which values: of as many classes as there are different values, or else in bins of
-   * the same width.
-   */
+  /** How much of the weight has which values; nothing where that is not wanted. */
   histogram(): HistogramBin[] {
-    const { bins } = this.#wanted
-    if (this.#classes && bins > 0) {
-      return [...this.#classes]
-        .sort(([a], [b]) => a - b)
-        .map(([value, weight]) => ({ from: value, to: value, share: weight / this.#total, error: 0 }))
-    }
-    const edge = (bin: number) => this.#minimum + (bin / bins) * (this.#maximum - this.#minimum)
-    return Array.from(this.#histogram, (weight, bin) => {
-      const [certain, possible] = [this.#certain[bin] as number, this.#possible[bin] as number]
-      const error = Math.max(possible - weight, weight - certain, 0) / this.#total
-      return {
-        from: edge(bin),
-        to: edge(bin + 1),
-        share: weight / this.#total,
-        error: error < NOISE ? 0 : error,
-      }
-    })
+    return this.#histogram?.shares() ?? []
   }
-
-  /** In which of so many equal parts of the way from end to end a value lies. */
-  #placeOf(value: number, parts: number): number {
-    const length = this.#maximum - this.#minimum
-    if (length === 0) return 0
-    const place = Math.floor(((value - this.#minimum) / length) * parts)
-    return Math.min(parts - 1, Math.max(0, place))
-  }
-}
-
-function addTo(sums: Float64Array, place: number, weight: number): void {
-  sums[place] = (sums[place] as number) + weight
 }

@@ -149,3 +149,47 @@ export function decodeTile(wkb: Buffer): DecodedTile {
     }),
   }
 }
+
+/** Decodes one tile after the other into the same memory: each is there until the next one is decoded. */
+export class TileDecoder {
+  #bytes = new Uint8Array(0)
+  #tile: DecodedTile = { width: 0, height: 0, bands: [] }
+  /** Of each band, its nodata value and its pixels. */
+  #arrays: Pixels[] = []
+
+  /** @throws {RangeError} as {@link readTileHeader} */
+  decode(wkb: Buffer): DecodedTile {
+    const { width, height, bands } = readTileHeader(wkb)
+    if (!this.#fits(width, height, bands)) this.#makeRoom(width, height, bands)
+    for (const [index, { start, end, hasNodata, isNodata }] of bands.entries()) {
+      const all = this.#arrays[index] as Pixels
+      const band = this.#tile.bands[index] as TileBand
+      this.#bytes.set(wkb.subarray(start, end), all.byteOffset)
+      band.nodata = hasNodata ? all[0] : undefined
+      if (isNodata) band.pixels.fill(band.nodata as number)
+    }
+    return this.#tile
+  }
+
+  #fits(width: number, height: number, bands: BandPlace[]): boolean {
+    return (
+      width === this.#tile.width &&
+      height === this.#tile.height &&
+      bands.length === this.#arrays.length &&
+      bands.every(({ PixelArray }, index) => this.#arrays[index] instanceof PixelArray)
+    )
+  }
+
+  #makeRoom(width: number, height: number, bands: BandPlace[]): void {
+    const room = (1 + width * height) * Float64Array.BYTES_PER_ELEMENT
+    this.#bytes = new Uint8Array(bands.length * room)
+    this.#arrays = bands.map(
+      ({ PixelArray }, index) => new PixelArray(this.#bytes.buffer, index * room, 1 + width * height),
+    )
+    this.#tile = {
+      width,
+      height,
+      bands: this.#arrays.map((all) => ({ pixels: all.subarray(1), nodata: undefined })),
+    }
+  }
+}

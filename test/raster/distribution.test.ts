@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Distribution } from '#src/raster/distribution.ts'
+import { Distribution, type DistributionRoom, type Quantile } from '#src/raster/distribution.ts'
 import { randomNumbers } from '#test/domains/advisory/polygon/shapes.ts'
 
 const QUANTILES = [0, 0.1, 0.25, 0.5, 0.9, 1]
@@ -28,7 +28,41 @@ function endsOf(values: Weighed[]): [number, number] {
   return [Math.min(...values.map(([value]) => value)), Math.max(...values.map(([value]) => value))]
 }
 
-const ROOM = { cells: 64, values: 10_000 }
+/** Too few cells for the values, so that each has several. */
+const KEPT = { cells: 64, keepsValues: true }
+const NOT_KEPT = { cells: 64, keepsValues: false }
+
+function distributionOf(
+  values: Weighed[],
+  { quantiles = [] as number[], bins = 0, ends = endsOf(values) },
+  room: DistributionRoom,
+): Distribution {
+  const [minimum, maximum] = ends
+  const distribution = new Distribution({ minimum, maximum }, { quantiles, bins }, room)
+  for (let at = 0; at < values.length; at += PART) addValues(distribution, values.slice(at, at + PART))
+  return distribution
+}
+
+const PART = 70
+
+/** As pixels that have to be scaled, and others among them that do not count. */
+function addValues(distribution: Distribution, values: Weighed[]): void {
+  const pixels = values.flatMap(([value]) => [value / 2 - 5, NODATA, 7])
+  distribution.addPixels({
+    count: pixels.length,
+    areas: Float64Array.from([...values.flatMap(([, weight]) => [weight, 1, 0]), 9]),
+    pixels: Float64Array.from([...pixels, 3]),
+    nodata: NODATA,
+    scale: 2,
+    offset: 10,
+  })
+}
+
+const NODATA = -99
+
+function quantilesOf(distribution: Distribution): Quantile[] {
+  return [...distribution.quantiles()].filter((quantile) => quantile !== undefined)
+}
 
 describe('quantiles', () => {
   test.each([
@@ -40,25 +74,24 @@ describe('quantiles', () => {
     const values = randomValues(count, 7 * count, Math.max(0, digits)).map(
       ([value, weight]): Weighed => [digits < 0 ? Math.round(value / 1000) * 1000 : value, weight],
     )
-    const distribution = new Distribution(...endsOf(values), { quantiles: QUANTILES, bins: 0 }, ROOM)
-    for (const [value, weight] of values) distribution.add(value, weight)
-    expect([...distribution.quantiles()]).toEqual(
-      QUANTILES.map((quantile) => ({ quantile, value: quantileOf(values, quantile), error: 0 })),
-    )
+    const found = quantilesOf(distributionOf(values, { quantiles: QUANTILES }, KEPT))
+    expect(found.map(({ quantile, error }) => [quantile, error])).toEqual(QUANTILES.map((part) => [part, 0]))
+    for (const { quantile, value } of found) expect(value).toBeCloseTo(quantileOf(values, quantile), 9)
   })
 
-  test('of more values than are kept lie as near to them as is said', () => {
+  test('of many values close to each other beside a few far away are those of their definition', () => {
+    const values = [...randomValues(500, 3, 4).map(([value, weight]): Weighed => [value / 1e6, weight])]
+    values.push([9e6, 0.1], [-9e6, 0.1])
+    const found = quantilesOf(distributionOf(values, { quantiles: QUANTILES }, KEPT))
+    expect(found.map(({ error }) => error)).toEqual(QUANTILES.map(() => 0))
+    for (const { quantile, value } of found) expect(value).toBeCloseTo(quantileOf(values, quantile), 9)
+  })
+
+  test('of values that are not kept lie as near to them as is said', () => {
     const values = randomValues(500, 5, 3)
-    const distribution = new Distribution(
-      ...endsOf(values),
-      { quantiles: QUANTILES, bins: 0 },
-      {
-        cells: 64,
-        values: 100,
-      },
-    )
-    for (const [value, weight] of values) distribution.add(value, weight)
-    for (const { quantile, value, error } of distribution.quantiles()) {
+    const found = quantilesOf(distributionOf(values, { quantiles: QUANTILES }, NOT_KEPT))
+    expect(found.map(({ quantile }) => quantile)).toEqual(QUANTILES)
+    for (const { quantile, value, error } of found) {
       expect(Math.abs(value - quantileOf(values, quantile))).toBeLessThanOrEqual(error + 1e-9)
       expect(error).toBeLessThan(5000 / 64)
     }
@@ -66,10 +99,10 @@ describe('quantiles', () => {
 
   test('of values of which blocks are known lie as near to them as is said', () => {
     const values = randomValues(600, 11, 3).sort(([a], [b]) => a - b)
-    const distribution = new Distribution(...endsOf(values), { quantiles: QUANTILES, bins: 0 }, ROOM)
-    for (const [value, weight] of values.slice(0, 100)) distribution.add(value, weight)
+    const all = { quantiles: QUANTILES, ends: endsOf(values) }
+    const distribution = distributionOf(values.slice(0, 100), all, NOT_KEPT)
     for (let at = 100; at < 600; at += 25) addBlock(distribution, values.slice(at, at + 25))
-    const found = [...distribution.quantiles()]
+    const found = quantilesOf(distribution)
     expect(found.some(({ error }) => error > 0)).toBe(true)
     for (const { quantile, value, error } of found) {
       expect(Math.abs(value - quantileOf(values, quantile))).toBeLessThanOrEqual(error + 1e-9)
@@ -80,30 +113,26 @@ describe('quantiles', () => {
 
 describe('a histogram', () => {
   test('has the weight of each bin, and the last one has the largest value', () => {
-    const distribution = new Distribution(0, 10, { quantiles: [], bins: 2 }, ROOM)
-    for (const [value, weight] of [
+    const values: Weighed[] = [
       [0, 1],
       [4.9, 1],
       [5, 4],
       [10, 2],
-    ] as const)
-      distribution.add(value, weight)
-    expect(distribution.histogram()).toEqual([
+    ]
+    expect(distributionOf(values, { bins: 2 }, KEPT).histogram()).toEqual([
       { from: 0, to: 5, share: 0.25, error: 0 },
       { from: 5, to: 10, share: 0.75, error: 0 },
     ])
   })
 
   test('has classes where there are no more different values than bins', () => {
-    const distribution = new Distribution(1, 7, { quantiles: [], bins: 3 }, ROOM)
-    for (const [value, weight] of [
+    const values: Weighed[] = [
       [7, 1],
       [1, 2],
       [2, 4],
       [7, 1],
-    ] as const)
-      distribution.add(value, weight)
-    expect(distribution.histogram()).toEqual([
+    ]
+    expect(distributionOf(values, { bins: 3 }, KEPT).histogram()).toEqual([
       { from: 1, to: 1, share: 0.25, error: 0 },
       { from: 2, to: 2, share: 0.5, error: 0 },
       { from: 7, to: 7, share: 0.25, error: 0 },
@@ -112,8 +141,7 @@ describe('a histogram', () => {
 
   test('of values of which blocks are known is as near as it says', () => {
     const values = randomValues(600, 13, 3).sort(([a], [b]) => a - b)
-    const [least, most] = endsOf(values)
-    const distribution = new Distribution(least, most, { quantiles: [], bins: 5 }, ROOM)
+    const distribution = distributionOf([], { bins: 5, ends: endsOf(values) }, NOT_KEPT)
     for (let at = 0; at < 600; at += 20) addBlock(distribution, values.slice(at, at + 20))
     const total = values.reduce((sum, [, weight]) => sum + weight, 0)
     const bins = distribution.histogram()

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type DecodedTile, decodeTile } from '#src/raster/raster-wkb.ts'
+import { type DecodedTile, decodeTile, TileDecoder } from '#src/raster/raster-wkb.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 
 let service: TestApp
@@ -10,7 +10,9 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 /** A raster of 5 x 3 pixels that SQL makes, as it is decoded and as PostGIS reads its pixels itself. */
-async function rasterOf(bands: string[]): Promise<{ decoded: DecodedTile; values: (number | null)[][] }> {
+async function rasterOf(
+  bands: string[],
+): Promise<{ wkb: Buffer; decoded: DecodedTile; values: (number | null)[][] }> {
   const empty = 'st_makeemptyraster(5, 3, 38.1, 9.4, 0.01, -0.01, 0, 0, 4326)'
   const raster = bands.reduce((inner, band, index) => {
     const [type, initial, nodata, pixels] = band.split(' ') as [string, string, string, string]
@@ -33,7 +35,7 @@ async function rasterOf(bands: string[]): Promise<{ decoded: DecodedTile; values
       ) as values
     from raster`.execute(service.database.writer)
   const [row] = rows as [{ wkb: Buffer; values: (number | null)[][] }]
-  return { decoded: decodeTile(row.wkb), values: row.values }
+  return { ...row, decoded: decodeTile(row.wkb) }
 }
 
 function valuesOf({ bands }: DecodedTile): (number | null)[][] {
@@ -69,6 +71,22 @@ test('bands of all types follow each other, whatever their alignment', async () 
   ])
   expect(valuesOf(decoded)).toEqual(values)
   expect(decoded.bands.map(({ nodata }) => nodata)).toEqual([0, -1, undefined, 0, -5])
+})
+
+test('tiles that are decoded into the same memory are those that they are alone, whatever came before', async () => {
+  const whole = '[[0,1,2,3,4],[5,6,7,8,9],[10,11,12,13,14]]'
+  const kinds = [
+    [`32BF 4.25 0 ${whole}`, `16BSI -3 null ${whole}`],
+    ['32BF 0.5 -1 ', '16BSI -5 -5 '],
+    [`32BF 4.25 7 ${whole}`, `16BSI -3 3 ${whole}`],
+    [`8BUI 1 0 ${whole}`, `64BF 2.5 1 ${whole}`, `16BSI -3 null ${whole}`],
+    [`8BUI 1 0 ${whole}`],
+  ]
+  const decoder = new TileDecoder()
+  for (const bands of kinds) {
+    const { wkb, values } = await rasterOf(bands)
+    expect(valuesOf(decoder.decode(wkb))).toEqual(values)
+  }
 })
 
 test('what is not a raster, or only a part of one, is refused', async () => {

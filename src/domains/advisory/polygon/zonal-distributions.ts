@@ -1,13 +1,15 @@
 import type { Pause } from '#src/lib/turns.ts'
-import { BLOCK_FACTOR, columnsIn, largestBlocks, tileRowsOf } from '#src/raster/blocks.ts'
-import type { Distribution, DistributionWanted, HistogramBin, Quantile } from '#src/raster/distribution.ts'
+import { BLOCK_FACTOR, largestBlocks } from '#src/raster/blocks.ts'
+import type { Distribution, DistributionWanted, Quantile } from '#src/raster/distribution.ts'
 import { measureOf } from '#src/raster/pixel-area.ts'
 import { decodeSummary, type Summary } from '#src/raster/summary.ts'
-import { addBlock, addTile, emptyDistribution, LEAST_CELLS } from './band-distributions.ts'
+import type { HistogramBin } from '#src/raster/value-histogram.ts'
+import { PixelGatherer, type WeighedPixels } from '#src/raster/weighed-pixels.ts'
+import { BandDistributions, endsOf, isKeepable, ROUGH, roomFor } from './band-distributions.ts'
 import type { Computation } from './computing.ts'
 import type { ZonalPolygon } from './place-on-coverage.ts'
 import { readSummaries, type StoredSummary, type ZonalCoverage } from './zonal-queries.ts'
-import { TileReader, wholeTile } from './zonal-tiles.ts'
+import { readTilesOf, TileReader, type VisitTile } from './zonal-tiles.ts'
 
 /** How the values of a layer are distributed in a polygon. */
 export interface LayerDistribution {
@@ -27,64 +29,60 @@ const RUNS_A_CHUNK = 1024
 /** Summaries that are looked at between two pauses. */
 const SLICE = 256
 
+/** What is known of a coverage in a polygon before its values are looked at. */
+export interface FoundInPolygon {
+  placed: ZonalPolygon
+  /** Of the bands. */
+  summaries: Summary[]
+  /** The tiles inside that have not been read, as runs of columns by their row. */
+  inside: Map<number, number[]>
+  /** Those of the tiles that have been; undefined where there are too many to be kept. */
+  pixels: WeighedPixels[] | undefined
+}
+
 /**
  * How the values of a coverage's bands are distributed in a polygon: exactly, as long as it has not too many pixels
  * inside; else those tiles are read that leave most open, and of the rest the range is known.
  *
- * @param summaries of the bands in the polygon
  * @throws {SummariesGone}
  */
 export async function distributionsIn(
   computation: Computation,
   coverage: ZonalCoverage,
-  placed: ZonalPolygon,
-  summaries: Summary[],
+  { placed, summaries, inside, pixels }: FoundInPolygon,
   wanted: DistributionWanted,
 ): Promise<(LayerDistribution | null)[]> {
-  const distributions = summaries.map((summary, index) =>
-    summary.weight === 0 ? null : emptyDistribution(coverage, summary, index, wanted),
-  )
+  if (summaries.every(({ weight }) => weight === 0)) return summaries.map(() => null)
   const { pause } = computation
   const measure = measureOf(coverage, coverage.geographic)
-  const reader = new TileReader(computation, coverage, (tile, areas) =>
-    addTile(coverage, distributions, tile, areas),
-  )
-  const inside = new Map<number, number[]>()
-  let count = 0
-  for (const found of tileRowsOf(placed, coverage, measure)) {
-    await pause()
-    if (!found) continue
-    for (const [column, areas] of found.border) await reader.want({ row: found.row, column, areas })
-    if (found.inside.length === 0) continue
-    inside.set(found.row, found.inside)
-    for (let at = 0; at < found.inside.length; at += 2) {
-      count += (found.inside[at + 1] as number) - (found.inside[at] as number)
-    }
-  }
-  if (coverage.summarised && count > MOST_TILES) await addMany(count)
-  else await addAll()
+  const count = tilesIn(inside)
+  const distributions = new BandDistributions(coverage, summaries, wanted, roomFor(coverage, isKept()))
+  const gatherer = new PixelGatherer((part) => distributions.addPixels(part))
+  const addTile: VisitTile = (tile, areas) => gatherer.add(tile, areas, coverage.tileSize)
+  if (pixels) await addPixels(pixels)
+  else await readTilesOf(computation, coverage, placed, addTile)
+  const reader = new TileReader(computation, coverage, addTile)
+  if (count > MOST_TILES) await addMany()
+  else for (const [row, runs] of inside) await reader.wantWhole(row, runs, measure)
   await reader.finish()
-  const found: (LayerDistribution | null)[] = []
-  for (const distribution of distributions) {
-    if (distribution === null) {
-      found.push(null)
-      continue
-    }
-    const quantiles = await quantilesOf(distribution, pause)
-    found.push({ quantiles, histogram: distribution.histogram() })
-    await pause()
-  }
-  return found
+  gatherer.finish()
+  return layersOf(distributions, pause)
 
-  async function addAll(): Promise<void> {
-    for (const [row, runs] of inside) {
-      const areas = wholeTile(coverage, measure, row)
-      for (const column of columnsIn(runs)) await reader.want({ row, column, areas })
+  function isKept(): boolean {
+    if (!pixels || count > MOST_TILES) return false
+    const read = pixels.reduce((sum, part) => sum + part.count, 0)
+    return isKeepable(read + count * coverage.tileSize ** 2, coverage.bands.length)
+  }
+
+  async function addPixels(parts: WeighedPixels[]): Promise<void> {
+    for (const part of parts) {
+      distributions.addPixels(part)
+      await pause()
     }
   }
 
-  /** Adds so many tiles: those that leave most open pixel by pixel, of the others what is stored. */
-  async function addMany(count: number): Promise<void> {
+  /** Adds the tiles that leave most open pixel by pixel, of the others what is stored. */
+  async function addMany(): Promise<void> {
     const blocks = await summariesInside(computation, coverage, inside, count)
     const intervals = await openIntervals(computation, coverage, summaries, blocks, wanted)
     const tiles: { block: StoredSummary; openness: number }[] = []
@@ -96,14 +94,35 @@ export async function distributionsIn(
       .sort((a, b) => b.openness - a.openness)
       .slice(0, MOST_TILES)
       .map(({ block }) => block)
-    for (const { row, column } of uncertain) {
-      await reader.want({ row, column, areas: wholeTile(coverage, measure, row) })
-    }
+    for (const { row, column } of uncertain) await reader.wantWhole(row, [column, column + 1], measure)
     const read = new Set(uncertain)
     await inSlices(blocks, pause, (block) => {
-      if (!read.has(block)) addBlock(coverage, distributions, block)
+      if (!read.has(block)) distributions.addBlock(block)
     })
   }
+}
+
+/** How many tiles there are in runs of columns by their row. */
+function tilesIn(inside: Map<number, number[]>): number {
+  let count = 0
+  for (const runs of inside.values()) {
+    for (let at = 0; at < runs.length; at += 2) count += (runs[at + 1] as number) - (runs[at] as number)
+  }
+  return count
+}
+
+async function layersOf({ all }: BandDistributions, pause: Pause): Promise<(LayerDistribution | null)[]> {
+  const layers: (LayerDistribution | null)[] = []
+  for (const distribution of all) {
+    layers.push(
+      distribution && {
+        quantiles: await quantilesOf(distribution, pause),
+        histogram: distribution.histogram(),
+      },
+    )
+    await pause()
+  }
+  return layers
 }
 
 async function inSlices<One>(all: One[], pause: Pause, work: (one: One) => void): Promise<void> {
@@ -116,7 +135,7 @@ async function inSlices<One>(all: One[], pause: Pause, work: (one: One) => void)
 async function quantilesOf(distribution: Distribution, pause: Pause): Promise<Quantile[]> {
   const quantiles: Quantile[] = []
   for (const quantile of distribution.quantiles()) {
-    quantiles.push(quantile)
+    if (quantile) quantiles.push(quantile)
     await pause()
   }
   return quantiles
@@ -136,13 +155,10 @@ async function openIntervals(
   blocks: StoredSummary[],
   wanted: DistributionWanted,
 ): Promise<Interval[][]> {
-  const room = { cells: LEAST_CELLS, values: 0 }
-  const rough = summaries.map((summary, index) =>
-    summary.weight === 0 ? null : emptyDistribution(coverage, summary, index, wanted, room),
-  )
-  await inSlices(blocks, pause, (block) => addBlock(coverage, rough, block))
+  const rough = new BandDistributions(coverage, summaries, wanted, ROUGH)
+  await inSlices(blocks, pause, (block) => rough.addBlock(block))
   const intervals: Interval[][] = []
-  for (const distribution of rough) {
+  for (const distribution of rough.all) {
     if (!distribution || wanted.bins > 0) {
       intervals.push([[Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]])
       continue
@@ -160,17 +176,17 @@ function opennessOf(
   intervals: Interval[][],
   block: StoredSummary,
 ): number {
-  return bands.reduce((sum, { band, scale, offset }, index) => {
+  return bands.reduce((sum, band, index) => {
     const all = summaries[index] as Summary
-    const { weight, minimum, maximum } = decodeSummary(block.bands, band)
-    if (weight === 0 || minimum === maximum) return sum
-    const ends = [minimum * scale + offset, maximum * scale + offset] as const
-    const [low, high] = [Math.min(...ends), Math.max(...ends)]
+    const summary = decodeSummary(block.bands, band.band)
+    const { weight } = summary
+    if (weight === 0 || summary.minimum === summary.maximum) return sum
+    const { minimum: low, maximum: high } = endsOf(summary, band)
     const open = (intervals[index] as Interval[]).reduce(
       (length, [from, to]) => length + Math.max(0, Math.min(high, to) - Math.max(low, from)),
       0,
     )
-    return sum + (weight / all.weight) * (open / ((all.maximum - all.minimum) * Math.abs(scale)))
+    return sum + (weight / all.weight) * (open / ((all.maximum - all.minimum) * Math.abs(band.scale)))
   }, 0)
 }
 

@@ -1,14 +1,15 @@
-import { type BlockRun, columnsIn, largestBlocks, tileRowsOf } from '#src/raster/blocks.ts'
+import { type BlockRun, largestBlocks } from '#src/raster/blocks.ts'
 import type { DistributionWanted } from '#src/raster/distribution.ts'
-import { measureOf } from '#src/raster/pixel-area.ts'
 import type { DecodedTile, TileBand } from '#src/raster/raster-wkb.ts'
 import { ellipsoidArea, type Rings } from '#src/raster/rings.ts'
 import { addSummary, decodeSummary, emptySummary, type Summary, summaryOf } from '#src/raster/summary.ts'
+import { endsOf } from './band-distributions.ts'
 import type { Computation } from './computing.ts'
+import { KeptPixels } from './kept-pixels.ts'
 import { placeOnCoverage, type ZonalPolygon } from './place-on-coverage.ts'
-import { distributionsIn, type LayerDistribution } from './zonal-distributions.ts'
+import { distributionsIn, type FoundInPolygon, type LayerDistribution } from './zonal-distributions.ts'
 import { readSummaries, SummariesGone, type ZonalCoverage } from './zonal-queries.ts'
-import { TileReader, wholeTile } from './zonal-tiles.ts'
+import { readTilesOf } from './zonal-tiles.ts'
 
 /** What a layer comes to in a polygon, in the layer's unit. */
 export interface LayerStatistics {
@@ -60,18 +61,18 @@ export async function zonalStatistics(
       wanted,
       onSummariesGone,
     )
-    coverage.bands.forEach(({ index, scale, offset }, position) => {
-      const { weight, mean, squares, minimum, maximum } = summaries[position] as Summary
+    coverage.bands.forEach((band, position) => {
+      const { index, scale, offset } = band
+      const summary = summaries[position] as Summary
+      const { weight, mean, squares } = summary
       if (weight === 0) {
         layers[index] = null
         return
       }
       const distribution = distributions[position]
-      const ends = [minimum * scale + offset, maximum * scale + offset] as const
       layers[index] = {
         mean: mean * scale + offset,
-        minimum: Math.min(...ends),
-        maximum: Math.max(...ends),
+        ...endsOf(summary, band),
         deviation: Math.sqrt(squares / weight) * Math.abs(scale),
         covered: Math.min(1, weight / total),
         ...(distribution && { distribution }),
@@ -115,46 +116,31 @@ async function examine(
   wanted: DistributionWanted | null,
 ): Promise<CoverageSummaries> {
   const placed = await placeOnCoverage(computation.ask, coverage, polygons)
-  const { summaries, total } = await addUp(computation, coverage, placed)
+  await computation.pause()
+  const kept = wanted ? new KeptPixels(coverage) : undefined
+  const { summaries, total, inside } = await addUp(computation, coverage, placed, kept)
   if (wanted === null) return { summaries, total, distributions: [] }
-  // What is read again are the tiles on the border; the ends of the values are known by now.
-  const distributions = await distributionsIn(computation, coverage, placed, summaries, wanted)
-  return { summaries, total, distributions }
+  const found = { placed, summaries, inside, pixels: kept?.take() }
+  return { summaries, total, distributions: await distributionsIn(computation, coverage, found, wanted) }
 }
 
+/** @param kept is given what is read pixel by pixel */
 async function addUp(
   computation: Computation,
   coverage: ZonalCoverage,
   placed: ZonalPolygon,
-): Promise<{ summaries: Summary[]; total: number }> {
+  kept: KeptPixels | undefined,
+): Promise<Pick<FoundInPolygon, 'summaries' | 'inside'> & { total: number }> {
   const { ask, pause } = computation
-  const { id, width, height, tileSize, geographic, bands } = coverage
+  const { id, width, height, tileSize, bands } = coverage
   const summaries = bands.map(emptySummary)
-  await pause()
-  const measure = measureOf(coverage, geographic)
-  const reader = new TileReader(computation, coverage, addTile)
-  const inside = new Map<number, number[]>()
-  let area = 0
-
-  for (const found of tileRowsOf(placed, coverage, measure)) {
-    await pause()
-    if (!found) continue
-    area += found.area
-    for (const [column, areas] of found.border) await reader.want({ row: found.row, column, areas })
-    if (coverage.summarised) {
-      if (found.inside.length > 0) inside.set(found.row, found.inside)
-      continue
-    }
-    const areas = wholeTile(coverage, measure, found.row)
-    for (const column of columnsIn(found.inside)) await reader.want({ row: found.row, column, areas })
-  }
-  await reader.finish()
+  const { area, inside } = await readTilesOf(computation, coverage, placed, addTile)
   const blocks = largestBlocks(inside, Math.ceil(width / tileSize), Math.ceil(height / tileSize))
   for (let at = 0; at < blocks.length; at += RUNS_A_CHUNK) {
     await addBlocks(blocks.slice(at, at + RUNS_A_CHUNK))
   }
   // The sum of the parts is as exact as the parts; only what lies beside the grid is not among them.
-  return { summaries, total: (placed.within ? area : placed.area) / placed.share }
+  return { summaries, inside, total: (placed.within ? area : placed.area) / placed.share }
 
   function addTile(tile: DecodedTile, areas: Float64Array): void {
     const whole = { start: 0, stride: tile.width, width: tile.width, height: tile.height }
@@ -162,6 +148,7 @@ async function addUp(
       const pixels = tile.bands[band - 1] as TileBand
       addSummary(summaries[index] as Summary, summaryOf(pixels, whole, areas, tileSize))
     })
+    kept?.add(tile, areas)
   }
 
   async function addBlocks(runs: BlockRun[]): Promise<void> {
