@@ -1,37 +1,33 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { LEVELS_BELOW, MAX_LEVEL } from '#schemas/areas.ts'
 import { CODE_RULES, type CodeRule } from '#src/ingest/boundaries/codes.ts'
-import { givenEncoding } from '#src/ingest/boundaries/encoding.ts'
 import { type FileReport, loadBoundaries } from '#src/ingest/boundaries/load.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import type { Finding } from '#src/ingest/boundaries/staging-queries.ts'
+import { inspectCommand } from './boundaries-inspect.ts'
+import { ENCODING_OPTION, FILES, LAYER_OPTION, type ReadingOptions, readingOf } from './boundaries-reading.ts'
 import { lookInDatabase, withDatabase } from './database.ts'
 import { pathNamed } from './files.ts'
 import { JSON_OPTION, type Output, print, say, withExamples } from './output.ts'
 import { whileShown } from './progress.ts'
 import { table } from './table.ts'
 
-interface BoundariesOptions extends Output {
+interface LoadOptions extends Output, ReadingOptions {
   country: string
   level: number
   codeProperty?: string
   nameProperty?: string
   parentProperty?: string
   codes?: CodeRule
-  encoding?: string
-  layer?: string
   source?: string
   licence?: string
   strict?: boolean
   dryRun?: boolean
 }
 
-export const boundariesCommand = new Command('boundaries')
+const loadCommand = new Command('load')
   .description('Load the administrative areas of one level of a country, in the place of those there are.')
-  .argument(
-    '<file...>',
-    'GeoJSON FeatureCollections, shapefiles (.shp), zip archives of one of them, or GeoPackages (.gpkg), in WGS 84',
-  )
+  .argument('<file...>', `${FILES}, in WGS 84`)
   .requiredOption('--country <code>', 'the country, for example eth')
   .requiredOption('--level <number>', `0 for the country itself, down to ${MAX_LEVEL}`, readLevel)
   .option('--code-property <name>', 'the property with the code of an area; guessed when left out')
@@ -46,23 +42,16 @@ export const boundariesCommand = new Command('boundaries')
       'make codes of areas that have none of their own from their names, or leave such areas out',
     ).choices(CODE_RULES),
   )
-  .option(
-    '--encoding <name>',
-    'what the texts of a shapefile are in, such as windows-1252; by its label when left out',
-  )
-  .option('--layer <name>', 'of a GeoPackage or an archive; the one named after the level when left out')
+  .option(...ENCODING_OPTION)
+  .option(LAYER_OPTION[0], `${LAYER_OPTION[1]}; the one named after the level when left out`)
   .option('--source <text>', 'whose boundaries they are, for the catalog')
   .option('--licence <text>', 'their licence, for the catalog')
   .option('--strict', 'refuse files in which anything must be repaired, dropped or linked anew')
   .option('--dry-run', 'report what would be done, and write nothing')
   .option(...JSON_OPTION)
-  .action(async (paths: string[], options: BoundariesOptions) => {
+  .action(async (paths: string[], options: LoadOptions) => {
     // A file can be missing without a database: say so before one is opened.
-    const reading = {
-      level: options.level,
-      ...(options.layer !== undefined && { layer: options.layer }),
-      ...(options.encoding && { encoding: givenEncoding(options.encoding) }),
-    }
+    const reading = { ...readingOf(options), level: options.level }
     const files = await Promise.all(paths.map((path) => openBoundaryFile(pathNamed(path), reading)))
     const open = options.dryRun ? lookInDatabase : withDatabase
     await open(async (database) => {
@@ -95,9 +84,19 @@ export const boundariesCommand = new Command('boundaries')
     })
   })
 withExamples(
+  loadCommand,
+  'agro boundaries load regions.geojson --country eth --level 1 --dry-run',
+  'agro boundaries load regions.zip --country eth --level 1 --source OCHA --licence "CC BY-IGO"',
+)
+
+export const boundariesCommand = new Command('boundaries')
+  .description('Load administrative areas, or look at files of them.')
+  .addCommand(loadCommand, { isDefault: true })
+  .addCommand(inspectCommand)
+withExamples(
   boundariesCommand,
-  'agro boundaries regions.geojson --country eth --level 1 --dry-run',
-  'agro boundaries regions.zip --country eth --level 1 --source OCHA --licence "CC BY-IGO"',
+  'agro boundaries regions.geojson --country eth --level 1',
+  'agro boundaries inspect regions.gpkg',
 )
 
 function readLevel(text: string): number {

@@ -16,8 +16,8 @@ export interface RawFeature {
 
 /** How a file is to be read. */
 export interface Reading {
-  /** The level of the areas that are wanted: a file may hold several. */
-  level: number
+  /** The level of the areas that are wanted: a file may hold several. Undefined where any are. */
+  level?: number
   /** What texts are in, where the file does not say, or not truly. */
   encoding?: Encoding
   /** Which layer is meant, where a file has several. */

@@ -16,6 +16,9 @@ export function chooseLayer(file: string, layers: string[], { level, layer: want
     throw new OperatorError(`${file} has no layer ${wanted} (--layer); it has ${someOf(layers)}.`)
   }
   if (layers.length === 1) return layers[0] as string
+  if (level === undefined) {
+    throw new OperatorError(`${file} has several layers: give --layer, one of ${someOf(layers)}.`)
+  }
   const ofLevel = layers.filter((layer) => isOfLevel(layer, level))
   const chosen = ofLevel.filter((layer) => !/simplified/i.test(layer))
   if (chosen.length === 1) return chosen[0] as string

@@ -167,11 +167,11 @@ export function recognise(keys: string[], level: number): Layout | undefined {
   return undefined
 }
 
-/** The same without knowing the level: that of the lowest areas that there are codes of. */
-export function recogniseAny(keys: string[]): (Layout & { level: number }) | undefined {
+/** The same without knowing the level: by the lowest areas that there are codes of. */
+export function recogniseAny(keys: string[]): Layout | undefined {
   for (let level = LOWEST_LEVEL; level >= 0; level--) {
     const layout = recognise(keys, level)
-    if (layout) return { ...layout, level }
+    if (layout) return layout
   }
   return undefined
 }
