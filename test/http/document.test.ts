@@ -11,7 +11,7 @@ import {
   validatorOf,
 } from '#test/setup/document.ts'
 import { type MailServer, startMailServer } from '#test/setup/mail-server.ts'
-import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { createTestAppWithPerson, makeAdmin, type TestAppWithPerson } from '#test/setup/people.ts'
 
 const FIELD = {
   type: 'Polygon',
@@ -32,6 +32,7 @@ beforeAll(async () => {
   mailServer = await startMailServer()
   const settings = { SMTP_URL: mailServer.url, MAIL_FROM: 'noreply@example.org' }
   service = await createTestAppWithPerson({ settings })
+  await makeAdmin(service)
   for (const media of ['json', 'all'] as const) documents[media] = await documentOf(service.app, media)
 })
 afterAll(async () => {
@@ -164,7 +165,7 @@ describe('the examples of errors', () => {
       expect(refused.length, path).toBeGreaterThan(0)
       for (const response of refused) {
         const { code } = response.json()
-        expect(['INSUFFICIENT_SCOPE', 'LOGIN_REQUIRED'], path).toContain(code)
+        expect(['INSUFFICIENT_SCOPE', 'LOGIN_REQUIRED', 'FORBIDDEN'], path).toContain(code)
         expect(forTheExample(response.json()), path).toEqual(exampleOf(operation, 403, code))
       }
     }

@@ -50,6 +50,15 @@ export async function newPerson(app: App): Promise<Person> {
   return logIn(app, await register(app))
 }
 
+/** Makes an admin of somebody, before the first call with a token. */
+export async function makeAdmin({ database, person }: TestAppWithPerson): Promise<void> {
+  await database.writer
+    .updateTable('app_user')
+    .set({ role: 'admin' })
+    .where('email', '=', person.email)
+    .execute()
+}
+
 /** The service on a database of its own, and somebody who has logged in to it. */
 export interface TestAppWithPerson extends TestApp {
   person: Person

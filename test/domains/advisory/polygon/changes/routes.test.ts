@@ -1,9 +1,8 @@
-import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
-import { createTestAppWithPerson, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { createTestAppWithPerson, makeAdmin, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { layerOf, operatorOf, releaseDescription } from '#test/setup/releases.ts'
 
 const SIDE = 40
@@ -48,8 +47,7 @@ function load(valueAt: ValueAt, product = 'fertilizer') {
 
 beforeAll(async () => {
   service = await createTestAppWithPerson({ template: 'empty', settings: { RELEASE_MAX_AGE_MS: '0' } })
-  const { writer } = service.database
-  await sql`update app_user set role = 'admin' where id = ${service.person.user.id}`.execute(writer)
+  await makeAdmin(service)
   const areas = [
     feature({ code: 'W', name: 'West' }, rectangle(36, 7, 38, 11)),
     feature({ code: 'E', name: 'East, "beyond"' }, rectangle(38, 7, 40, 11)),
