@@ -1,6 +1,6 @@
 import { type TObject, type TSchema, Type } from 'typebox'
 import { ErrorBody, oneOf, ref } from './common.ts'
-import { FORECAST_MONTH, SCENARIOS, SYNTHETIC } from './glossary.ts'
+import { FORECAST_MONTH, SCENARIOS, STALE, SYNTHETIC } from './glossary.ts'
 import { asRemainder, PointRemainder, PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 
@@ -37,6 +37,8 @@ const Release = Type.String({
 })
 
 const Synthetic = Type.Boolean({ description: SYNTHETIC })
+
+const Stale = Type.Boolean({ description: STALE })
 
 /** What feedback is given to; see `schemas/history.ts`. */
 export const HistoryId = Type.String({
@@ -97,6 +99,7 @@ export function releaseMembers({ seasonal }: Pick<ProductContract, 'seasonal'>):
     ...(seasonal && { forecast_period: Period, forecast_month: Month }),
     release: Release,
     synthetic: Synthetic,
+    stale: Type.Optional(Stale),
   }
 }
 

@@ -36,10 +36,14 @@ export const RESOLUTION =
 
 export const SYNTHETIC = 'Whether the release is demonstration data, made by a formula. Not advice.'
 
+export const STALE =
+  'Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are.'
+
 /** Words that no list has; the names are those of members of answers, where there is one. */
 export const GLOSSARY: readonly { term: string; description: string }[] = [
   { term: 'forecast_month', description: FORECAST_MONTH },
   { term: 'season', description: SEASON },
   { term: 'resolution', description: RESOLUTION },
   { term: 'synthetic', description: SYNTHETIC },
+  { term: 'stale', description: STALE },
 ]

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { type LayerSummary, listLayers } from '#src/domains/releases/layer-queries.ts'
 import { type ReleaseRow, requireRelease } from '#src/domains/releases/queries.ts'
 import { shortNumber } from '#src/lib/round.ts'
+import { isStale, lastDayOf } from '#src/products/season.ts'
 import { lookInDatabase } from './database.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
 import { stateOf } from './releases-state.ts'
@@ -33,9 +34,18 @@ function textOf(release: Omit<ReleaseRow, 'id' | 'lockless'>, layers: LayerSumma
     `${release.code}: ${stateOf(release)}`,
     `source: ${release.source}`,
     `licence: ${release.licence}`,
+    ...seasonText(release),
     table(['LAYER', 'UNIT', 'VALID', 'MINIMUM', 'MAXIMUM', 'MEAN'], rows),
     ...findingsText(release),
   ].join('\n')
+}
+
+function seasonText(release: Omit<ReleaseRow, 'id' | 'lockless'>): string[] {
+  const last = lastDayOf(release)
+  if (last === null) return []
+  return [
+    `valid until: ${last}${isStale(release, Date.now()) ? ', which is over: answers say that they are stale' : ''}`,
+  ]
 }
 
 function findingsText({ findings }: Pick<ReleaseRow, 'findings'>): string[] {

@@ -17,6 +17,8 @@ export interface ReleaseTable {
   created_at: Generated<Date>
   findings: object | null
   load_lock: number | null
+  /** ISO date. */
+  valid_until: string | null
 }
 
 export interface PublicationTable {

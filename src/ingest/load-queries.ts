@@ -5,6 +5,7 @@ import { inTransaction } from '#src/database/transaction.ts'
 import { holderOf } from '#src/database/work-lock.ts'
 import { lockReleases, type ReleaseRow } from '#src/domains/releases/queries.ts'
 import { OperatorError } from '#src/errors.ts'
+import type { Validity } from '#src/products/season.ts'
 import type { Series } from '#src/products/series.ts'
 
 /** What a release is of, and the sum of its data. */
@@ -34,7 +35,7 @@ export function loadLockOf({ synthetic, checksum, ...series }: LoadedData): numb
  */
 export async function insertRelease(
   db: Kysely<Tables>,
-  release: LoadedData & Pick<ReleaseRow, 'source' | 'licence'>,
+  release: LoadedData & Pick<ReleaseRow, 'source' | 'licence'> & Partial<Validity>,
 ): Promise<{ id: number; code: string }> {
   return inTransaction(db, async (trx) => {
     await lockReleases(trx)
@@ -61,6 +62,7 @@ export async function insertRelease(
         source: release.source,
         licence: release.licence,
         checksum: release.checksum,
+        valid_until: release.validUntil ?? null,
         load_lock: loadLockOf(release),
       })
       .returning(['id', 'code'])

@@ -42,6 +42,7 @@ export function manifestFileOf(products: readonly ProductDefinition[]) {
       country_code: Type.String({ pattern: '^[a-z]{3}$' }),
       crop: Type.Optional(Type.String({ pattern: '^[a-z][a-z0-9-]*$' })),
       forecast_period: Type.Optional(Type.String({ pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$' })),
+      valid_until: Type.Optional(Type.String({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}$' })),
       source: Type.String({ minLength: 1, maxLength: 1000 }),
       licence: Type.String({ minLength: 1, maxLength: 200 }),
       synthetic: Type.Optional(Type.Boolean()),

@@ -22,6 +22,7 @@ const FORMS: Record<string, string> = {
   country_code: 'a country code such as "eth"',
   crop: 'a crop code such as "wheat"',
   forecast_period: 'a month such as "2026-07"',
+  valid_until: 'a date such as "2026-12-31"',
   input: 'a name of at most 100 characters without spaces around it',
   scenario: 'a name of at most 100 characters without spaces around it',
 }
@@ -162,6 +163,12 @@ function describe(error: ErrorObject, known: { manifest: string[]; layer: string
   return { path, message: error.message ?? 'is not valid' }
 }
 
+/** Whether the calendar has a date. */
+function isDay(date: string): boolean {
+  const time = Date.parse(date)
+  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(date)
+}
+
 /** What a schema cannot say: the rules of the product, and that no layer comes twice. */
 function problemsOf(product: ProductDefinition, manifest: ManifestFile): Problem[] {
   const { code, seasonal, input, unit } = product
@@ -173,6 +180,12 @@ function problemsOf(product: ProductDefinition, manifest: ManifestFile): Problem
   const made = `${code} releases are ${seasonal ? '' : 'not '}made for`
   need(['crop'], seasonal, manifest.crop, `${made} a crop`)
   need(['forecast_period'], seasonal, manifest.forecast_period, `${made} a month`)
+  const { valid_until: last, forecast_period: month = '' } = manifest
+  if (last !== undefined && !isDay(last)) {
+    problems.push({ path: ['valid_until'], message: 'is not a day of the calendar' })
+  } else if (last !== undefined && last < month) {
+    problems.push({ path: ['valid_until'], message: `must not be before ${month}, its month` })
+  }
   const seen = new Map<string, number>()
   manifest.layers.forEach((layer, index) => {
     const at = ['layers', index]

@@ -61,6 +61,16 @@ describe('manifests', () => {
       'manifest.yaml:4: forecast_period must be a month such as "2026-07"',
     ],
     [
+      'a last day that no month has',
+      `${HEAD}valid_until: 2025-02-30\nlayers:\n${LAYER}`,
+      'manifest.yaml:7: valid_until is not a day of the calendar',
+    ],
+    [
+      'a last day before its month',
+      `${HEAD}valid_until: 2024-12-31\nlayers:\n${LAYER}`,
+      'manifest.yaml:7: valid_until must not be before 2025-01, its month',
+    ],
+    [
       'synthetic that is neither true nor false',
       `${HEAD}synthetic: maybe\nlayers:\n${LAYER}`,
       'manifest.yaml:7: synthetic must be true or false',
@@ -69,7 +79,7 @@ describe('manifests', () => {
       'unknown keys, all of them',
       `${HEAD}colour: green\nlayers:\n${layer('scenario: Normal', 'unit: kg/ha', 'bnad: 2')}`,
       [
-        'manifest.yaml:7: colour is not known; allowed here: product, country_code, crop, forecast_period, source, licence, synthetic, allow, layers',
+        'manifest.yaml:7: colour is not known; allowed here: product, country_code, crop, forecast_period, valid_until, source, licence, synthetic, allow, layers',
         'manifest.yaml:12: layers[0].bnad is not known; allowed here: file, files, band, input, scenario, unit, scale, offset, nodata, mask, srid, srs, decimals',
       ].join('\n'),
     ],

@@ -1,11 +1,10 @@
 import { listReleases, type ReleaseRow } from '#src/domains/releases/queries.ts'
 import { listUnsummarised } from '#src/ingest/queries.ts'
+import { isoMonth } from '#src/lib/month.ts'
+import { isStale } from '#src/products/season.ts'
 import type { Group, Patient } from './examination.ts'
 import { type Finding, note, ok, sizeText, someNames, warning } from './finding.ts'
 import { listReleaseSizes } from './table-queries.ts'
-
-/** A season is over after a year, whatever grows. */
-const MONTHS_A_YEAR = 12
 
 export const releases: Group<Patient> = {
   group: 'releases',
@@ -69,25 +68,25 @@ function incompleteFinding({ code, createdAt, loader, lockless }: ReleaseRow): F
 
 /** Of each series, the newest month is the one that answers whoever names none. */
 function seasonFindings(rows: ReleaseRow[], now: Date): Finding[] {
-  const newest = new Map<string, { month: string; synthetic: boolean }>()
-  for (const { product, countryCode, cropCode, forecastPeriod, publishedAt, synthetic } of rows) {
-    if (!publishedAt || !forecastPeriod) continue
+  const newest = new Map<string, { month: string; stale: boolean }>()
+  for (const release of rows) {
+    const { product, countryCode, cropCode, forecastPeriod, publishedAt } = release
+    if (!publishedAt) continue
     const series = [product, countryCode, cropCode].join(' ')
-    const month = forecastPeriod.slice(0, 7)
-    if (month > (newest.get(series)?.month ?? '')) newest.set(series, { month, synthetic })
-  }
-  const past = (months: number) => {
-    const limit = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months))
-      .toISOString()
-      .slice(0, 7)
-    return [...newest].filter(([, { month }]) => month < limit)
+    const month = forecastPeriod?.slice(0, 7) ?? ''
+    if (month >= (newest.get(series)?.month ?? '')) {
+      newest.set(series, { month, stale: isStale(release, now.getTime()) })
+    }
   }
   const names = (series: typeof newest extends Map<infer K, infer V> ? [K, V][] : never) =>
-    someNames(series.map(([name, { month }]) => `${name} (${month})`))
+    someNames(series.map(([name, { month }]) => (month === '' ? name : `${name} (${month})`)))
   const advice = 'Load the newest with `agro ingest`.'
-  const old = past(MONTHS_A_YEAR).filter(([, { synthetic }]) => !synthetic)
-  if (old.length > 0) return [warning(`The newest release is older than a year for ${names(old)}.`, advice)]
-  const over = past(0)
+  const old = [...newest].filter(([, { stale }]) => stale)
+  if (old.length > 0) {
+    return [warning(`Whoever names no month is answered by a release that is stale: ${names(old)}.`, advice)]
+  }
+  const present = isoMonth(now.toISOString())
+  const over = [...newest].filter(([, { month }]) => month !== '' && month < present)
   if (over.length > 0) return [note(`The month of the newest release is over for ${names(over)}.`, advice)]
   return newest.size === 0 ? [] : [ok('The newest release of each series is for this month or a later one.')]
 }

@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { isoTime } from '#src/database/time.ts'
 import { roundDegrees } from '#src/lib/round.ts'
+import { isStale, lastDayOf } from '#src/products/season.ts'
 
 export async function listCrops(db: Kysely<Tables>): Promise<{ code: string; name: string }[]> {
   return db.selectFrom('crop').select(['code', 'name']).orderBy('code').execute()
@@ -15,6 +16,10 @@ export interface PublishedRelease {
   forecast_period: string | null
   version: number
   synthetic: boolean
+  /** The last day of its season; null where it has none. */
+  valid_until: string | null
+  /** Where that is over. */
+  stale?: true
   inputs: string[]
   scenarios: string[]
   units: string[]
@@ -57,6 +62,7 @@ export async function listPublishedReleases(db: Kysely<Tables>): Promise<Publish
       to_char(release.forecast_period, 'YYYY-MM') as forecast_period,
       release.version,
       release.synthetic,
+      release.valid_until,
       layers.inputs,
       layers.scenarios,
       layers.units,
@@ -121,10 +127,19 @@ export async function listPublishedReleases(db: Kysely<Tables>): Promise<Publish
     order by release.product, release.country_code, release.crop_code, release.forecast_period desc`.execute(
     db,
   )
-  return rows.map((row) => ({
-    ...row,
-    grids: row.grids.map((grid) => ({ ...grid, extent: grid.extent.map(roundDegrees) })),
-  }))
+  return rows.map((row) => ({ ...row, ...validityOf(row), grids: row.grids.map(withRoundedExtent) }))
+}
+
+function withRoundedExtent(grid: PublishedRelease['grids'][number]) {
+  return { ...grid, extent: grid.extent.map(roundDegrees) }
+}
+
+function validityOf(
+  release: Pick<PublishedRelease, 'forecast_period' | 'valid_until' | 'synthetic'>,
+): Pick<PublishedRelease, 'valid_until' | 'stale'> {
+  const { forecast_period: forecastPeriod, valid_until: validUntil, synthetic } = release
+  const validity = { forecastPeriod, validUntil, synthetic }
+  return { valid_until: lastDayOf(validity), ...(isStale(validity, Date.now()) && { stale: true }) }
 }
 
 export interface LoadedBoundaries {

@@ -4,13 +4,13 @@ import type { Tables } from '#src/database/tables.ts'
 import { holderOf } from '#src/database/work-lock.ts'
 import { recordOperation } from '#src/domains/audit/queries.ts'
 import { OperatorError } from '#src/errors.ts'
+import type { Validity } from '#src/products/season.ts'
 import type { Series } from '#src/products/series.ts'
 
-export interface ReleaseRow extends Series {
+export interface ReleaseRow extends Series, Validity {
   id: number
   code: string
   version: number
-  synthetic: boolean
   source: string
   licence: string
   checksum: string
@@ -39,6 +39,7 @@ const selectReleases = (db: Kysely<Tables>) =>
       'release.forecast_period as forecastPeriod',
       'release.version',
       'release.synthetic',
+      'release.valid_until as validUntil',
       'release.source',
       'release.licence',
       'release.checksum',

@@ -41,6 +41,7 @@ export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest): Prom
         cropCode: manifest.crop ?? null,
         forecastPeriod: manifest.forecast_period ? `${manifest.forecast_period}-01` : null,
         synthetic: manifest.synthetic ?? false,
+        validUntil: manifest.valid_until ?? null,
         source: manifest.source,
         licence: manifest.licence,
         checksum: await checksumOf(manifest, layers),
@@ -87,9 +88,17 @@ function coverageOf(layers: FileLayer[]): CoverageSource {
 }
 
 /** SHA-256 over where the release comes from, what each layer means and the bytes that its pixels come from. */
-async function checksumOf({ source, licence, synthetic }: Manifest, layers: FileLayer[]): Promise<string> {
+async function checksumOf(
+  { source, licence, synthetic, valid_until }: Manifest,
+  layers: FileLayer[],
+): Promise<string> {
   const hash = createHash('sha256').update(
-    JSON.stringify([source, licence, ...(synthetic ? [synthetic] : [])]),
+    JSON.stringify([
+      source,
+      licence,
+      ...(synthetic ? [synthetic] : []),
+      ...(valid_until ? [valid_until] : []),
+    ]),
   )
   const files = new Map<string, string>()
   const all = async (paths: string[]) => {

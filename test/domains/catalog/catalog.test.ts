@@ -76,6 +76,7 @@ test('the catalog says what each scenario and each other word means, as the docu
     'season',
     'resolution',
     'synthetic',
+    'stale',
   ])
   const { components } = (await service.app.inject('/openapi.json')).json()
   const { scenario } = components.schemas.YieldEntry.properties
@@ -83,9 +84,10 @@ test('the catalog says what each scenario and each other word means, as the docu
     expect(description.length).toBeGreaterThan(40)
     expect(scenario.description).toContain(`\`${name}\`: ${description}`)
   }
-  const { forecast_period, synthetic } = components.schemas.YieldResponse.properties
+  const { forecast_period, synthetic, stale } = components.schemas.YieldResponse.properties
   expect(forecast_period.description).toContain(glossary[0].description)
   expect(synthetic.description).toBe(glossary[3].description)
+  expect(stale.description).toBe(glossary[4].description)
   expect(components.schemas.CatalogGrid.properties.resolution.description).toBe(glossary[2].description)
 })
 
@@ -129,6 +131,7 @@ test('the catalog tells of each published release what it holds and where it com
     forecast_period: '2026-07',
     version: 1,
     synthetic: true,
+    valid_until: null,
     inputs: ['DAP', 'Urea'],
     scenarios: ['Above Normal', 'Normal', 'Below Normal', 'Dominant'],
     units: ['kg/ha'],

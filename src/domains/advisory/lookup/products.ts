@@ -36,7 +36,7 @@ export function entriesOf(product: ProductDefinition, release: ReleaseLabels, va
 export type ReleaseMembers = Record<string, string | boolean>
 
 /** What every answer says of its release beside the entries: its month, where it has one, and what it is. */
-export function releaseMembers({ code, forecastPeriod, synthetic }: ReleaseLabels): ReleaseMembers {
+export function releaseMembers({ code, forecastPeriod, synthetic, stale }: ReleaseLabels): ReleaseMembers {
   return {
     ...(forecastPeriod !== null && {
       forecast_period: monthAndYear(forecastPeriod),
@@ -44,6 +44,7 @@ export function releaseMembers({ code, forecastPeriod, synthetic }: ReleaseLabel
     }),
     release: code,
     synthetic,
+    ...(stale && { stale }),
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ProductDefinition } from '#src/products/define.ts'
+import { isStale } from '#src/products/season.ts'
 import { itemWriter, type ReleaseWriter } from './item-writer.ts'
 import type { Coverage, Release } from './queries.ts'
 import type { PlacedLayer } from './values.ts'
@@ -28,13 +29,32 @@ export function createNumbering(): (release: Release, product: ProductDefinition
     return { ...coverage, tileColumns, firstTile }
   }
 
-  return (release, product) => ({
-    ...release,
-    writer: itemWriter(product, release),
-    coverages: release.coverages.map(numbered),
-    layers: release.layers.map((layer) => ({
-      ...layer,
-      coverage: release.coverages.findIndex(({ id }) => id === layer.coverageId),
-    })),
-  })
+  return (release, product) => {
+    const aged = withAge(release)
+    return {
+      ...aged,
+      writer: itemWriter(product, aged),
+      coverages: release.coverages.map(numbered),
+      layers: release.layers.map((layer) => ({
+        ...layer,
+        coverage: release.coverages.findIndex(({ id }) => id === layer.coverageId),
+      })),
+    }
+  }
+}
+
+/** A release as it answers now: anew where its season has ended since. */
+export function renewed(release: PublishedRelease, product: ProductDefinition): PublishedRelease {
+  if (isStale(release, Date.now()) === (release.stale ?? false)) return release
+  const aged = withAge(release)
+  return { ...aged, writer: itemWriter(product, aged) }
+}
+
+function withAge<Aged extends Release>({ stale: _, ...release }: Aged) {
+  return { ...release, ...(isStale(release, Date.now()) && { stale: true }) }
+}
+
+/** What tells an answer of a release from others of it: the content of a release never changes, but its season ends. */
+export function versionOf({ code, stale }: Pick<Release, 'code' | 'stale'>): string {
+  return stale ? `${code} stale` : code
 }

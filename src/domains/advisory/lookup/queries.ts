@@ -25,6 +25,8 @@ export interface ReleaseLabels {
   forecastPeriod: string | null
   /** Made by a formula, not by agronomists. */
   synthetic: boolean
+  /** Whether its season is over; left out where it is not. */
+  stale?: boolean
   layers: LayerLabel[]
 }
 
@@ -51,6 +53,8 @@ export interface Layer extends LayerLabel {
 }
 
 export interface Release extends ReleaseLabels, Series {
+  /** ISO date of the last day of its season, where its manifest says so. */
+  validUntil: string | null
   id: number
   /** When it was loaded. */
   createdAt: Date
@@ -90,6 +94,7 @@ export async function findReleases(db: Kysely<Tables>, ids: number[]): Promise<R
       forecast_period as "forecastPeriod",
       synthetic,
       created_at as "createdAt",
+      valid_until as "validUntil",
       layers,
       coverages
     from release

@@ -3,8 +3,9 @@ import type { Kysely } from 'kysely'
 import type { Database } from '#src/database/client.ts'
 import type { Tables } from '#src/database/tables.ts'
 import type { Products } from '#src/products/define.ts'
+import { becomesStaleAt } from '#src/products/season.ts'
 import type { Series } from '#src/products/series.ts'
-import { createNumbering, type PublishedRelease } from './published-release.ts'
+import { createNumbering, type PublishedRelease, renewed } from './published-release.ts'
 import {
   type Country,
   findPublishedState,
@@ -64,6 +65,8 @@ interface DatedSnapshot extends Snapshot {
   takenAt: number
   /** The content of releases never changes, so neither does the snapshot while this is the same. */
   state: string
+  /** When the season of the next of them ends, on the clock of `Date.now()`. */
+  agesAt: number
   /** By their ids; null where the service does not know the product. */
   releases: Map<number, PublishedRelease | null>
 }
@@ -98,11 +101,11 @@ export function createSnapshots(
   let pending: Promise<void> | undefined
   /** Ends the preparation that the pending one waits for. */
   let hurry = new AbortController()
-  const prepare = createPreparation(products)
+  const preparation = createPreparation(products)
 
   async function load(before: DatedSnapshot | undefined, signal: AbortSignal): Promise<void> {
     // Of one source: a replica may not have what the writer says is published.
-    const next = await db.connection().execute((source) => take(source, before, prepare))
+    const next = await db.connection().execute((source) => take(source, before, preparation))
     const added = before ? next.published.filter(({ id }) => !before.releases.has(id)) : []
     if (before && added.length > 0) {
       const late = before.takenAt + PREPARING_PART * maxAgeMs - performance.now()
@@ -165,33 +168,34 @@ export function createSnapshots(
 async function take(
   source: Kysely<Tables>,
   before: DatedSnapshot | undefined,
-  prepare: (release: Release) => PublishedRelease | null,
+  preparation: Preparation,
   attempts = ATTEMPTS,
 ): Promise<DatedSnapshot> {
   const takenAt = performance.now()
   const { ids, boundaries, reference } = await findPublishedState(source)
-  if (before?.state === stateOf({ ids, boundaries, reference })) {
+  if (before?.state === stateOf({ ids, boundaries, reference }) && Date.now() < before.agesAt) {
     before.takenAt = takenAt
     return before
   }
   const known = before?.releases
   const missing = ids.filter((id) => !known?.has(id))
   const added = await findReleases(source, missing)
-  if (added.length < missing.length && attempts > 1) return take(source, before, prepare, attempts - 1)
+  if (added.length < missing.length && attempts > 1) return take(source, before, preparation, attempts - 1)
   const countries = await listCountries(source)
   const bounded = await listBoundedCountries(source)
   const aliases = await listCropAliases(source)
-  const prepared = new Map(added.map((release) => [release.id, prepare(release)]))
+  const prepared = new Map(added.map((release) => [release.id, preparation.prepare(release)]))
   const releases = new Map<number, PublishedRelease | null>()
   for (const id of ids) {
     const release = known?.has(id) ? known.get(id) : prepared.get(id)
-    if (release !== undefined) releases.set(id, release)
+    if (release !== undefined) releases.set(id, release && preparation.renew(release))
   }
   const published = [...releases.values()].filter((release) => release !== null)
   return {
     takenAt,
     // Releases may have been deleted in between: then the next look finds a change.
     state: stateOf({ ids: [...releases.keys()], boundaries, reference }),
+    agesAt: Math.min(...published.map((release) => becomesStaleAt(release, Date.now()))),
     releases,
     countries,
     bounded: new Set(bounded),
@@ -203,12 +207,18 @@ async function take(
   }
 }
 
-/** Null where the service does not know the product: another version of it may know more. */
-function createPreparation(products: Products): (release: Release) => PublishedRelease | null {
+type Preparation = ReturnType<typeof createPreparation>
+
+/** Makes of releases such that answer. */
+function createPreparation({ list, of }: Products) {
   const numbered = createNumbering()
-  return (release) => {
-    const product = products.list.find(({ code }) => code === release.product)
-    return product ? numbered(release, product) : null
+  return {
+    /** Null where the service does not know the product: another version of it may know more. */
+    prepare(release: Release): PublishedRelease | null {
+      const product = list.find(({ code }) => code === release.product)
+      return product ? numbered(release, product) : null
+    },
+    renew: (release: PublishedRelease) => renewed(release, of(release.product)),
   }
 }
 

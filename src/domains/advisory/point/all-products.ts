@@ -5,6 +5,7 @@ import type { ProductDefinition } from '#src/products/define.ts'
 import { locationStart } from '../lookup/item-writer.ts'
 import type { PointOutcome } from '../lookup/lookup.ts'
 import { dataOf, locationOf } from '../lookup/products.ts'
+import { type PublishedRelease, versionOf } from '../lookup/published-release.ts'
 import { positionOf, seriesOf } from '../lookup/series.ts'
 import type { PointAnswer, PointAnswerer } from './answer.ts'
 
@@ -45,10 +46,10 @@ export function allProductsAnswerer(products: readonly ProductDefinition[]): Poi
 
 function answerOf(request: PointRequest, found: ProductOutcome[]): PointAnswer | ApiError {
   const reasons: { product: ProductDefinition; reason: ApiError }[] = []
-  const releases: string[] = []
+  const releases: PublishedRelease[] = []
   for (const { product, outcome } of found) {
     if (!(outcome instanceof ApiError)) {
-      releases.push(outcome.release.code)
+      releases.push(outcome.release)
       continue
     }
     // What is wrong with the request itself is wrong for all products.
@@ -64,12 +65,19 @@ class AllProductsAnswer implements PointAnswer {
   readonly #request: PointRequest
   readonly #found: ProductOutcome[]
   readonly releases: string[]
+  readonly versions: string[]
   readonly complete: boolean
 
-  constructor(request: PointRequest, found: ProductOutcome[], releases: string[], complete: boolean) {
+  constructor(
+    request: PointRequest,
+    found: ProductOutcome[],
+    releases: PublishedRelease[],
+    complete: boolean,
+  ) {
     this.#request = request
     this.#found = found
-    this.releases = releases
+    this.releases = releases.map(({ code }) => code)
+    this.versions = releases.map(versionOf)
     this.complete = complete
   }
 

@@ -5,12 +5,15 @@ import type { Party } from '#src/lib/fair-line.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { Lookup, PointAdvice, PointOutcome } from '../lookup/lookup.ts'
 import { dataOf, locationOf } from '../lookup/products.ts'
+import { versionOf } from '../lookup/published-release.ts'
 import { positionOf, seriesOf } from '../lookup/series.ts'
 
 /** What is answered to a point request. */
 export interface PointAnswer {
   /** The codes of the releases that answered. */
   readonly releases: string[]
+  /** The same, as they answer now: see {@link versionOf}. */
+  readonly versions: string[]
   /** Whether the releases have said all of it, and no reasons were needed. */
   readonly complete: boolean
   readonly body: Record<string, unknown>
@@ -58,6 +61,10 @@ class ReleaseAnswer implements PointAnswer {
 
   get releases() {
     return [this.#advice.release.code]
+  }
+
+  get versions() {
+    return [versionOf(this.#advice.release)]
   }
 
   get body() {

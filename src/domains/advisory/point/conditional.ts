@@ -4,21 +4,23 @@ import { entityTag } from '#src/http/entity-tags.ts'
 import type { PointAnswer } from './answer.ts'
 
 /**
- * The tag of an answer that is made of nothing but releases and what was asked. A release never changes,
- * so that the tag can be told before the answer is known, if there is one.
+ * The tag of an answer that is made of nothing but releases and what was asked. A release never changes, but for
+ * becoming stale, so that the tag can be told before the answer is known, if there is one.
+ *
+ * @param versions of the releases
  */
-export function tagOfReleases(path: string, request: PointRequest, releases: string[]): string {
+export function tagOfReleases(path: string, request: PointRequest, versions: string[]): string {
   const { lat, lng, name = POINT_DEFAULTS.name } = request
-  return entityTag(path, name, String(lat), String(lng), ...releases)
+  return entityTag(path, name, String(lat), String(lng), ...versions)
 }
 
 /** The tag of any answer. Reasons come from more than the releases: they are tagged by their text. */
 export function tagOf(
   path: string,
   request: PointRequest,
-  { releases, complete, body }: PointAnswer,
+  { versions, complete, body }: PointAnswer,
 ): string {
-  return complete ? tagOfReleases(path, request, releases) : entityTag(JSON.stringify(body))
+  return complete ? tagOfReleases(path, request, versions) : entityTag(JSON.stringify(body))
 }
 
 /** The tags that a client has answers of; `*` stands for whatever there is, and does not say which. */

@@ -73,6 +73,10 @@ class KeptAnswer implements PointAnswer {
     return this.#given.releases
   }
 
+  get versions() {
+    return this.#given.versions
+  }
+
   get complete() {
     return this.#given.complete
   }

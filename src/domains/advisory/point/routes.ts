@@ -17,6 +17,7 @@ import { createReplyBatcher } from '#src/http/reply-batcher.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { exampleReasonsOf } from '../lookup/example-reasons.ts'
 import type { Lookup } from '../lookup/lookup.ts'
+import { versionOf } from '../lookup/published-release.ts'
 import { seriesOf } from '../lookup/series.ts'
 import type { PointAnswer } from './answer.ts'
 import { namedTags, tagOf, tagOfReleases } from './conditional.ts'
@@ -197,20 +198,20 @@ async function answerTo(
     return found
   }
   const found = prefers(call, 'server-timing')
-    ? await withTiming(reply, () => inTime(call, reply, () => releasesOf(endpoint, lookup, request)), answer)
+    ? await withTiming(reply, () => inTime(call, reply, () => versionsOf(endpoint, lookup, request)), answer)
     : await answer()
   return namingReleases(found, reply)
 }
 
-/** The releases that would answer now; undefined where not all products have one. */
-async function releasesOf(
+/** The versions of the releases that would answer now; undefined where not all products have one. */
+async function versionsOf(
   { products }: PointEndpoint,
   lookup: Lookup,
   request: PointRequest,
 ): Promise<string[] | undefined> {
   const found = await Promise.all(products.map((product) => lookup.releaseOf(seriesOf(product, request))))
-  const codes = found.flatMap((release) => release?.code ?? [])
-  return codes.length === products.length ? codes : undefined
+  const versions = found.flatMap((release) => (release ? versionOf(release) : []))
+  return versions.length === products.length ? versions : undefined
 }
 
 /** Whether a client has what the releases of now say, which is known before any value is looked up. */
@@ -222,10 +223,10 @@ async function isUnchanged(
   reply: FastifyReply,
 ): Promise<boolean> {
   const tags = namedTags(call)
-  const find = () => releasesOf(endpoint, lookup, request)
-  const releases = tags === undefined ? undefined : await inTime(call, reply, find)
-  if (!releases) return false
-  const tag = tagOfReleases(endpoint.path, request, releases)
+  const find = () => versionsOf(endpoint, lookup, request)
+  const versions = tags === undefined ? undefined : await inTime(call, reply, find)
+  if (!versions) return false
+  const tag = tagOfReleases(endpoint.path, request, versions)
   return isCurrent(tags, tag) && allowCaching(call, reply, tag)
 }
 
