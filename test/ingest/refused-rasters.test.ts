@@ -78,6 +78,12 @@ describe('grids on both sides of the 180th meridian that cannot go round the Ear
     )
   })
 
+  test('they go round more than once', async () => {
+    expect(await ingest.refusalOfFile(await across('twice.tif', 25))).toBe(
+      'twice.tif has 500 degrees of longitude, and places twice that are the same: cut it with gdal_translate -projwin, or have all files of its layer count longitudes in one way with gdal_translate -a_ullr.',
+    )
+  })
+
   test('they would be too large', async () => {
     expect(await ingest.refusalOfFile(await across('fine.tif', 0.001))).toBe(
       'fine.tif, once around the Earth, has 360000 x 20 pixels; at most 250000 a side and 10000000000 in all are read: cut it with gdal_translate -projwin.',

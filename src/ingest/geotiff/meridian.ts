@@ -1,4 +1,5 @@
 import { OperatorError } from '#src/errors.ts'
+import { shortNumber } from '#src/lib/round.ts'
 import { ROUNDING } from '#src/raster/grid.ts'
 import { type Piece, type Placement, pieceIn } from './placement.ts'
 import { refuseAbsurdGrid } from './size.ts'
@@ -12,16 +13,21 @@ const FARTHEST = 540
  * beyond as a whole is moved; of one that lies on both sides, the columns beyond go to the other end, and the grid
  * goes round the Earth.
  *
- * @throws {OperatorError} where its columns beyond would not lie on columns
+ * @throws {OperatorError} where it goes round the Earth more than once, or its columns beyond would not lie on columns
  */
 export function betweenMeridians({ grid, pieces }: Placement, path: string): Placement {
   const { originX, pixelWidth, width } = grid
   const span = width * pixelWidth
-  if (Math.max(-originX, originX + span) > FARTHEST || span > CIRCLE + 2 * pixelWidth) return { grid, pieces }
+  if (Math.max(-originX, originX + span) > FARTHEST) return { grid, pieces }
+  if (span > CIRCLE + 2 * pixelWidth) {
+    throw new OperatorError(
+      `${path} has ${shortNumber(span)} degrees of longitude, and places twice that are the same: cut it with gdal_translate -projwin, or have all files of its layer count longitudes in one way with gdal_translate -a_ullr.`,
+    )
+  }
   const turns = Math.round((originX + span / 2) / CIRCLE)
   const moved = { ...grid, originX: originX - turns * CIRCLE }
-  // Columns whose centres lie on the longitude where the Earth ends reach beyond it.
-  const reach = CIRCLE / 2 + pixelWidth * (1 + ROUNDING)
+  // Columns whose centres lie on the longitude where the Earth ends reach half beyond it.
+  const reach = CIRCLE / 2 + pixelWidth * (0.5 + ROUNDING)
   if (Math.max(-moved.originX, moved.originX + span) <= reach) return { grid: moved, pieces }
 
   const around = Math.round(CIRCLE / pixelWidth)
