@@ -9,7 +9,7 @@ import { ENCODING_OPTION, FILES, LAYER_OPTION, type ReadingOptions, readingOf } 
 import { lookInDatabase, withDatabase } from './database.ts'
 import { pathNamed } from './files.ts'
 import { JSON_OPTION, type Output, print, say, withExamples } from './output.ts'
-import { whileShown } from './progress.ts'
+import { progressLine, whileShown } from './progress.ts'
 import { table } from './table.ts'
 
 interface LoadOptions extends Output, ReadingOptions {
@@ -55,6 +55,7 @@ const loadCommand = new Command('load')
     const files = await Promise.all(paths.map((path) => openBoundaryFile(pathNamed(path), reading)))
     const open = options.dryRun ? lookInDatabase : withDatabase
     await open(async (database) => {
+      const storing = watchStoring()
       const loading = loadBoundaries(database, {
         files,
         country: options.country,
@@ -69,8 +70,10 @@ const loadCommand = new Command('load')
         licence: options.licence,
         strict: options.strict ?? false,
         dryRun: options.dryRun ?? false,
+        stored: storing.stored,
       })
-      const { country, report } = await whileShown('loading boundaries', loading)
+      await whileShown('reading boundaries', Promise.race([loading, storing.begun]))
+      const { country, report } = await loading
       const { level, dryRun = false } = options
       for (const note of report?.notes ?? []) say('note', note)
       const subject = `level ${level} of ${country}`
@@ -88,6 +91,28 @@ withExamples(
   'agro boundaries load regions.geojson --country eth --level 1 --dry-run',
   'agro boundaries load regions.zip --country eth --level 1 --source OCHA --licence "CC BY-IGO"',
 )
+
+/** What takes no longer needs no sign of life. */
+const SILENT_MS = 2000
+
+/** Shows how far areas are stored, unless that is soon done; `begun` is when the first of them are. */
+function watchStoring(): { begun: Promise<void>; stored: (part: number) => void } {
+  const started = performance.now()
+  let show: ((part: number) => void) | undefined
+  let begin = () => {}
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve
+  })
+  return {
+    begun,
+    stored: (part) => {
+      begin()
+      if (!show && (part === 1 || performance.now() - started < SILENT_MS)) return
+      show ??= progressLine('storing boundaries')
+      show(part)
+    },
+  }
+}
 
 export const boundariesCommand = new Command('boundaries')
   .description('Load administrative areas, or look at files of them.')

@@ -30,6 +30,8 @@ export interface LoadRequest {
   strict: boolean
   /** Does everything and then undoes it. */
   dryRun: boolean
+  /** Is told which part of the areas is stored, from 0 to 1. */
+  stored?: ((part: number) => void) | undefined
 }
 
 /** What loading files has done. */
@@ -83,6 +85,7 @@ export async function loadBoundaries(
     dryRun,
     dropped,
     notes,
+    stored: request.stored,
   })
   return { country: country.name, report: { ...report, elsewhere } }
 }

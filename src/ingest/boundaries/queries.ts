@@ -50,8 +50,14 @@ export interface Replacement {
 /**
  * Puts the staged areas in the place of a level. Those whose code stays keep their identity, so that
  * the areas below stay linked; those below one that is gone are left without a parent.
+ *
+ * @param stored is told which part of the areas is stored, from 0 to 1
  */
-export async function replaceLevel(trx: Transaction<Tables>, set: BoundarySet): Promise<Replacement> {
+export async function replaceLevel(
+  trx: Transaction<Tables>,
+  set: BoundarySet,
+  stored: (part: number) => void,
+): Promise<Replacement> {
   const { countryCode, level } = set
   await sql`
     insert into boundary_set (country_code, level, checksum, approximate, source, licence)
@@ -68,6 +74,51 @@ export async function replaceLevel(trx: Transaction<Tables>, set: BoundarySet): 
       and code not in (select code from staged_area)`
   await sql`update admin_area set parent_id = null where parent_id in (${gone})`.execute(trx)
   const removed = await sql`delete from admin_area where id in (${gone})`.execute(trx)
+  await sql`
+    delete from admin_area_piece
+    where admin_area_id in (
+      select id from admin_area where country_code = ${countryCode} and level = ${level}
+    )`.execute(trx)
+  const { vertices, slices } = await slicesOfStaged(trx)
+  const counts = { added: 0, updated: 0 }
+  let written = 0
+  for (const slice of slices) {
+    for (const isNew of await storeSlice(trx, set, slice)) counts[isNew ? 'added' : 'updated']++
+    written += slice.vertices
+    stored(written / vertices)
+  }
+  return { ...counts, removed: Number(removed.numAffectedRows ?? 0) }
+}
+
+/** Vertices that are stored by one statement, which takes about a second. */
+const SLICE_VERTICES = 100_000
+
+/** Staged areas that are stored together, by their ids. */
+interface Slice {
+  first: number
+  last: number
+  vertices: number
+}
+
+async function slicesOfStaged(trx: Transaction<Tables>): Promise<{ vertices: number; slices: Slice[] }> {
+  const { rows } = await sql<Slice>`
+    with measured as (
+      select id, st_npoints(geom) as vertices, sum(st_npoints(geom)) over (order by id) as upto
+      from staged_area
+    )
+    select min(id) as first, max(id) as last, sum(vertices)::float8 as vertices
+    from measured
+    group by (upto - vertices) / ${SLICE_VERTICES}::bigint
+    order by first`.execute(trx)
+  return { slices: rows, vertices: rows.reduce((sum, slice) => sum + slice.vertices, 0) }
+}
+
+/** @returns of each area whether it is new */
+async function storeSlice(
+  trx: Transaction<Tables>,
+  { countryCode, level }: BoundarySet,
+  { first, last }: Slice,
+): Promise<boolean[]> {
   const { rows } = await sql<{ added: boolean }>`
     insert into admin_area (
       country_code, level, code, name, parent_id, geom, area_km2,
@@ -79,6 +130,7 @@ export async function replaceLevel(trx: Transaction<Tables>, set: BoundarySet): 
       st_y(st_centroid(geom)), st_npoints(geom),
       st_multi(st_simplifypreservetopology(geom, sqrt(st_area(geom)) / 200))
     from staged_area
+    where id between ${first} and ${last}
     on conflict (country_code, level, code) do update set
       name = excluded.name,
       parent_id = excluded.parent_id,
@@ -94,9 +146,14 @@ export async function replaceLevel(trx: Transaction<Tables>, set: BoundarySet): 
       simplified = excluded.simplified
     -- A row that was inserted has never been locked or updated.
     returning xmax = 0 as added`.execute(trx)
-  await cutIntoPieces(trx, countryCode, level)
-  const added = rows.filter((row) => row.added).length
-  return { added, updated: rows.length - added, removed: Number(removed.numAffectedRows ?? 0) }
+  await sql`
+    insert into admin_area_piece (admin_area_id, geom)
+    select area.id, st_subdivide(area.geom, ${PIECE_VERTICES})
+    from admin_area as area
+    join staged_area as staged on staged.code = area.code
+    where area.country_code = ${countryCode} and area.level = ${level}
+      and staged.id between ${first} and ${last}`.execute(trx)
+  return rows.map(({ added }) => added)
 }
 
 /**
@@ -104,16 +161,6 @@ export async function replaceLevel(trx: Transaction<Tables>, set: BoundarySet): 
  * compressed, so that a look-up reads it with its row.
  */
 const PIECE_VERTICES = 64
-
-async function cutIntoPieces(trx: Transaction<Tables>, countryCode: string, level: number): Promise<void> {
-  const areas = sql`select id from admin_area where country_code = ${countryCode} and level = ${level}`
-  await sql`delete from admin_area_piece where admin_area_id in (${areas})`.execute(trx)
-  await sql`
-    insert into admin_area_piece (admin_area_id, geom)
-    select id, st_subdivide(geom, ${PIECE_VERTICES})
-    from admin_area
-    where country_code = ${countryCode} and level = ${level}`.execute(trx)
-}
 
 /** Deletes the approximate areas below a level: they do not fit into real ones. Returns which levels. */
 export async function deleteApproximateBelow(

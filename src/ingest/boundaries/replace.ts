@@ -40,6 +40,8 @@ export interface ReplaceOptions {
   dropped: Finding[]
   /** What had to be guessed while they are read. */
   notes: string[]
+  /** Is told which part of the areas is stored, from 0 to 1. */
+  stored?: ((part: number) => void) | undefined
 }
 
 /** What a load has done, or would do. */
@@ -69,7 +71,7 @@ export async function replaceBoundaries(
   database: Database,
   set: BoundarySet,
   areas: AsyncIterable<StagedArea>,
-  { country, strict, dryRun, codes, dropped, notes }: ReplaceOptions,
+  { country, strict, dryRun, codes, dropped, notes, stored = () => {} }: ReplaceOptions,
 ): Promise<LoadReport> {
   const { level } = set
   return database.writer.transaction().execute(async (trx) => {
@@ -89,7 +91,7 @@ export async function replaceBoundaries(
     const reparented = await linkParents(trx, country, level)
     if (strict) refuseFindings('not linked to a parent by its code', reparented)
     const approximateDeleted = set.approximate ? [] : await deleteApproximateBelow(trx, country.code, level)
-    const replacement = await replaceLevel(trx, set)
+    const replacement = await replaceLevel(trx, set, stored)
     const relinked = (await relinkChildren(trx, country.code, level)).map(({ area, parent }) => ({
       area,
       reason: parent === null ? 'no area of the new level contains it' : `it is in ${parent} now`,

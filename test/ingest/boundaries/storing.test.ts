@@ -1,0 +1,35 @@
+// Runs on a server alone: the statements are those of every load, and the embedded database takes long for so many positions.
+import { expect, test } from 'vitest'
+import { boundaryFile, feature, loadFile } from '#test/setup/boundaries.ts'
+import { openTestDatabase } from '#test/setup/database.ts'
+
+/** A round area of so many positions. */
+function circle(code: string, west: number, positions: number): object {
+  const ring = Array.from({ length: positions }, (_, index) => {
+    const angle = (2 * Math.PI * index) / positions
+    return [west + 0.4 * Math.cos(angle), 8 + 0.4 * Math.sin(angle)]
+  })
+  return feature({ code, name: code }, { type: 'Polygon', coordinates: [[...ring, ring[0]]] })
+}
+
+test('large areas are stored part by part, and the operator is told how far it is', async () => {
+  const opened = await openTestDatabase('empty')
+  const path = await boundaryFile([
+    circle('A', 37, 60_000),
+    circle('B', 38, 39_998),
+    circle('C', 39, 99_999),
+    circle('D', 40, 99_999),
+  ])
+  const parts: number[] = []
+  const report = await loadFile(opened.database, path, 'eth', 1, { stored: (part) => parts.push(part) })
+  const { rows } = await opened.database.pool.query(`
+    select area.code, count(*)::integer as pieces, round((sum(st_area(piece.geom)) / st_area(area.geom))::numeric, 9) as covered
+    from admin_area as area join admin_area_piece as piece on piece.admin_area_id = area.id
+    group by area.id order by area.code`)
+  await opened.close()
+  expect(report).toMatchObject({ added: 4, updated: 0, removed: 0 })
+  expect(parts).toEqual([1 / 3, 2 / 3, 1])
+  expect(rows).toEqual(
+    ['A', 'B', 'C', 'D'].map((code) => ({ code, pieces: expect.any(Number), covered: '1.000000000' })),
+  )
+})
