@@ -153,7 +153,8 @@ function ordinalsOf(source: ReleaseSource): Map<LayerSource, number> {
 }
 
 function progressOver(source: ReleaseSource, progress: Progress): (pixels: number) => void {
-  const total = source.coverages.reduce((sum, { grid }) => sum + grid.width * grid.height, 0)
+  const windows = source.coverages.flatMap((coverage) => coverage.windows)
+  const total = windows.reduce((sum, { width, height }) => sum + width * height, 0)
   let done = 0
   return (pixels) => {
     done += pixels

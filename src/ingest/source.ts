@@ -29,7 +29,9 @@ export interface LayerSource extends StoredBand {
 export interface CoverageSource {
   grid: Grid
   layers: LayerSource[]
-  /** Windows that cover the grid once, row by row, and start at multiples of the tile size. */
+  /**
+   * Windows that cover what may have values of the grid once, row by row, and start at multiples of the tile size.
+   */
   windows: Window[]
   /** The pixels of each layer in a window, nodata marked. */
   read(window: Window): Promise<Pixels[]>

@@ -28,7 +28,7 @@ const BOMBS: Bomb[] = [
   {
     what: '3.6 GB of pixels in one strip of 3.5 MB',
     options: { width: 30_000, height: 30_000, strips: [zlibZeros(3.6e9)], tags: oneStrip(30_000) },
-    says: /^bomb\.tif has 3\d{6} bytes and says that they hold 3600000000 bytes of pixels: more than 1000 for one are not read of an image over 1073741824 bytes\.\n$/,
+    says: 'bomb.tif has strips of 3600000000 bytes; at most 67108864 are decompressed at a time: convert it with gdal_translate -co TILED=YES -co COMPRESS=DEFLATE.\n',
   },
   {
     what: 'a strip of 600 MB',
@@ -94,7 +94,7 @@ const BOMBS: Bomb[] = [
       strips: [],
       tags: { ...oneStrip(30_000), 273: ['long', [0]], 279: ['long', [0]] },
     },
-    says: /^bomb\.tif has \d{3} bytes and says that they hold 3600000000 bytes of pixels: /,
+    says: 'bomb.tif has strips of 3600000000 bytes; at most 67108864 are decompressed at a time: convert it with gdal_translate -co TILED=YES -co COMPRESS=DEFLATE.\n',
   },
   {
     what: 'a width and a height of 4 thousand million',

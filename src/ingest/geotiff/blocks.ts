@@ -3,6 +3,7 @@ import { OperatorError } from '#src/errors.ts'
 import type { Window } from '#src/raster/grid.ts'
 import { bytesOf, nearestPixel, type Pixels, pixelsOf } from '#src/raster/pixels.ts'
 import { nodataOf, type SampleType } from './bands.ts'
+import { blocksIn, copy } from './block-places.ts'
 import type { FileBytes } from './bytes.ts'
 import { COMPRESSIONS, type Decompress, LOSSY, NOT_COMPRESSED, OTHER_COMPRESSIONS } from './compression.ts'
 import { lercOf } from './lerc.ts'
@@ -20,6 +21,12 @@ registerTag(325, 'TileByteCounts', 'LONG', true, true)
 export interface Blocks {
   width: number
   height: number
+  /** The pixel that all are whose blocks were never written, as sparse files have it. */
+  fill: number
+  /** Whether any block of a band (from 1) was written that has pixels of a window. */
+  isWritten(window: Window, band: number): boolean
+  /** The part of all blocks that were written. */
+  writtenPart: number
   /** The pixels of some bands (from 1) in a window, row by row, one array a band. */
   read(window: Window, bands: number[]): Promise<Pixels[]>
 }
@@ -54,36 +61,53 @@ export function blocksOf(image: GeoTIFFImage, type: SampleType, file: FileBytes,
   const across = Math.ceil(layout.image.width / block.width)
   const down = Math.ceil(layout.image.height / block.height)
 
+  /** Where the blocks of a band begin. */
+  const first = (band: number) => (planes === 1 ? 0 : (band - 1) * across * down)
+
   async function readBlock(column: number, row: number, bands: number[], into: Pixels[], window: Window) {
     const place = { column: column * block.width, row: row * block.height }
     const index = row * across + column
     const together = planes === 1 ? await samplesAt(layout, file, index, row) : undefined
     for (const [at, band] of bands.entries()) {
-      const samples = together ?? (await samplesAt(layout, file, (band - 1) * across * down + index, row))
+      const samples = together ?? (await samplesAt(layout, file, first(band) + index, row))
       copy(samples, planes === 1 ? band - 1 : 0, stride, { ...place, ...block }, into[at] as Pixels, window)
     }
   }
 
   return {
     ...block,
+    fill: layout.fill,
+    isWritten(window, band) {
+      for (const { column, row } of blocksIn(window, block)) {
+        if (isWritten(layout, first(band) + row * across + column)) return true
+      }
+      return false
+    },
+    get writtenPart() {
+      const count = across * down * planes
+      let written = 0
+      for (let index = 0; index < count; index++) if (isWritten(layout, index)) written++
+      return written / count
+    },
     async read(window, bands) {
       const result = bands.map(() => pixelsOf(type.pixelType, window.width * window.height))
       const together = Math.max(1, Math.floor(MAX_BLOCK_BYTES / (blockBytes(layout) + IN_FLIGHT_BYTES)))
       let reads: Promise<void>[] = []
-      const lastRow = Math.ceil((window.row + window.height) / block.height)
-      const lastColumn = Math.ceil((window.column + window.width) / block.width)
-      for (let row = Math.floor(window.row / block.height); row < lastRow; row++) {
-        for (let column = Math.floor(window.column / block.width); column < lastColumn; column++) {
-          reads.push(readBlock(column, row, bands, result, window))
-          if (reads.length < together) continue
-          await Promise.all(reads)
-          reads = []
-        }
+      for (const { column, row } of blocksIn(window, block)) {
+        reads.push(readBlock(column, row, bands, result, window))
+        if (reads.length < together) continue
+        await Promise.all(reads)
+        reads = []
       }
       await Promise.all(reads)
       return result
     },
   }
+}
+
+/** Sparse files leave out blocks. */
+function isWritten({ offsets, lengths }: Layout, index: number): boolean {
+  return offsets[index] !== 0 && lengths[index] !== 0
 }
 
 /** The value of the Compression tag, and a tag beside it. */
@@ -205,7 +229,7 @@ async function samplesAt(layout: Layout, file: FileBytes, index: number, row: nu
   const height = tiled ? block.height : Math.min(block.height, image.height - row * block.height)
   const rowLength = block.width * stride
   const [offset, length] = [layout.offsets[index] as number, layout.lengths[index] as number]
-  if (offset === 0 || length === 0) return pixelsOf(samples.pixelType, rowLength * height).fill(fill)
+  if (!isWritten(layout, index)) return pixelsOf(samples.pixelType, rowLength * height).fill(fill)
 
   const rowBytes = bytesOfRow(samples, rowLength)
   const size = rowBytes * height
@@ -217,21 +241,4 @@ async function samplesAt(layout: Layout, file: FileBytes, index: number, row: nu
   // Samples can only be looked at where they begin at a multiple of their size.
   const aligned = exact.byteOffset % 8 === 0 ? exact : Uint8Array.from(exact)
   return samplesOf(aligned, samples, rowLength, stride)
-}
-
-/** Copies what a block and a window have in common, of one of the samples that lie side by side. */
-function copy(from: Pixels, sample: number, stride: number, block: Window, to: Pixels, window: Window): void {
-  const firstRow = Math.max(block.row, window.row)
-  const lastRow = Math.min(block.row + block.height, window.row + window.height)
-  const firstColumn = Math.max(block.column, window.column)
-  const count = Math.min(block.column + block.width, window.column + window.width) - firstColumn
-  for (let row = firstRow; row < lastRow; row++) {
-    const source = ((row - block.row) * block.width + firstColumn - block.column) * stride + sample
-    const target = (row - window.row) * window.width + firstColumn - window.column
-    if (stride === 1) {
-      to.set(from.subarray(source, source + count), target)
-    } else {
-      for (let at = 0; at < count; at++) to[target + at] = from[source + at * stride] as number
-    }
-  }
 }

@@ -27,6 +27,15 @@ export interface RasterFile {
   block: { width: number; height: number }
   /** What the operator should know of where it lies. */
   notes: string[]
+  /** The pixel that all are whose strips or tiles were never written. */
+  fill: number
+  /** Whether any strip or tile of a band (from 1) was written that has pixels of a window. */
+  isWritten(window: Window, band: number): boolean
+  /**
+   * @param fillIsMissing whether pixels that were never written have no value, so that they take neither memory nor disk
+   * @throws {OperatorError} where the pixels cannot come from so small a file
+   */
+  refuseInflated(fillIsMissing: boolean): void
   /** What says which pixels have no value: a pixel is missing where one of them says so. */
   masks: Mask[]
   /** The band, from 1, that is one of the masks. */
@@ -66,7 +75,6 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
   const image = await tiff.getImage()
   refuseAbsurdSize(image, path)
   const type = sampleTypeOf(image, path)
-  refuseInflated(image, type, file.fileSize, path)
   const blocks = blocksOf(image, type, file, path)
   const side = await readSideMetadata(path)
   const inside = await readInternalMetadata(image, path)
@@ -87,6 +95,10 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
         mask.read(window, bands).catch((error) => refuseUnreadWindow(mask.path, window, error)),
     })),
     alphaBand,
+    fill: blocks.fill,
+    isWritten: blocks.isWritten,
+    refuseInflated: (fillIsMissing) =>
+      refuseInflated(image, type, file.fileSize, path, fillIsMissing ? blocks.writtenPart : 1),
     maskPaths: beside ? [beside.path] : [],
     band: (named) => bandOf({ image, type, inside, side, path }, named),
     read: (window, bands) =>

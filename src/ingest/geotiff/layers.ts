@@ -2,8 +2,15 @@ import { basename } from 'node:path'
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { OperatorError } from '#src/errors.ts'
-import type { Grid } from '#src/raster/grid.ts'
-import { bytesOf, type StoredBand, storedNodata, storedWithGaps } from '#src/raster/pixels.ts'
+import type { Grid, Window } from '#src/raster/grid.ts'
+import {
+  bytesOf,
+  markNodata,
+  pixelsOf,
+  type StoredBand,
+  storedNodata,
+  storedWithGaps,
+} from '#src/raster/pixels.ts'
 import type { ManifestLayer } from '../manifest-file.ts'
 import { isGeographic } from '../queries.ts'
 import type { LayerSource } from '../source.ts'
@@ -11,7 +18,7 @@ import type { Band } from './bands.ts'
 import type { RasterFile } from './file.ts'
 import { betweenMeridians } from './meridian.ts'
 import { mosaicOf } from './mosaic.ts'
-import type { Piece } from './placement.ts'
+import { type Piece, pieceIn } from './placement.ts'
 import { sridOf } from './srid.ts'
 import { unreadBeside } from './unread.ts'
 
@@ -32,6 +39,8 @@ export interface FileLayer {
   masked: boolean
   /** Bytes that a pixel takes while it is read. */
   pixelBytes: number
+  /** Whether the file has nothing in a window, as sparse files do, so that no pixel there has a value. */
+  isBlank(window: Window): boolean
 }
 
 /** What the operator should know of files. */
@@ -72,6 +81,8 @@ export async function openLayer(
     bytesOf(stored.pixelType) +
     (masked ? Math.max(...files.map(({ masks }) => masks.length)) : 0) +
     (stored.pixelType === band.pixelType ? 0 : bytesOf(band.pixelType))
+  const blank = files.map((file) => isMissing(file.fill, stored, band.nodata))
+  for (const [index, file] of files.entries()) file.refuseInflated(blank[index] as boolean)
   return {
     layer: {
       input: entry.input ?? null,
@@ -90,7 +101,27 @@ export async function openLayer(
     fileNodata: band.nodata,
     masked,
     pixelBytes: reading + (pieces.length > 1 ? bytesOf(stored.pixelType) : 0),
+    isBlank: (window) =>
+      pieces.every((piece) => {
+        const part = pieceIn(window, piece)
+        return part === undefined || (blank[part.file] && !isWritten(files, bands, part))
+      }),
   }
+}
+
+function isWritten(files: LayerFiles, bands: number[], { file, from, width, height }: Piece): boolean {
+  return (files[file] as RasterFile).isWritten({ ...from, width, height }, bands[file] as number)
+}
+
+/** Whether a pixel that was never written has no value. */
+function isMissing(
+  pixel: number,
+  { pixelType, nodata }: StoredBand,
+  fileNodata: number | undefined,
+): boolean {
+  const pixels = pixelsOf(pixelType, 1).fill(pixel)
+  markNodata(pixels, pixelType, fileNodata)
+  return pixels[0] === nodata
 }
 
 /** Whether the masks of a file count for a layer. */

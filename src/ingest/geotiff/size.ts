@@ -33,14 +33,18 @@ export function refuseAbsurdGrid({ width, height }: GridSize, path: string): voi
   )
 }
 
-/** @throws {OperatorError} where the pixels of a large image cannot come from so small a file */
+/**
+ * @param part of the image that counts
+ * @throws {OperatorError} where the pixels of a large image cannot come from so small a file
+ */
 export function refuseInflated(
   image: GeoTIFFImage,
   { bytes }: SampleType,
   fileSize: number,
   path: string,
+  part = 1,
 ): void {
-  const declared = image.getWidth() * image.getHeight() * image.getSamplesPerPixel() * bytes
+  const declared = Math.ceil(part * image.getWidth() * image.getHeight() * image.getSamplesPerPixel() * bytes)
   if (declared <= UNSUSPICIOUS_BYTES || declared <= MAX_RATIO * fileSize) return
   throw new OperatorError(
     `${path} has ${fileSize} bytes and says that they hold ${declared} bytes of pixels: more than ${MAX_RATIO} for one are not read of an image over ${UNSUSPICIOUS_BYTES} bytes.`,

@@ -6,18 +6,34 @@ import type { FileLayer } from './layers.ts'
 const WINDOW_BYTES = 48 * 2 ** 20
 const SMALLEST_WINDOW_HEIGHT = 128
 
+/** Windows of what the files have of a grid: sparse ones leave out what has no value. */
+export function windowsOf(grid: Grid, layers: FileLayer[]): Window[] {
+  const step = inTiles(largestBlockOf(layers).width)
+  return wholeWindowsOf(grid, layers).flatMap((window) => writtenParts(window, step, layers))
+}
+
+/** The parts of a window side by side in which a layer has something. */
+function writtenParts(window: Window, step: number, layers: FileLayer[]): Window[] {
+  const parts: Window[] = []
+  const end = window.column + window.width
+  for (let column = window.column; column < end; column += step) {
+    const part = { ...window, column, width: Math.min(step, end - column) }
+    if (layers.every((layer) => layer.isBlank(part))) continue
+    const before = parts.at(-1)
+    if (before && before.column + before.width === column) before.width += part.width
+    else parts.push(part)
+  }
+  return parts
+}
+
 /**
  * Windows of whole blocks of the files, as wide as the grid where memory allows: a block that two
  * windows share is decompressed twice. Where one block of each layer is too much, it is, piece by piece.
  */
-export function windowsOf(grid: Grid, layers: FileLayer[]): Window[] {
+function wholeWindowsOf(grid: Grid, layers: FileLayer[]): Window[] {
   const bytes = layers.reduce((sum, { pixelBytes }) => sum + pixelBytes, 0)
   const most = Math.floor(WINDOW_BYTES / bytes)
-  const blocks = [...new Set(layers.flatMap(({ files }) => files))].map(({ block }) => block)
-  const block = {
-    width: Math.max(...blocks.map(({ width }) => width)),
-    height: Math.max(...blocks.map(({ height }) => height)),
-  }
+  const block = largestBlockOf(layers)
   let height = inTiles(Math.max(block.height, SMALLEST_WINDOW_HEIGHT))
   let width = grid.width
   if (width * height > most) height = inTiles(block.height)
@@ -39,6 +55,15 @@ export function windowsOf(grid: Grid, layers: FileLayer[]): Window[] {
     }
   }
   return windows
+}
+
+/** The sides that no block of the files is longer than. */
+function largestBlockOf(layers: FileLayer[]): { width: number; height: number } {
+  const blocks = [...new Set(layers.flatMap(({ files }) => files))].map(({ block }) => block)
+  return {
+    width: Math.max(...blocks.map(({ width }) => width)),
+    height: Math.max(...blocks.map(({ height }) => height)),
+  }
 }
 
 /** As many pixels as make whole tiles, one of them at least. */
