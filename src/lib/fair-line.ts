@@ -52,10 +52,16 @@ export function createFairLine<Item>(weightOf: (item: Item) => number = () => 1)
   let size = 0
 
   function add(party: Party, item: Item): void {
-    const network = networks.get(party.network) ?? { callers: new Map<string, Caller<Item>>(), weight: 0 }
-    networks.set(party.network, network)
-    const caller = network.callers.get(party.caller) ?? { items: [], weight: 0 }
-    network.callers.set(party.caller, caller)
+    let network = networks.get(party.network)
+    if (!network) {
+      network = { callers: new Map(), weight: 0 }
+      networks.set(party.network, network)
+    }
+    let caller = network.callers.get(party.caller)
+    if (!caller) {
+      caller = { items: [], weight: 0 }
+      network.callers.set(party.caller, caller)
+    }
     const weight = weightOf(item)
     caller.items.push(item)
     caller.weight += weight
@@ -116,8 +122,9 @@ export function createFairLine<Item>(weightOf: (item: Item) => number = () => 1)
   }
 }
 
-/** Moves a key to the end of the order, where it is still there. */
+/** Moves a key to the end of the order, where it is still there, and others are. */
 function toTheEnd<Value>(map: Map<string, Value>, key: string): void {
+  if (map.size < 2) return
   const value = map.get(key)
   if (value === undefined) return
   map.delete(key)

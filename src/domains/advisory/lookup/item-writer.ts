@@ -106,8 +106,10 @@ const MOST_TEMPLATES = 100
 function createTemplates(piecesOf: (layers: number[]) => string[]) {
   const templates = new Map<string, AnswerTemplate>()
   return (values: LayerValues): AnswerTemplate | undefined => {
-    let key = ''
-    for (const value of values) key += Number.isNaN(value) ? '-' : '+'
+    // Most often all layers have one: that needs no key to be put together.
+    const key = values.includes(Number.NaN)
+      ? values.map((value) => (Number.isNaN(value) ? '-' : '+')).join('')
+      : ''
     const known = templates.get(key)
     if (known || templates.size >= MOST_TEMPLATES) return known
     const layers = values.flatMap((value, layer) => (Number.isNaN(value) ? [] : [layer]))
