@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { bundleFor } from '#src/database/embedded/bundle.ts'
+import { bundleFor, readBundle } from '#src/database/embedded/bundle.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { POSTGIS_ARCHIVE } from '#test/setup/postgis-archive.ts'
@@ -20,8 +20,15 @@ test('a smaller archive of PostGIS is made once, and used as long as it is as it
   // What a disk has damaged is not used again. Another one would be made some time later.
   vi.useFakeTimers({ toFake: ['setTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
+  const files = await readBundle(POSTGIS_ARCHIVE, archives)
   const bytes = await readFile(small)
   bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] as number) ^ 1
   await writeFile(small, bytes)
   expect(bundleFor(POSTGIS_ARCHIVE, archives)).toBe(POSTGIS_ARCHIVE)
+
+  // The files are the same ones.
+  const filesOfWhole = await readBundle(POSTGIS_ARCHIVE, archives)
+  expect(filesOfWhole.equals(files)).toBe(true)
+  expect(filesOfWhole.includes('lib/postgresql/postgis_raster-3.so')).toBe(true)
+  expect(filesOfWhole.includes('lib/postgresql/postgis_topology-3.so')).toBe(false)
 })

@@ -51,13 +51,32 @@ function checksumOf(content: string | Buffer): string {
   return createHash('sha256').update(content).digest('hex').slice(0, 16)
 }
 
+/**
+ * The files of PostGIS that a start takes, as a tar archive.
+ *
+ * @param whole what came with the package
+ * @param folder of the smaller archive
+ */
+export async function readBundle(whole: URL, folder: string): Promise<Buffer> {
+  const archive = bundleFor(whole, folder)
+  const files = await decompressed(archive)
+  return archive === whole ? withoutUnused(files) : files
+}
+
+/** All of it in one piece: its size is said at its end. */
+async function decompressed(archive: URL): Promise<Buffer> {
+  const compressed = await readFile(archive)
+  const size = compressed.readUInt32LE(compressed.length - 4)
+  return promisify(gunzip)(compressed, { chunkSize: Math.max(size, BLOCK) })
+}
+
 function filesIn(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder) : []
 }
 
 /** Makes the smaller archive of the whole one, in a folder that has nothing else. */
 export async function writeSmaller(whole: URL, folder: string): Promise<void> {
-  const archive = withoutUnused(await promisify(gunzip)(await readFile(whole)))
+  const archive = withoutUnused(await decompressed(whole))
   const compressed = await promisify(gzip)(archive, { level: constants.Z_BEST_SPEED })
   const name = nameOf(originOf(whole), compressed)
   await mkdir(folder, { recursive: true })

@@ -1,6 +1,6 @@
 import type { Extension } from '@electric-sql/pglite'
 import { postgis } from '@electric-sql/pglite-postgis'
-import { bundleFor } from './bundle.ts'
+import { readBundle } from './bundle.ts'
 
 /**
  * PostGIS for PGlite, with the one symbol that postgis_raster's WASM module asks for and the host
@@ -14,14 +14,19 @@ export function postgisWithRaster(hear: (line: string) => void, bundleFolder: st
   return {
     ...postgis,
     async setup(pg, emscriptenOpts) {
-      const result = await postgis.setup(pg, emscriptenOpts)
+      const { bundlePath, ...result } = await postgis.setup(pg, emscriptenOpts)
+      const extensions = bundlePath ? { postgis: blobOf(readBundle(bundlePath, bundleFolder)) } : {}
       const options = { ...emscriptenOpts, ...result.emscriptenOpts, printErr: hear }
       const { instantiateWasm } = options
       return {
         ...result,
-        ...(result.bundlePath && { bundlePath: bundleFor(result.bundlePath, bundleFolder) }),
         emscriptenOpts: {
           ...options,
+          // PGlite would set what it has read itself, in 3,000 pieces, of which it makes copies of 50 MB.
+          get pg_extensions() {
+            return extensions
+          },
+          set pg_extensions(_) {},
           instantiateWasm(imports: { env: object }, done: unknown) {
             Object.assign(imports.env, { __cxa_thread_atexit: () => 0 })
             return instantiateWasm(imports, done)
@@ -30,4 +35,10 @@ export function postgisWithRaster(hear: (line: string) => void, bundleFolder: st
       }
     },
   }
+}
+
+/** All that PGlite asks of a blob; a real one would be two copies more. */
+async function blobOf(bytes: Promise<Buffer>): Promise<Pick<Blob, 'arrayBuffer'>> {
+  const { buffer, byteOffset, byteLength } = await bytes
+  return { arrayBuffer: async () => buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer }
 }
