@@ -1,9 +1,9 @@
-import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import fp from 'fastify-plugin'
 import type { Config } from '#src/config.ts'
 import type { Database } from '#src/database/client.ts'
 import { ApiError } from '#src/errors.ts'
-import { createFairQueue, type FairQueueLimits } from '#src/lib/fair-queue.ts'
+import { createFairQueue, type FairQueue, type FairQueueLimits } from '#src/lib/fair-queue.ts'
 import type { App } from '../app.ts'
 import { deadlineOf } from '../deadline.ts'
 import { observeQueue } from '../metrics/observe.ts'
@@ -20,6 +20,17 @@ declare module 'fastify' {
      * where the work is not done in time: the place is given back when it is
      */
     inTurn<Result>(request: FastifyRequest, reply: FastifyReply, work: () => Promise<Result>): Promise<Result>
+    /**
+     * Goes on with an answer that has begun, as `inTurn`: it is not refused however many wait, since what was done for
+     * it would be lost.
+     *
+     * @throws {ApiError} OVERLOADED where the turn does not come in time; DATABASE_UNAVAILABLE as `inTurn`
+     */
+    goOnInTurn<Result>(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      work: () => Promise<Result>,
+    ): Promise<Result>
     /**
      * Notes what has come of a request that has no place at the database any more. It is neither refused nor given
      * up where nobody waits for the answer: what is to be noted has been done.
@@ -42,6 +53,9 @@ declare module 'fastify' {
 /** Notes are short. Their line needs no end: whatever is noted there has been through others. */
 const NOTES: FairQueueLimits = { running: 2, runningEach: 1, waiting: Number.POSITIVE_INFINITY }
 
+/** Answers that go on are as many as have begun: they have a place of their own, and their line needs no end. */
+const GOING_ON: FairQueueLimits = { running: 1, runningEach: 1, waiting: Number.POSITIVE_INFINITY }
+
 /**
  * Lets requests take turns where they need connections to the database: those of one caller, and of one
  * network, wait for one another and not others for them. A place is taken once the request is known to be valid,
@@ -53,20 +67,32 @@ export const overload = fp(
   async (app: App) => {
     const places = createFairQueue(limitsOf(app), overloaded)
     const notes = createFairQueue(NOTES, overloaded)
+    const goingOn = createFairQueue(GOING_ON, overloaded)
     observeQueue(app.metrics, 'requests', places.state)
+    observeQueue(app.metrics, 'answers_going_on', goingOn.state)
     observeQueue(app.metrics, 'idempotency_notes', notes.state)
     app.decorateRequest('leaveDatabase', null)
 
-    async function enter(request: FastifyRequest, reply: FastifyReply): Promise<() => void> {
+    async function enter(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      queue: FairQueue = places,
+    ): Promise<() => void> {
       const patience = patienceOf(request, reply)
       const { signal, end } = deadlineOf(reply, patience.left(), overloaded)
-      return patience.during(() => places.enter(partyOf(request), signal)).finally(end)
+      return patience.during(() => queue.enter(partyOf(request), signal)).finally(end)
     }
 
-    app.decorate('inTurn', async (request, reply, work) => {
-      const leave = await enter(request, reply)
-      return inTime(request, reply, () => work().finally(leave))
-    })
+    function inTurnOf(queue: FairQueue): FastifyInstance['inTurn'] {
+      return async (request, reply, work) => {
+        const leave = await enter(request, reply, queue)
+        return inTime(request, reply, () => work().finally(leave))
+      }
+    }
+
+    app.decorate('inTurn', inTurnOf(places))
+
+    app.decorate('goOnInTurn', inTurnOf(goingOn))
 
     app.decorate('noteInTurn', (request, note) => notes.run(partyOf(request), note))
 

@@ -31,22 +31,29 @@ export async function refuseUnknownAreas(
   )
 }
 
+/** How a call waits for what is short and takes a connection. */
+export interface WaitsInTurn {
+  /** Until its answer begins: it may be refused. */
+  waitInTurn: Wait
+  goOnInTurn: Wait
+}
+
 /**
  * The areas of a selection in pages, in the order of their codes, with what is stored of them for a release.
  *
- * @param waitInTurn for what is short and takes a connection
  * @throws {ReplacedMeanwhile} where other boundaries are loaded before all of them were read
  */
 export async function* pagesOfAreas(
   db: Kysely<Tables>,
   selection: AreaSelection,
   releaseId: number,
-  waitInTurn: Wait,
+  { waitInTurn, goOnInTurn }: WaitsInTurn,
 ): AsyncGenerator<AreaInRelease[]> {
   let after: AreaInRelease | undefined
   for (;;) {
     const { code = null, version } = after ?? {}
-    const page = await waitInTurn(() => listAreasInRelease(db, selection, releaseId, code, AREAS_A_PAGE))
+    const wait = after ? goOnInTurn : waitInTurn
+    const page = await wait(() => listAreasInRelease(db, selection, releaseId, code, AREAS_A_PAGE))
     if (version !== undefined && page.some((area) => area.version !== version)) throw new ReplacedMeanwhile()
     if (page.length > 0) yield page
     if (page.length < AREAS_A_PAGE) return

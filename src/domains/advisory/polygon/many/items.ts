@@ -1,5 +1,6 @@
 import type { ErrorBody } from '#schemas/common.ts'
 import { ApiError } from '#src/errors.ts'
+import { databaseError } from '#src/http/refusals.ts'
 import type { Party } from '#src/lib/fair-queue.ts'
 import type { Wait } from '#src/lib/patience.ts'
 import type { Series } from '#src/products/series.ts'
@@ -57,4 +58,10 @@ export async function outcomeOf(
 /** Whether an error is that of a polygon: where the service fails, it does so for all of them. */
 function isOwn({ code, status }: ApiError, isFirst: boolean): boolean {
   return status < 500 || code === 'QUERY_TIMEOUT' || (code === 'OVERLOADED' && !isFirst)
+}
+
+/** What stands for the rest where the service has no time for it, or the database is away; undefined for other errors. */
+export function itemAtFault(error: unknown): Item | undefined {
+  const fault = error instanceof ApiError ? error : databaseError(error)
+  return fault && { id: undefined, name: undefined, geometry: null, advice: null, reason: fault.body }
 }

@@ -53,7 +53,7 @@ Send \`polygons\` or \`admin\`, one of the two; the other parameters may also be
 
 \`Accept\` chooses among JSON, NDJSON (an item a line), CSV and GeoJSON for the answer; without it, what was sent as \`application/geo+json\` is answered so, and all else as JSON. GeoJSON has the shapes, those of areas with fewer vertices.
 
-Answers are streamed as they are computed: at most two polygons of a caller at a time, those of different callers by turns. However long others take, a call waits for its turns as long as its client does; the time for a polygon begins with its turn. Results of areas are stored for each release, and those of polygons remembered for a while. If the service fails midway, or the release or the boundaries are deleted, the connection is cut: an answer is whole when its transfer ends properly. Calls with many polygons are not kept in the caller's history.`
+Answers are streamed as they are computed: at most two polygons of a caller at a time, those of different callers by turns. However long others take, a call waits for its turns as long as its client does; the time for a polygon begins with its turn. Results of areas are stored for each release, and those of polygons remembered for a while. Areas are read a hundred at a time: where the next ones cannot be read in time, the last item says so in its \`error\` and \`code\`, and has no \`id\`. If the service fails otherwise, or the release or the boundaries are deleted, the connection is cut: an answer is whole when its transfer ends properly. Calls with many polygons are not kept in the caller's history.`
 
 /** An answer of which the first piece is there. */
 interface Begun {
@@ -96,6 +96,7 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
       const sent = await takePolygons(call, pause)
       const wait: Wait = (something) => inTime(call, reply, something)
       const waitInTurn: Wait = (something) => app.inTurn(call, reply, something)
+      const goOnInTurn: Wait = (something) => app.goOnInTurn(call, reply, something)
 
       const begin: WorkInRelease<Begun> = async (snapshot, release) => {
         if (selection) await waitInTurn(() => refuseUnknownAreas(db, snapshot, selection))
@@ -111,6 +112,7 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
           inTime: (advise) => adviseInTime(call, reply, advise, true),
           pause,
           waitInTurn,
+          goOnInTurn,
           withShapes: form === GEOJSON,
         }
         const left = [...sent]

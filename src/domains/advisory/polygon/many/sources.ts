@@ -2,7 +2,6 @@ import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { findOutlines } from '#src/domains/areas/queries.ts'
 import { inOrder } from '#src/lib/in-order.ts'
-import type { Wait } from '#src/lib/patience.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import type { DistributionWanted } from '#src/raster/distribution.ts'
 import type { PublishedRelease } from '../../lookup/published-release.ts'
@@ -12,22 +11,20 @@ import { geoJsonOf } from '../geometry.ts'
 import type { Advice } from '../location.ts'
 import type { PolygonAdvisor } from '../polygon-advisor.ts'
 import type { AreaInRelease, AreaSelection } from '../queries.ts'
-import { pagesOfAreas } from './areas.ts'
-import { type Item, outcomeOf, type ReasonSource } from './items.ts'
+import { pagesOfAreas, type WaitsInTurn } from './areas.ts'
+import { type Item, itemAtFault, outcomeOf, type ReasonSource } from './items.ts'
 import type { SentPolygon } from './sent.ts'
 
 /** So many of a call wait for their turn or are computed at a time: as many as one caller may have computed at most. */
 const AT_ONCE = 2
 
 /** What the items of a call are made with. */
-export interface ItemSource extends ReasonSource {
+export interface ItemSource extends ReasonSource, WaitsInTurn {
   release: PublishedRelease
   wanted: DistributionWanted | null
   /** Each of them has POLYGON_TIMEOUT_MS of its own, from its turn on. */
   inTime: <Result extends Advice>(advise: (waiting: Waiting) => Promise<Result>) => Promise<Result>
   pause: Pause
-  /** For what is short and takes a connection. */
-  waitInTurn: Wait
   /** Whether the answer has the shapes. */
   withShapes: boolean
 }
@@ -71,7 +68,7 @@ export function itemsOfAreas(
   db: Kysely<Tables>,
   selection: AreaSelection,
 ): AsyncGenerator<Item> {
-  const { release, wanted, inTime, waitInTurn, withShapes } = source
+  const { release, wanted, inTime, waitInTurn, goOnInTurn, withShapes } = source
 
   async function itemOf(area: AreaInRelease, geometry: string | null, isFirst: boolean): Promise<Item> {
     const advise = () => inTime((waiting) => advisor.adviseOn(area, release, wanted, waiting))
@@ -79,10 +76,12 @@ export function itemsOfAreas(
     return { id: area.code, name: undefined, geometry, ...outcome }
   }
 
+  let isFirst = true
+
   async function* tasks() {
-    let isFirst = true
-    for await (const areas of pagesOfAreas(db, selection, release.id, waitInTurn)) {
-      const shapes = withShapes ? await waitInTurn(() => findOutlines(db, areas)) : []
+    for await (const areas of pagesOfAreas(db, selection, release.id, source)) {
+      const wait = isFirst ? waitInTurn : goOnInTurn
+      const shapes = withShapes ? await wait(() => findOutlines(db, areas)) : []
       for (const [index, area] of areas.entries()) {
         const first = isFirst
         yield () => itemOf(area, shapes[index] ?? null, first)
@@ -91,5 +90,16 @@ export function itemsOfAreas(
     }
   }
 
-  return inOrder(tasks(), AT_ONCE)
+  /** Where no more areas can be read in the middle of the answer, its last item says why. */
+  async function* tasksToTheEnd() {
+    try {
+      yield* tasks()
+    } catch (error) {
+      const last = isFirst ? undefined : itemAtFault(error)
+      if (!last) throw error
+      yield async () => last
+    }
+  }
+
+  return inOrder(tasksToTheEnd(), AT_ONCE)
 }

@@ -1,0 +1,133 @@
+// Runs on a server alone: on the one connection of the embedded database nothing goes on beside what holds tables.
+import { sql } from 'kysely'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { askForMany, linesOf, rowsOf } from './ask.ts'
+
+/** More than are read at once. */
+const AREAS = 120
+const READ_AT_ONCE = 100
+
+const CODES = Array.from({ length: AREAS }, (_, index) => `ET-${String(index).padStart(3, '0')}`)
+
+async function loadAreas({ database }: TestAppWithPerson): Promise<void> {
+  const areas = CODES.map((code, index) => {
+    const [west, south] = [38 + (index % 12) / 50, 9 + Math.floor(index / 12) / 50]
+    return feature({ code, name: `Area ${index}` }, rectangle(west, south, west + 0.02, south + 0.02))
+  })
+  await loadFile(database, await boundaryFile(areas), 'eth', 1)
+}
+
+/** Does something while nothing can be read of a table, or until that is released. */
+async function whileHeld<Result>(
+  { database }: TestAppWithPerson,
+  table: string,
+  work: (release: () => Promise<unknown>) => Promise<Result>,
+): Promise<Result> {
+  const client = await database.pool.connect()
+  try {
+    await client.query(`begin; lock table ${table} in access exclusive mode`)
+    return await work(() => client.query('rollback'))
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+}
+
+/** Waits until so many statements about a table wait for it. */
+async function untilReading(
+  { database }: TestAppWithPerson,
+  table: string,
+  statements: number,
+): Promise<void> {
+  await vi.waitFor(async () => {
+    const { rows } = await sql<{ count: number }>`
+      select count(*)::integer as count from pg_stat_activity
+      where wait_event_type = 'Lock' and datname = current_database()
+        and query like ${`%${table}%`}`.execute(database.writer)
+    expect(rows[0]?.count).toBe(statements)
+  }, PATIENCE)
+}
+
+/** Has the server end all statements that wait for a lock. */
+async function cancelWaiting({ database }: TestAppWithPerson): Promise<void> {
+  await sql`
+    select pg_cancel_backend(pid) from pg_stat_activity
+    where wait_event_type = 'Lock' and datname = current_database()`.execute(database.writer)
+}
+
+function ask({ app, person }: TestAppWithPerson, accept = 'application/x-ndjson') {
+  return askForMany(app, person, 'yield', { admin: { country_code: 'eth', level: 1 } }, { accept })
+}
+
+describe('more areas than are read at once', () => {
+  let service: TestAppWithPerson
+  beforeAll(async () => {
+    service = await createTestAppWithPerson({
+      settings: { DATABASE_POOL_SIZE: '8', DATABASE_QUEUE_LIMIT: '1', POLYGON_TIMEOUT_MS: '60000' },
+    })
+    await loadAreas(service)
+  })
+  afterAll(() => service.close())
+
+  test('are all answered where too many wait for the database by the time that the later ones are read', async () => {
+    const { app, person } = service
+    const history = () => app.inject({ url: '/history/my', headers: person.headers })
+    let answer: ReturnType<typeof ask> | undefined
+    const others: ReturnType<typeof history>[] = []
+    await whileHeld(service, 'history_item', async () => {
+      await whileHeld(service, 'raster_tile', async () => {
+        answer = ask(service)
+        await untilReading(service, 'raster_tile', 2)
+        others.push(...Array.from({ length: 8 }, history))
+        expect((await Promise.race(others)).json().code).toBe('OVERLOADED')
+      })
+      const { statusCode, body } = (await answer) as Awaited<ReturnType<typeof ask>>
+      expect([statusCode, linesOf(body).map(({ id }) => id)]).toEqual([200, CODES])
+    })
+    const statuses = (await Promise.all(others)).map(({ statusCode }) => statusCode)
+    expect([...new Set(statuses)].sort()).toEqual([200, 503])
+  })
+
+  test.each([
+    ['application/x-ndjson', (body: string) => linesOf(body)],
+    ['application/json', (body: string) => JSON.parse(body).items],
+    ['text/csv', (body: string) => rowsOf(body)],
+    [
+      'application/geo+json',
+      (body: string) =>
+        JSON.parse(body).features.map(({ id, properties }: { id: string; properties: object }) => ({
+          id,
+          ...properties,
+        })),
+    ],
+  ])('end with an item that says why where the later ones cannot be read: %s', async (accept, itemsIn) => {
+    const { database } = service
+    await ask(service)
+    await sql`
+      delete from area_result using admin_area
+      where admin_area_id = admin_area.id and code = ${CODES[0]}`.execute(database.writer)
+    const { statusCode, body } = await whileHeld(service, 'raster_tile', async (release) => {
+      let isAnswered = false
+      const answer = ask(service, accept).finally(() => {
+        isAnswered = true
+      })
+      await untilReading(service, 'raster_tile', 1)
+      return whileHeld(service, 'admin_area', async () => {
+        await release()
+        await vi.waitFor(async () => {
+          await cancelWaiting(service)
+          expect(isAnswered).toBe(true)
+        }, PATIENCE)
+        return answer
+      })
+    })
+    const items = itemsIn(body)
+    expect(statusCode).toBe(200)
+    expect(items.slice(0, -1).map(({ id }: { id: string }) => id)).toEqual(CODES.slice(0, READ_AT_ONCE))
+    const { id, code } = items.at(-1)
+    expect([id || undefined, code]).toEqual([undefined, 'DATABASE_UNAVAILABLE'])
+  })
+})
