@@ -16,12 +16,22 @@ export const REFERENCE_FILE = 'reference/countries-and-crops.yaml'
 const Name = Type.String({ minLength: 1, maxLength: 100 })
 const Aliases = Type.Array(Name, { default: [] })
 
+/** By product: the least and the most that is plausible. */
+const Ranges = Type.Record(Type.String(), Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }), {
+  default: {},
+})
+
 const Reference = Type.Object(
   {
     crops: Type.Array(
       Type.Object(
-        { code: Type.String({ pattern: '^[a-z][a-z0-9-]*$' }), name: Name, aliases: Aliases },
-        { additionalProperties: false },
+        {
+          code: Type.String({ pattern: '^[a-z][a-z0-9-]*$' }),
+          name: Name,
+          aliases: Aliases,
+          plausible: Ranges,
+        },
+        { additionalProperties: false, required: ['code', 'name'] },
       ),
     ),
     countries: Type.Array(
@@ -71,10 +81,16 @@ export async function insertReference(trx: Transaction<Tables>, reference: Refer
 }
 
 async function insertCrop(trx: Transaction<Tables>, crop: Reference['crops'][number]): Promise<void> {
-  const { code, name } = crop
+  const { code, name, plausible } = crop
   await trx.insertInto('crop').values({ code, name }).execute()
   const keys = keysOf(crop, wordKey).map((alias) => ({ alias, crop_code: code }))
   await trx.insertInto('crop_alias').values(keys).execute()
+  for (const [product, [minimum, maximum]] of Object.entries(plausible)) {
+    await trx
+      .insertInto('plausible_range')
+      .values({ product, crop_code: code, minimum: minimum as number, maximum: maximum as number })
+      .execute()
+  }
 }
 
 async function insertCountry(

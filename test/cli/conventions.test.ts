@@ -95,7 +95,7 @@ describe('commands', () => {
     const extent =
       'The grid of negative.tif band 1 (38, 8.84, 38.16, 9) covers 0.01 % of the extent of Ethiopia (32.9, 3.3, 48.1, 15), less than a tenth.'
     const range =
-      'negative.tif band 1 has values of -5 to -5 kg/ha, but yield of wheat is plausible from 0 to 100000: is its nodata value missing, or its scale or unit wrong?'
+      'negative.tif band 1 has values of -5 to -5 kg/ha, but yield of wheat is plausible from 0 to 18000: is its nodata value missing, or its scale or unit wrong?'
     const findings = [
       { check: 'extent', level: 'error', sentence: extent, allowed: true },
       { check: 'range', level: 'error', sentence: range, allowed: true },

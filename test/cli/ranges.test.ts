@@ -13,11 +13,13 @@ beforeAll(async () => {
 })
 afterAll(() => testDatabase.drop())
 
-test('ranges are those of the products, until an operator sets others', async () => {
+test('ranges are those of the products, and those that a new database begins with, until an operator sets others', async () => {
   const { stdout } = await agro('ranges', 'list')
   expect(stdout.split('\n')).toEqual([
     'PRODUCT     CROP        MINIMUM  MAXIMUM  UNIT   FROM',
     'yield       all others  0        100000   kg/ha  of the product',
+    'yield       potato      0        125000   kg/ha  set',
+    'yield       wheat       0        18000    kg/ha  set',
     'fertilizer  all others  0        2000     kg/ha  of the product',
     'isfm        all others  0        200      t/ha   of the product',
     'forage      all others  0        100      score  of the product',
@@ -30,8 +32,9 @@ test('ranges are those of the products, until an operator sets others', async ()
   })
   await agro('ranges', 'set', 'yield', '0', '2000', '--crop', 'wheat')
   await agro('ranges', 'set', 'yield', '0', '50000')
-  expect(JSON.parse((await agro('ranges', 'list', '--json')).stdout).slice(0, 3)).toEqual([
+  expect(JSON.parse((await agro('ranges', 'list', '--json')).stdout).slice(0, 4)).toEqual([
     { product: 'yield', cropCode: null, minimum: 0, maximum: 50_000, unit: 'kg/ha', set: true },
+    { product: 'yield', cropCode: 'potato', minimum: 0, maximum: 125_000, unit: 'kg/ha', set: true },
     { product: 'yield', cropCode: 'wheat', minimum: 0, maximum: 2000, unit: 'kg/ha', set: true },
     { product: 'fertilizer', cropCode: null, minimum: 0, maximum: 2000, unit: 'kg/ha', set: false },
   ])

@@ -1,12 +1,13 @@
 // Runs on a server alone: migrations are the same on both.
 import { randomUUID } from 'node:crypto'
-import { cp, readdir, rm } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { type Cluster, type Database, openCluster } from '#src/database/client.ts'
 import { migrate } from '#src/database/migrate.ts'
+import { REFERENCE_FILE } from '#src/database/reference.ts'
 import { hashPassword } from '#src/domains/auth/passwords.ts'
 import { newToken, tokenHash } from '#src/domains/auth/tokens.ts'
 import { KEY_PREFIX } from '#src/http/plugins/authentication.ts'
@@ -15,7 +16,7 @@ import { newFolder } from '#test/setup/folders.ts'
 import { logIn, PASSWORD } from '#test/setup/people.ts'
 import { databaseUrl, executeOnServer } from '#test/setup/server.ts'
 
-/** The last migration of each version that has landed, and the functions that came after it. */
+/** The last migration of each version that has landed, and the functions that came after it; none had plausible ranges. */
 const SINCE_0020 = [
   'answer_template_of',
   'answer_written',
@@ -54,6 +55,8 @@ async function scriptsUpTo(last: number, later: string[]): Promise<URL> {
     if (Number.parseInt(name, 10) > last) await rm(join(folder, 'migrations', name))
   }
   for (const name of later) await rm(join(folder, 'functions', `${name}.sql`))
+  const reference = join(folder, REFERENCE_FILE)
+  await writeFile(reference, (await readFile(reference, 'utf8')).replace(/^ +plausible:.*\n/gm, ''))
   return pathToFileURL(`${folder}/`)
 }
 

@@ -21,6 +21,7 @@ const REFERENCE: (keyof Tables)[] = [
   'country_alias',
   'crop_alias',
   'country_crop',
+  'plausible_range',
   'country',
   'crop',
   'history_removal',

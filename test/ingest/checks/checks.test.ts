@@ -160,10 +160,10 @@ const CASES: Case[] = [
     layers: [{ file: 'good.tif', scale: 100 }],
     sentences: [
       expect.stringMatching(
-        /^good\.tif band 1 has values of 14\d+\.\d+ to 26\d+\.\d+ kg\/ha, but yield of wheat is plausible from 0 to 100000: is its nodata value missing, or its scale or unit wrong\?$/,
+        /^good\.tif band 1 has values of 14\d+\.\d+ to 26\d+\.\d+ kg\/ha, but yield of wheat is plausible from 0 to 18000: is its nodata value missing, or its scale or unit wrong\?$/,
       ),
     ],
-    figures: { plausibleMinimum: 0, plausibleMaximum: 100_000 },
+    figures: { plausibleMinimum: 0, plausibleMaximum: 18_000 },
   },
   {
     what: 'scenarios that are all of one file',

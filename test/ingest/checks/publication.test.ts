@@ -40,7 +40,7 @@ const VALUES = Array.from({ length: WIDTH * HEIGHT }, (_, index) =>
   Math.fround(smooth(Math.floor(index / WIDTH), index % WIDTH)),
 ).map((value) => Number((100 * value).toPrecision(7)))
 
-const RANGE = `good.tif band 1 has values of ${Math.min(...VALUES)} to ${Math.max(...VALUES)} kg/ha, but yield of wheat is plausible from 0 to 100000: is its nodata value missing, or its scale or unit wrong? (range)\n`
+const RANGE = `good.tif band 1 has values of ${Math.min(...VALUES)} to ${Math.max(...VALUES)} kg/ha, but yield of wheat is plausible from 0 to 18000: is its nodata value missing, or its scale or unit wrong? (range)\n`
 
 describe.sequential('what the checks find', () => {
   test('before any pixel is read keeps the release from being loaded', async () => {

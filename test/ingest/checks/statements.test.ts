@@ -68,12 +68,13 @@ test('the range of a crop comes before that of all crops', async () => {
   const { writer } = opened.database
   const all: StatedRange = { product: 'yield', cropCode: null, minimum: 0, maximum: 50_000 }
   const wheat: StatedRange = { product: 'yield', cropCode: 'wheat', minimum: 0, maximum: 15_000 }
+  const potato: StatedRange = { product: 'yield', cropCode: 'potato', minimum: 0, maximum: 125_000 }
   await writer.transaction().execute(async (trx) => {
     for (const range of [wheat, { ...all, maximum: 1 }, all]) await upsertPlausibleRange(trx, range)
   })
-  expect((await listPlausibleRanges(writer)).slice(1)).toEqual([all, wheat])
+  expect((await listPlausibleRanges(writer)).slice(1)).toEqual([all, potato, wheat])
   expect(await findPlausibleRange(writer, 'yield', 'wheat')).toEqual(wheat)
-  expect(await findPlausibleRange(writer, 'yield', 'potato')).toEqual(all)
+  expect(await findPlausibleRange(writer, 'yield', 'maize')).toEqual(all)
   expect(await findPlausibleRange(writer, 'isfm', 'wheat')).toBeUndefined()
   const remove = (cropCode: string | null) =>
     writer.transaction().execute((trx) => deletePlausibleRange(trx, 'yield', cropCode))
