@@ -7,17 +7,20 @@ import { refusingChecks } from '#src/ingest/checks/judgement.ts'
 import { rollBackChecked } from '#src/ingest/publish.ts'
 import { allowOption, sayFindings } from './checks.ts'
 import { lookInDatabase, withDatabase } from './database.ts'
+import { sizeText } from './doctor/finding.ts'
+import { listReleaseSizes } from './doctor/table-queries.ts'
 import { type LimitedPublishing, maxChangeOption, publishWithin } from './max-change.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
 import { whileShown } from './progress.ts'
 import { diffCommand } from './releases-diff.ts'
+import { pruneCommand } from './releases-prune.ts'
 import { showCommand } from './releases-show.ts'
 import { stateOf } from './releases-state.ts'
 import { table } from './table.ts'
 import { type Consent, confirm, YES_OPTION } from './terminal.ts'
 
 export const releasesCommand = new Command('releases').description(
-  'List, show, compare, publish, roll back and delete releases.',
+  'List, show, compare, publish, roll back, delete and prune releases.',
 )
 
 const list = releasesCommand
@@ -26,32 +29,35 @@ const list = releasesCommand
   .option(...JSON_OPTION)
   .action((output: Output) =>
     lookInDatabase(async ({ writer }) => {
-      const releases = await listReleases(writer)
-      print(
-        output,
-        releases.map(({ id: _, lockless: _lockless, ...release }) => ({
-          ...release,
-          state: stateOf(release),
-        })),
-        releasesText(releases),
-      )
+      const sizes = await listReleaseSizes(writer)
+      const releases = (await listReleases(writer)).map(({ id, lockless: _, ...release }) => ({
+        ...release,
+        state: stateOf(release),
+        bytes: sizes.get(id) ?? 0,
+      }))
+      print(output, releases, releasesText(releases))
     }),
   )
 withExamples(list, 'agro releases list', 'agro releases list --json')
 
-function releasesText(releases: ReleaseRow[]): string {
+/** A release as it is listed, with the bytes that its rasters take. */
+type ListedRelease = Omit<ReleaseRow, 'id' | 'lockless'> & { state: string; bytes: number }
+
+function releasesText(releases: ListedRelease[]): string {
   if (releases.length === 0) return 'There are no releases.'
   const rows = releases.map((release) => [
     release.code,
-    stateOf(release),
+    release.state,
     (release.publishedAt ?? release.createdAt).toISOString().slice(0, 16).replace('T', ' '),
+    sizeText(release.bytes),
     release.source,
   ])
-  return table(['RELEASE', 'STATE', 'SINCE (UTC)', 'SOURCE'], rows)
+  return table(['RELEASE', 'STATE', 'SINCE (UTC)', 'SIZE', 'SOURCE'], rows)
 }
 
 releasesCommand.addCommand(showCommand)
 releasesCommand.addCommand(diffCommand)
+releasesCommand.addCommand(pruneCommand)
 
 const publish = releasesCommand
   .command('publish <release>')

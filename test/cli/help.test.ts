@@ -44,6 +44,7 @@ describe.each(commands)('agro $path', ({ path, command }) => {
 test('what destroys for good asks first', () => {
   const asking = commands.filter(({ command }) => command.options.some(({ long }) => long === '--yes'))
   expect(asking.map(({ path }) => path.join(' '))).toEqual([
+    'releases prune',
     'releases delete',
     'countries remove',
     'crops remove',
