@@ -125,18 +125,11 @@ async function load(
   const started = Date.now()
   const progress = progressLine('loading')
   const isLimited = publish && maxChange !== undefined
-  const ingestion = await undoneByInterrupt((signal) =>
-    ingestRelease(database, release, {
-      publish: publish && !isLimited,
-      force,
-      leniency,
-      progress,
-      check: after,
-      signal,
-      tell,
-    }),
-  )
-  const done: Done = isLimited ? await publishLimited(database, ingestion, leniency, maxChange) : ingestion
+  const done = await undoneByInterrupt(async (signal): Promise<Done> => {
+    const options = { publish: publish && !isLimited, force, leniency, progress, check: after, signal, tell }
+    const ingestion = await ingestRelease(database, release, options)
+    return isLimited ? publishLimited(database, ingestion, leniency, maxChange, signal) : ingestion
+  })
   const { code, published, findings, sentence } = done
   sayFindings(findings.filter((finding) => !isAmong(said, finding)))
   const seconds = (Date.now() - started) / 1000
@@ -153,10 +146,11 @@ async function publishLimited(
   ingestion: Ingestion,
   leniency: Leniency,
   maxChange: number,
+  signal: AbortSignal,
 ): Promise<Done> {
   const { code, publishedBefore, findings } = ingestion
   if (publishedBefore || refusingChecks(findings).length > 0) return ingestion
-  const done = await publishWithin(database, code, leniency, maxChange)
+  const done = await publishWithin(database, code, leniency, maxChange, signal)
   const others = done.findings.filter((finding) => !isAmong(findings, finding))
   return { ...ingestion, ...done, findings: [...findings, ...others] }
 }

@@ -47,6 +47,7 @@ export type LimitedPublishing = Publishing & { change?: ExcessiveChange; sentenc
  *
  * @param leniency what is allowed to it
  * @param maxChange by which part of itself a mean may change; undefined for any
+ * @param signal ends it before it is published
  * @throws {OperatorError} where there is no such release, or something else is published meanwhile
  */
 export async function publishWithin(
@@ -54,6 +55,7 @@ export async function publishWithin(
   code: string,
   leniency: Leniency,
   maxChange: number | undefined,
+  signal?: AbortSignal,
 ): Promise<LimitedPublishing> {
   const { writer } = database
   if (maxChange === undefined) return inTransaction(writer, (trx) => publishChecked(trx, code, leniency))
@@ -63,6 +65,7 @@ export async function publishWithin(
   if (excess) return { code, published: false, replaced: undefined, findings: [], ...excess }
   return inTransaction(writer, async (trx) => {
     const done = await publishChecked(trx, code, leniency)
+    signal?.throwIfAborted()
     if (done.replaced === undefined || done.replaced === expected) return done
     throw new OperatorError(`${done.replaced} was published meanwhile: compare ${code} with that.`)
   })

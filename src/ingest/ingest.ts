@@ -1,11 +1,13 @@
+import type { Kysely } from 'kysely'
 import type { Database } from '#src/database/client.ts'
 import type { Finding } from '#src/database/findings.ts'
+import type { Tables } from '#src/database/tables.ts'
 import { inTransaction } from '#src/database/transaction.ts'
 import type { Leniency } from './checks/judgement.ts'
 import { type LoadOptions, loadAlone } from './load.ts'
 import { findLoaded } from './load-queries.ts'
 import { whileLoading } from './loading.ts'
-import { publishChecked } from './publish.ts'
+import { type Publishing, publishChecked } from './publish.ts'
 import type { ReleaseSource } from './source.ts'
 
 export interface IngestOptions extends LoadOptions {
@@ -54,11 +56,22 @@ export function ingestRelease(
       const { code, published } = before
       const same = { loaded: false, tiles: undefined, publishedBefore: published }
       if (published || !publish) return { ...same, code, published, replaced: undefined, findings: [] }
-      return {
-        ...same,
-        ...(await inTransaction(writer, (trx) => publishChecked(trx, code, leniency))),
-      }
+      return { ...same, ...(await publishUnlessEnded(writer, code, leniency, signal)) }
     },
     options,
   )
+}
+
+function publishUnlessEnded(
+  db: Kysely<Tables>,
+  code: string,
+  leniency: Leniency,
+  signal: AbortSignal,
+): Promise<Publishing> {
+  return inTransaction(db, async (trx) => {
+    const publishing = await publishChecked(trx, code, leniency)
+    // It may have waited for others.
+    signal.throwIfAborted()
+    return publishing
+  })
 }

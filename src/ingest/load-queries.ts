@@ -124,7 +124,10 @@ export async function deleteDeadLoads(db: Kysely<Tables>, ownLock: number): Prom
   })
 }
 
-/** The release that has the same data, complete: the published one, or else the latest. */
+/**
+ * The release that has the same data, complete: the published one, or else the latest of those that were checked when
+ * they were loaded.
+ */
 export async function findLoaded(
   db: Kysely<Tables>,
   data: LoadedData,
@@ -134,6 +137,7 @@ export async function findLoaded(
     .leftJoin('publication', 'publication.release_id', 'release.id')
     .select(['code', 'published_at'])
     .where('status', '=', 'ready')
+    .where((row) => row.or([row('published_at', 'is not', null), row('findings', 'is not', null)]))
     .where('checksum', '=', data.checksum)
     .where('synthetic', '=', data.synthetic)
     .where('release.product', '=', data.product)

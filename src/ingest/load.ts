@@ -93,7 +93,12 @@ export async function loadAlone(
     const replaced = await inTransaction(writer, async (trx) => {
       await markReady(trx, release)
       if (findings) await keepFindings(trx, release.code, findings)
-      return published ? await publishRelease(trx, release.code, allowedChecks(findings ?? [])) : undefined
+      const before = published
+        ? await publishRelease(trx, release.code, allowedChecks(findings ?? []))
+        : undefined
+      // It may have waited for others.
+      signal.throwIfAborted()
+      return before
     })
     return { code: release.code, tiles, published, replaced, findings: findings ?? [] }
   } catch (error) {

@@ -172,6 +172,30 @@ describe('a load that is running', () => {
   })
 })
 
+test('a release that waits to be published is not, by Ctrl-C', async () => {
+  expect((await agro('ingest', manifest, '--no-publish')).code).toBe(0)
+  await holder.query('begin; lock table publication in share row exclusive mode')
+  const publishing = startAgro(testDatabase, 'ingest', manifest)
+  const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+  await vi.waitUntil(async () => (await client.query(waits)).rowCount === 1, PATIENCE)
+  publishing.kill('SIGINT')
+  await vi.waitUntil(() => publishing.result.stderr.includes('Ending: '), PATIENCE)
+  await holder.query('commit')
+  const { code: exit, stdout } = await publishing.ended
+  expect([exit, stdout]).toEqual([130, ''])
+  const { rows: published } = await client.query('select from publication')
+  expect(published).toEqual([])
+})
+
+test('a copy that was loaded before there were checks is no reason not to load the data', async () => {
+  await agro('ingest', manifest, '--no-publish')
+  await client.query('update release set findings = null')
+  const { stdout } = await agro('ingest', manifest)
+  const second = code.replace('-v1', '-v2')
+  expect(stdout).toMatch(`${second} is published: ${TILES}`)
+  await agro('releases', 'delete', second, '--force', '--yes')
+})
+
 test('a load whose disk gets full ends with a sentence, and leaves nothing behind', async ({ skip }) => {
   const { rows: settings } = await client.query("select current_setting('data_directory') as folder")
   const disk = mountSmallDisk(settings[0].folder)
