@@ -111,7 +111,10 @@ async function checksumOf(
     const { origin: _, ...meaning } = layer
     const contents = await all(files.map(({ path }) => path))
     const [content, band] = contents.length === 1 ? [contents[0], bands[0]] : [[contents, pieces], bands]
-    const masks = masked ? ['masked', ...(await all(files.flatMap(({ maskPaths }) => maskPaths)))] : []
+    // Of several files, which mask is whose counts as well.
+    const ofMasks: string[][] = []
+    for (const { maskPaths } of masked ? files : []) ofMasks.push(await all(maskPaths))
+    const masks = masked ? ['masked', ...(ofMasks.length === 1 ? ofMasks.flat() : ofMasks)] : []
     hash.update(JSON.stringify([meaning, grid, content, band, fileNodata, ...masks]))
   }
   return hash.digest('hex')
