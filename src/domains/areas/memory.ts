@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { LRUCache } from 'lru-cache'
 import { LEVELS_BELOW } from '#schemas/areas.ts'
 import type { Database } from '#src/database/client.ts'
 import type { Tables } from '#src/database/tables.ts'
@@ -14,8 +15,18 @@ import {
 } from './queries.ts'
 import { type AreaSource, storedAreas } from './source.ts'
 
-/** Areas that a process keeps, of all levels. */
-const MOST_AREAS = 50_000
+/** What areas may take of the memory of a process. */
+interface AreaRoom {
+  /** Areas of one level that are read at once. */
+  areasOfLevel: number
+  /** Of all levels, about. */
+  bytes: number
+}
+
+const ROOM: AreaRoom = { areasOfLevel: 50_000, bytes: 32 * 2 ** 20 }
+
+/** What an area takes beside its texts, about. */
+const BYTES_OF_AREA = 300
 
 /** All areas of a level of a country, in the order of their codes. */
 interface Level {
@@ -41,10 +52,10 @@ export interface Waits {
 export function createAreaMemory(
   { reader, standsStill }: Pick<Database, 'reader' | 'standsStill'>,
   maxAgeMs: number,
-  mostAreas = MOST_AREAS,
+  room = ROOM,
 ): (waits: Waits) => AreaSource {
   const stored = storedAreas(reader)
-  const levels = createLevels(reader, mostAreas)
+  const levels = createLevels(reader, room)
   let latest: CountryWithSets[] | undefined
   const fresh = createFreshValue(async () => {
     latest = await listCountriesWithSets(reader)
@@ -92,9 +103,9 @@ export function createAreaMemory(
   }
 }
 
-/** Keeps levels, the oldest of which make room. */
-function createLevels(db: Kysely<Tables>, mostAreas: number) {
-  const levels = new Map<string, Level>()
+/** Keeps levels; those that were not asked for the longest make room. */
+function createLevels(db: Kysely<Tables>, { areasOfLevel, bytes }: AreaRoom) {
+  const levels = new LRUCache<string, Level>({ maxSize: bytes, sizeCalculation: sizeOf })
   const underWay = new Map<string, Promise<AreaRow[] | null>>()
 
   async function read(countryCode: string, level: number, version: string): Promise<AreaRow[] | null> {
@@ -103,7 +114,7 @@ function createLevels(db: Kysely<Tables>, mostAreas: number) {
       level,
       parent: null,
       after: null,
-      limit: mostAreas,
+      limit: areasOfLevel,
       geometry: 'none',
     } as const
     // Of one source: a replica may not have what the writer says is loaded.
@@ -111,22 +122,11 @@ function createLevels(db: Kysely<Tables>, mostAreas: number) {
       const found = await listAreas(source, filter)
       const countries = await listCountriesWithSets(source)
       if (versionOf(countries, countryCode, level) !== version) return null
-      const areas = found.at(-1)?.more ? null : found
-      keep(keyOf(countryCode, level), { version, areas })
+      const isKept = !found.at(-1)?.more && sizeOf({ version, areas: found }) <= bytes
+      const areas = isKept ? found : null
+      levels.set(keyOf(countryCode, level), { version, areas })
       return areas
     })
-  }
-
-  function keep(key: string, added: Level): void {
-    levels.delete(key)
-    levels.set(key, added)
-    let count = 0
-    for (const { areas } of levels.values()) count += areas?.length ?? 0
-    for (const [oldest, { areas }] of levels) {
-      if (count <= mostAreas) return
-      levels.delete(oldest)
-      count -= areas?.length ?? 0
-    }
   }
 
   return {
@@ -144,6 +144,16 @@ function createLevels(db: Kysely<Tables>, mostAreas: number) {
       return reading
     },
   }
+}
+
+/** About how many bytes a level takes. */
+function sizeOf({ version, areas }: Level): number {
+  let bytes = BYTES_OF_AREA + version.length
+  for (const area of areas ?? []) {
+    bytes += BYTES_OF_AREA
+    for (const value of Object.values(area)) if (typeof value === 'string') bytes += value.length
+  }
+  return bytes
 }
 
 function keyOf(countryCode: string, level: number): string {

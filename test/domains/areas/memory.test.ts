@@ -32,10 +32,11 @@ describe('areas from memory', () => {
 
   test.each([
     ['as many as there are', undefined],
-    ['none, since they are too many', 2],
-  ])('are those that the database has, page by page: %s', async (_, mostAreas) => {
+    ['none, since they are too many', { areasOfLevel: 2, bytes: 2 ** 20 }],
+    ['none, since they take too much', { areasOfLevel: 1000, bytes: 1000 }],
+  ])('are those that the database has, page by page: %s', async (_, room) => {
     const { database } = service
-    const memory = createAreaMemory(database, LONG_MS, mostAreas)(WAITS)
+    const memory = createAreaMemory(database, LONG_MS, room)(WAITS)
     const stored = storedAreas(database.reader)
     for (const countryCode of ['eth', 'gha', 'ken', 'rwa', 'xxx']) {
       for (const level of [1, 2, 3]) {
@@ -114,6 +115,26 @@ test.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')(
     expect(await memory.country('Kenya', 1)).toMatchObject({ code: 'ken', levels: [0, 1, 2, 3] })
     expect(await answered(memory, ofLevel(1))).toBe(known)
     await expect(memory.page(ofLevel(2))).rejects.toThrow()
+    await service.close()
+  },
+)
+
+test.skipIf(process.env.TEST_DATABASE_KIND === 'embedded')(
+  'where all levels have not enough room, those that are asked for stay and those that are not make room',
+  async () => {
+    const service = await createProxiedApp()
+    // For two of the three levels, whichever they are.
+    const memory = createAreaMemory(service.database, LONG_MS, { areasOfLevel: 100, bytes: 12_000 })(WAITS)
+    const pageOf = (countryCode: string) =>
+      memory.page({ countryCode, level: 1, parent: null, after: null, limit: 10, geometry: 'none' })
+    await pageOf('rwa')
+    await pageOf('gha')
+    await pageOf('rwa')
+    await pageOf('eth')
+    await service.proxy.cut()
+    expect(await pageOf('rwa')).not.toEqual([])
+    expect(await pageOf('eth')).not.toEqual([])
+    await expect(pageOf('gha')).rejects.toThrow()
     await service.close()
   },
 )
