@@ -1,7 +1,9 @@
 import { Command } from 'commander'
+import type { Database } from '#src/database/client.ts'
 import type { CheckName } from '#src/database/findings.ts'
 import { inTransaction } from '#src/database/transaction.ts'
 import { deleteRelease, listReleases, type ReleaseRow } from '#src/domains/releases/queries.ts'
+import { isFirst, withdrawRelease } from '#src/domains/releases/withdrawal-queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { refusingChecks } from '#src/ingest/checks/judgement.ts'
 import { rollBackChecked } from '#src/ingest/publish.ts'
@@ -86,11 +88,15 @@ withExamples(
 
 const rollback = releasesCommand
   .command('rollback <release>')
-  .description('Publish again what a published release took the place of; done again, it returns.')
+  .description(
+    'Publish again what a published release took the place of; done again, it returns. The first one is withdrawn.',
+  )
   .addOption(allowOption())
+  .option(...YES_OPTION)
   .option(...JSON_OPTION)
-  .action((code: string, options: PublishOptions) =>
+  .action((code: string, options: PublishOptions & Consent) =>
     withDatabase(async ({ writer }) => {
+      if (await isFirst(writer, code)) return withdraw(writer, code, options)
       const done = await inTransaction(writer, (trx) => rollBackChecked(trx, code, options))
       tellPublishing(
         done,
@@ -101,6 +107,16 @@ const rollback = releasesCommand
     }),
   )
 withExamples(rollback, 'agro releases rollback yield-eth-wheat-2026-08-v2')
+
+/** Takes a release back that nothing was published before. */
+async function withdraw(writer: Database['writer'], code: string, options: Output & Consent): Promise<void> {
+  await confirm(
+    `This withdraws ${code}: nothing is there that it took the place of, so its series has no release then`,
+    options,
+  )
+  await inTransaction(writer, (trx) => withdrawRelease(trx, code))
+  print(options, { published: null, replaced: code, findings: [] }, `${code} is withdrawn.`)
+}
 
 interface PublishOptions extends Output {
   allow: CheckName[]

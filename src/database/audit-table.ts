@@ -28,6 +28,7 @@ export const AUDIT_KINDS = {
   key_deleted: 'a key was deleted',
   keys_ended: 'all keys of an account ended with its password',
   release_published: 'a release was published',
+  release_withdrawn: 'a release was withdrawn',
   release_deleted: 'a release was deleted',
   boundaries_loaded: 'boundaries were loaded',
   reference_changed: 'countries, crops or plausible ranges were changed',

@@ -41,10 +41,11 @@ describe.each(commands)('agro $path', ({ path, command }) => {
   })
 })
 
-test('what destroys for good asks first', () => {
+test('what destroys for good, or takes answers away, asks first', () => {
   const asking = commands.filter(({ command }) => command.options.some(({ long }) => long === '--yes'))
   expect(asking.map(({ path }) => path.join(' '))).toEqual([
     'releases prune',
+    'releases rollback',
     'releases delete',
     'countries remove',
     'crops remove',

@@ -101,7 +101,7 @@ describe('rolling back', () => {
   test('of the first release is refused', async () => {
     const { code } = await operator.load({ forecastPeriod: '2032-02-01' })
     await expect(operator.rollback(code)).rejects.toThrow(
-      `Nothing was published before ${code}; to withdraw it, delete it with --force.`,
+      `Nothing was published before ${code}: \`agro releases rollback\` withdraws it.`,
     )
   })
 

@@ -153,7 +153,7 @@ export async function findPrevious(trx: Transaction<Tables>, code: string): Prom
   if (!release.publishedAt)
     throw new OperatorError(`${code} is not published: there is nothing to roll back.`)
   if (!publication) {
-    throw new OperatorError(`Nothing was published before ${code}; to withdraw it, delete it with --force.`)
+    throw new OperatorError(`Nothing was published before ${code}: \`agro releases rollback\` withdraws it.`)
   }
   return publication.previous
 }
