@@ -5,7 +5,7 @@ import { endWaits } from '#test/domains/auth/mails.ts'
 import { beginTwoFactor, codeNow, turnOn } from '#test/domains/auth/two-factor.ts'
 import type { TestApp } from './app.ts'
 import type { Document, Operation } from './document.ts'
-import { logIn, newPerson } from './people.ts'
+import { logIn, makeAdmin, newPerson } from './people.ts'
 
 /** A request that the document shows. */
 export interface Example {
@@ -18,7 +18,7 @@ export interface Example {
 /** What of the document may be sent: the examples of the bodies' components, and the parameters' own. */
 export function examplesOf(document: Document, operation: Operation): Example[] {
   const query = (operation.parameters ?? [])
-    .filter((parameter) => parameter.example !== undefined)
+    .filter((parameter) => parameter.in === 'query' && parameter.example !== undefined)
     .map(({ name, example }) => `${name}=${encodeURIComponent(String(example))}`)
     .join('&')
   const bodies = Object.entries(operation.requestBody?.content ?? {}).flatMap(([mediaType, { schema }]) => {
@@ -67,6 +67,12 @@ export async function asSomebody(
   if (security?.length === 0) return { url: path, headers: {}, payload: body }
   const person = await newPerson(service.app)
   const { headers, email } = person
+  if (operationId === 'compareReleases') {
+    await makeAdmin({ ...service, person })
+    const { writer } = service.database
+    const { code } = await writer.selectFrom('release').select('code').executeTakeFirstOrThrow()
+    return { url: path.replaceAll(/\{[ab]\}/g, code), headers, payload: body }
+  }
   if (operationId === 'confirmTwoFactor') {
     const totp = codeNow(await beginTwoFactor(service.app, person))
     return { url: path, headers, payload: { totp } }
