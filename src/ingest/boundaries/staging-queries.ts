@@ -21,7 +21,7 @@ export interface Finding {
   reason: string
 }
 
-/** Bytes of geometry that go to the database in one statement. */
+/** Bytes of texts and geometry that go to the database in one statement. */
 const BATCH_BYTES = 1024 * 1024
 
 /** Smaller ones are left over from clipping: the smallest real areas are city quarters. */
@@ -54,7 +54,7 @@ export async function stageAreas(
   let count = 0
   for await (const area of areas) {
     batch.push(area)
-    bytes += area.wkb.length
+    bytes += bytesOf(area)
     count++
     if (bytes < BATCH_BYTES) continue
     await insertStaged(trx, batch)
@@ -65,6 +65,10 @@ export async function stageAreas(
   // A temporary table is never analysed by itself, and nothing is on the embedded database.
   await sql`analyze staged_area`.execute(trx)
   return count
+}
+
+function bytesOf({ wkb, ...texts }: StagedArea): number {
+  return Object.values(texts).reduce((sum, text) => sum + Buffer.byteLength(text ?? ''), wkb.length)
 }
 
 async function insertStaged(trx: Transaction<Tables>, areas: StagedArea[]): Promise<void> {

@@ -6,6 +6,7 @@ import { deflatedZeros, zipOfPacked } from '#test/ingest/bombs.ts'
 import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
 import { measureAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { geoPackageOf, rowOf, varint } from '#test/setup/geopackage.ts'
 import { type ShapeRecord, shapefileParts, writeShapefile, zipOf } from '#test/setup/shapefile.ts'
 
 /** What a command may take, whatever it is given. */
@@ -125,6 +126,32 @@ const BOMBS: [what: string, write: () => Promise<string>, says: string | RegExp]
     'areas.gpkg is not a GeoPackage that can be read: feature 2: it has more than 500000 positions and rings.\n',
   ],
   [
+    'a GeoPackage with a row of 20 million values',
+    () => {
+      const [length, values] = [varint(20e6 + 4), Buffer.alloc(20e6, 12)]
+      const sql = 'CREATE TABLE areas (geom BLOB, code TEXT, name TEXT)'
+      return boundaryFile(geoPackageOf({ sql, rows: [Buffer.concat([length, values])] }), 'areas.gpkg')
+    },
+    'areas.gpkg is not a GeoPackage that can be read: feature 1: its geometry is damaged.\n',
+  ],
+  [
+    'a GeoPackage of 200,000 columns',
+    () => {
+      const sql = `CREATE TABLE areas (geom${',c'.repeat(200_000)})`
+      return boundaryFile(geoPackageOf({ sql, rows: Array(30).fill(rowOf([null])) }), 'areas.gpkg')
+    },
+    'areas.gpkg is not a GeoPackage that can be read: its table areas cannot be read: it has more than 2000 columns.\n',
+  ],
+  [
+    'a GeoPackage whose page names a row of 30 kB 15,000 times',
+    () => {
+      const sql = 'CREATE TABLE areas (geom BLOB, code TEXT, name TEXT)'
+      const rows = [rowOf([null, 'A', 'x'.repeat(30_000)])]
+      return boundaryFile(geoPackageOf({ sql, rows, times: 15_000 }), 'areas.gpkg')
+    },
+    'areas.gpkg is not a GeoPackage that can be read: rows of page 3 overlap.\n',
+  ],
+  [
     'GeoJSON of a million lists in each other',
     () => withCoordinates('['.repeat(1e6)),
     'Feature 1 of areas.geojson has more than 500000 lists and objects, positions among them: at most so many are read of one.\n',
@@ -155,8 +182,8 @@ describe('agro boundaries takes 512 MiB at most', () => {
 
   async function load(path: string) {
     const done = await measureAgro(testDatabase, 'boundaries', path, '--country', 'eth', '--level', '1')
-    // A slow machine is told every ten seconds that it goes on.
-    return { ...done, stderr: done.stderr.replaceAll(/^loading boundaries: \d+ s\n/gm, '') }
+    // A slow machine is told every few seconds that it goes on.
+    return { ...done, stderr: done.stderr.replaceAll(/^\w+ boundaries: \d+ [s%]\n/gm, '') }
   }
 
   test.each(BOMBS)('and refuses %s', async (_, write, says) => {

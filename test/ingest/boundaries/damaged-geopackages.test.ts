@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { OperatorError } from '#src/errors.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import { boundaryFile } from '#test/setup/boundaries.ts'
+import { geoPackageOf, rowOf } from '#test/setup/geopackage.ts'
 
 const FOLDER = join(import.meta.dirname, '../../fixtures/boundaries')
 const ROWS = await readFile(join(FOLDER, 'rows.gpkg'))
@@ -13,6 +14,11 @@ const SHAPES = await readFile(join(FOLDER, 'shapes.gpkg'))
 /** Both files have pages of this size. */
 const PAGE_BYTES = 512
 const INTERIOR = 0x05
+
+/** A statement that makes a table of so many columns. */
+function tableOf(columns: number): string {
+  return `CREATE TABLE areas (geom BLOB${Array.from({ length: columns - 1 }, (_, index) => `, c${index}`).join('')})`
+}
 
 async function countFeatures(bytes: Buffer): Promise<number> {
   const file = await openBoundaryFile(await boundaryFile(bytes, 'areas.gpkg'), { level: 1 })
@@ -68,10 +74,25 @@ describe('a GeoPackage', () => {
         }),
       'its pages go in circles',
     ],
+    [
+      'with a table of 2,001 columns',
+      () => geoPackageOf({ sql: tableOf(2001), rows: [rowOf([null])] }),
+      'its table areas cannot be read: it has more than 2000 columns',
+    ],
+    [
+      'whose page names one row many times',
+      () => geoPackageOf({ sql: tableOf(2), rows: [rowOf([null, 'x'.repeat(30_000)])], times: 15_000 }),
+      'rows of page 3 overlap',
+    ],
   ])('%s is refused', async (_, bytes, says) => {
     await expect(countFeatures(bytes())).rejects.toThrow(
       new OperatorError(`areas.gpkg is not a GeoPackage that can be read: ${says}.`),
     )
+  })
+
+  test('with a table of 2,000 columns is read', async () => {
+    const row = [null, ...Array<string>(1999).fill('x')]
+    expect(await countFeatures(geoPackageOf({ sql: tableOf(2000), rows: [rowOf(row), rowOf(row)] }))).toBe(2)
   })
 
   test('with any bytes changed is read or refused in a sentence', async () => {

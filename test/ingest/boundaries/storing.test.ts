@@ -1,6 +1,9 @@
 // Runs on a server alone: the statements are those of every load, and the embedded database takes long for so many positions.
+import type { KyselyPlugin } from 'kysely'
 import { expect, test } from 'vitest'
-import { boundaryFile, feature, loadFile } from '#test/setup/boundaries.ts'
+import { shapeOf } from '#src/ingest/boundaries/geometry.ts'
+import { type StagedArea, stageAreas } from '#src/ingest/boundaries/staging-queries.ts'
+import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { openTestDatabase } from '#test/setup/database.ts'
 
 /** A round area of so many positions. */
@@ -32,4 +35,27 @@ test('large areas are stored part by part, and the operator is told how far it i
   expect(rows).toEqual(
     ['A', 'B', 'C', 'D'].map((code) => ({ code, pieces: expect.any(Number), covered: '1.000000000' })),
   )
+})
+
+test('areas with long texts go to the database in several statements, as those with large geometries do', async () => {
+  const opened = await openTestDatabase('empty')
+  const { wkb } = shapeOf(rectangle(37, 8, 38, 9)) as { wkb: Buffer }
+  async function* areas(): AsyncGenerator<StagedArea> {
+    for (const code of ['A', 'B', 'C', 'D', 'E']) {
+      yield { origin: code, code, name: 'é'.repeat(300_000), parentCode: null, wkb }
+    }
+  }
+  let inserts = 0
+  const counting: KyselyPlugin = {
+    transformQuery({ node }) {
+      if (JSON.stringify(node).includes('insert into staged_area')) inserts++
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  }
+  const transaction = opened.database.writer.withPlugin(counting).transaction()
+  const count = await transaction.execute((trx) => stageAreas(trx, areas()))
+  await opened.close()
+  // A MiB is full with the second area, and with the fourth.
+  expect({ count, inserts }).toEqual({ count: 5, inserts: 3 })
 })

@@ -21,6 +21,11 @@ export interface Cell {
   payload: Buffer
 }
 
+/** A row, and how many bytes of its page are its own. */
+interface PlacedCell extends Cell {
+  pageBytes: number
+}
+
 /** Which pages of a table have been read: a bit for each of the file. A page is of one table, once. */
 type PagesRead = Uint8Array
 
@@ -29,7 +34,7 @@ type PagesRead = Uint8Array
  *
  * @param root the page on which the table begins
  * @param maxBytes of a row
- * @throws {Error} where a page is damaged, pages go in circles, or a row is too large
+ * @throws {Error} where a page is damaged, pages go in circles, rows overlap, or one is too large
  */
 export async function* cellsOf(file: SqliteFile, root: number, maxBytes: number): AsyncGenerator<Cell> {
   yield* cellsBelow(file, root, maxBytes, new Uint8Array((file.pageCount >> 3) + 1), 1)
@@ -50,11 +55,17 @@ async function* cellsBelow(
   const count = page.readUInt16BE(start + 3)
   const pointers = start + (kind === LEAF ? LEAF_HEADER_BYTES : INTERIOR_HEADER_BYTES)
   if (pointers + 2 * count > file.usableBytes) throw damaged(number)
+  let free = file.usableBytes - pointers - 2 * count
   for (let index = 0; index < count; index++) {
     const at = page.readUInt16BE(pointers + 2 * index)
     if (at + POINTER_BYTES > file.usableBytes) throw damaged(number)
-    if (kind === LEAF) yield await cellAt(file, page, number, at, maxBytes, read)
-    else yield* cellsBelow(file, page.readUInt32BE(at), maxBytes, read, depth + 1)
+    if (kind === LEAF) {
+      const { pageBytes, ...cell } = await cellAt(file, page, number, at, maxBytes, read)
+      free -= pageBytes
+      // A small file would have rows without end, were many of its pointers to name the same bytes.
+      if (free < 0) throw new Error(`rows of page ${number} overlap`)
+      yield cell
+    } else yield* cellsBelow(file, page.readUInt32BE(at), maxBytes, read, depth + 1)
   }
   if (kind === INTERIOR) {
     yield* cellsBelow(file, page.readUInt32BE(pointers - POINTER_BYTES), maxBytes, read, depth + 1)
@@ -76,7 +87,7 @@ async function cellAt(
   at: number,
   maxBytes: number,
   read: PagesRead,
-): Promise<Cell> {
+): Promise<PlacedCell> {
   const [length, afterLength] = readVarint(page, at)
   const [rowid, start] = readVarint(page, afterLength)
   if (length > maxBytes) {
@@ -84,8 +95,9 @@ async function cellAt(
   }
   const local = localBytes(length, file.usableBytes)
   const end = start + local
-  if (end + (local < length ? POINTER_BYTES : 0) > file.usableBytes) throw damaged(number)
-  if (local === length) return { rowid, payload: page.subarray(start, end) }
+  const pageBytes = end + (local < length ? POINTER_BYTES : 0) - at
+  if (at + pageBytes > file.usableBytes) throw damaged(number)
+  if (local === length) return { rowid, payload: page.subarray(start, end), pageBytes }
   const parts = [page.subarray(start, end)]
   let missing = length - local
   let next = page.readUInt32BE(end)
@@ -96,7 +108,7 @@ async function cellAt(
     missing -= part.length
     next = overflow.readUInt32BE(0)
   }
-  return { rowid, payload: Buffer.concat(parts, length) }
+  return { rowid, payload: Buffer.concat(parts, length), pageBytes }
 }
 
 /** How much of a row is on its own page; the rest is on pages that follow each other. */

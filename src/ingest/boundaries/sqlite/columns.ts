@@ -13,6 +13,9 @@ interface Token {
 
 const CLOSING: Record<string, string> = { '"': '"', "'": "'", '`': '`', '[': ']' }
 
+/** Columns of a table: SQLite itself makes no more. */
+const MAX_COLUMNS = 2000
+
 /** What begins a constraint of the table, and ends its columns. */
 const CONSTRAINTS = ['CONSTRAINT', 'PRIMARY', 'UNIQUE', 'CHECK', 'FOREIGN']
 
@@ -34,6 +37,7 @@ export function columnsOf(sql: string): Column[] {
     } else if (depth === 0 || (depth === 1 && mark === ',')) {
       const column = columnOf(definition)
       if (column) columns.push(column)
+      if (columns.length > MAX_COLUMNS) throw new Error(`it has more than ${MAX_COLUMNS} columns`)
       definition = []
     } else if (depth === 1) definition.push(token)
   }

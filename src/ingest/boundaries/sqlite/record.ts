@@ -14,14 +14,15 @@ const FIRST_LENGTH = 12
 /**
  * The values of a row, column by column; columns that were added to a table later may be missing.
  *
+ * @param columns how many the table has: what a row says beyond them is nobody's
  * @throws {Error} where it is damaged
  */
-export function valuesOf(payload: Buffer, decode: (bytes: Buffer) => string): Value[] {
+export function valuesOf(payload: Buffer, columns: number, decode: (bytes: Buffer) => string): Value[] {
   const [headerBytes, first] = readVarint(payload, 0)
   if (headerBytes > payload.length) throw new Error('a row is damaged')
   const values: Value[] = []
   let at = headerBytes
-  for (let header = first; header < headerBytes; ) {
+  for (let header = first; header < headerBytes && values.length < columns; ) {
     const [type, next] = readVarint(payload, header)
     const end = at + bytesOf(type)
     if (end > payload.length) throw new Error('a row is damaged')

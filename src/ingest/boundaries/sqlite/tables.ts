@@ -44,7 +44,7 @@ async function tableNamed(file: SqliteFile, wanted: string): Promise<{ root: num
 }
 
 function rowOf(file: SqliteFile, { rowid, payload }: Cell, columns: Column[]): Row {
-  const values = valuesOf(payload, file.decode)
+  const values = valuesOf(payload, columns.length, file.decode)
   return Object.fromEntries(
     columns.map(({ name, isRowid }, index) => [name, isRowid ? rowid : (values[index] ?? null)]),
   )
