@@ -1,6 +1,7 @@
 import { OperatorError } from '#src/errors.ts'
 import { codePageOfDriver, type Encoding, encodingNamed, encodingOfPage, UTF_8 } from './code-pages.ts'
 import type { Texts } from './dbf.ts'
+import type { Reading } from './feature.ts'
 
 /** Examples for sentences. */
 const EXAMPLES = 'utf-8, windows-1252 or 850'
@@ -14,6 +15,12 @@ export function givenEncoding(label: string): Encoding {
   const encoding = encodingNamed(label.trim())
   if (encoding) return encoding
   throw new OperatorError(`--encoding must be an encoding that is known, such as ${EXAMPLES}, not ${label}.`)
+}
+
+/** @throws {OperatorError} where an encoding is given for a file whose kind has but one */
+export function refuseEncoding(name: string, { encoding }: Reading): void {
+  if (encoding === undefined) return
+  throw new OperatorError(`${name} says what its texts are in: --encoding is for shapefiles.`)
 }
 
 /**

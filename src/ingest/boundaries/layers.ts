@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
 import type { Reading } from './feature.ts'
 import { someOf } from './parents.ts'
@@ -9,10 +10,14 @@ import { someOf } from './parents.ts'
  */
 export function chooseLayer(file: string, layers: string[], { level, layer: wanted }: Reading): string {
   if (wanted !== undefined) {
-    const found =
-      layers.find((layer) => layer === wanted) ??
-      layers.find((layer) => layer.toLowerCase() === wanted.toLowerCase())
-    if (found !== undefined) return found
+    const alike = layers.filter((layer) => layer.toLowerCase() === wanted.toLowerCase())
+    const found = alike.find((layer) => layer === wanted) ?? alike[0]
+    if (found === wanted || alike.length === 1) return found as string
+    if (alike.length > 1) {
+      throw new OperatorError(
+        `${file} has several layers that ${wanted} may mean (--layer): ${someOf(alike)}.`,
+      )
+    }
     throw new OperatorError(`${file} has no layer ${wanted} (--layer); it has ${someOf(layers)}.`)
   }
   if (layers.length === 1) return layers[0] as string
@@ -27,7 +32,10 @@ export function chooseLayer(file: string, layers: string[], { level, layer: want
   )
 }
 
-/** As publishers name them: eth_admbnda_adm2_2021, geoBoundaries-ETH-ADM2, ADM_2, admin2, gadm41_ETH_2, GAUL_2024_L2. */
+/**
+ * As publishers name them: eth_admbnda_adm2_2021, geoBoundaries-ETH-ADM2, ADM_2, admin2, gadm41_ETH_2, GAUL_2024_L2.
+ * Where files of an archive need their paths, the folders say nothing of the level.
+ */
 function isOfLevel(layer: string, level: number): boolean {
-  return new RegExp(`(?:adm(?:in)?_?|^gadm.*_|_L)${level}(?!\\d)`, 'i').test(layer)
+  return new RegExp(`(?:adm(?:in)?_?|^gadm.*_|_L)${level}(?!\\d)`, 'i').test(basename(layer))
 }

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
+import { refuseEncoding } from './encoding.ts'
 import type { FeatureFile, Reading } from './feature.ts'
 import { geoJsonFile } from './geojson.ts'
 import { geoPackage } from './geopackage.ts'
@@ -9,7 +10,7 @@ import { zippedFile } from './zipped.ts'
 
 /** Endings of files that may have several layers. */
 const LAYERED = ['.gpkg', '.zip']
-/** Endings of files whose texts may be in any encoding. */
+/** Endings of files whose texts may be in any encoding; of an archive, those of its shapefiles. */
 const ENCODED = ['.shp', '.zip']
 
 /**
@@ -29,9 +30,7 @@ export async function openBoundaryFile(path: string, reading: Reading): Promise<
   if (reading.layer !== undefined && !LAYERED.includes(ending)) {
     throw new OperatorError(`${path} has no layers: --layer is for GeoPackages and archives.`)
   }
-  if (reading.encoding !== undefined && !ENCODED.includes(ending)) {
-    throw new OperatorError(`${path} says what its texts are in: --encoding is for shapefiles.`)
-  }
+  if (!ENCODED.includes(ending)) refuseEncoding(path, reading)
   switch (ending) {
     case '.geojson':
     case '.json':

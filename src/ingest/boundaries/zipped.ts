@@ -2,6 +2,7 @@ import { basename, extname } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
 import { openArchive } from '../archive.ts'
+import { refuseEncoding } from './encoding.ts'
 import type { FeatureFile, Reading } from './feature.ts'
 import { geoJsonFeatures } from './geojson.ts'
 import { chooseLayer } from './layers.ts'
@@ -25,7 +26,10 @@ export function zippedFile(path: string, reading: Reading): FeatureFile {
         if (partOf(chosen) === 'shp') {
           const files = archive.names.filter((other) => stemOf(other) === stemOf(chosen))
           yield* shapefileFeatures(entry, partsOf(files, archive.open), reading, noted)
-        } else yield* geoJsonFeatures(entry, await archive.open(chosen))
+        } else {
+          refuseEncoding(entry, reading)
+          yield* geoJsonFeatures(entry, await archive.open(chosen))
+        }
       } catch (error) {
         if (error instanceof OperatorError) throw error
         throw new OperatorError(`${name} cannot be unpacked: ${messageOf(error)}.`)
@@ -44,7 +48,7 @@ function chooseEntry(name: string, entries: string[], reading: Reading): string 
   // The same areas may be there in several forms.
   const files = shapefiles.length > 0 ? shapefiles : named(['.geojson', '.json'])
   if (files.length > 0) {
-    const layers = files.map((file) => stemOf(basename(file)))
+    const layers = layersOf(files)
     return files[layers.indexOf(chooseLayer(name, layers, reading))] as string
   }
   if (named(['.gpkg']).length > 0) {
@@ -53,4 +57,10 @@ function chooseEntry(name: string, entries: string[], reading: Reading): string 
     )
   }
   throw new OperatorError(`${name} holds no shapefile and no GeoJSON.`)
+}
+
+/** What files are called as layers: by their names without endings or, where some share those, by their paths. */
+function layersOf(files: string[]): string[] {
+  const forms = [files.map((file) => stemOf(basename(file))), files.map(stemOf)]
+  return forms.find((names) => new Set(names).size === names.length) ?? files
 }

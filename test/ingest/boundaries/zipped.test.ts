@@ -51,6 +51,44 @@ test('of the same areas as a shapefile and as GeoJSON the shapefile is read, as 
   expect(await namesIn(path)).toEqual(['shape'])
 })
 
+test('of files with the same name in several folders the one whose path is named is read', async () => {
+  const path = await archive({ 'north/adm1.json': collection('N'), 'south/adm1.json': collection('S') })
+  const which = 'give --layer, one of north/adm1, south/adm1.'
+  await expect(namesIn(path)).rejects.toThrow(
+    `areas.zip has several layers, and it is not clear which one is of level 1: ${which}`,
+  )
+  expect(await namesIn(path, { layer: 'south/adm1' })).toEqual(['S'])
+  expect(await namesIn(path, { layer: 'North/ADM1' })).toEqual(['N'])
+  await expect(namesIn(path, { layer: 'adm1' })).rejects.toThrow(
+    'areas.zip has no layer adm1 (--layer); it has north/adm1, south/adm1.',
+  )
+})
+
+test('of files that differ by their folder the level is that of their name, not of the folder', async () => {
+  const path = await archive({
+    'adm2/eth_adm1.json': collection('region'),
+    'adm2/old/eth_adm1.json': collection('old region'),
+    'adm2/eth_adm2.json': collection('zone'),
+  })
+  expect(await namesIn(path, { level: 2 })).toEqual(['zone'])
+})
+
+test('of files with the same name and several endings the one whose ending is named is read', async () => {
+  const path = await archive({ 'a.json': collection('J'), 'a.geojson': collection('G') })
+  await expect(namesIn(path, { layer: 'a' })).rejects.toThrow(
+    'areas.zip has no layer a (--layer); it has a.json, a.geojson.',
+  )
+  expect(await namesIn(path, { layer: 'a.geojson' })).toEqual(['G'])
+})
+
+test('of files whose names differ in their capitals the one that is named letter by letter is read', async () => {
+  const path = await archive({ 'Areas.json': collection('A'), 'areas.json': collection('a') })
+  expect(await namesIn(path, { layer: 'areas' })).toEqual(['a'])
+  await expect(namesIn(path, { layer: 'AREAS' })).rejects.toThrow(
+    'areas.zip has several layers that AREAS may mean (--layer): Areas, areas.',
+  )
+})
+
 test.each<[what: string, write: () => Promise<string>, says: string | RegExp]>([
   [
     'with a GeoPackage alone',
@@ -79,6 +117,9 @@ test('an option that a kind of file has no use for is refused', async () => {
   await expect(namesIn(path, { encoding: givenEncoding('1252') })).rejects.toThrow(
     `${path} says what its texts are in: --encoding is for shapefiles.`,
   )
+  await expect(
+    namesIn(await archive({ 'a.json': collection('x') }), { encoding: givenEncoding('1252') }),
+  ).rejects.toThrow('areas.zip/a.json says what its texts are in: --encoding is for shapefiles.')
   const parts = shapefileParts([{ properties: { NAME: 'S' }, ring: null }])
   const zipped = await boundaryFile(zipOf({ a: parts }), 'a.zip')
   expect(await namesIn(zipped, { encoding: givenEncoding('1252') })).toEqual(['S'])
