@@ -6,6 +6,7 @@ import { OperatorError } from '#src/errors.ts'
 import type { RawFeature } from '#src/ingest/boundaries/feature.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
 import { boundaryFile } from '#test/setup/boundaries.ts'
+import { geoPackageOf, rowOf } from '#test/setup/geopackage.ts'
 
 const FOLDER = join(import.meta.dirname, '../../fixtures/boundaries')
 
@@ -103,4 +104,51 @@ test('a GeoPackage that a program still writes to is refused', async () => {
   await expect(read(path)).rejects.toThrow(
     'open.gpkg is not complete without open.gpkg-wal: close the programs that have it open, or copy it with `ogr2ogr OUT.gpkg open.gpkg`.',
   )
+})
+
+/** The properties of the only feature of a table. */
+async function propertiesIn(columns: string, row: Parameters<typeof rowOf>[0]): Promise<unknown> {
+  const bytes = geoPackageOf({ sql: `CREATE TABLE areas (geom BLOB, ${columns})`, rows: [rowOf(row)] })
+  return (await read(await boundaryFile(bytes, 'areas.gpkg')))[0]?.properties
+}
+
+/** What SQLite reads where `ALTER TABLE ADD COLUMN added` had this behind it. */
+test.each<[behind: string, value: unknown]>([
+  ['', null],
+  ['DEFAULT NULL', null],
+  ["NOT NULL DEFAULT 'it''s'", "it's"],
+  ['DEFAULT "quoted"', 'quoted'],
+  ['DEFAULT -1.5', -1.5],
+  ['DEFAULT + 5', 5],
+  ['DEFAULT - 5', -5],
+])('a row from before a column was added has its default: %s', async (behind, value) => {
+  expect(await propertiesIn(`code TEXT, added ${behind}`, [null, 'A'])).toEqual({ code: 'A', added: value })
+  expect(await propertiesIn(`code TEXT, added ${behind}`, [null, 'A', 'B'])).toEqual({
+    code: 'A',
+    added: 'B',
+  })
+})
+
+test.each(["x'00'", '(1)', 'unquoted', '1.2.3'])(
+  'a row is refused that lacks a column whose default is not read: %s',
+  async (value) => {
+    await expect(propertiesIn(`code TEXT, added TEXT DEFAULT ${value}`, [null, 'A'])).rejects.toThrow(
+      'areas.gpkg is not a GeoPackage that can be read: its areas has rows from before column added, whose default is not read: `ogr2ogr` writes it into them.',
+    )
+    expect(await propertiesIn(`added TEXT DEFAULT ${value}`, [null, 'A'])).toEqual({ added: 'A' })
+  },
+)
+
+/** The first row has the id 1, which is not stored where it is a column. */
+test.each<[columns: string, fid: number | null]>([
+  ['fid INTEGER PRIMARY KEY', 1],
+  ['fid INTEGER, code TEXT, PRIMARY KEY (fid)', 1],
+  ['fid INTEGER, code TEXT, CONSTRAINT "key" PRIMARY KEY ("FID" DESC)', 1],
+  ['fid INTEGER, code TEXT, UNIQUE (code), PRIMARY KEY (fid AUTOINCREMENT)', 1],
+  ['fid INTEGER PRIMARY KEY DESC', null],
+  ['fid INT, code TEXT, PRIMARY KEY (fid)', null],
+  ['fid INTEGER, code TEXT, PRIMARY KEY (fid, code)', null],
+  ['fid INTEGER, code TEXT, UNIQUE (fid)', null],
+])('a column is the id of its rows where it is one to SQLite: %s', async (columns, fid) => {
+  expect(await propertiesIn(columns, [null, null, 'A'])).toMatchObject({ fid })
 })

@@ -11,6 +11,7 @@ const SCHEMA_PAGE = 1
 const SCHEMA_COLUMNS = ['type', 'name', 'tbl_name', 'rootpage', 'sql'].map((name) => ({
   name,
   isRowid: false,
+  missing: null,
 }))
 
 /** A statement that makes a table: 2,000 columns, the most that there are, take some 100 kB. */
@@ -24,12 +25,12 @@ const MAX_SCHEMA_BYTES = 2 ** 20
  */
 export async function* rowsOf(file: SqliteFile, table: string, maxBytes: number): AsyncGenerator<Row> {
   const { root, columns } = await tableNamed(file, table)
-  for await (const cell of cellsOf(file, root, maxBytes)) yield rowOf(file, cell, columns)
+  for await (const cell of cellsOf(file, root, maxBytes)) yield rowOf(file, table, cell, columns)
 }
 
 async function tableNamed(file: SqliteFile, wanted: string): Promise<{ root: number; columns: Column[] }> {
   for await (const cell of cellsOf(file, SCHEMA_PAGE, MAX_SCHEMA_BYTES)) {
-    const { type, name, rootpage, sql } = rowOf(file, cell, SCHEMA_COLUMNS)
+    const { type, name, rootpage, sql } = rowOf(file, 'sqlite_schema', cell, SCHEMA_COLUMNS)
     if (String(name).toLowerCase() !== wanted.toLowerCase() || (type !== 'table' && type !== 'view')) continue
     // A view has no rows of its own, and a virtual table has them elsewhere.
     if (typeof rootpage !== 'number' || rootpage === 0)
@@ -43,9 +44,15 @@ async function tableNamed(file: SqliteFile, wanted: string): Promise<{ root: num
   throw new Error(`it has no table ${wanted}`)
 }
 
-function rowOf(file: SqliteFile, { rowid, payload }: Cell, columns: Column[]): Row {
+function rowOf(file: SqliteFile, table: string, { rowid, payload }: Cell, columns: Column[]): Row {
   const values = valuesOf(payload, columns.length, file.decode)
   return Object.fromEntries(
-    columns.map(({ name, isRowid }, index) => [name, isRowid ? rowid : (values[index] ?? null)]),
+    columns.map(({ name, isRowid, missing }, index) => {
+      const value = isRowid ? rowid : index < values.length ? values[index] : missing
+      if (value !== undefined) return [name, value]
+      throw new Error(
+        `its ${table} has rows from before column ${name}, whose default is not read: \`ogr2ogr\` writes it into them`,
+      )
+    }),
   )
 }
