@@ -1,4 +1,5 @@
 import type { CrsText } from '#src/database/crs.ts'
+import { hasRotatedPole } from '../rotated-pole.ts'
 
 /** The CRS that a GeoTIFF names, describes or leaves out. */
 export type FileCrs =
@@ -18,9 +19,6 @@ const PROJECTED_WKT = /^(PROJCS|PROJCRS|PROJECTEDCRS)\s*\[/i
 /** What is around another CRS, with heights or a transformation; what it is around decides. */
 const WRAPPED_WKT = /^(BOUNDCRS|COMPD_CS|COMPOUNDCRS)\s*\[/i
 const AROUND_PROJECTED = /\b(PROJCS|PROJCRS|PROJECTEDCRS)\s*\[/i
-/** A pole that is elsewhere: as PROJ says it, also inside of WKT, and as WKT 2 does. */
-const ROTATED_POLE =
-  /\+proj=ob_tran\b.*\+o_proj=(?:longlat|latlong|latlon|lonlat)\b|\+o_proj=(?:longlat|latlong|latlon|lonlat)\b.*\+proj=ob_tran\b|^(?:GEOGCRS|GEODCRS|GEODETICCRS|GEOGRAPHICCRS)\b.*\bDERIVINGCONVERSION\s*\[/is
 const QUOTED = /"[^"]*"/g
 const CODE = /^(EPSG|ESRI):(\d{1,9})$/i
 
@@ -39,7 +37,7 @@ export function crsOfText(text: string): FileCrs | undefined {
   const trimmed = text.trim()
   const code = CODE.exec(trimmed)?.[2] ?? (isWkt(trimmed) ? OUTER_CODE.exec(trimmed)?.[1] : undefined)
   if (code) return { kind: 'epsg', code: Number(code) }
-  if (ROTATED_POLE.test(trimmed)) return { kind: 'rotated-pole' }
+  if (hasRotatedPole(trimmed)) return { kind: 'rotated-pole' }
   if (WGS84_WKT.test(trimmed)) return { kind: 'epsg', code: 4326 }
   if (isWkt(trimmed)) return crsOfWkt(trimmed)
   return /^\+proj=\w/.test(trimmed)
