@@ -34,8 +34,11 @@ export async function* recordsIn(file: ByteReader, decode: Decode): AsyncGenerat
   }
 }
 
-/** What the bytes of all texts of a file are. */
-export type Texts = 'ASCII' | 'UTF-8' | 'other'
+/**
+ * What the bytes of all texts of a file are. Cut: what is not ASCII may be nothing but beginnings of characters
+ * in UTF-8 that had no room in their fields, as well as single bytes of something else.
+ */
+export type Texts = 'ASCII' | 'UTF-8' | 'cut' | 'other'
 
 /**
  * Looks at the texts of a .dbf file.
@@ -50,10 +53,10 @@ export async function surveyTexts(file: ByteReader): Promise<{ texts: Texts; lan
   for (let record = 0; record < count; record++) {
     const bytes = await exactly(file, recordBytes)
     if (isAscii(bytes)) continue
-    if (!cellsOf(bytes, fields).every((cell) => isUtf8(withoutCutCharacter(cell)))) {
-      return { texts: 'other', languageDriver }
-    }
-    texts = 'UTF-8'
+    const cells = cellsOf(bytes, fields).map(withoutCutCharacter)
+    if (!cells.every((cell) => isUtf8(cell))) return { texts: 'other', languageDriver }
+    if (!cells.every((cell) => isAscii(cell))) texts = 'UTF-8'
+    else if (texts === 'ASCII') texts = 'cut'
   }
   return { texts, languageDriver }
 }

@@ -25,7 +25,7 @@ export function refuseEncoding(name: string, { encoding }: Reading): void {
 
 /**
  * The encoding of the texts of a shapefile: the one that is given, else that of its label, else UTF-8 where
- * they are valid as such, and Windows-1252 where they are not. Where all of them are ASCII, no label matters.
+ * they are valid as such beyond doubt, and Windows-1252 where they are not. Where all of them are ASCII, no label matters.
  *
  * @param cpg what the .cpg beside the .dbf says; its label comes before that in the .dbf
  * @returns a note where it had to be guessed, or what is there seems to be something else
@@ -50,7 +50,7 @@ export function chooseEncoding(
     const says = given ? 'not valid as UTF-8' : `not UTF-8, as its ${label?.where} says`
     throw new OperatorError(`The texts of ${name} are ${says}: give --encoding, such as windows-1252 or 850.`)
   }
-  if (given || encoding === UTF_8 || texts === 'other') return { encoding }
+  if (given || encoding === UTF_8 || texts !== 'UTF-8') return { encoding }
   return {
     encoding,
     note: `${name} says in its ${label?.where} that its texts are in ${encoding.name}, but they are valid as UTF-8: if names look damaged, give --encoding utf-8.`,

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { encodingNamed, withoutCutCharacter } from '#src/ingest/boundaries/code-pages.ts'
 import { givenEncoding } from '#src/ingest/boundaries/encoding.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
+import { boundaryFile } from '#test/setup/boundaries.ts'
+import { shapefileParts, zipOf } from '#test/setup/shapefile.ts'
 
 const FOLDER = join(import.meta.dirname, '../../fixtures/boundaries')
 
@@ -15,7 +17,7 @@ const { names: EXPECTED } = JSON.parse(readFileSync(join(FOLDER, 'expected.json'
 /** The names in a file, and what is noted of it. */
 async function read(file: string, encoding?: string): Promise<{ names: unknown[]; notes: string[] }> {
   const reading = { level: 1, ...(encoding && { encoding: givenEncoding(encoding) }) }
-  const opened = await openBoundaryFile(join(FOLDER, file), reading)
+  const opened = await openBoundaryFile(resolve(FOLDER, file), reading)
   const [names, notes]: [unknown[], string[]] = [[], []]
   for await (const { properties } of opened.features((note) => notes.push(note))) names.push(properties.NAME)
   return { names, notes }
@@ -77,6 +79,44 @@ describe('the texts of a shapefile', () => {
     expect(() => givenEncoding('utf-16')).toThrow(
       '--encoding must be an encoding that is known, such as utf-8, windows-1252 or 850, not utf-16.',
     )
+  })
+})
+
+/** A shapefile without a label whose texts fill their fields, as these bytes. */
+async function filled(texts: Buffer[], cpg?: string) {
+  const { shp, dbf } = shapefileParts(texts.map(() => ({ properties: { NAME: '' }, ring: null })))
+  for (const [index, text] of texts.entries()) {
+    const record = (dbf as Buffer).readUInt16LE(8) + 41 * index
+    text.copy(dbf as Buffer, record + 1 + 40 - text.length)
+  }
+  const parts = { shp, dbf, ...(cpg !== undefined && { cpg: Buffer.from(cpg) }) } as Record<string, Buffer>
+  return read(await boundaryFile(zipOf({ areas: parts }), 'areas.zip'))
+}
+
+describe('the only accent of a text, at the end of a field that it fills,', () => {
+  const MALE = Buffer.from('Malé', 'latin1')
+  const SEGOU = Buffer.from('Ségou')
+  const CUT = Buffer.from('Malé').subarray(0, -1)
+
+  test('is not cut UTF-8 where no other text is UTF-8', async () => {
+    expect(await filled([MALE])).toEqual({
+      names: ['Malé'],
+      notes: [
+        'areas.zip/areas.shp does not say what its texts are in, and they are not UTF-8: they are read as Windows-1252. If names look damaged, give --encoding.',
+      ],
+    })
+  })
+
+  test.each([
+    ['before', [CUT, SEGOU], ['Mal', 'Ségou']],
+    ['behind', [SEGOU, CUT], ['Ségou', 'Mal']],
+  ])('is cut UTF-8 where a text %s it is UTF-8', async (_, texts, names) => {
+    expect(await filled(texts)).toEqual({ names, notes: [] })
+  })
+
+  test('is what the label says', async () => {
+    expect(await filled([CUT], 'UTF-8')).toEqual({ names: ['Mal'], notes: [] })
+    expect(await filled([MALE], '1252')).toEqual({ names: ['Malé'], notes: [] })
   })
 })
 
