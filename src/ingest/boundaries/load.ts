@@ -12,7 +12,7 @@ import type { GivenProperties } from './properties.ts'
 import { type BoundarySet, findBoundarySets } from './queries.ts'
 import { readAreas, type Target } from './read.ts'
 import { type LoadReport, replaceBoundaries } from './replace.ts'
-import type { Finding } from './staging-queries.ts'
+import type { Finding, StagedArea } from './staging-queries.ts'
 
 export interface LoadRequest {
   files: FeatureFile[]
@@ -78,7 +78,8 @@ export async function loadBoundaries(
     source: request.source ?? otherwise.source,
     licence: request.licence ?? otherwise.licence,
   }
-  const report = await replaceBoundaries(database, set, areas, {
+  const all = strict ? refusingOthers(areas, () => elsewhere) : areas
+  const report = await replaceBoundaries(database, set, all, {
     country,
     codes,
     strict,
@@ -88,6 +89,19 @@ export async function loadBoundaries(
     stored: request.stored,
   })
   return { country: country.name, report: { ...report, elsewhere } }
+}
+
+/** @throws {OperatorError} behind the last area, where features of other countries were left out */
+async function* refusingOthers(
+  areas: AsyncIterable<StagedArea>,
+  countElsewhere: () => number,
+): AsyncGenerator<StagedArea> {
+  yield* areas
+  const count = countElsewhere()
+  if (count === 0) return
+  const features =
+    count === 1 ? 'One feature is of another country' : `${count} features are of other countries`
+  throw new OperatorError(`${features}, which --strict does not let pass.`)
 }
 
 async function targetOf({ writer }: Database, request: LoadRequest): Promise<Target> {

@@ -92,7 +92,7 @@ export function levelOf(properties: Record<string, unknown>, source: Source | un
 /** What a feature says of its country. */
 export interface SaidCountry {
   text: string
-  /** A code that countries have (ISO 3166-1 alpha-3), or a name: else it may be anything. */
+  /** A code of the form of ISO 3166-1 alpha-3, or a name, of a source that is known: else it may be anything. */
   certain: boolean
 }
 
@@ -103,7 +103,7 @@ export function countryOf(
 ): SaidCountry | undefined {
   const codes = source?.countryCode ?? SOURCES.flatMap(({ countryCode }) => countryCode)
   const code = codeOf(properties, spellings(properties, codes))
-  if (code !== undefined) return { text: code, certain: /^[a-z]{3}$/i.test(code) }
+  if (code !== undefined) return { text: code, certain: source !== undefined && /^[a-z]{3}$/i.test(code) }
   const name = textOf(properties, spellings(properties, source?.countryName ?? []))
   return name === undefined ? undefined : { text: name, certain: true }
 }

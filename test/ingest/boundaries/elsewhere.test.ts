@@ -22,7 +22,8 @@ describe('a file of several countries', () => {
   })
   afterAll(() => opened.close())
 
-  const load = async (features: object[]) => loadFile(opened.database, await boundaryFile(features), 'eth', 1)
+  const load = async (features: object[], options = {}) =>
+    loadFile(opened.database, await boundaryFile(features), 'eth', 1, options)
   const codes = async () => {
     const query = opened.database.writer.selectFrom('admin_area').select('code').orderBy('code')
     return (await query.execute()).map(({ code }) => code)
@@ -58,5 +59,27 @@ describe('a file of several countries', () => {
       'feature 1 of areas.geojson is of Abyssinia, not of Ethiopia: if they are the same, `agro countries alias` adds a name.',
     )
     expect(await codes()).toEqual(['2'])
+  })
+
+  test('is refused with --strict, since something of it would be left out', async () => {
+    const strict = { strict: true }
+    const [of, other] = [gaul('Ethiopia', 3, WEST), gaul('Uganda', 4, ELSEWHERE)]
+    await expect(load([of, other], strict)).rejects.toThrow(
+      'One feature is of another country, which --strict does not let pass.',
+    )
+    await expect(load([other, of, other], strict)).rejects.toThrow(
+      '2 features are of other countries, which --strict does not let pass.',
+    )
+    expect(await codes()).toEqual(['2'])
+    expect(await load([of], strict)).toMatchObject({ added: 1, elsewhere: 0 })
+    expect(await codes()).toEqual(['3'])
+  })
+
+  test('is not told by codes that may mean anything, where nobody knows whose properties they are', async () => {
+    const own = (iso: string, id: string, geometry: object) => feature({ id, title: id, iso }, geometry)
+    const properties = { code: 'id', name: 'title' }
+    const report = await load([own('AMH', 'amhara', WEST), own('KEN', 'kenya', ELSEWHERE)], { properties })
+    expect(report).toMatchObject({ added: 1, elsewhere: 1 })
+    expect(await codes()).toEqual(['amhara'])
   })
 })
