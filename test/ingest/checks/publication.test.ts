@@ -100,6 +100,7 @@ describe.sequential('what the checks find', () => {
       `${code}: published`,
       'source: A test',
       'licence: CC0-1.0',
+      'valid until: 2027-01-31',
       'LAYER   UNIT   VALID     MINIMUM   MAXIMUM   MEAN',
       expect.stringMatching(`^Normal  kg/ha  100\\.00 %  ${smallest}  ${largest}  \\d+(\\.\\d)?$`),
       `allowed: ${RANGE.replace('good.tif band 1', 'Normal')}`.trimEnd(),
