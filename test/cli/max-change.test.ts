@@ -100,7 +100,7 @@ describe.sequential('--max-change', () => {
     expect((await agro('releases', 'publish', codeOf(2), '--max-change', '30.1%')).stdout).toBe(
       `${codeOf(2)} is published in the place of ${codeOf(1)}.\n`,
     )
-    expect((await ingest(9)).code).toBe(0)
+    expect((await ingest(4)).code).toBe(0)
     expect(await published()).toEqual([codeOf(3)])
   })
 
