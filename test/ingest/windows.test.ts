@@ -19,7 +19,7 @@ function layerWith(...written: [column: number, row: number][]): Parameters<type
       ([x, y]) =>
         x * 100 < column + width && (x + 1) * 100 > column && y * 100 < row + height && (y + 1) * 100 > row,
     )
-  const layer = { file: { block: { width: 100, height: 100 } }, pixelBytes: 4, isBlank }
+  const layer = { files: [{ block: { width: 100, height: 100 } }], pixelBytes: 4, isBlank }
   return layer as unknown as Parameters<typeof windowsOf>[1][number]
 }
 
