@@ -175,7 +175,7 @@ describe.skipIf(!POSTGRES_PROGRAMS)('a replica', () => {
     expect(await readsFromReplica()).toBe(true)
     const { asked, failed } = await stopLoad()
     expect(failed).toEqual([])
-    expect(asked).toBeGreaterThan(3)
+    expect(asked).toBeGreaterThan(0)
     const lines = log.slice(before).map((line) => JSON.parse(line))
     expect(lines).toContainEqual(
       expect.objectContaining({
