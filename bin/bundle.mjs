@@ -1,7 +1,16 @@
 // Bundles a TypeScript file with what it imports, for bin/typescript.mjs.
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { basename, join, relative, sep } from 'node:path'
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join, relative, sep } from 'node:path'
 import { build, stop } from 'esbuild'
 import { digestOf, LATEST, ROOT } from './typescript.mjs'
 
@@ -23,12 +32,12 @@ const YOUNG_MS = 10 * 60_000
  */
 export async function makeBundle(entry, folder) {
   const files = join(folder, randomUUID())
-  // As the umask has it: the service may run as somebody else.
-  mkdirSync(files, { recursive: true })
+  const first = mkdirSync(files, { recursive: true })
   try {
     const latest = await bundleInto(files, entry)
     const unfinished = join(files, LATEST)
     writeFileSync(unfinished, JSON.stringify(latest))
+    openAsSources(first, files)
     renameSync(unfinished, join(folder, LATEST))
   } catch (error) {
     rmSync(files, { recursive: true, force: true })
@@ -40,13 +49,31 @@ export async function makeBundle(entry, folder) {
   removeOld(folder)
 }
 
+/**
+ * Lets whoever may read the sources read a bundle: the service may run as somebody else, and a process with an embedded
+ * database keeps the files that it makes to itself.
+ *
+ * @param {string} first the outermost folder that was made
+ * @param {string} files the innermost
+ */
+function openAsSources(first, files) {
+  const mode = statSync(import.meta.dirname).mode
+  for (let folder = files; folder.length >= first.length; folder = dirname(folder)) chmodSync(folder, mode)
+  for (const name of readdirSync(files)) chmodSync(join(files, name), statSync(import.meta.filename).mode)
+}
+
 function removeOld(folder) {
   const bundles = readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => ({ path: join(folder, name), madeAt: madeAt(join(folder, name)) }))
     .sort((a, b) => b.madeAt - a.madeAt)
   for (const { path, madeAt } of bundles.slice(1 + OLDER_BUNDLES)) {
-    if (Date.now() - madeAt > YOUNG_MS) rmSync(path, { recursive: true, force: true })
+    if (Date.now() - madeAt <= YOUNG_MS) continue
+    try {
+      rmSync(path, { recursive: true, force: true })
+    } catch {
+      // It is somebody else's, or is being removed.
+    }
   }
 }
 
@@ -77,7 +104,11 @@ async function bundleInto(outdir, entry) {
     logLevel: 'silent',
   })
   // What else a bundle follows from: how it is made, where imports lead to, and the versions of the packages in it.
-  for (const file of ['bin/bundle.mjs', 'package.json', ...BUNDLED_PACKAGES.map(manifestOf)]) {
+  for (const file of [
+    'bin/bundle.mjs',
+    'package.json',
+    ...[...BUNDLED_PACKAGES, 'esbuild'].map(manifestOf),
+  ]) {
     sources.set(file, readFileSync(join(ROOT, file)))
   }
   const outputs = Object.entries(metafile.outputs).map(([path, output]) => ({ name: basename(path), output }))

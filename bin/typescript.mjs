@@ -2,7 +2,7 @@
 // a second or two to read and compile. Where nothing can be kept, as it is: Node 22.18 and later strip the types
 // themselves, tsx does on Node 20.
 import { createHash } from 'node:crypto'
-import { readFileSync, realpathSync } from 'node:fs'
+import { readFileSync, realpathSync, statSync } from 'node:fs'
 import module from 'node:module'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -51,12 +51,21 @@ export async function bundleOf(path) {
   const bundle = keptIn(folder)
   if (bundle) return bundle
   try {
+    if (!isOurs(dirname(CACHE))) return undefined
     const { makeBundle } = await import('./bundle.mjs')
     await makeBundle(name, folder)
     return keptIn(folder)
   } catch {
     return undefined
   }
+}
+
+/**
+ * Whether what is put into a folder can be found and removed by its owner: not behind a link, which would lead a bundle
+ * astray, and not by root in the folder of somebody else, who could install packages no more.
+ */
+function isOurs(folder) {
+  return realpathSync(folder) === folder && statSync(folder).uid === (process.getuid?.() ?? 0)
 }
 
 /**

@@ -107,9 +107,19 @@ describe('a TypeScript file that is run', () => {
   )
 
   test('is bundled for other users, too', async () => {
-    await run()
-    const { mode } = await stat(join(await latest(), '..'))
-    expect(mode).toBe((await stat(join(project, 'src'))).mode)
+    // With an embedded database a process keeps what it writes to itself.
+    const umask = process.umask(0o077)
+    try {
+      await run()
+    } finally {
+      process.umask(umask)
+    }
+    const bundle = await latest()
+    const modeOf = async (path: string) => (await stat(path)).mode
+    expect(await modeOf(bundle)).toBe(await modeOf(join(project, 'bin/bundle.mjs')))
+    for (const folder of ['.', '..', '../..', '../../..']) {
+      expect(await modeOf(join(bundle, '..', folder))).toBe(await modeOf(join(project, 'bin')))
+    }
   })
 
   test('is bundled by several processes at once', async () => {
@@ -157,6 +167,7 @@ describe('a TypeScript file that is run', () => {
       await symlink(elsewhere, join(project, 'node_modules'))
       await write('src/main.ts', 'console.log(import.meta.url satisfies string)\n')
       expect(await run()).toBe(`file://${project}/src/main.ts`)
+      expect(await readdir(elsewhere)).not.toContain('.cache')
     } finally {
       await rm(elsewhere, { recursive: true })
     }
