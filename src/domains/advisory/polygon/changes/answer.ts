@@ -12,8 +12,23 @@ export interface ComparedCodes {
   after: string
 }
 
-/** A comparison as JSON. */
-export function comparisonBody({ before, after }: ComparedCodes, comparison: Comparison) {
+/** A comparison as JSON, as a whole. */
+export function comparisonBody(codes: ComparedCodes, comparison: Comparison) {
+  return { ...headOf(codes, comparison), areas: areaRows(comparison).map(rowMembers) }
+}
+
+/** A comparison as the text of JSON, row by row. */
+export function* comparisonJson(codes: ComparedCodes, comparison: Comparison): Generator<string> {
+  yield `${JSON.stringify(headOf(codes, comparison)).slice(0, -1)},"areas":[`
+  let separator = ''
+  for (const row of areaRows(comparison)) {
+    yield separator + JSON.stringify(rowMembers(row))
+    separator = ','
+  }
+  yield ']}'
+}
+
+function headOf({ before, after }: ComparedCodes, comparison: Comparison) {
   const { level, threshold, exact } = comparison
   return {
     before,
@@ -23,7 +38,6 @@ export function comparisonBody({ before, after }: ComparedCodes, comparison: Com
     exact,
     layers: totalRows(comparison).map(layerMembers),
     worst: worstRows(comparison, WORST_AREAS).map(rowMembers),
-    areas: areaRows(comparison).map(rowMembers),
   }
 }
 

@@ -2,7 +2,7 @@ import { BLOCK_FACTOR, type BlockRun, columnsIn, largestBlocks, tileRowsOf } fro
 import { type Change, ChangeTally } from '#src/raster/change.ts'
 import { type Measure, measureOf } from '#src/raster/pixel-area.ts'
 import type { DecodedTile } from '#src/raster/raster-wkb.ts'
-import type { Rings } from '#src/raster/rings.ts'
+import { ellipsoidArea, type Rings } from '#src/raster/rings.ts'
 import { decodeSummary, emptySummary, type Summary } from '#src/raster/summary.ts'
 import type { Computation } from '../computing.ts'
 import { placeOnCoverage } from '../place-on-coverage.ts'
@@ -81,10 +81,10 @@ async function examine(
   }
   await reader.finish()
   await addBlocks(computation, pair, measure, inside, tallies)
-  return {
-    total: (placed.within ? area : placed.area) / placed.share,
-    changes: tallies.map(({ change }) => change),
-  }
+  // What lies far beyond the grid cannot be placed on it.
+  const total =
+    placed.share > 0 ? (placed.within ? area : placed.area) / placed.share : ellipsoidArea(polygons)
+  return { total, changes: tallies.map(({ change }) => change) }
 
   function addTiles(before: DecodedTile | undefined, after: DecodedTile | undefined, areas: Float64Array) {
     const size = (after ?? before) as DecodedTile

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ChangesCsv, ChangesParams, ChangesQuery, ReleaseChanges } from '#schemas/changes.ts'
 import { ref } from '#schemas/common.ts'
@@ -6,11 +7,13 @@ import { findRelease, type ReleaseRow } from '#src/domains/releases/queries.ts'
 import { ApiError, errorResponses, noAreas } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { attach, DISPOSITION } from '#src/http/attachment.ts'
+import { untilGone } from '#src/http/deadline.ts'
 import { negotiate, notAcceptable } from '#src/http/negotiation.ts'
 import { readQuery } from '#src/http/parameters.ts'
+import { partyOf } from '#src/http/party.ts'
 import { ReplacedMeanwhile } from '../../lookup/replaced.ts'
 import type { Computation } from '../computing.ts'
-import { comparisonBody, comparisonCsv } from './answer.ts'
+import { comparisonCsv, comparisonJson } from './answer.ts'
 import { DEFAULT_THRESHOLD, usualLevel, whyIncomparable } from './comparable.ts'
 import { type Comparison, compareReleases } from './compare.ts'
 import { createComparing } from './comparing.ts'
@@ -24,7 +27,7 @@ const TYPE_OF = { json: JSON_TYPE, csv: CSV } as const
 const DESCRIPTION = `
 What changes from release \`b\` to release \`a\`, area by area: means, how much of an area has values, and how much of it changes by more than a threshold. For admins.
 
-Means and cover are exact, as in advice for polygons. What is gained, lost and changed is exact on the borders of areas; inside it is told from the summaries of tiles, with bounds, unless \`exact\` has every pixel looked at. One comparison is made at a time; what takes longer than a minute is given up with 503 \`QUERY_TIMEOUT\`.`
+Means and cover are exact, as in advice for polygons. What is gained, lost and changed is exact on the borders of areas; inside it is told from the summaries of tiles, with bounds, unless \`exact\` has every pixel looked at. A process makes one comparison at a time; what takes longer than a minute is given up with 503 \`QUERY_TIMEOUT\`.`
 
 const MISSING = 'There is no release yield-eth-wheat-2026-07-v9 that is complete.'
 
@@ -75,11 +78,33 @@ export function changesRoutes(app: App): void {
         compare(app, request, computation),
       )
       const { a, b } = request.params
-      if (mediaType === JSON_TYPE) return comparisonBody({ before: b, after: a }, comparison)
-      attach(reply, CSV, 'changes')
-      return reply.type(`${CSV}; charset=utf-8`).send([...comparisonCsv(comparison)].join(''))
+      if (mediaType === CSV) attach(reply, CSV, 'changes')
+      const rows =
+        mediaType === CSV ? comparisonCsv(comparison) : comparisonJson({ before: b, after: a }, comparison)
+      return reply.type(`${mediaType}; charset=utf-8`).send(Readable.from(inTurn(app, request, reply, rows)))
     },
   )
+}
+
+/** So many rows take about a millisecond. */
+const ROWS_A_TURN = 100
+
+/** Rows in pieces, between which others have their turn: a country may have thousands of areas. */
+async function* inTurn(
+  { turns }: App,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  rows: Iterable<string>,
+): AsyncGenerator<string> {
+  const [party, gone] = [partyOf(request), untilGone(reply)]
+  let piece: string[] = []
+  for (const row of rows) {
+    if (piece.push(row) < ROWS_A_TURN) continue
+    yield piece.join('')
+    piece = []
+    await turns.next(party, gone)
+  }
+  yield piece.join('')
 }
 
 /** @throws {ApiError} where the releases are not there or cannot be compared, or no areas of the level are loaded */

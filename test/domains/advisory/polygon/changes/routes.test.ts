@@ -19,8 +19,14 @@ const after: ValueAt = (row, column) =>
 
 let service: TestAppWithPerson
 
-/** A release of 40 x 40 pixels of a tenth of a degree, 36..40 E and 7..11 N. */
-function load(valueAt: ValueAt, product = 'fertilizer') {
+/** Pixels of a tenth of a degree, 36..40 E and 7..11 N. */
+const DEGREES = { srid: 4326, originX: 36, originY: 11, pixelWidth: 0.1, pixelHeight: -0.1 }
+
+/** Pixels of a kilometre in zone 37 of UTM, around 39.2 E and 9.8 N. */
+const METRES = { srid: 32637, originX: 500_000, originY: 1_105_000, pixelWidth: 1000, pixelHeight: -1000 }
+
+/** A release of 40 x 40 pixels. */
+function load(valueAt: ValueAt, product = 'fertilizer', place = DEGREES) {
   const pixels = Float32Array.from({ length: SIDE * SIDE }, (_, at) =>
     valueAt(Math.floor(at / SIDE), at % SIDE),
   )
@@ -28,15 +34,7 @@ function load(valueAt: ValueAt, product = 'fertilizer') {
     description: releaseDescription({ product, checksum: valueAt.toString() }),
     coverages: [
       {
-        grid: {
-          srid: 4326,
-          originX: 36,
-          originY: 11,
-          pixelWidth: 0.1,
-          pixelHeight: -0.1,
-          width: SIDE,
-          height: SIDE,
-        },
+        grid: { ...place, width: SIDE, height: SIDE },
         layers: [layerOf('Urea', { nodata: NODATA })],
         windows: [{ column: 0, row: 0, width: SIDE, height: SIDE }],
         read: async () => [pixels],
@@ -186,5 +184,28 @@ describe('GET /releases/{a}/diff/{b}', () => {
       code,
       sentence,
     ])
+  })
+
+  test('counts areas far beyond a grid of metres, which nothing changes in', async () => {
+    const near = rectangle(38, 7, 40, 11)
+    const far = rectangle(46, 5, 47, 6)
+    const totalWith = async (...shapes: object[]) => {
+      const areas = shapes.map((shape, index) => feature({ code: `A${index}`, name: `${index}` }, shape))
+      await loadFile(service.database, await boundaryFile(areas), 'eth', 1)
+      const { response } = await compare('/releases/isfm-eth-wheat-2026-07-v2/diff/isfm-eth-wheat-2026-07-v1')
+      expect(response.json()).toHaveProperty('layers')
+      return response.json().layers[0]
+    }
+    await load(before, 'isfm', METRES)
+    await load((row, column) => 2 * before(row, column), 'isfm', METRES)
+    const alone = await totalWith(near)
+    const both = await totalWith(near, far)
+    expect(alone.changed_percent).toBeGreaterThan(1)
+    expect([both.changed_percent, both.changed_percent_least]).toEqual([
+      both.changed_percent_most,
+      both.covered_after_percent,
+    ])
+    // The part of both areas that the near one is, on the ellipsoid.
+    expect(both.changed_percent / alone.changed_percent).toBeCloseTo(0.8881, 2)
   })
 })
