@@ -23,9 +23,9 @@ export const LATEST = 'latest.json'
  */
 export async function importTypeScript(file) {
   const path = typeof file === 'string' ? file : fileURLToPath(file)
-  // Node 22 and later keep what they have compiled.
-  module.enableCompileCache?.(join(CACHE, 'compiled'))
   const bundle = await bundleOf(path)
+  // Node 22 and later keep what they have compiled.
+  if (isOurs(dirname(CACHE))) module.enableCompileCache?.(join(CACHE, 'compiled'))
   if (bundle) {
     // Stacks name the lines of the sources.
     process.setSourceMapsEnabled(true)
@@ -65,7 +65,11 @@ export async function bundleOf(path) {
  * astray, and not by root in the folder of somebody else, who could install packages no more.
  */
 function isOurs(folder) {
-  return realpathSync(folder) === folder && statSync(folder).uid === (process.getuid?.() ?? 0)
+  try {
+    return realpathSync(folder) === folder && statSync(folder).uid === (process.getuid?.() ?? 0)
+  } catch {
+    return false
+  }
 }
 
 /**
