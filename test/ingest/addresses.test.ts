@@ -6,12 +6,12 @@ import type { ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { download } from '#src/ingest/download.ts'
 import { newFolder } from '#test/setup/folders.ts'
-import { ingestManifest, kindFixture, manifestText, writeManifest } from './fixtures.ts'
+import { kindFixture } from './fixtures.ts'
 import { createRefusingIngest, type RefusingIngest } from './refusals.ts'
+import { storedLayer } from './stored-layer.ts'
 
 /** What the server does at other paths than those of fixtures. */
 const ELSEWHERE: Record<string, (response: ServerResponse) => void> = {
@@ -80,16 +80,7 @@ function set(name: string, value: string | undefined): void {
   else process.env[name] = value
 }
 
-/** What is stored of a layer, and what it comes from. */
-async function load(layer: Record<string, unknown>, month: string) {
-  const text = manifestText([layer], { forecast_period: month })
-  const { code } = await ingestManifest(ingest.database, await writeManifest(ingest.folder, text))
-  const { rows } = await sql`
-    select checksum, layer.scale, layer.minimum, layer.maximum, layer.mean, layer.valid_count
-    from release join layer on layer.release_id = release.id
-    where code = ${code}`.execute(ingest.database.writer)
-  return rows
-}
+const load = (layer: Record<string, unknown>, month: string) => storedLayer(ingest, layer, month)
 
 describe('a raster at an https address is loaded as it would be here', () => {
   test('with what lies beside it there', async () => {

@@ -2,11 +2,11 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { zipSync } from 'fflate'
-import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { newFolder } from '#test/setup/folders.ts'
-import { ingestManifest, kindFixture, manifestText, writeManifest } from './fixtures.ts'
+import { kindFixture, manifestText } from './fixtures.ts'
 import { createRefusingIngest, type RefusingIngest } from './refusals.ts'
+import { storedLayer } from './stored-layer.ts'
 
 const temporary = process.env.TMPDIR
 let ingest: RefusingIngest
@@ -35,16 +35,7 @@ async function zip(name: string, entries: Record<string, string>): Promise<strin
   return name
 }
 
-/** What is stored of a layer, and what it comes from. */
-async function load(layer: Record<string, unknown>, month: string) {
-  const text = manifestText([layer], { forecast_period: month })
-  const { code } = await ingestManifest(ingest.database, await writeManifest(ingest.folder, text))
-  const { rows } = await sql`
-    select checksum, layer.scale, layer.minimum, layer.maximum, layer.mean, layer.valid_count
-    from release join layer on layer.release_id = release.id
-    where code = ${code}`.execute(ingest.database.writer)
-  return rows
-}
+const load = (layer: Record<string, unknown>, month: string) => storedLayer(ingest, layer, month)
 
 describe('a raster in a zip archive is loaded as it would be outside', () => {
   const beside = ['beside-scale.tif', 'beside-scale.tif.aux.xml'] as const
