@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox'
 import { ref, Time } from './common.ts'
-import { FORECAST_MONTH, RESOLUTION, STALE, SYNTHETIC } from './glossary.ts'
+import { FORECAST_MONTH, LOSSY, RESOLUTION, STALE, SYNTHETIC } from './glossary.ts'
 import { ofSeasonless, type ProductContract, productSchema } from './product.ts'
 
 const Nullable = <Schema extends ReturnType<typeof Type.String>>(schema: Schema) =>
@@ -125,6 +125,7 @@ function releaseOf(products: readonly ProductContract[]) {
         description: 'Counts the releases for the same product, country, crop and month.',
       }),
       synthetic: Type.Boolean({ description: SYNTHETIC }),
+      lossy: Type.Optional(Type.Literal(true, { description: LOSSY })),
       valid_until: Type.Union([Type.String({ format: 'date' }), Type.Null()], {
         description: 'The last day (UTC) of its season; null where it has none.',
         examples: ['2027-07-31'],

@@ -3,7 +3,7 @@ import { MAX_LEVEL } from './areas.ts'
 import { oneOf, ref } from './common.ts'
 
 /** In what forms two releases are compared. */
-export const CHANGE_FORMATS = ['json', 'csv'] as const
+export const CHANGE_FORMATS = ['json', 'csv', 'png'] as const
 
 const Code = Type.String({ minLength: 1, maxLength: 200, format: 'text' })
 
@@ -45,6 +45,14 @@ export const ChangesQuery = Type.Object({
     ...oneOf(CHANGE_FORMATS, 'What to answer with. `Accept` asks for it, too.'),
     default: 'json',
   }),
+  layer: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 512,
+      description:
+        'Which of `layers` a map shows, from 1; when left out, the one of which a mean changes most, rather one that both releases have. JSON and CSV have all.',
+    }),
+  ),
 })
 export type ChangesQuery = Static<typeof ChangesQuery>
 
@@ -114,7 +122,7 @@ export const ReleaseChanges = Type.Object(
     before: Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
     after: Type.String({ examples: ['yield-eth-wheat-2026-07-v2'] }),
     level: Type.Union([Type.Integer({ minimum: 0, maximum: MAX_LEVEL }), Type.Null()], {
-      description: 'Of the areas; null where none are loaded, and all that the release covers is one.',
+      description: 'Of the areas; null where none are loaded, and all that the releases cover is one.',
       examples: [2],
     }),
     threshold_percent: Type.Number({ examples: [10] }),

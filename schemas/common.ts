@@ -75,6 +75,14 @@ export function documentedAs<Schema extends TSchema>(checked: Schema, documented
 export const COUNTRY_CODES = '{country codes}'
 export const COUNTRY_NAMES = '{country names}'
 
+/** A picture: bytes, of which a schema says nothing. */
+export const Picture = Type.Unsafe<Buffer>({
+  $id: 'Picture',
+  type: 'string',
+  format: 'binary',
+  description: 'An indexed PNG.',
+})
+
 /** Which error it is. The codes are those of the service's catalogue of errors. */
 export const ErrorCode = Type.Unsafe<string>({ $ref: 'ErrorCode#' })
 

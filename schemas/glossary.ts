@@ -36,6 +36,9 @@ export const RESOLUTION =
 
 export const SYNTHETIC = 'Whether the release is demonstration data, made by a formula. Not advice.'
 
+export const LOSSY =
+  'Only there, and true, where the release is made of rasters that were compressed with loss, such as JPEG: values may differ from those of its source.'
+
 export const STALE =
   'Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are.'
 

@@ -47,6 +47,7 @@ import type { Database } from './database/client.ts'
 import { advisory } from './domains/advisory/index.ts'
 import { location } from './domains/advisory/location/index.ts'
 import { createLookup } from './domains/advisory/lookup/lookup.ts'
+import { map } from './domains/advisory/map/index.ts'
 import { changes } from './domains/advisory/polygon/changes/index.ts'
 import { warmUp } from './domains/advisory/warm-up.ts'
 import { createAuditRecords } from './domains/audit/records.ts'
@@ -60,13 +61,16 @@ import { createIdempotencyRecords } from './domains/idempotency/records.ts'
 import { keys } from './domains/keys/index.ts'
 import { createUsageKeeper } from './domains/keys/usage.ts'
 import { createDocumentCountries } from './domains/reference/document-countries.ts'
+import { publishInTime } from './domains/releases/publish-in-time.ts'
 import { createSyntheticNotice } from './domains/releases/synthetic.ts'
 import { service } from './domains/service/index.ts'
 import { stats } from './domains/stats/index.ts'
 import { addRequestCounts } from './domains/stats/queries.ts'
 import { user } from './domains/user/index.ts'
+import { publishDue } from './ingest/publish.ts'
 import type { Products } from './products/define.ts'
 import { PRODUCTS } from './products/index.ts'
+import { createTileStores } from './tiles/stores.ts'
 
 /**
  * How long idle connections are kept: longer than balancers keep them, which is a minute as a rule. Who sends requests
@@ -106,6 +110,7 @@ export async function buildApp(
   const app = createServer(config, membership)
   app.decorate('config', config)
   app.decorate('database', database)
+  app.decorate('tiles', createTileStores(database))
   app.decorate('products', products)
   app.decorate('turns', createTurns(SLICE_MS))
 
@@ -148,7 +153,7 @@ export async function buildApp(
   await app.register(docsPage, {
     synthetic: createSyntheticNotice(database.reader, config.RELEASE_MAX_AGE_MS, app.logFailure),
   })
-  const lookup = createLookup(database, config, products, () => app.turns.next(EVERYBODY))
+  const lookup = createLookup(app, () => app.turns.next(EVERYBODY))
   const logged = levelsOf(config)
   await app.register(
     async (guarded) => {
@@ -161,6 +166,7 @@ export async function buildApp(
       await guarded.register(admin, logged('areas'))
       await guarded.register(catalog, logged('catalog'))
       await guarded.register(changes, logged('advisory'))
+      await guarded.register(map, { ...logged('advisory'), lookup })
       await guarded.register(history, { prefix: '/history', ...logged('history') })
       await guarded.register(feedback, { prefix: '/history', ...logged('feedback') })
       await guarded.register(stats, logged('stats'))
@@ -172,8 +178,8 @@ export async function buildApp(
     { prefix: config.BASE_PATH },
   )
   await app.register(service, { prefix: config.BASE_PATH, ...logged('service') })
-  app.decorate('warmUp', () => warmUp(app, lookup))
-  return app
+  publishInTime(app, publishDue)
+  return app.decorate('warmUp', () => warmUp(app, lookup))
 }
 
 function createServer(config: Config, membership: Membership | undefined): App {

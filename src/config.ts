@@ -39,6 +39,7 @@ export type LogModule = (typeof LOG_MODULES)[number]
 
 const Environment = Type.Object({
   DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
+  DATABASE_DIRECT_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
   DATABASE_READ_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
   READ_MAX_LAG_MS: Type.Integer({ minimum: 1000, maximum: 600_000, default: 5000 }),
   DATABASE_POOL_SIZE: Type.Integer({ minimum: 1, maximum: 500, default: 10 }),
@@ -67,6 +68,11 @@ const Environment = Type.Object({
   EMAIL_CONFIRMATION_URL: Type.Optional(Type.String()),
   TRUSTED_PROXIES: Type.String({ default: '' }),
   CORS_ORIGINS: Type.String({ default: '*' }),
+  TILE_STORE: Type.String({ pattern: '^(postgis|file:///.+|https?://.+|s3://.+)$', default: 'postgis' }),
+  S3_ENDPOINT: Type.Optional(Type.String({ pattern: '^https?://' })),
+  S3_REGION: Type.String({ minLength: 1, default: 'us-east-1' }),
+  S3_ACCESS_KEY_ID: Type.Optional(Type.String()),
+  S3_SECRET_ACCESS_KEY: Type.Optional(Type.String()),
   TILE_CACHE_MB: Type.Integer({ minimum: 0, maximum: 65_536, default: 256 }),
   RELEASE_MAX_AGE_MS: Type.Integer({ minimum: 0, maximum: 60_000, default: 2000 }),
   STATEMENT_TIMEOUT_MS: Type.Integer({ minimum: 100, default: 2500 }),
@@ -137,9 +143,8 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     const settings = envSchema<Settings>({ schema: Environment, data, env: false })
     for (const name of ['JWT_SECRET', 'JWT_SECRET_PREVIOUS'] as const) refuseShortSecret(name, settings[name])
     refuseIncompleteMail(settings)
-    for (const name of ['PASSWORD_RESET_URL', 'EMAIL_CONFIRMATION_URL'] as const) {
-      refuseUrlWithoutToken(name, settings[name])
-    }
+    refuseUrlWithoutToken('PASSWORD_RESET_URL', settings.PASSWORD_RESET_URL)
+    refuseUrlWithoutToken('EMAIL_CONFIRMATION_URL', settings.EMAIL_CONFIRMATION_URL)
     return {
       ...settings,
       DEMO_DATA: settings.DEMO_DATA ?? settings.DATABASE_URL === undefined,
@@ -154,7 +159,15 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
 }
 
 /** Settings with a password or a key in them. Each may be in a file, which its name with `_FILE` names. */
-const SECRETS = ['DATABASE_URL', 'DATABASE_READ_URL', 'JWT_SECRET', 'JWT_SECRET_PREVIOUS', 'SMTP_URL']
+const SECRETS = [
+  'DATABASE_URL',
+  'DATABASE_DIRECT_URL',
+  'DATABASE_READ_URL',
+  'JWT_SECRET',
+  'JWT_SECRET_PREVIOUS',
+  'S3_SECRET_ACCESS_KEY',
+  'SMTP_URL',
+]
 
 /** The names of all variables that the service reads. */
 export const SETTINGS: readonly string[] = [
@@ -225,12 +238,10 @@ function isOneOf<Word extends string>(words: readonly Word[], word: string | und
 
 /** Whoever is trusted can claim any address, so a range of everybody is a mistake. */
 function addressOrRange(item: string): string {
-  if (!isAddressOrRange(item)) {
-    throw new Error(
-      `TRUSTED_PROXIES must list addresses or ranges such as 10.0.0.0/8, and "${item}" is neither`,
-    )
-  }
-  return item
+  if (isAddressOrRange(item)) return item
+  throw new Error(
+    `TRUSTED_PROXIES must list addresses or ranges such as 10.0.0.0/8, and "${item}" is neither`,
+  )
 }
 
 function originOrAll(item: string): string {

@@ -11,15 +11,17 @@ const ROOT = resolve(import.meta.dirname, '..')
  * of each other.
  */
 const LAYERS: [path: string, layer: number][] = [
-  ['src/server.ts', 9],
-  ['src/process/', 8],
-  ['src/cli/', 8],
-  ['src/app.ts', 7],
-  ['src/ingest/', 6],
-  ['src/domains/', 5],
-  ['src/http/', 4],
+  ['src/server.ts', 10],
+  ['src/process/', 9],
+  ['src/cli/', 9],
+  ['src/app.ts', 8],
+  ['src/ingest/', 7],
+  ['src/domains/', 6],
+  ['src/http/', 5],
+  ['src/tiles/', 4],
   ['src/database/', 3],
   ['src/raster/', 3],
+  ['src/storage/', 3],
   ['src/config.ts', 2],
   ['src/errors.ts', 2],
   ['src/error-codes.ts', 2],
@@ -32,6 +34,7 @@ const LAYERS: [path: string, layer: number][] = [
 const APART: [string, string][] = [
   ['src/lib/', 'schemas/'],
   ['src/database/', 'src/raster/'],
+  ['src/storage/', 'src/raster/'],
   ['src/products/', 'src/config.ts'],
   ['src/products/', 'src/errors.ts'],
   ['src/products/', 'src/error-codes.ts'],

@@ -52,12 +52,16 @@ test('the table of variables has every setting with its default', () => {
   const documented = rows.flatMap(({ names = '' }) => [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name))
   const config = loadConfig({
     DATABASE_URL: 'postgres://x',
+    DATABASE_DIRECT_URL: 'postgres://x',
     DATABASE_READ_URL: 'postgres://x',
     JWT_SECRET: 'x'.repeat(32),
     JWT_SECRET_PREVIOUS: 'x'.repeat(32),
     RATE_LIMIT: '600/min',
     METRICS_PORT: '9464',
     HISTORY_MONTHS: '12',
+    S3_ENDPOINT: 'https://x',
+    S3_ACCESS_KEY_ID: 'x',
+    S3_SECRET_ACCESS_KEY: 'x',
     SMTP_URL: 'smtp://x',
     MAIL_FROM: 'x@example.org',
     PASSWORD_RESET_URL: 'https://x/{token}',

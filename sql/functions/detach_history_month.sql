@@ -17,7 +17,12 @@ begin
   end if;
   select * into first from history_months() order by ends limit 1;
   select * into second from history_months() order by ends offset 1 limit 1;
+  -- A vacuum of a large month takes longer than anybody is to wait here.
+  if first.ends <= bound then
+    perform keep_vacuum_away(first.partition::regclass);
+  end if;
   if second.ends <= bound then
+    perform keep_vacuum_away(second.partition::regclass);
     -- What is being kept in it is waited for, and is not dropped.
     execute format('lock table %I in access exclusive mode', first.partition);
   end if;

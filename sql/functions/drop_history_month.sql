@@ -12,6 +12,7 @@ begin
     raise object_in_use using message = 'not all items of the month are counted away';
   end if;
   for partition in select inhrelid::regclass from pg_inherits where inhparent = 'history_item_going'::regclass loop
+    perform keep_vacuum_away(partition);
     execute format('drop table %s', partition);
   end loop;
   truncate history_item_going;

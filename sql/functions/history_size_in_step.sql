@@ -13,8 +13,10 @@ begin
     set items = size.items - gone.items, bytes = size.bytes - gone.bytes
     from (select user_id, count(*) as items, sum(bytes) as bytes from removed group by user_id) as gone
     where size.user_id = gone.user_id;
+    -- Found one by one: all feedback there is would be read for a few hundred items otherwise.
     delete from advisory_feedback
-    where (history_id, user_id) in (select id, user_id from removed);
+    where history_id = any (array(select id from removed))
+      and (history_id, user_id) in (select id, user_id from removed);
   end if;
   return null;
 end

@@ -30,7 +30,10 @@ begin
     from unnest(coverage_ids, longitudes, latitudes) with ordinality
       as wanted (coverage_id, longitude, latitude, ordinal)
     left join coverage on coverage.id = wanted.coverage_id
-      and exists (select from release where release.id = coverage.release_id and release.status = 'ready')
+      and exists (
+      select from release
+      where release.id = coverage.release_id and release.status = 'ready' and release.tile_store = 'postgis'
+    )
     left join lateral coverage_cell(coverage, wanted.longitude, wanted.latitude) as cell on true
     left join lateral (
       select rast

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import type { Kysely } from 'kysely'
 import { AUDIT_KINDS, type AuditKind } from '#src/database/audit-table.ts'
 import type { Tables } from '#src/database/tables.ts'
@@ -8,6 +8,7 @@ import { isUuid } from '#src/lib/uuid.ts'
 import { lookInDatabase } from './database.ts'
 import { withExamples } from './output.ts'
 import { printable } from './table.ts'
+import { readTime } from './time.ts'
 
 interface AuditOptions {
   user?: string
@@ -39,13 +40,6 @@ withExamples(
   'agro audit --user amina@example.org',
   'agro audit --kind login_failed --since 2026-11-01 --json',
 )
-
-/** A time of ISO 8601; a date is its beginning in UTC. */
-function readTime(text: string): Date {
-  const time = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d))?$/.test(text) ? new Date(text) : undefined
-  if (time && Number.isFinite(time.getTime())) return time
-  throw new InvalidArgumentError('It must be a time such as 2026-11-01 or 2026-11-01T08:30:00Z.')
-}
 
 async function idOf(db: Kysely<Tables>, account: string): Promise<string> {
   if (isUuid(account)) return account

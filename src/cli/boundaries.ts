@@ -9,7 +9,7 @@ import { ENCODING_OPTION, FILES, LAYER_OPTION, type ReadingOptions, readingOf } 
 import { lookInDatabase, withDatabase } from './database.ts'
 import { pathNamed } from './files.ts'
 import { JSON_OPTION, type Output, print, say, withExamples } from './output.ts'
-import { progressLine, whileShown } from './progress.ts'
+import { progressIfLong, whileShown } from './progress.ts'
 import { table } from './table.ts'
 
 interface LoadOptions extends Output, ReadingOptions {
@@ -55,7 +55,7 @@ const loadCommand = new Command('load')
     const files = await Promise.all(paths.map((path) => openBoundaryFile(pathNamed(path), reading)))
     const open = options.dryRun ? lookInDatabase : withDatabase
     await open(async (database) => {
-      const storing = watchStoring()
+      const { read, stored, end } = showLoading()
       const loading = loadBoundaries(database, {
         files,
         country: options.country,
@@ -70,10 +70,10 @@ const loadCommand = new Command('load')
         licence: options.licence,
         strict: options.strict ?? false,
         dryRun: options.dryRun ?? false,
-        stored: storing.stored,
+        read,
+        stored,
       })
-      await whileShown('reading boundaries', Promise.race([loading, storing.begun]))
-      const { country, report } = await loading
+      const { country, report } = await loading.finally(end)
       const { level, dryRun = false } = options
       for (const note of report?.notes ?? []) say('note', note)
       const subject = `level ${level} of ${country}`
@@ -92,25 +92,33 @@ withExamples(
   'agro boundaries load regions.zip --country eth --level 1 --source OCHA --licence "CC BY-IGO"',
 )
 
-/** What takes no longer needs no sign of life. */
-const SILENT_MS = 2000
-
-/** Shows how far areas are stored, unless that is soon done; `begun` is when the first of them are. */
-function watchStoring(): { begun: Promise<void>; stored: (part: number) => void } {
-  const started = performance.now()
-  let show: ((part: number) => void) | undefined
-  let begin = () => {}
-  const begun = new Promise<void>((resolve) => {
-    begin = resolve
-  })
+/** Shows how far areas are read and stored, and between that for how long they are checked, unless it is soon done. */
+function showLoading() {
+  const reading = progressIfLong('reading boundaries')
+  let storing: ((part: number) => void) | undefined
+  let isRead = false
+  let end = () => {}
+  const begin = () =>
+    whileShown(
+      'checking boundaries',
+      new Promise<void>((resolve) => {
+        end = resolve
+      }),
+    )
   return {
-    begun,
-    stored: (part) => {
-      begin()
-      if (!show && (part === 1 || performance.now() - started < SILENT_MS)) return
-      show ??= progressLine('storing boundaries')
-      show(part)
+    read: (part: number) => {
+      reading(part)
+      // Several areas may end where the file does.
+      if (part < 1 || isRead) return
+      isRead = true
+      void begin()
     },
+    stored: (part: number) => {
+      end()
+      storing ??= progressIfLong('storing boundaries')
+      storing(part)
+    },
+    end: () => end(),
   }
 }
 

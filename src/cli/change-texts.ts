@@ -8,11 +8,6 @@ export function changeText(relative: number | null): string {
   return `${relative > 0 ? '+' : ''}${(100 * relative).toFixed(1)} %`
 }
 
-/** What a layer is called in a sentence or a table. */
-export function layerName({ input, scenario }: { input: string | null; scenario: string | null }): string {
-  return [input, scenario].filter((label) => label !== null).join(', ') || 'values'
-}
-
 export function numberText(value: number | null): string {
   return value === null ? 'none' : shortNumber(value)
 }

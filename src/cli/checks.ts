@@ -4,6 +4,8 @@ import { OperatorError } from '#src/errors.ts'
 import { refusingChecks } from '#src/ingest/checks/judgement.ts'
 import { say } from './output.ts'
 
+export const STRICT_OPTION = ['--strict', 'refuse it for what would be noted as well'] as const
+
 /** Lets an operator allow what checks refuse. */
 export function allowOption(): Option {
   return new Option('--allow <checks>', `publish although these checks refuse it: ${CHECK_NAMES.join(', ')}`)

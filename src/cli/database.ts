@@ -5,6 +5,7 @@ import { explainRights } from '#src/database/rights.ts'
 import { refuseOlderSchema } from '#src/database/scripts.ts'
 import { OperatorError } from '#src/errors.ts'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
+import { StorageUnavailable } from '#src/storage/store.ts'
 
 /**
  * Runs the work of a command that changes something. The schema is brought up to date first, unless
@@ -56,6 +57,7 @@ export function tell(message: string): void {
 
 /** A database that cannot be reached is the operator's to mend, and no stack helps with it. */
 function explained(error: unknown): unknown {
+  if (error instanceof StorageUnavailable) return new OperatorError(`${messageOf(error)}.`)
   const code = codeOf(error)
   const unreachable = ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ETIMEDOUT', '28P01', '28000', '3D000']
   return code && unreachable.includes(code)

@@ -3,7 +3,7 @@ import { exportDatabase } from '#src/database/transfer/export.ts'
 import { lookInDatabase } from './database.ts'
 import { pathNamed } from './files.ts'
 import { JSON_OPTION, type Output, print, say, withExamples } from './output.ts'
-import { whileShown } from './progress.ts'
+import { progressIfLong } from './progress.ts'
 
 export const exportCommand = new Command('export')
   .description(
@@ -13,7 +13,7 @@ export const exportCommand = new Command('export')
   .option(...JSON_OPTION)
   .action((file: string, output: Output) =>
     lookInDatabase(async ({ writer }) => {
-      const digests = await whileShown('exporting', exportDatabase(writer, pathNamed(file)))
+      const digests = await exportDatabase(writer, pathNamed(file), progressIfLong('exporting'))
       const rows = totalOf(digests)
       print(
         output,

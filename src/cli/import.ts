@@ -4,7 +4,7 @@ import { withDatabase } from './database.ts'
 import { countsOf, totalOf } from './export.ts'
 import { pathNamed } from './files.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
-import { whileShown } from './progress.ts'
+import { progressIfLong } from './progress.ts'
 
 export const importCommand = new Command('import')
   .description(
@@ -14,7 +14,7 @@ export const importCommand = new Command('import')
   .option(...JSON_OPTION)
   .action((file: string, output: Output) =>
     withDatabase(async ({ writer }) => {
-      const digests = await whileShown('importing', importDatabase(writer, pathNamed(file)))
+      const digests = await importDatabase(writer, pathNamed(file), (phase) => progressIfLong(phase))
       const rows = totalOf(digests)
       print(
         output,

@@ -1,7 +1,9 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import type { Database } from '#src/database/client.ts'
 import type { CheckName, Finding } from '#src/database/findings.ts'
+import { inTransaction } from '#src/database/transaction.ts'
 import { findPublished, type ReleaseRow } from '#src/domains/releases/queries.ts'
+import { refusePast } from '#src/domains/releases/schedule-queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { type Inspection, inspect } from '#src/ingest/checks/index.ts'
 import { type Leniency, refusingChecks } from '#src/ingest/checks/judgement.ts'
@@ -14,14 +16,16 @@ import type { Manifest } from '#src/ingest/manifest-file.ts'
 import { refuseUnknownSeries } from '#src/ingest/queries.ts'
 import type { ReleaseSource } from '#src/ingest/source.ts'
 import type { Extent } from '#src/raster/grid.ts'
-import { allowOption, notPublished, sayFindings } from './checks.ts'
+import { allowOption, notPublished, STRICT_OPTION, sayFindings } from './checks.ts'
 import { lookInDatabase, tell, withDatabase } from './database.ts'
 import { pathNamed } from './files.ts'
 import { undoneByInterrupt } from './interrupt.ts'
 import { type ExcessiveChange, maxChangeOption, publishWithin } from './max-change.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
-import { progressLine } from './progress.ts'
+import { progressIfLong, progressLine } from './progress.ts'
+import { scheduleChecked } from './releases-schedule.ts'
 import { factsOf, reportOf } from './report.ts'
+import { readTime, timeText } from './time.ts'
 
 interface IngestOptions extends Output {
   dryRun?: boolean
@@ -30,6 +34,7 @@ interface IngestOptions extends Output {
   allow: CheckName[]
   strict?: boolean
   maxChange?: number
+  publishAt?: Date
 }
 
 export const ingestCommand = new Command('ingest')
@@ -37,13 +42,18 @@ export const ingestCommand = new Command('ingest')
   .argument('<manifest>', 'a YAML file; docs/manifest.md describes it')
   .option('--dry-run', 'report what would be loaded and how it differs, and write nothing')
   .option('--no-publish', 'load it complete, but leave the publishing to `agro releases publish`')
+  .addOption(
+    new Option('--publish-at <time>', 'have the running services publish it then, such as 2026-12-01T06:00Z')
+      .argParser(readTime)
+      .conflicts('maxChange'),
+  )
   .option(
     '--force',
     'load it even though the same data are published, or real ones that it would replace by synthetic',
   )
   .addOption(allowOption())
   .addOption(maxChangeOption())
-  .option('--strict', 'refuse it for what would be noted as well')
+  .option(...STRICT_OPTION)
   .option(...JSON_OPTION)
   .action(async (path: string, options: IngestOptions) => {
     // A manifest can be wrong without a database: say so before one is opened.
@@ -56,12 +66,14 @@ withExamples(
   'agro ingest wheat-2026-08.yaml --dry-run',
   'agro ingest wheat-2026-08.yaml',
   'agro ingest wheat-2026-08.yaml --no-publish',
+  'agro ingest wheat-2026-08.yaml --publish-at 2026-08-01T06:00Z',
   'agro ingest wheat-2026-08.yaml --allow range,month',
   'agro ingest wheat-2026-08.yaml --max-change 25%',
 )
 
 async function ingest(database: Database, manifest: Manifest, options: IngestOptions): Promise<void> {
   await refuseUnknownSeries(database.writer, manifest)
+  if (options.publishAt) await refusePast(database.writer, options.publishAt)
   const release = await openGeoTiffs(database.writer, manifest)
   try {
     const { description } = release
@@ -70,7 +82,7 @@ async function ingest(database: Database, manifest: Manifest, options: IngestOpt
     const leniency = { allow: [...(manifest.allow ?? []), ...options.allow], strict: options.strict }
     const inspection = await inspect(database.writer, release, extents, leniency)
     if (options.dryRun) return await examine(database, release, extents, inspection, published, options)
-    if (description.synthetic && published?.synthetic === false && options.publish && !options.force) {
+    if (description.synthetic && published?.synthetic === false && isToPublish(options) && !options.force) {
       throw new OperatorError(
         `${published.code} is published, and these values are synthetic: --no-publish loads them beside it, --force puts them in its place.`,
       )
@@ -79,6 +91,11 @@ async function ingest(database: Database, manifest: Manifest, options: IngestOpt
   } finally {
     await release.close()
   }
+}
+
+/** Whether a release is to answer, now or at a time to come. */
+function isToPublish({ publish, publishAt }: IngestOptions): boolean {
+  return publish || publishAt !== undefined
 }
 
 async function examine(
@@ -90,7 +107,7 @@ async function examine(
   output: Output,
 ): Promise<void> {
   const read = await examineRelease(release, progressLine('reading'))
-  const findings = inspection.after(read)
+  const findings = await inspection.after(read)
   sayFindings(findings)
   const statistics = new Map(
     read.flatMap(({ layers }) => layers.map(({ layer, statistics }) => [layer, statistics])),
@@ -112,33 +129,64 @@ async function load(
   release: ReleaseSource,
   { before, after }: Inspection,
   leniency: Leniency,
-  { publish, force, maxChange, ...output }: IngestOptions,
+  options: IngestOptions,
 ): Promise<void> {
+  const { force, maxChange, publishAt } = options
   const known = force ? undefined : await findLoaded(database.writer, release.description)
   const said = known ? [] : before
   sayFindings(said)
   const refusingBefore = refusingChecks(said)
-  if (publish && refusingBefore.length > 0) {
-    if (output.json) print(output, { release: null, loaded: false, published: false, findings: before }, '')
+  if (isToPublish(options) && refusingBefore.length > 0) {
+    if (options.json) print(options, { release: null, loaded: false, published: false, findings: before }, '')
     throw new OperatorError(`Nothing is loaded. Mend it, or have it with --allow ${refusingBefore.join()}.`)
   }
   const started = Date.now()
   const progress = progressLine('loading')
+  const publish = options.publish && publishAt === undefined
   const isLimited = publish && maxChange !== undefined
   const done = await undoneByInterrupt(async (signal): Promise<Done> => {
-    const options = { publish: publish && !isLimited, force, leniency, progress, check: after, signal, tell }
-    const ingestion = await ingestRelease(database, release, options)
+    const loading = {
+      publish: publish && !isLimited,
+      force,
+      leniency,
+      progress,
+      check: after,
+      signal,
+      tell,
+      clearing: (code: string) => progressIfLong(`deleting what is left of ${code}`),
+    }
+    const ingestion = await ingestRelease(database, release, loading)
+    if (publishAt) return scheduleIngested(database, ingestion, leniency, publishAt)
     return isLimited ? publishLimited(database, ingestion, leniency, maxChange, signal) : ingestion
   })
-  const { code, published, findings, sentence } = done
+  const { code, published, scheduled, findings, sentence } = done
   sayFindings(findings.filter((finding) => !isAmong(said, finding)))
   const seconds = (Date.now() - started) / 1000
-  print(output, toldOf(done, seconds), sentenceOf(done, seconds))
-  if (publish && !published) throw sentence ? new OperatorError(sentence) : notPublished(code, findings)
+  print(options, toldOf(done, seconds), sentenceOf(done, seconds))
+  if (isToPublish(options) && !published && !scheduled) {
+    throw sentence ? new OperatorError(sentence) : notPublished(code, findings)
+  }
 }
 
-/** An ingestion that may have ended by what changes too much. */
-type Done = Ingestion & { change?: ExcessiveChange; sentence?: string }
+/** An ingestion that may have ended by what changes too much, or waits for its time. */
+type Done = Ingestion & { change?: ExcessiveChange; sentence?: string; scheduled?: Date }
+
+/** Has what is loaded now or was before published at a time. */
+async function scheduleIngested(
+  { writer }: Database,
+  ingestion: Ingestion,
+  leniency: Leniency,
+  publishAt: Date,
+): Promise<Done> {
+  const { code, publishedBefore } = ingestion
+  if (publishedBefore || refusingChecks(ingestion.findings).length > 0) return ingestion
+  const found = await inTransaction(writer, (trx) => scheduleChecked(trx, code, publishAt, leniency))
+  const others = found.filter((finding) => !isAmong(ingestion.findings, finding))
+  const findings = [...ingestion.findings, ...others]
+  return refusingChecks(found).length > 0
+    ? { ...ingestion, findings }
+    : { ...ingestion, findings, scheduled: publishAt }
+}
 
 /** Publishes what is loaded now or was before, unless it changes too much. */
 async function publishLimited(
@@ -160,22 +208,25 @@ function isAmong(findings: readonly Finding[], { sentence }: Finding): boolean {
 }
 
 function toldOf(ingestion: Done, seconds: number): object {
-  const { code, loaded, published, publishedBefore, replaced = null, tiles, findings, change } = ingestion
-  const done = { release: code, loaded, published }
+  const { code, loaded, published, publishedBefore, scheduled, replaced = null, ...rest } = ingestion
+  const { tiles, findings, change } = rest
+  const done = { release: code, loaded, published, scheduled }
   if (loaded) return { ...done, replaced, tiles, seconds, findings, change }
   return publishedBefore ? done : { ...done, replaced, findings, change }
 }
 
 function sentenceOf(
-  { code, loaded, published, publishedBefore, replaced, tiles }: Ingestion,
+  { code, loaded, published, publishedBefore, scheduled, replaced, tiles }: Done,
   seconds: number,
 ): string {
   const place = replaced ? ` in the place of ${replaced}` : ''
+  const wait = scheduled && `to be published at ${timeText(scheduled)} UTC`
   if (loaded) {
-    const state = published ? `is published${place}` : 'is complete and not published'
+    const state = published ? `is published${place}` : `is complete and ${wait ?? 'not published'}`
     return `${code} ${state}: ${tiles} tiles in ${seconds.toFixed(1)} s.`
   }
   if (published && !publishedBefore) return `${code}, which has the same data, is published${place}.`
+  if (wait) return `${code}, which has the same data, is ${wait}.`
   const state = published ? 'published as' : 'loaded, and not published, as'
   return `The same data are ${state} ${code}: nothing to do (--force loads them again).`
 }

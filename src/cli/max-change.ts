@@ -7,17 +7,18 @@ import {
   areaRows,
   type ChangeRow,
   figuresOf,
+  layerName,
   relativeChange,
   sizeOf,
   worstRows,
 } from '#src/domains/advisory/polygon/changes/figures.ts'
 import { findPredecessor } from '#src/domains/releases/predecessor-queries.ts'
-import { findPublished, requireComplete } from '#src/domains/releases/queries.ts'
+import { findPublished, findRelease, requireComplete } from '#src/domains/releases/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import type { Leniency } from '#src/ingest/checks/judgement.ts'
 import { type Publishing, publishChecked } from '#src/ingest/publish.ts'
 import { shortNumber } from '#src/lib/round.ts'
-import { changeText, layerName, numberText } from './change-texts.ts'
+import { changeText, numberText } from './change-texts.ts'
 import { compareForOperator, readPercent } from './comparison.ts'
 
 /** Has a release published only if it changes little. */
@@ -59,6 +60,23 @@ export async function publishWithin(
 ): Promise<LimitedPublishing> {
   const { writer } = database
   if (maxChange === undefined) return inTransaction(writer, (trx) => publishChecked(trx, code, leniency))
+  await requireComplete(writer, code)
+  try {
+    return await publishCompared(database, code, leniency, maxChange, signal)
+  } catch (error) {
+    if (await findRelease(writer, code)) throw error
+    throw new OperatorError(`${code} was deleted while it was compared, and is not published.`)
+  }
+}
+
+async function publishCompared(
+  database: Database,
+  code: string,
+  leniency: Leniency,
+  maxChange: number,
+  signal: AbortSignal | undefined,
+): Promise<LimitedPublishing> {
+  const { writer } = database
   const release = await requireComplete(writer, code)
   const expected = (await findPublished(writer, release))?.code
   const excess = await excessOf(database, code, maxChange)
@@ -107,7 +125,7 @@ function sentenceOf(
   maxChange: number,
 ): string {
   const places =
-    level === null ? 'in all that it covers' : `in ${beyond} of ${areas.length} areas of level ${level}`
+    level === null ? 'in all that the two cover' : `in ${beyond} of ${areas.length} areas of level ${level}`
   const { mean_before, mean_after } = figuresOf(worst.layer, worst.found)
   const where = level === null ? '' : ` in ${worst.area?.name} (${worst.area?.code})`
   return `${places} a mean changes by more than ${shortNumber(100 * maxChange)} %, most${where}, where ${layerName(worst.layer)} goes from ${numberText(mean_before)} to ${numberText(mean_after)} ${worst.layer.unit} (${changeText(relativeChange(worst.found.change))}),`

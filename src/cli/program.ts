@@ -94,7 +94,7 @@ export async function operate(parameters: string[]): Promise<number> {
     if (isDatabaseUnavailable(error)) {
       console.error(
         isDiskFull(error)
-          ? `The disk of the database is full: ${error.message}. Nothing was changed; make room there, and do it again.`
+          ? `The disk of the database is full: ${error.message}. Make room there, and do it again.`
           : `The database went away: ${error.message}.`,
       )
       return EXIT.refused

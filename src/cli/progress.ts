@@ -10,13 +10,14 @@ const LINE_MS = 10_000
  * Shows how far something is, and from a while on the time that it will take: a bar that is redrawn on a terminal, and
  * elsewhere a line at every tenth and every ten seconds.
  *
+ * @param started when it was begun, by `performance.now()`
  * @returns to be called with the part that is done, from 0 to 1
  */
 export function progressLine(
   label: string,
   output: NodeJS.WriteStream = process.stderr,
+  started = performance.now(),
 ): (done: number) => void {
-  const started = performance.now()
   let shown = -1
   let shownAt = started
   return (done) => {
@@ -35,6 +36,20 @@ export function progressLine(
     const bar = `${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}`
     // The line before may have been longer.
     output.write(`\r${label} [${bar}] ${step} %${left}\u001b[K${done >= 1 ? '\n' : ''}`)
+  }
+}
+
+/** Does so, unless it is soon done. */
+export function progressIfLong(
+  label: string,
+  output: NodeJS.WriteStream = process.stderr,
+): (done: number) => void {
+  const started = performance.now()
+  let show: ((done: number) => void) | undefined
+  return (done) => {
+    if (!show && (done >= 1 || performance.now() - started < SILENT_MS)) return
+    show ??= progressLine(label, output, started)
+    show(done)
   }
 }
 

@@ -1,5 +1,4 @@
 import { Command, InvalidArgumentError } from 'commander'
-import { inTransaction } from '#src/database/transaction.ts'
 import { listPrunable, pruneRelease } from '#src/domains/releases/pruning-queries.ts'
 import { lookInDatabase, withDatabase } from './database.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
@@ -27,8 +26,9 @@ export const pruneCommand = new Command('prune')
       const progress = progressLine('deleting')
       // Each for itself, so that none waits for all of them.
       for (const [index, code] of listed.entries()) {
-        if (await inTransaction(writer, (trx) => pruneRelease(trx, code, keep))) deleted.push(code)
-        progress((index + 1) / listed.length)
+        const shown = (part: number) => progress((index + part) / listed.length)
+        if (await pruneRelease(writer, code, keep, shown)) deleted.push(code)
+        shown(1)
       }
     })
     print(options, { deleted, prunable: listed }, deleted.map((code) => `${code} is deleted.`).join('\n'))

@@ -1,28 +1,51 @@
 import { Command } from 'commander'
+import type { AuditKind } from '#src/database/audit-table.ts'
+import { listReleaseRecords, type ReleaseDetail, type ReleaseRecord } from '#src/domains/audit/queries.ts'
 import { type LayerSummary, listLayers } from '#src/domains/releases/layer-queries.ts'
 import { type ReleaseRow, requireRelease } from '#src/domains/releases/queries.ts'
+import { findSchedule, type Schedule } from '#src/domains/releases/schedule-queries.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { isStale, lastDayOf } from '#src/products/season.ts'
 import { lookInDatabase } from './database.ts'
+import { sizeText } from './doctor/finding.ts'
+import { listReleaseSizes } from './doctor/table-queries.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
-import { stateOf } from './releases-state.ts'
-import { table } from './table.ts'
+import { stateOf, stateText } from './releases-state.ts'
+import { printable, table } from './table.ts'
+import { timeText } from './time.ts'
 
 export const showCommand = new Command('show')
-  .description('Show a release: where it comes from, its layers, and what the checks have found in it.')
+  .description(
+    'Show a release: where it comes from, its layers, what the checks have found in it, and who published it when.',
+  )
   .argument('<release>', 'its code')
   .option(...JSON_OPTION)
   .action((code: string, output: Output) =>
     lookInDatabase(async ({ writer }) => {
       const { id, lockless: _, ...release } = await requireRelease(writer, code)
-      const layers = await listLayers(writer, id)
-      print(output, { ...release, state: stateOf(release), layers }, textOf(release, layers))
+      const shown = {
+        ...release,
+        state: stateOf(release),
+        stale: isStale(release, Date.now()),
+        schedule: (await findSchedule(writer, id)) ?? null,
+        bytes: (await listReleaseSizes(writer, id)).get(id) ?? 0,
+        layers: await listLayers(writer, id),
+        history: await listReleaseRecords(writer, code),
+      }
+      print(output, shown, textOf(shown))
     }),
   )
 withExamples(showCommand, 'agro releases show yield-eth-wheat-2026-08-v2')
 
-function textOf(release: Omit<ReleaseRow, 'id' | 'lockless'>, layers: LayerSummary[]): string {
-  const rows = layers.map(({ input, scenario, unit, validCount, width, height, ...values }) => [
+type ShownRelease = Omit<ReleaseRow, 'id' | 'lockless'> & {
+  schedule: Schedule | null
+  bytes: number
+  layers: LayerSummary[]
+  history: ReleaseRecord[]
+}
+
+function textOf(release: ShownRelease): string {
+  const rows = release.layers.map(({ input, scenario, unit, validCount, width, height, ...values }) => [
     [input, scenario].filter((label) => label !== null).join(', '),
     unit,
     `${((100 * validCount) / (width * height)).toFixed(2)} %`,
@@ -31,16 +54,21 @@ function textOf(release: Omit<ReleaseRow, 'id' | 'lockless'>, layers: LayerSumma
     ),
   ])
   return [
-    `${release.code}: ${stateOf(release)}`,
+    `${release.code}: ${stateText(release)}`,
     `source: ${release.source}`,
     `licence: ${release.licence}`,
+    ...(release.lossy ? ['lossy: a compression may have changed its values'] : []),
+    `loaded: ${timeText(release.createdAt)} UTC; its rasters take ${sizeText(release.bytes)}`,
+    ...(release.publishedAt ? [`published: ${timeText(release.publishedAt)} UTC`] : []),
+    ...(release.schedule?.refusal ? [`refused: ${printable(release.schedule.refusal)}`] : []),
     ...seasonText(release),
     table(['LAYER', 'UNIT', 'VALID', 'MINIMUM', 'MAXIMUM', 'MEAN'], rows),
     ...findingsText(release),
+    ...historyText(release),
   ].join('\n')
 }
 
-function seasonText(release: Omit<ReleaseRow, 'id' | 'lockless'>): string[] {
+function seasonText(release: ShownRelease): string[] {
   const last = lastDayOf(release)
   if (last === null) return []
   return [
@@ -54,4 +82,40 @@ function findingsText({ findings }: Pick<ReleaseRow, 'findings'>): string[] {
   return findings.map(
     ({ check, level, sentence, allowed }) => `${allowed ? 'allowed' : level}: ${sentence} (${check})`,
   )
+}
+
+function historyText({ code, history }: ShownRelease): string[] {
+  if (history.length === 0) return []
+  const rows = history.map(({ at, kind, operator, detail }) => [
+    timeText(at),
+    deedText(code, kind, detail),
+    operator ?? '',
+  ])
+  return [table(['WHEN (UTC)', 'WHAT', 'BY'], rows)]
+}
+
+function deedText(code: string, kind: AuditKind, detail: ReleaseDetail): string {
+  switch (kind) {
+    case 'release_scheduled':
+      return `scheduled for ${timeText(new Date(detail.publish_at as string))}`
+    case 'release_unscheduled':
+      return 'not scheduled any more'
+    case 'release_refused':
+      return `refused at its time: ${detail.refusal}`
+    case 'release_withdrawn':
+      return 'withdrawn'
+    default:
+      return publicationText(code, detail)
+  }
+}
+
+function publicationText(code: string, detail: ReleaseDetail): string {
+  const { release, replaced, rollback, allowed, scheduled_by } = detail
+  if (release !== code) return rollback ? `rolled back to ${release}` : `replaced by ${release}`
+  return [
+    `published${replaced ? ` in the place of ${replaced}` : ''}`,
+    ...(rollback ? ['by a rollback'] : []),
+    ...(scheduled_by ? [`scheduled by ${scheduled_by}`] : []),
+    ...(allowed ? [`allowed: ${allowed.join(', ')}`] : []),
+  ].join('; ')
 }

@@ -2,27 +2,34 @@ import { Command } from 'commander'
 import type { Database } from '#src/database/client.ts'
 import type { CheckName } from '#src/database/findings.ts'
 import { inTransaction } from '#src/database/transaction.ts'
-import { deleteRelease, listReleases, type ReleaseRow } from '#src/domains/releases/queries.ts'
+import { deleteRelease } from '#src/domains/releases/deletion-queries.ts'
+import { listReleases, type ReleaseRow } from '#src/domains/releases/queries.ts'
+import { listSchedules, type Schedule } from '#src/domains/releases/schedule-queries.ts'
 import { isFirst, withdrawRelease } from '#src/domains/releases/withdrawal-queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { refusingChecks } from '#src/ingest/checks/judgement.ts'
 import { rollBackChecked } from '#src/ingest/publish.ts'
-import { allowOption, sayFindings } from './checks.ts'
+import { isStale } from '#src/products/season.ts'
+import { allowOption, STRICT_OPTION, sayFindings } from './checks.ts'
 import { lookInDatabase, withDatabase } from './database.ts'
 import { sizeText } from './doctor/finding.ts'
 import { listReleaseSizes } from './doctor/table-queries.ts'
 import { type LimitedPublishing, maxChangeOption, publishWithin } from './max-change.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
-import { whileShown } from './progress.ts'
+import { progressIfLong } from './progress.ts'
 import { diffCommand } from './releases-diff.ts'
+import { moveCommand } from './releases-move.ts'
 import { pruneCommand } from './releases-prune.ts'
+import { scheduleCommand, unscheduleCommand } from './releases-schedule.ts'
 import { showCommand } from './releases-show.ts'
-import { stateOf } from './releases-state.ts'
-import { table } from './table.ts'
+import { stateOf, stateText } from './releases-state.ts'
+import { sweepCommand } from './releases-sweep.ts'
+import { printable, table } from './table.ts'
 import { type Consent, confirm, YES_OPTION } from './terminal.ts'
+import { timeText } from './time.ts'
 
 export const releasesCommand = new Command('releases').description(
-  'List, show, compare, publish, roll back, delete and prune releases.',
+  'List, show, compare, publish, schedule, roll back, delete, prune and move releases, and sweep what none has.',
 )
 
 const list = releasesCommand
@@ -32,9 +39,12 @@ const list = releasesCommand
   .action((output: Output) =>
     lookInDatabase(async ({ writer }) => {
       const sizes = await listReleaseSizes(writer)
+      const schedules = await listSchedules(writer)
       const releases = (await listReleases(writer)).map(({ id, lockless: _, ...release }) => ({
         ...release,
         state: stateOf(release),
+        stale: isStale(release, Date.now()),
+        schedule: schedules.get(id) ?? null,
         bytes: sizes.get(id) ?? 0,
       }))
       print(output, releases, releasesText(releases))
@@ -43,29 +53,42 @@ const list = releasesCommand
 withExamples(list, 'agro releases list', 'agro releases list --json')
 
 /** A release as it is listed, with the bytes that its rasters take. */
-type ListedRelease = Omit<ReleaseRow, 'id' | 'lockless'> & { state: string; bytes: number }
+type ListedRelease = Omit<ReleaseRow, 'id' | 'lockless'> & {
+  state: string
+  stale: boolean
+  schedule: Schedule | null
+  bytes: number
+}
 
 function releasesText(releases: ListedRelease[]): string {
   if (releases.length === 0) return 'There are no releases.'
   const rows = releases.map((release) => [
     release.code,
-    release.state,
-    (release.publishedAt ?? release.createdAt).toISOString().slice(0, 16).replace('T', ' '),
+    stateText(release),
+    timeText(release.publishedAt ?? release.createdAt),
     sizeText(release.bytes),
     release.source,
   ])
-  return table(['RELEASE', 'STATE', 'SINCE (UTC)', 'SIZE', 'SOURCE'], rows)
+  const refusals = releases.flatMap(({ code, schedule }) =>
+    schedule?.refusal ? [`${code} was refused: ${printable(schedule.refusal)}`] : [],
+  )
+  return [table(['RELEASE', 'STATE', 'SINCE (UTC)', 'SIZE', 'SOURCE'], rows), ...refusals].join('\n')
 }
 
 releasesCommand.addCommand(showCommand)
 releasesCommand.addCommand(diffCommand)
 releasesCommand.addCommand(pruneCommand)
+releasesCommand.addCommand(moveCommand)
+releasesCommand.addCommand(sweepCommand)
+releasesCommand.addCommand(scheduleCommand)
+releasesCommand.addCommand(unscheduleCommand)
 
 const publish = releasesCommand
   .command('publish <release>')
   .description('Check a complete release again, and make it the one that answers.')
   .addOption(allowOption())
   .addOption(maxChangeOption())
+  .option(...STRICT_OPTION)
   .option(...JSON_OPTION)
   .action((code: string, options: PublishOptions) =>
     withDatabase(async (database) => {
@@ -84,6 +107,7 @@ withExamples(
   'agro releases publish yield-eth-wheat-2026-08-v2',
   'agro releases publish yield-eth-wheat-2026-08-v2 --allow month',
   'agro releases publish yield-eth-wheat-2026-08-v2 --max-change 25%',
+  'agro releases publish yield-eth-wheat-2026-08-v2 --strict',
 )
 
 const rollback = releasesCommand
@@ -121,6 +145,7 @@ async function withdraw(writer: Database['writer'], code: string, options: Outpu
 interface PublishOptions extends Output {
   allow: CheckName[]
   maxChange?: number
+  strict?: boolean
 }
 
 /** @throws {OperatorError} where the checks have refused it, or it changes too much */
@@ -145,14 +170,14 @@ function tellPublishing(
 const remove = releasesCommand
   .command('delete <release>')
   .description('Delete a release with its data, for good. Incomplete ones can always be deleted.')
-  .option('--force', 'delete it even though it is published')
+  .option('--force', 'delete it even though it is published or scheduled')
   .option(...YES_OPTION)
   .option(...JSON_OPTION)
   .action(async (code: string, options: Output & Consent & { force?: boolean }) => {
     await confirm(`This deletes the release ${code} with its data, for good`, options)
     await withDatabase(async ({ writer }) => {
-      const deletion = inTransaction(writer, (trx) => deleteRelease(trx, code, options.force ?? false))
-      await whileShown(`deleting ${code}`, deletion)
+      const progress = progressIfLong(`deleting ${code}`)
+      await inTransaction(writer, (trx) => deleteRelease(trx, code, options.force ?? false, progress))
       print(options, { deleted: code }, `${code} is deleted.`)
     })
   })

@@ -2,9 +2,19 @@ import { connect } from 'node:net'
 import type { RawBuilder } from 'kysely'
 import type pg from 'pg'
 import type { Database } from './client.ts'
+import type { BinaryRow } from './copy-out.ts'
 
 /** Runs a statement that only reads, on a connection of its own, and answers with its rows. */
 export type Ask = <Row>(query: RawBuilder<Row>) => Promise<Row[]>
+
+/** The same for a query without parameters, whose rows it answers with as PostgreSQL holds them. */
+export type Copy = (query: RawBuilder<unknown>) => Promise<BinaryRow[]>
+
+/** What a computation reads by. */
+export interface Reads {
+  ask: Ask
+  copy: Copy
+}
 
 /**
  * Reads from a database until a signal is aborted: then the statement under way is cancelled on the
@@ -13,13 +23,15 @@ export type Ask = <Row>(query: RawBuilder<Row>) => Promise<Row[]>
  * The embedded database cannot be interrupted, and losing a connection ends it: there the statement is
  * waited for.
  *
- * @returns a function that rejects with the signal's reason once that is aborted
+ * @returns functions that reject with the signal's reason once that is aborted
  */
-export function askUntil(database: Database, signal: AbortSignal): Ask {
+export function readUntil(database: Database, signal: AbortSignal): Reads {
   const reading = database.beginReading()
 
-  async function askOn<Row>(pool: pg.Pool, query: RawBuilder<Row>): Promise<Row[]> {
-    const { sql, parameters } = query.compile(database.reader)
+  async function runOn<Result>(
+    pool: pg.Pool,
+    statement: (client: pg.PoolClient) => Promise<Result>,
+  ): Promise<Result> {
     const client = await pool.connect()
     let cancelled: Promise<void> | undefined
     const stop = () => {
@@ -28,9 +40,9 @@ export function askUntil(database: Database, signal: AbortSignal): Ask {
     try {
       signal.throwIfAborted()
       if (database.kind === 'server') signal.addEventListener('abort', stop)
-      const { rows } = await client.query(sql, [...parameters])
+      const result = await statement(client)
       signal.throwIfAborted()
-      return rows
+      return result
     } catch (error) {
       throw signal.aborted ? signal.reason : error
     } finally {
@@ -41,9 +53,18 @@ export function askUntil(database: Database, signal: AbortSignal): Ask {
     }
   }
 
-  return async (query) => {
+  async function run<Result>(statement: (client: pg.PoolClient) => Promise<Result>): Promise<Result> {
     signal.throwIfAborted()
-    return reading.run((pool) => askOn(pool, query))
+    return reading.run((pool) => runOn(pool, statement))
+  }
+
+  return {
+    async ask<Row>(query: RawBuilder<Row>) {
+      const { sql, parameters } = query.compile(database.reader)
+      const { rows } = await run((client) => client.query(sql, [...parameters]))
+      return rows as Row[]
+    },
+    copy: (query) => run((client) => client.copyOut(query.compile(database.reader).sql)),
   }
 }
 

@@ -4,6 +4,8 @@ import pg from 'pg'
 import { type Config, isDebugged } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
+import { openFileStore } from '#src/storage/open.ts'
+import type { FileStore } from '#src/storage/store.ts'
 import type { EmbeddedCluster } from './embedded/cluster.ts'
 import { CONNECTION_TIMEOUT_MS, createPool } from './pool.ts'
 import { type Reading, readingDialect } from './reading.ts'
@@ -35,8 +37,12 @@ export interface Database {
   readPool: pg.Pool
   /** Reads as `reader` does, with connections, for statements that can be cancelled. */
   beginReading(): Reading
+  /** The same as `writer` does: for what a replica does not have. */
+  beginReadingAtPrimary(): Reading
   /** Null where there is none. */
   replica: Replica | null
+  /** The files of TILE_STORE; undefined where everything is in the database. */
+  files: FileStore | undefined
   /**
    * Whether it is away and nothing in it can change before it is back: the embedded one while its thread is
    * replaced, since nobody else has its folder. Of a server that is away nobody can say so.
@@ -65,7 +71,8 @@ export async function openCluster(
     return embeddedCluster(await openEmbedded(config.DATA_DIR, progress), config)
   }
 
-  await tryConnection(config.DATABASE_URL)
+  await tryConnection('DATABASE_URL', config.DATABASE_URL)
+  if (config.DATABASE_DIRECT_URL) await tryConnection('DATABASE_DIRECT_URL', config.DATABASE_DIRECT_URL)
   return serverCluster(config.DATABASE_URL, config)
 }
 
@@ -88,27 +95,34 @@ export function serverCluster(url: string, config: Config): Cluster {
   const options = { size: config.DATABASE_POOL_SIZE, statementTimeout: config.STATEMENT_TIMEOUT_MS }
   return {
     kind: 'server',
-    connectForMaintenance: () =>
-      databaseOf('server', config, createPool({ target: url, size: 4, statementTimeout: 0 })),
+    connectForMaintenance() {
+      const target = config.DATABASE_DIRECT_URL ?? url
+      return databaseOf('server', config, createPool({ target, size: 4, statementTimeout: 0 }))
+    },
     connect() {
       const pool = createPool({ ...options, target: url })
       const { DATABASE_READ_URL: readUrl, READ_MAX_LAG_MS: maxLagMs } = config
       if (!readUrl) return databaseOf('server', config, pool)
-      const readPool = createPool({ ...options, target: readUrl })
-      return withReplica(
-        databaseOf('server', config, pool),
-        config,
-        readPool,
-        createReplica({ url: readUrl, pool: readPool, writerUrl: url, writerPool: pool, maxLagMs }),
-      )
+      const admit = (client: pg.ClientBase) => replica.admit(client)
+      const readPool = createPool({ ...options, target: readUrl, admit })
+      // Writes may stand still, for a replica that has to acknowledge them, with all connections of their pool.
+      const readPoolOfWriter = createPool({ ...options, target: url })
+      const replica = createReplica({
+        url: readUrl,
+        pool: readPool,
+        writerUrl: url,
+        writerPool: readPoolOfWriter,
+        maxLagMs,
+      })
+      return withReplica(databaseOf('server', config, pool), config, [readPool, readPoolOfWriter], replica)
     },
     close: async () => {},
   }
 }
 
 /** Whatever is wrong with the URL, the network, TLS or the password is the operator's to mend: say it. */
-async function tryConnection(url: string): Promise<void> {
-  let place = 'of DATABASE_URL'
+async function tryConnection(setting: 'DATABASE_URL' | 'DATABASE_DIRECT_URL', url: string): Promise<void> {
+  let place = `of ${setting}`
   try {
     const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECTION_TIMEOUT_MS })
     place = `${client.database} on ${client.host}:${client.port}`
@@ -127,14 +141,17 @@ function databaseOf(kind: Database['kind'], config: Config, pool: pg.Pool): Data
     dialect: new PostgresDialect({ pool }),
     log: logTo(statements, config),
   })
+  const beginReading = (): Reading => ({ run: (part) => part(pool) })
   return {
     kind,
     writer,
     reader: writer,
     pool,
     readPool: pool,
-    beginReading: () => ({ run: (part) => part(pool) }),
+    beginReading,
+    beginReadingAtPrimary: beginReading,
     replica: null,
+    files: openFileStore(config),
     standsStill: () => false,
     statements,
     close: () => pool.end(),
@@ -147,7 +164,12 @@ function logTo(statements: Statements, { LOG_MODULES }: Config) {
 }
 
 /** A database whose requests read from a replica. */
-function withReplica(database: Database, config: Config, readPool: pg.Pool, replica: Replica): Database {
+function withReplica(
+  database: Database,
+  config: Config,
+  [readPool, readPoolOfWriter]: [pg.Pool, pg.Pool],
+  replica: Replica,
+): Database {
   return {
     ...database,
     reader: new Kysely<Tables>({
@@ -159,7 +181,7 @@ function withReplica(database: Database, config: Config, readPool: pg.Pool, repl
     replica,
     async close() {
       replica.close()
-      await readPool.end()
+      await Promise.all([readPool.end(), readPoolOfWriter.end()])
       await database.close()
     },
   }

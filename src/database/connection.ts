@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { type BinaryRow, copyOut } from './copy-out.ts'
 import { isUndone } from './failures.ts'
 
 declare module 'pg' {
@@ -6,6 +7,8 @@ declare module 'pg' {
   interface ClientBase {
     /** `I` where no transaction is open, as the server said last; null before it has said anything. */
     getTransactionStatus(): 'I' | 'T' | 'E' | null
+    /** What clients of ours have: the rows of a query without parameters, as `copyOut` reads them. */
+    copyOut(text: string): Promise<BinaryRow[]>
   }
 }
 
@@ -40,32 +43,36 @@ export function connectionWith({ connectTimeoutMs, cutAfterMs, onCut }: Connecti
 
     override query(...args: unknown[]): never {
       const callback = args.at(-1)
-      // A stream (COPY) has its own pace, and cannot be sent again.
+      // A stream (COPY) has its own pace, and cannot be sent again; `copyOut` sees to itself.
       if (typeof args[0] === 'object' && 'submit' in (args[0] as object))
         return query.apply(this, args) as never
       // pool.query passes a callback, everyone else waits for a promise.
-      if (typeof callback !== 'function') return this.#ask(args) as never
-      this.#ask(args.slice(0, -1)).then(
+      if (typeof callback !== 'function') return this.#ask(() => query.apply(this, args)) as never
+      this.#ask(() => query.apply(this, args.slice(0, -1))).then(
         (result) => (callback as Callback)(undefined, result),
         (error) => (callback as Callback)(error),
       )
       return undefined as never
     }
 
-    async #ask(args: unknown[]): Promise<unknown> {
+    override copyOut(text: string): Promise<BinaryRow[]> {
+      return this.#ask(() => copyOut(this, text))
+    }
+
+    async #ask<Result>(ask: () => Result | Promise<Result>): Promise<Result> {
       const alone = this.getTransactionStatus() === NO_TRANSACTION
       try {
-        return await this.#askOnce(args)
+        return await this.#askOnce(ask)
       } catch (error) {
-        if (alone && isUndone(error)) return this.#askOnce(args)
+        if (alone && isUndone(error)) return this.#askOnce(ask)
         throw error
       }
     }
 
-    async #askOnce(args: unknown[]): Promise<unknown> {
+    async #askOnce<Result>(ask: () => Result | Promise<Result>): Promise<Result> {
       const deadline = cutAfterMs && setTimeout(() => this.#cut(cutAfterMs), cutAfterMs)
       try {
-        return await query.apply(this, args)
+        return await ask()
       } catch (error) {
         // The server is about to hang up. Until it has, the pool would give the connection to the next.
         if ((error as pg.DatabaseError).severity === 'FATAL') void this.end()

@@ -8,6 +8,8 @@ export interface PoolOptions {
   size: number
   /** How long a statement may run, in milliseconds; 0 for maintenance, which may take its time. */
   statementTimeout: number
+  /** Sees whether a new connection is one to use; where it throws, whoever waits for the connection is told so. */
+  admit?(client: pg.ClientBase): Promise<void>
 }
 
 /** How long whoever is not in a hurry waits for a connection before the database counts as unavailable. */
@@ -36,14 +38,18 @@ const PARSERS = new Map<number, (text: string) => unknown>([
 ])
 
 /** Opens a pool of connections; nothing is connected before the first query. */
-export function createPool({ target, size, statementTimeout }: PoolOptions): pg.Pool {
+export function createPool({ target, size, statementTimeout, admit }: PoolOptions): pg.Pool {
   const idle = new Set<pg.PoolClient>()
   const kind = typeof target === 'string' ? 'server' : 'embedded'
   const { waitMs, connectTimeoutMs } = waitsOf(kind, statementTimeout)
   const cutAfterMs = statementTimeout > 0 ? statementTimeout + GRACE_MS[kind] : undefined
   const pool = new pg.Pool({
     ...(typeof target === 'string'
-      ? { connectionString: target, keepAlive: true }
+      ? {
+          connectionString: target,
+          keepAlive: true,
+          ...(statementTimeout === 0 && { onConnect: liftTimeouts }),
+        }
       : // `ssl` is given because pg would otherwise look at PGSSLMODE, which is meant for servers.
         { stream: target, user: 'postgres', database: 'postgres', ssl: false, idleTimeoutMillis: 0 }),
     // What leads to a server that hangs hangs as well: each would cost a request its time to find out.
@@ -54,6 +60,10 @@ export function createPool({ target, size, statementTimeout }: PoolOptions): pg.
     idle_in_transaction_session_timeout: cutAfterMs ?? 0,
     application_name: 'agro-advisory',
     types: { getTypeParser: parserOf },
+    ...(admit && {
+      verify: (client: pg.PoolClient, done: (error?: unknown) => void) =>
+        void admit(client).then(() => done(), done),
+    }),
   } as pg.PoolConfig)
   // Both are needed: the pool reports connections that die while idle in it, a client those that die
   // while idle inside a transaction. Unheard, either would end the process. The query that meets the
@@ -64,6 +74,20 @@ export function createPool({ target, size, statementTimeout }: PoolOptions): pg.
   pool.on('acquire', (client) => idle.delete(client))
   pool.on('remove', (client) => idle.delete(client))
   return pool
+}
+
+/**
+ * What takes its time is not to be ended by the timeouts of a role or a database. Behind PgBouncer they stay: the session
+ * is not ours alone, and others need them. It tells a client of another process than the server's.
+ */
+async function liftTimeouts(client: pg.PoolClient): Promise<void> {
+  await client.query(
+    `select set_config(name, '0', false)
+    from pg_settings
+    where name in ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout', 'lock_timeout')
+      and pg_backend_pid() = $1`,
+    [client.processID],
+  )
 }
 
 /** How long somebody waits for a connection of the pool, and in that for a new one to be made. */

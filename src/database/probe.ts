@@ -4,6 +4,8 @@ import pg from 'pg'
 export interface Probe {
   /** Asks for one row; where none comes in time, the connection is cut, and the next question has a new one. */
   ask<Row>(statement: string): Promise<Row>
+  /** Has the next question go over a new connection. */
+  renew(): void
   close(): void
 }
 
@@ -47,6 +49,7 @@ export function createProbe(url: string): Probe {
         clearTimeout(deadline)
       }
     },
+    renew: cut,
     close() {
       closed = true
       cut()

@@ -10,6 +10,7 @@ export interface ReleaseTable {
   forecast_period: string | null
   version: number
   synthetic: Generated<boolean>
+  lossy: Generated<boolean>
   source: string
   licence: string
   checksum: string
@@ -19,6 +20,19 @@ export interface ReleaseTable {
   load_lock: number | null
   /** ISO date. */
   valid_until: string | null
+  tile_store: Generated<'postgis' | 'files'>
+}
+
+/** Where the tiles of a release are. */
+export type TileStoreName = 'postgis' | 'files'
+
+export interface GranuleTable {
+  coverage_id: number
+  granule_row: number
+  granule_column: number
+  name: string
+  header_bytes: number
+  bytes: number
 }
 
 export interface PublicationTable {
@@ -29,4 +43,15 @@ export interface PublicationTable {
   release_id: number
   previous_release_id: number | null
   published_at: Generated<Date>
+}
+
+export interface ScheduledPublicationTable {
+  release_id: number
+  publish_at: Date
+  scheduled_at: Generated<Date>
+  scheduled_by: string
+  allowed: string[]
+  strict: boolean
+  refused_at: Date | null
+  refusal: string | null
 }

@@ -12,8 +12,10 @@ export interface ReplayLag {
   written(at: number, position: LogPosition): void
   /** The primary does not say how far it has written. */
   unknown(): void
-  /** The replica has replayed so far. */
-  replayed(position: LogPosition): void
+  /** The replica has replayed so far; says whether that is all that the primary has told of. */
+  replayed(position: LogPosition): boolean
+  /** Another replica takes the place of the one before: what that has replayed says nothing of it. */
+  another(): void
   /** How old what the replica answers may be, at most; infinite where it has replayed nothing that is known. */
   milliseconds(now: number): number
   /**
@@ -26,13 +28,15 @@ export interface ReplayLag {
 export function createReplayLag(maxMs: number): ReplayLag {
   /** What the primary has told, the oldest first; of no use when it is older than the bound. */
   let told: { at: number; position: LogPosition }[] = []
+  let newest: { at: number; position: LogPosition } | undefined
   let upToDateAt = Number.NEGATIVE_INFINITY
   let primaryAnswers = false
 
   return {
     written(at, position) {
       primaryAnswers = true
-      told = [...told.filter((one) => at - one.at <= maxMs), { at, position }]
+      newest = { at, position }
+      told = [...told.filter((one) => at - one.at <= maxMs), newest]
     },
     unknown() {
       primaryAnswers = false
@@ -42,6 +46,11 @@ export function createReplayLag(maxMs: number): ReplayLag {
       const done = next === -1 ? told : told.slice(0, next)
       upToDateAt = done.at(-1)?.at ?? upToDateAt
       told = next === -1 ? [] : told.slice(next)
+      return next === -1
+    },
+    another() {
+      upToDateAt = Number.NEGATIVE_INFINITY
+      told = newest ? [newest] : []
     },
     milliseconds: (now) => now - upToDateAt,
     isBounded: (now) => now - upToDateAt <= maxMs || (!primaryAnswers && told.length === 0),

@@ -19,7 +19,12 @@ import type {
   HistoryItemTable,
   UserUsageTable,
 } from './history-tables.ts'
-import type { PublicationTable, ReleaseTable } from './release-tables.ts'
+import type {
+  GranuleTable,
+  PublicationTable,
+  ReleaseTable,
+  ScheduledPublicationTable,
+} from './release-tables.ts'
 
 /**
  * The tables as Kysely sees them; the comments of their columns stand in sql/migrations. A test holds them
@@ -33,9 +38,11 @@ export interface Tables {
   country_crop: { country_code: string; crop_code: string }
   release: ReleaseTable
   publication: PublicationTable
+  scheduled_publication: ScheduledPublicationTable
   coverage: CoverageTable
   layer: LayerTable
   raster_tile: { coverage_id: number; tile_row: number; tile_column: number; rast: string }
+  granule: GranuleTable
   tile_use: TileUseTable
   tile_summary: { coverage_id: number; level: number; block_row: number; block_column: number; bands: Buffer }
   area_result: AreaResultTable
@@ -64,7 +71,7 @@ export interface Tables {
   advisory_feedback: AdvisoryFeedbackTable
   user_usage: UserUsageTable
   history_size: { user_id: string; items: number; bytes: number }
-  account_removal: { user_id: string; removed_at: Generated<Date> }
+  account_removal: { user_id: string; removed_at: Generated<Date>; through: Generated<string> }
   request_count: RequestCountTable
   idempotency_record: IdempotencyRecordTable
   audit_record: AuditRecordTable

@@ -1,10 +1,19 @@
+import type { Socket } from 'node:net'
 import { setTimeout } from 'node:timers/promises'
-import { type Expression, type RawBuilder, sql } from 'kysely'
+import { type Expression, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import type pg from 'pg'
 import type { Database } from './client.ts'
+import type { Tables } from './tables.ts'
+import { inTransaction } from './transaction.ts'
 
 /** Short beside the work that others do meanwhile. */
 const LOOK_EVERY_MS = 250
+
+/**
+ * After so long a silence either side asks whether the other is still there, so that a lock that is lost to a network that
+ * has gone away is noticed within a minute, as it is by the database.
+ */
+const SILENCE_MS = 30_000
 
 /** A lock that is held for as long as some work goes on. */
 export interface WorkLock {
@@ -35,6 +44,8 @@ export async function lockWork(
   const lost = new AbortController()
   if (database.kind === 'embedded') return { lost: lost.signal, unlock: () => {} }
   const client = await database.pool.connect()
+  const socket = client.connection.stream as Socket
+  socket.setKeepAlive(true, SILENCE_MS)
   const lose = (error?: Error) => lost.abort(error ?? new Error('Connection terminated'))
   client.on('error', lose)
   client.on('end', lose)
@@ -72,6 +83,21 @@ async function tryLock(client: pg.PoolClient, lock: number): Promise<boolean> {
   // With a parameter it would have a portal, which stays open with its snapshot.
   const { rows } = await client.query(`select pg_try_advisory_xact_lock(${lock}) as held`)
   return rows[0].held
+}
+
+/**
+ * Does work in a transaction, unless another process does work with the same lock: then nobody waits, and there is no
+ * result.
+ */
+export async function doAlone<Result>(
+  db: Kysely<Tables>,
+  lock: number,
+  work: (trx: Transaction<Tables>) => Promise<Result>,
+): Promise<Result | undefined> {
+  return inTransaction(db, async (trx) => {
+    const { rows } = await sql`select where pg_try_advisory_xact_lock(${sql.lit(lock)})`.execute(trx)
+    return rows.length > 0 ? work(trx) : undefined
+  })
 }
 
 /** The process of the database that holds a lock of {@link lockWork}, or null. */

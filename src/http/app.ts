@@ -10,6 +10,7 @@ import type { Config } from '#src/config.ts'
 import type { Database } from '#src/database/client.ts'
 import type { Turns } from '#src/lib/turns.ts'
 import type { Products } from '#src/products/define.ts'
+import type { TileStores } from '#src/tiles/stores.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
 /** The Fastify instance that plugins and domains are given. */
@@ -25,6 +26,8 @@ declare module 'fastify' {
   interface FastifyInstance {
     config: Config
     database: Database
+    /** Where the pixels of releases are read from. */
+    tiles: TileStores
     /** What it gives advice on. */
     products: Products
     /** What takes long is done by turns, a slice in each turn of the event loop. */

@@ -2,7 +2,7 @@ import { createPiecework } from '#src/lib/piecework.ts'
 import type { App } from './app.ts'
 
 /** What another process has left because it ended is found so often. */
-const LOOK_EVERY_MS = 60_000
+export const LOOK_EVERY_MS = 60_000
 
 /**
  * Has work done piece by piece in the background, as long as the service runs: when it starts, and every minute.

@@ -64,15 +64,31 @@ function merged(
  * takes out those that are empty and optional.
  */
 export function readQuery(schema: TObject) {
-  const fields = fieldsOf(schema)
+  const read = readerOf(schema)
   return async (request: FastifyRequest): Promise<void> => {
-    const query = request.query as Record<string, string | string[]>
-    request.query = Object.fromEntries(
+    request.query = read(request.query as Sent)
+  }
+}
+
+/** A hook that turns the numbers among the parameters of the path into numbers, for the validation to judge. */
+export function readPath(schema: TObject) {
+  const read = readerOf(schema)
+  return async (request: FastifyRequest): Promise<void> => {
+    request.params = read(request.params as Sent)
+  }
+}
+
+/** Parameters as they are sent, by their names. */
+type Sent = Record<string, string | string[]>
+
+function readerOf(schema: TObject) {
+  const fields = fieldsOf(schema)
+  return (sent: Sent): Record<string, unknown> =>
+    Object.fromEntries(
       fields
-        .map((field) => [field.name, readValue(field, query[field.name])])
+        .map((field) => [field.name, readValue(field, sent[field.name])])
         .filter(([, value]) => value !== undefined),
     )
-  }
 }
 
 function fieldsOf(schema: TObject): Field[] {

@@ -1,6 +1,7 @@
 import type { Scope } from '#schemas/keys.ts'
 import { isDatabaseReadOnly, isDatabaseUnavailable } from '#src/database/failures.ts'
 import { ApiError, BASE } from '#src/errors.ts'
+import { isUnreadable } from '#src/tiles/failures.ts'
 
 /** What a caller is told who has not the role for something. */
 export function notAllowed({ lacksTwoFactor }: { lacksTwoFactor?: boolean }, sentence: string): ApiError {
@@ -45,8 +46,11 @@ export function databaseUnavailable(): ApiError {
   return new ApiError('DATABASE_UNAVAILABLE', 'The database does not answer; try again later.')
 }
 
-/** What a request is told where the database cannot do it now; undefined where something else is wrong. */
+/** What a request is told where the database, or the store of tiles, cannot do it now; undefined where something else is wrong. */
 export function databaseError(error: unknown): ApiError | undefined {
+  if (isUnreadable(error)) {
+    return new ApiError('DATABASE_UNAVAILABLE', 'The rasters cannot be read at present; try again later.')
+  }
   if (isDatabaseReadOnly(error)) {
     return new ApiError('DATABASE_READ_ONLY', 'The database stores nothing at present; try again later.')
   }

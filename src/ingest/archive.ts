@@ -16,6 +16,8 @@ export interface Archive {
   names: string[]
   /** The bytes of one of them. They are refused once they are more than the archive says. */
   open(name: string): Promise<Readable>
+  /** How many bytes one of them has, as the archive says. */
+  sizeOf(name: string): number
   close(): void
 }
 
@@ -38,6 +40,7 @@ export async function openArchive(path: string, name: string): Promise<Archive> 
     return {
       names: [...entries.keys()],
       open: (entry) => openEntry(zip, entries.get(entry) as Entry, name),
+      sizeOf: (entry) => (entries.get(entry) as Entry).uncompressedSize,
       close: () => zip.close(),
     }
   } catch (error) {

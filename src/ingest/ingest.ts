@@ -5,7 +5,7 @@ import type { Tables } from '#src/database/tables.ts'
 import { inTransaction } from '#src/database/transaction.ts'
 import type { Leniency } from './checks/judgement.ts'
 import { type LoadOptions, loadAlone } from './load.ts'
-import { findLoaded } from './load-queries.ts'
+import { findLoaded, refuseShortStatements } from './load-queries.ts'
 import { whileLoading } from './loading.ts'
 import { type Publishing, publishChecked } from './publish.ts'
 import type { ReleaseSource } from './source.ts'
@@ -36,14 +36,17 @@ export interface Ingestion {
 /**
  * Loads a release and publishes it, or publishes the one that has the same data, which is checked again. Who ingests
  * the same data meanwhile waits, and finds them.
+ *
+ * @throws {OperatorError} where statements are ended that take long
  */
-export function ingestRelease(
+export async function ingestRelease(
   database: Database,
   source: ReleaseSource,
   options: IngestOptions,
 ): Promise<Ingestion> {
   const { writer } = database
   const { publish = true, force = false, leniency } = options
+  await refuseShortStatements(writer)
   return whileLoading(
     database,
     source.description,

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import type { Kysely, Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { TileStoreName } from '#src/database/release-tables.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { inTransaction } from '#src/database/transaction.ts'
 import { holderOf } from '#src/database/work-lock.ts'
-import { lockReleases, type ReleaseRow } from '#src/domains/releases/queries.ts'
+import { deleteRasters, lockReleases, type ReleaseRow } from '#src/domains/releases/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import type { Validity } from '#src/products/season.ts'
 import type { Series } from '#src/products/series.ts'
@@ -30,12 +31,30 @@ export function loadLockOf({ synthetic, checksum, ...series }: LoadedData): numb
 }
 
 /**
+ * @throws {OperatorError} where statements are ended that take long, as a load's do: our own connections lift that, but
+ * not those that PgBouncer shares between clients
+ */
+export async function refuseShortStatements(db: Kysely<Tables>): Promise<void> {
+  const { rows } = await sql<{
+    timeout: string
+  }>`select current_setting('statement_timeout') as timeout`.execute(db)
+  const timeout = rows[0]?.timeout
+  if (timeout === '0') return
+  throw new OperatorError(
+    `The database of DATABASE_URL is behind PgBouncer, and statements end after ${timeout} there, which loads need longer than: set DATABASE_DIRECT_URL to the server itself.`,
+  )
+}
+
+/**
  * Begins a release in the state `loading`, with the next version and a code that was never used. Its load holds its
  * lock by now.
  */
 export async function insertRelease(
   db: Kysely<Tables>,
-  release: LoadedData & Pick<ReleaseRow, 'source' | 'licence'> & Partial<Validity>,
+  release: LoadedData &
+    Pick<ReleaseRow, 'source' | 'licence'> &
+    Partial<Validity & Pick<ReleaseRow, 'lossy'>>,
+  store: TileStoreName = 'postgis',
 ): Promise<{ id: number; code: string }> {
   return inTransaction(db, async (trx) => {
     await lockReleases(trx)
@@ -59,11 +78,13 @@ export async function insertRelease(
         forecast_period: release.forecastPeriod,
         version,
         synthetic: release.synthetic,
+        lossy: release.lossy ?? false,
         source: release.source,
         licence: release.licence,
         checksum: release.checksum,
         valid_until: release.validUntil ?? null,
         load_lock: loadLockOf(release),
+        tile_store: store,
       })
       .returning(['id', 'code'])
       .executeTakeFirstOrThrow()
@@ -94,22 +115,53 @@ export async function markReady(
     .set({ status: 'ready' })
     .where('id', '=', id)
     .executeTakeFirst()
-  if (numUpdatedRows === 0n) throw new OperatorError(`${code} was deleted while it was being loaded.`)
+  if (numUpdatedRows === 0n) throw deletedMeanwhile({ code })
 }
 
-/** Takes back what a load has begun, which nobody has seen yet. */
-export async function deleteLoad(db: Kysely<Tables>, releaseId: number): Promise<void> {
-  await db.deleteFrom('release').where('id', '=', releaseId).where('status', '=', 'loading').execute()
+export function deletedMeanwhile({ code }: Pick<ReleaseRow, 'code'>): OperatorError {
+  return new OperatorError(
+    `${code} was deleted while it was being loaded: by hand, or by another load after the connection with its lock was lost. Load it again.`,
+  )
 }
 
 /**
- * Deletes what is left of loads that were cut off.
+ * Takes back what a load has begun, which nobody has seen yet.
+ *
+ * @param deleted is told which part of its rasters is gone, from 0 to 1
+ * @returns whether there was anything left of it; a release that is complete stays
+ */
+export async function deleteLoad(
+  db: Kysely<Tables>,
+  releaseId: number,
+  deleted?: (part: number) => void,
+): Promise<boolean> {
+  return inTransaction(db, async (trx) => {
+    // Nobody makes it complete meanwhile.
+    const load = await trx
+      .selectFrom('release')
+      .select('id')
+      .where('id', '=', releaseId)
+      .where('status', '=', 'loading')
+      .forUpdate()
+      .executeTakeFirst()
+    if (!load) return false
+    await deleteRasters(trx, releaseId, deleted)
+    await trx.deleteFrom('release').where('id', '=', releaseId).execute()
+    return true
+  })
+}
+
+/**
+ * The loads that were cut off.
  *
  * @param ownLock of a load that holds it and has not begun a release yet: what has it is left of others
- * @returns their codes
  */
-export async function deleteDeadLoads(db: Kysely<Tables>, ownLock: number): Promise<string[]> {
+export async function listDeadLoads(
+  db: Kysely<Tables>,
+  ownLock: number,
+): Promise<Pick<ReleaseRow, 'id' | 'code'>[]> {
   return inTransaction(db, async (trx) => {
+    // Those that are still loading have not let go of their locks because they are complete.
     await lockReleases(trx)
     const loads = await trx
       .selectFrom('release')
@@ -118,9 +170,7 @@ export async function deleteDeadLoads(db: Kysely<Tables>, ownLock: number): Prom
       .where('load_lock', 'is not', null)
       .orderBy('code')
       .execute()
-    const dead = loads.filter(({ load_lock, loader }) => load_lock === ownLock || loader === null)
-    for (const { id } of dead) await deleteLoad(trx, id)
-    return dead.map(({ code }) => code)
+    return loads.filter(({ load_lock, loader }) => load_lock === ownLock || loader === null)
   })
 }
 

@@ -1,20 +1,22 @@
 import type { Database } from '#src/database/client.ts'
 import { nameOfCrs } from '#src/database/crs.ts'
+import { FOREIGN_KEY_VIOLATION } from '#src/database/failures.ts'
 import type { Finding } from '#src/database/findings.ts'
 import { inTransaction } from '#src/database/transaction.ts'
 import { keepFindings, publishRelease } from '#src/domains/releases/queries.ts'
 import { OperatorError } from '#src/errors.ts'
+import { codeOf } from '#src/lib/caught.ts'
 import type { Extent } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
-import { SummaryPyramid } from '#src/raster/pyramid.ts'
-import { tilesOf } from '#src/raster/tiles.ts'
+import { type StoredRun, SummaryPyramid } from '#src/raster/pyramid.ts'
 import { allowedChecks, refusingChecks } from './checks/judgement.ts'
-import { deleteLoad, insertRelease, markReady } from './load-queries.ts'
+import { deletedMeanwhile, deleteLoad, insertRelease, markReady } from './load-queries.ts'
 import { type LoadingOptions, whileLoading } from './loading.ts'
+import { storeForLoads, writingPixels } from './pixel-writing.ts'
 import { extentOf, insertCoverage, insertLayers, isGeographic, markSummarised } from './queries.ts'
 import { type CoverageSource, compareLayers, type LayerSource, type ReleaseSource } from './source.ts'
 import { type CoverageStatistics, layerCollector } from './statistics.ts'
-import { writingSummaries, writingTiles } from './tile-queries.ts'
+import { writingSummaries } from './tile-queries.ts'
 
 /** Told how much of a release is done, from 0 to 1. */
 export type Progress = (done: number) => void
@@ -33,7 +35,7 @@ export interface LoadOptions extends LoadingOptions {
   publish?: boolean
   progress?: Progress
   /** Checks what was read; what refuses leaves the release complete and unpublished. Without it nothing is checked. */
-  check?: (read: CoverageStatistics[]) => Finding[]
+  check?: (read: CoverageStatistics[]) => Promise<Finding[]>
 }
 
 /** Loads a release and publishes it; nobody loads the same data meanwhile. */
@@ -61,7 +63,7 @@ export async function loadAlone(
   database: Database,
   source: ReleaseSource,
   signal: AbortSignal,
-  { publish = true, progress = () => {}, check }: LoadOptions,
+  { publish = true, progress = () => {}, check, clearing }: LoadOptions,
 ): Promise<LoadedRelease> {
   const { writer } = database
   const coverages: { coverage: CoverageSource; extent: Extent }[] = []
@@ -69,7 +71,7 @@ export async function loadAlone(
     coverages.push({ coverage, extent: await extentOrRefuse(database, coverage) })
   }
 
-  const release = await insertRelease(writer, source.description)
+  const release = await insertRelease(writer, source.description, storeForLoads(database))
   try {
     const ordinals = ordinalsOf(source)
     const done = progressOver(source, progress)
@@ -87,14 +89,14 @@ export async function loadAlone(
       tiles += written.tiles
       read.push(written.statistics)
     }
-    const findings = check?.(read)
+    const findings = await check?.(read)
     const published = publish && refusingChecks(findings ?? []).length === 0
     signal.throwIfAborted()
     const replaced = await inTransaction(writer, async (trx) => {
       await markReady(trx, release)
       if (findings) await keepFindings(trx, release.code, findings)
       const before = published
-        ? await publishRelease(trx, release.code, allowedChecks(findings ?? []))
+        ? await publishRelease(trx, release.code, { allowed: allowedChecks(findings ?? []) })
         : undefined
       // It may have waited for others.
       signal.throwIfAborted()
@@ -103,11 +105,13 @@ export async function loadAlone(
     return { code: release.code, tiles, published, replaced, findings: findings ?? [] }
   } catch (error) {
     // Where the connection was lost, so may be the next one of the pool, which does not know it yet.
-    const takeBack = () => deleteLoad(writer, release.id)
+    const takeBack = () => deleteLoad(writer, release.id, clearing?.(release.code))
     // What went wrong first is what is told.
     await takeBack()
       .catch(takeBack)
       .catch(() => {})
+    // What it has begun is gone: another load has found the lock of this one free, which was cut off from it.
+    if (codeOf(error) === FOREIGN_KEY_VIOLATION) throw deletedMeanwhile(release)
     throw error
   }
 }
@@ -177,21 +181,23 @@ async function writeTiles(
   const collector = layerCollector(coverage)
   const geographic = await isGeographic(database.writer, grid.srid)
   const pyramid = new SummaryPyramid(grid, geographic)
-  const tiles = await writingTiles(database, coverageId, (writeTile) =>
-    writingSummaries(database, coverageId, async (writeBlock) => {
+  const bands = layers.map(({ pixelType, nodata }) => ({ pixelType, nodata }))
+  const tiles = await writingPixels(database, { id: coverageId, grid, geographic, bands }, (writePixels) =>
+    writingSummaries(database, coverageId, async (writeRun) => {
       let count = 0
+      const write = async (run: StoredRun) => {
+        if (run.level === 0) count += run.blocks
+        await writeRun(run)
+      }
       for (const window of coverage.windows) {
         const pixels = await coverage.read(window)
         collector.add(window, pixels)
-        for (const tile of tilesOf(grid, layers, window, pixels)) {
-          await writeTile(tile)
-          count++
-        }
-        const bands = layers.map(({ nodata }, index) => ({ pixels: pixels[index] as Pixels, nodata }))
-        for (const block of pyramid.add(window, bands)) await writeBlock(block)
+        await writePixels(window, pixels)
+        const ofBands = bands.map(({ nodata }, index) => ({ pixels: pixels[index] as Pixels, nodata }))
+        for (const run of pyramid.add(window, ofBands)) await write(run)
         advance(window.width * window.height)
       }
-      for (const block of pyramid.finish()) await writeBlock(block)
+      for (const run of pyramid.finish()) await write(run)
       return count
     }),
   )

@@ -1,6 +1,6 @@
 import type { Database } from '#src/database/client.ts'
 import { lockWork } from '#src/database/work-lock.ts'
-import { deleteDeadLoads, loadLockOf } from './load-queries.ts'
+import { deleteLoad, listDeadLoads, loadLockOf } from './load-queries.ts'
 import type { ReleaseDescription } from './source.ts'
 
 export interface LoadingOptions {
@@ -8,6 +8,8 @@ export interface LoadingOptions {
   signal?: AbortSignal
   /** Told in a sentence what is waited for, and what others have left. */
   tell?: (sentence: string) => void
+  /** Shows which part of what a load has left is deleted, from 0 to 1. */
+  clearing?: (code: string) => (part: number) => void
 }
 
 /**
@@ -21,14 +23,16 @@ export async function whileLoading<Result>(
   database: Database,
   description: ReleaseDescription,
   work: (signal: AbortSignal) => Promise<Result>,
-  { signal, tell = () => {} }: LoadingOptions = {},
+  { signal, tell = () => {}, clearing = () => () => {} }: LoadingOptions = {},
 ): Promise<Result> {
   const lock = loadLockOf(description)
   const onWait = () => tell('The same data are being loaded by another process: waiting for it.')
   const { lost, unlock } = await lockWork(database, lock, { onWait, signal })
   try {
-    for (const code of await deleteDeadLoads(database.writer, lock)) {
-      tell(`The load of ${code} was cut off: what it left is deleted.`)
+    for (const { id, code } of await listDeadLoads(database.writer, lock)) {
+      if (await deleteLoad(database.writer, id, clearing(code))) {
+        tell(`The load of ${code} was cut off: what it left is deleted.`)
+      }
     }
     return await work(signal ? AbortSignal.any([lost, signal]) : lost)
   } finally {

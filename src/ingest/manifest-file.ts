@@ -46,6 +46,7 @@ export function manifestFileOf(products: readonly ProductDefinition[]) {
       source: Type.String({ minLength: 1, maxLength: 1000 }),
       licence: Type.String({ minLength: 1, maxLength: 200 }),
       synthetic: Type.Optional(Type.Boolean()),
+      lossy: Type.Optional(Type.Boolean()),
       allow: Type.Optional(Type.Array(Type.Enum(CHECK_NAMES))),
       layers: Type.Array(LayerEntry, { minItems: 1, maxItems: MAX_LAYERS }),
     },

@@ -1,9 +1,17 @@
 import type { Transaction } from 'kysely'
 import type { Finding } from '#src/database/findings.ts'
 import type { Tables } from '#src/database/tables.ts'
-import { findPrevious, keepFindings, publishRelease, requireComplete } from '#src/domains/releases/queries.ts'
+import {
+  type DueOutcome,
+  type DueRelease,
+  findPrevious,
+  keepFindings,
+  publishRelease,
+  requireComplete,
+} from '#src/domains/releases/queries.ts'
+import { OperatorError } from '#src/errors.ts'
 import { inspectAgain } from './checks/index.ts'
-import { allowedChecks, type Leniency, refusingChecks } from './checks/judgement.ts'
+import { allowedChecks, type Leniency, refusalText, refusingChecks } from './checks/judgement.ts'
 
 /** What has come of publishing a release. */
 export interface Publishing {
@@ -25,7 +33,22 @@ export function publishChecked(
   code: string,
   leniency: Leniency,
 ): Promise<Publishing> {
-  return publishUnlessRefused(trx, code, leniency, false)
+  return publishUnlessRefused(trx, code, leniency, {})
+}
+
+/** Publishes a release whose time has come, or says why not. */
+export async function publishDue(
+  trx: Transaction<Tables>,
+  { code, allowed, strict, scheduledBy }: DueRelease,
+): Promise<DueOutcome> {
+  try {
+    const leniency = { allow: allowed, strict }
+    const { published, replaced, findings } = await publishUnlessRefused(trx, code, leniency, { scheduledBy })
+    return published ? { replaced } : { refusal: refusalText(findings) }
+  } catch (error) {
+    if (error instanceof OperatorError) return { refusal: error.message }
+    throw error
+  }
 }
 
 /**
@@ -38,14 +61,14 @@ export async function rollBackChecked(
   code: string,
   leniency: Leniency,
 ): Promise<Publishing> {
-  return publishUnlessRefused(trx, await findPrevious(trx, code), leniency, true)
+  return publishUnlessRefused(trx, await findPrevious(trx, code), leniency, { returns: true })
 }
 
 async function publishUnlessRefused(
   trx: Transaction<Tables>,
   code: string,
   leniency: Leniency,
-  returns: boolean,
+  { returns, scheduledBy }: { returns?: boolean; scheduledBy?: string },
 ): Promise<Publishing> {
   const { publishedAt } = await requireComplete(trx, code)
   if (publishedAt !== null) return { code, published: true, replaced: undefined, findings: [] }
@@ -55,7 +78,7 @@ async function publishUnlessRefused(
   return {
     code,
     published: true,
-    replaced: await publishRelease(trx, code, allowedChecks(findings)),
+    replaced: await publishRelease(trx, code, { allowed: allowedChecks(findings), scheduledBy, returns }),
     findings,
   }
 }

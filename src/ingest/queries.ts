@@ -1,10 +1,11 @@
 import { type Kysely, sql } from 'kysely'
 import { ofSeasonless } from '#schemas/product.ts'
+import type { TileStoreName } from '#src/database/release-tables.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { OperatorError } from '#src/errors.ts'
 import { PRODUCTS } from '#src/products/index.ts'
 import { type Extent, type Grid, outline } from '#src/raster/grid.ts'
-import { SUMMARY_VERSION } from '#src/raster/summary.ts'
+import { SUMMARY_VERSION } from '#src/raster/summary-run.ts'
 import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { Manifest } from './manifest-file.ts'
 import type { LayerSource } from './source.ts'
@@ -131,6 +132,7 @@ export async function isGeographic(db: Kysely<Tables>, srid: number): Promise<bo
 export interface StoredCoverage {
   id: number
   grid: Grid
+  store: TileStoreName
 }
 
 /**
@@ -141,6 +143,7 @@ export async function listUnsummarised(db: Kysely<Tables>): Promise<StoredCovera
   const { rows } = await sql<StoredCoverage>`
     select
       coverage.id,
+      release.tile_store as store,
       jsonb_build_object(
         'srid', srid, 'originX', origin_x, 'originY', origin_y, 'pixelWidth', pixel_width,
         'pixelHeight', pixel_height, 'width', width, 'height', height
@@ -165,27 +168,4 @@ export async function markSummarised(db: Kysely<Tables>, coverageId: number): Pr
     .set({ summarised: true, summary_version: SUMMARY_VERSION })
     .where('id', '=', coverageId)
     .execute()
-}
-
-export interface StoredTile {
-  row: number
-  column: number
-  /** PostGIS raster, well-known binary. */
-  wkb: Buffer
-}
-
-/** The next tiles of a coverage, row by row: the first ones, or those after one. */
-export async function tilesAfter(
-  db: Kysely<Tables>,
-  coverageId: number,
-  after: Pick<StoredTile, 'row' | 'column'> = { row: -1, column: -1 },
-  limit: number,
-): Promise<StoredTile[]> {
-  const { rows } = await sql<StoredTile>`
-    select tile_row as row, tile_column as column, rast::bytea as wkb
-    from raster_tile
-    where coverage_id = ${coverageId} and (tile_row, tile_column) > (${after.row}, ${after.column})
-    order by tile_row, tile_column
-    limit ${limit}`.execute(db)
-  return rows
 }

@@ -6,6 +6,8 @@ import type { Pixels, StoredBand } from '#src/raster/pixels.ts'
 /** What a release is of and where it comes from. */
 export interface ReleaseDescription extends Series {
   synthetic: boolean
+  /** Whether a compression may have changed its values. */
+  lossy?: boolean
   /** ISO date of the last day of its season, where that does not follow from its month. */
   validUntil?: string | null
   source: string

@@ -2,6 +2,7 @@ import type { Window } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { AlikeLayers } from './alike.ts'
 import { Frame } from './frame.ts'
+import { Presence } from './presence.ts'
 import type { CoverageSource, LayerSource } from './source.ts'
 import { Tally } from './tally.ts'
 
@@ -24,6 +25,8 @@ export interface LayerStatistics {
 
 export interface CoverageStatistics {
   layers: LayerStatistics[]
+  /** Where any of them has values. */
+  presence: Presence
   /** Inputs with several layers that have all the same values; null where layers have no input. */
   alikeInputs: (string | null)[]
 }
@@ -38,6 +41,7 @@ export interface LayerCollector {
 export function layerCollector({ grid, layers }: Pick<CoverageSource, 'grid' | 'layers'>): LayerCollector {
   const collectors = layers.map((layer) => ({ layer, values: new Tally(), frame: new Frame(grid) }))
   const alike = new AlikeLayers(layers)
+  const presence = new Presence(grid, layers)
   return {
     add(window, pixels) {
       collectors.forEach(({ layer: { nodata }, values, frame }, index) => {
@@ -46,6 +50,7 @@ export function layerCollector({ grid, layers }: Pick<CoverageSource, 'grid' | '
         frame.add(window, ofLayer, nodata)
       })
       alike.add(pixels)
+      presence.add(window, pixels)
     },
     result: () => ({
       layers: collectors.map((collected) => ({
@@ -53,6 +58,7 @@ export function layerCollector({ grid, layers }: Pick<CoverageSource, 'grid' | '
         statistics: statisticsOf(collected.values, collected.layer),
       })),
       alikeInputs: alike.inputs,
+      presence,
     }),
   }
 }

@@ -1,23 +1,18 @@
 import type { Database } from '#src/database/client.ts'
 import { lockWork } from '#src/database/work-lock.ts'
 import { SummaryPyramid } from '#src/raster/pyramid.ts'
-import { decodeTile } from '#src/raster/raster-wkb.ts'
-import { TILE_SIZE } from '#src/raster/tiles.ts'
+import { createTileStores } from '#src/tiles/stores.ts'
 import {
   clearSummaries,
   isGeographic,
   listUnsummarised,
   markSummarised,
   type StoredCoverage,
-  tilesAfter,
 } from './queries.ts'
 import { writingSummaries } from './tile-queries.ts'
 
 /** Any constant will do, as long as every process that summarises uses the same. */
 const SUMMARISE_LOCK = 7_239_443
-
-/** Tiles that are read with one statement. */
-const TILES_A_CHUNK = 512
 
 /**
  * Makes the summaries of coverages that were loaded before there were any, or before they had their form
@@ -46,20 +41,15 @@ export async function summariseCoverages(
 }
 
 async function summarise(database: Database, coverage: StoredCoverage): Promise<void> {
-  const { id, grid } = coverage
+  const { id, grid, store } = coverage
   await clearSummaries(database.writer, id)
+  const stores = createTileStores({ ...database, reader: database.writer })
   const pyramid = new SummaryPyramid(grid, await isGeographic(database.writer, grid.srid))
   await writingSummaries(database, id, async (write) => {
-    let tiles = await tilesAfter(database.writer, id, undefined, TILES_A_CHUNK)
-    while (tiles.length > 0) {
-      for (const { row, column, wkb } of tiles) {
-        const { width, height, bands } = decodeTile(wkb)
-        const window = { row: row * TILE_SIZE, column: column * TILE_SIZE, width, height }
-        for (const block of pyramid.add(window, bands)) await write(block)
-      }
-      tiles = await tilesAfter(database.writer, id, tiles.at(-1), TILES_A_CHUNK)
+    for await (const { window, bands } of stores[store].windows(id)) {
+      for (const run of pyramid.add(window, bands)) await write(run)
     }
-    for (const block of pyramid.finish()) await write(block)
+    for (const run of pyramid.finish()) await write(run)
   })
   await markSummarised(database.writer, id)
 }

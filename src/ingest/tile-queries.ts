@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Database } from '#src/database/client.ts'
-import type { BlockSummary } from '#src/raster/pyramid.ts'
+import type { StoredRun } from '#src/raster/pyramid.ts'
 import type { Tile } from '#src/raster/tiles.ts'
 import { type Destination, type Work, writing } from './row-writer.ts'
 
@@ -32,13 +32,13 @@ export function writingTiles<Result>(
   return writing(database, destination, work)
 }
 
-/** Writes the summaries of a coverage's blocks, as `writingTiles` does tiles. */
+/** Writes the summaries of a coverage's blocks, run by run, as `writingTiles` does tiles. */
 export function writingSummaries<Result>(
   database: Database,
   coverageId: number,
-  work: Work<BlockSummary, Result>,
+  work: Work<StoredRun, Result>,
 ): Promise<Result> {
-  const destination: Destination<BlockSummary> = {
+  const destination: Destination<StoredRun> = {
     table: 'tile_summary (coverage_id, level, block_row, block_column, bands)',
     line: ({ level, row, column, bands }) =>
       `${coverageId}\t${level}\t${row}\t${column}\t\\\\x${bands.toString('hex')}\n`,

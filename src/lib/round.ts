@@ -19,8 +19,44 @@ export function round(value: number, decimals: number): number {
   return (certain ? nearest / power : Number(value.toFixed(decimals))) + 0
 }
 
+/** How numbers from 0.00 to 0.99 end, behind the point and with it. */
+const HUNDREDTHS = Array.from({ length: 100 }, (_, hundredths) => String(hundredths / 100).slice(1))
+
 /** Decimals of degrees that are computed: 1 cm on the ground. */
 const DEGREE_DECIMALS = 7
+const DEGREE_POWER = POWERS[DEGREE_DECIMALS] as number
+
+/** What is smaller has an exponent. */
+const LEAST_WITHOUT_EXPONENT = 1e-6
+
+/**
+ * A number as JSON has it. Of values with two decimals at most, and of degrees with seven, the digits are known, where finding
+ * the fewest that tell a number from all others takes several times as long.
+ */
+export function numberText(value: number): string {
+  if (value < 0) return `-${numberText(-value)}`
+  const hundredths = Math.round(value * 100)
+  if (hundredths < LARGEST_SCALED && hundredths / 100 === value) {
+    const whole = Math.floor(value)
+    return `${whole}${HUNDREDTHS[hundredths - whole * 100]}`
+  }
+  const scaled = Math.round(value * DEGREE_POWER)
+  const isKnown = scaled < LARGEST_SCALED && scaled / DEGREE_POWER === value
+  return isKnown && value >= LEAST_WITHOUT_EXPONENT ? degreesText(scaled) : `${value}`
+}
+
+/** @param scaled degrees as a whole number, with decimals that are not all 0 */
+function degreesText(scaled: number): string {
+  const whole = Math.floor(scaled / DEGREE_POWER)
+  let fraction = scaled - whole * DEGREE_POWER
+  let decimals = DEGREE_DECIMALS
+  while (fraction % 10 === 0) {
+    fraction /= 10
+    decimals--
+  }
+  // The 1 before it keeps its zeros.
+  return `${whole}.${`${(POWERS[decimals] as number) + fraction}`.slice(1)}`
+}
 
 /** A coordinate as far as its digits mean something. */
 export function roundDegrees(degrees: number): number {

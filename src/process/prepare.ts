@@ -4,7 +4,7 @@ import { migrate } from '#src/database/migrate.ts'
 import { refuseMissingRights } from '#src/database/rights.ts'
 import { refuseOlderSchema } from '#src/database/scripts.ts'
 import { createMonthsAhead } from '#src/domains/history/month-queries.ts'
-import { publishesSynthetic } from '#src/domains/releases/queries.ts'
+import { publishesSynthetic } from '#src/domains/releases/synthetic-queries.ts'
 import { seedDemo } from '#src/ingest/demo/seed.ts'
 import { summariseCoverages } from '#src/ingest/summarise.ts'
 

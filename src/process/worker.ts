@@ -9,6 +9,7 @@ import { buildApp, SOCKET_BUFFER_BYTES } from '#src/app.ts'
 import { serverCluster } from '#src/database/client.ts'
 import type { App } from '#src/http/app.ts'
 import { type Announcer, announcerFor } from '#src/lib/announcer.ts'
+import { createFreshValue } from '#src/lib/fresh-value.ts'
 import { PRODUCTS } from '#src/products/index.ts'
 import { endInOrder } from './ending.ts'
 import { failWith } from './failing.ts'
@@ -43,11 +44,16 @@ async function start({ config, worker }: ToStart, { say }: Announcer): Promise<v
   await app.warmUp()
   // Node watches over headers from then on, and the service begins what it does in the background.
   app.server.emit('listening')
+  // Who does not look at the service from outside does not pay for it.
+  const registry = createFreshValue(async () => {
+    const { createRegistry } = await import('#src/http/metrics/registry.ts')
+    return createRegistry(app.metrics)
+  }, Number.POSITIVE_INFINITY)
   hear = (message, socket) => {
     if (message.kind === 'connection') admit(app, socket)
     else if (message.kind === 'drain') app.startDraining()
     else if (message.kind === 'end') void endInOrder(app, database, say)
-    else if (message.kind === 'scrape') void scrape(app)
+    else if (message.kind === 'scrape') void scrape(app, registry)
     else if (message.kind === 'ping') tell({ kind: 'pong' })
     else hashingLines.hear(message)
   }
@@ -63,13 +69,9 @@ function admit({ server }: App, socket: unknown): void {
   server.emit('connection', socket)
 }
 
-let registry: Promise<Registry> | undefined
-
-async function scrape({ metrics, log }: App): Promise<void> {
-  // Who does not look at the service from outside does not pay for it.
-  registry ??= import('#src/http/metrics/registry.ts').then(({ createRegistry }) => createRegistry(metrics))
+async function scrape({ log }: App, registry: () => Promise<Registry>): Promise<void> {
   try {
-    tell({ kind: 'metrics', metrics: await (await registry).getMetricsAsJSON() })
+    tell({ kind: 'metrics', metrics: await (await registry()).getMetricsAsJSON() })
   } catch (error) {
     log.error({ err: error }, 'the metrics could not be read')
   }

@@ -49,12 +49,12 @@ export function addChange(to: Change, other: Change): void {
   }
 }
 
-/** What lies on the threshold, but for rounding, does not lie beyond it. */
-const ROUNDING = 1 + 1e-9
+/** A part of a value that is nothing but rounding: what lies on a threshold but for that does not lie beyond it. */
+const ROUNDING = 1e-9
 
 /** Whether a value differs from another by more than a part of that. */
 export function isBeyond(before: number, after: number, threshold: number): boolean {
-  return Math.abs(after - before) > threshold * ROUNDING * Math.abs(before)
+  return Math.abs(after - before) > (threshold + ROUNDING) * Math.abs(before)
 }
 
 /** Adds up what becomes of a band, each of whose pixels stands for a value by a scaling of its own time. */
@@ -197,7 +197,7 @@ function shareBeyond(
   }
   // Between values of both signs, a part of them is no line that the difference lies above or below.
   if (before.low < 0) return [0, 1]
-  const part = threshold * ROUNDING
+  const part = threshold + ROUNDING
   // Above: after - (1 + part) before > 0. Below: (1 - part) before - after > 0.
   const above = shareAbove(after, before, 1 + part, isWhole)
   const below = shareAbove(negated(after), negated(before), 1 - part, isWhole)

@@ -40,6 +40,12 @@ export function pixelArrayOf(code: number): PixelArray | undefined {
   return ARRAYS_BY_CODE[code]
 }
 
+/** The type of pixels in an array. */
+export function pixelTypeOf(pixels: Pixels): PixelType {
+  const types = Object.keys(PIXEL_TYPES) as PixelType[]
+  return types.find((type) => pixels instanceof PIXEL_TYPES[type].PixelArray) as PixelType
+}
+
 /** Bytes that a pixel takes. */
 export function bytesOf(type: PixelType): number {
   return PIXEL_TYPES[type].PixelArray.BYTES_PER_ELEMENT

@@ -2,15 +2,26 @@ import { BLOCK_FACTOR } from './blocks.ts'
 import type { Grid, Window } from './grid.ts'
 import { type Measure, measureOf } from './pixel-area.ts'
 import type { TileBand } from './raster-wkb.ts'
-import { addSummary, emptySummary, encodeSummaries, type Summary, summaryOf } from './summary.ts'
+import { addSummary, emptySummary, type Summary, summaryOf } from './summary.ts'
+import { encodeRun, RUN_LENGTH } from './summary-run.ts'
 import { TILE_SIZE } from './tiles.ts'
 
-/** A row of tile_summary. */
-export interface BlockSummary {
+/** A row of tile_summary: RUN_LENGTH blocks side by side. */
+export interface StoredRun {
   level: number
   row: number
+  /** Of the run: its first block is RUN_LENGTH times as far. */
   column: number
+  /** How many of its blocks have values. */
+  blocks: number
   bands: Buffer
+}
+
+/** A run that is not complete yet: its blocks by their places. */
+interface OpenRun {
+  row: number
+  column: number
+  blocks: Map<number, Summary[]>
 }
 
 /** A block that is not complete yet. */
@@ -22,12 +33,14 @@ interface OpenBlock {
 
 /**
  * Makes the summaries of a coverage's tiles, and of the blocks of tiles above them, while its pixels pass
- * by in the order of their rows. What is complete is handed out; the blocks in the rows of the last window are held.
+ * by in the order of their rows. What is complete is handed out; what is in the rows of the last window is held.
  */
 export class SummaryPyramid {
   readonly #measure: Measure
   /** By level, from 1: its open blocks by their place. */
   readonly #levels: Map<string, OpenBlock>[] = []
+  /** By level, from 0: its open runs by their place. */
+  readonly #runs: Map<string, OpenRun>[] = [new Map()]
   #row = 0
   #weights = new Float64Array(TILE_SIZE * TILE_SIZE)
   #weightsOf = -1
@@ -37,6 +50,7 @@ export class SummaryPyramid {
     const tiles = Math.ceil(Math.max(grid.width, grid.height) / TILE_SIZE)
     for (let blocks = tiles; blocks > 1; blocks = Math.ceil(blocks / BLOCK_FACTOR)) {
       this.#levels.push(new Map())
+      this.#runs.push(new Map())
     }
   }
 
@@ -47,7 +61,7 @@ export class SummaryPyramid {
    * above that of one that came before
    * @yields what has become complete
    */
-  *add(window: Window, bands: TileBand[]): Generator<BlockSummary> {
+  *add(window: Window, bands: TileBand[]): Generator<StoredRun> {
     if (window.row > this.#row) {
       this.#row = window.row
       yield* this.#closeAbove(window.row / TILE_SIZE)
@@ -61,31 +75,44 @@ export class SummaryPyramid {
         const weights = this.#weightsOfRow(row)
         const summaries = bands.map((band) => summaryOf(band, rectangle, weights, TILE_SIZE))
         if (summaries.every(({ weight }) => weight === 0)) continue
-        yield* this.#put(0, row, (window.column + left) / TILE_SIZE, summaries)
+        this.#put(0, row, (window.column + left) / TILE_SIZE, summaries)
       }
     }
   }
 
   /** Ends it: no further pixels come. */
-  *finish(): Generator<BlockSummary> {
+  *finish(): Generator<StoredRun> {
     yield* this.#closeAbove(Number.POSITIVE_INFINITY)
   }
 
-  /** Hands out the blocks that end above a row of tiles. */
-  *#closeAbove(tileRow: number): Generator<BlockSummary> {
+  /** Hands out the runs that end above a row of tiles. */
+  *#closeAbove(tileRow: number): Generator<StoredRun> {
     for (const [index, blocks] of this.#levels.entries()) {
       const tiles = BLOCK_FACTOR ** (index + 1)
       for (const [place, { row, column, summaries }] of blocks) {
         if ((row + 1) * tiles > tileRow) continue
         blocks.delete(place)
-        yield* this.#put(index + 1, row, column, summaries)
+        this.#put(index + 1, row, column, summaries)
+      }
+    }
+    for (const [level, runs] of this.#runs.entries()) {
+      const tiles = BLOCK_FACTOR ** level
+      for (const [place, { row, column, blocks }] of runs) {
+        if ((row + 1) * tiles > tileRow) continue
+        runs.delete(place)
+        yield { level, row, column, blocks: blocks.size, bands: encodeRun(blocks) }
       }
     }
   }
 
-  /** Hands out a block, and adds it to the one above it. */
-  *#put(level: number, row: number, column: number, summaries: Summary[]): Generator<BlockSummary> {
-    yield { level, row, column, bands: encodeSummaries(summaries) }
+  /** Puts a block that is complete into its run, and adds it to the one above it. */
+  #put(level: number, row: number, column: number, summaries: Summary[]): void {
+    const runs = this.#runs[level] as Map<string, OpenRun>
+    const ofRun = { row, column: Math.floor(column / RUN_LENGTH) }
+    const runKey = `${ofRun.row} ${ofRun.column}`
+    const run = runs.get(runKey) ?? { ...ofRun, blocks: new Map() }
+    runs.set(runKey, run)
+    run.blocks.set(column % RUN_LENGTH, summaries)
     const above = this.#levels[level]
     if (!above) return
     const place = { row: Math.floor(row / BLOCK_FACTOR), column: Math.floor(column / BLOCK_FACTOR) }

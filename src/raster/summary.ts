@@ -82,26 +82,3 @@ export function summaryOf(
   }
   return { ...summary, weight: total, mean, squares }
 }
-
-/** The version of the form that summaries are stored in, and of what their numbers mean: each change counts it up. */
-export const SUMMARY_VERSION = 1
-
-const NUMBERS = 5
-const NUMBER_BYTES = 8
-
-/** The summaries of a block's bands as they are stored: five little-endian doubles each. */
-export function encodeSummaries(bands: Summary[]): Buffer {
-  const bytes = Buffer.allocUnsafe(bands.length * NUMBERS * NUMBER_BYTES)
-  let at = 0
-  for (const { weight, mean, squares, minimum, maximum } of bands) {
-    for (const number of [weight, mean, squares, minimum, maximum]) at = bytes.writeDoubleLE(number, at)
-  }
-  return bytes
-}
-
-/** The summary of one band of a stored block. */
-export function decodeSummary(bytes: Buffer, band: number): Summary {
-  const at = (band - 1) * NUMBERS * NUMBER_BYTES
-  const number = (index: number) => bytes.readDoubleLE(at + index * NUMBER_BYTES)
-  return { weight: number(0), mean: number(1), squares: number(2), minimum: number(3), maximum: number(4) }
-}

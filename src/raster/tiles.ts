@@ -16,6 +16,45 @@ export interface Tile {
   wkb: Buffer
 }
 
+/** Cuts single tiles out of windows of pixels. */
+export type CutTile = (window: Window, pixels: Pixels[], left: number, top: number) => Tile | null
+
+/**
+ * Makes what cuts tiles of a grid.
+ *
+ * @returns a function of a window, its pixels, and where in it a tile begins; null of one without any value
+ */
+export function tileCutter(grid: Grid, bands: StoredBand[]): CutTile {
+  const scratch = bands.map(({ pixelType }) => pixelsOf(pixelType, TILE_SIZE ** 2))
+  return (window, pixels, left, top) => {
+    const height = Math.min(TILE_SIZE, window.height - top)
+    const width = Math.min(TILE_SIZE, window.width - left)
+    let hasValue = false
+    for (let index = 0; index < bands.length; index++) {
+      const { nodata } = bands[index] as StoredBand
+      const from = pixels[index] as Pixels
+      const valid = cut(
+        from,
+        scratch[index] as Pixels,
+        top * window.width + left,
+        window.width,
+        width,
+        height,
+        nodata,
+      )
+      hasValue ||= valid
+    }
+    if (!hasValue) return null
+    const column = window.column + left
+    const row = window.row + top
+    return {
+      row: row / TILE_SIZE,
+      column: column / TILE_SIZE,
+      wkb: encodeTile(grid, { column, row, width, height }, bands, scratch),
+    }
+  }
+}
+
 /**
  * Cuts a window of pixels into tiles, leaving out those without any value.
  *
@@ -23,34 +62,11 @@ export interface Tile {
  * @param pixels one array a band, with nodata already marked
  */
 export function* tilesOf(grid: Grid, bands: StoredBand[], window: Window, pixels: Pixels[]): Generator<Tile> {
-  const scratch = bands.map(({ pixelType }) => pixelsOf(pixelType, TILE_SIZE ** 2))
+  const cutTile = tileCutter(grid, bands)
   for (let top = 0; top < window.height; top += TILE_SIZE) {
-    const height = Math.min(TILE_SIZE, window.height - top)
     for (let left = 0; left < window.width; left += TILE_SIZE) {
-      const width = Math.min(TILE_SIZE, window.width - left)
-      let hasValue = false
-      for (let index = 0; index < bands.length; index++) {
-        const { nodata } = bands[index] as StoredBand
-        const from = pixels[index] as Pixels
-        const valid = cut(
-          from,
-          scratch[index] as Pixels,
-          top * window.width + left,
-          window.width,
-          width,
-          height,
-          nodata,
-        )
-        hasValue ||= valid
-      }
-      if (!hasValue) continue
-      const column = window.column + left
-      const row = window.row + top
-      yield {
-        row: row / TILE_SIZE,
-        column: column / TILE_SIZE,
-        wkb: encodeTile(grid, { column, row, width, height }, bands, scratch),
-      }
+      const tile = cutTile(window, pixels, left, top)
+      if (tile) yield tile
     }
   }
 }

@@ -1,4 +1,5 @@
-import { type Ends, type Parts, partsOf, placeIn, type WeighedBand } from './value-range.ts'
+import { addTo, type Ends, type Parts, partsOf, placeIn, type WeighedBand } from './value-range.ts'
+import type { WeighedArray } from './weighed-pixels.ts'
 
 /** A cell, and the weight of what lies before it. */
 export interface CellPlace {
@@ -11,9 +12,8 @@ export class ValueCells {
   readonly ends: Ends
   readonly count: number
   readonly parts: Parts
-  /** Of each cell the weight, how many values, and the smallest and the largest of them. */
+  /** Of each cell the weight, and the smallest and the largest of its values. */
   readonly weights: Float64Array
-  readonly sizes: Uint32Array
   readonly lowest: Float64Array
   readonly highest: Float64Array
   total = 0
@@ -23,23 +23,24 @@ export class ValueCells {
     this.count = count
     this.parts = partsOf(ends, count)
     this.weights = new Float64Array(count)
-    this.sizes = new Uint32Array(count)
     this.lowest = new Float64Array(count).fill(Number.POSITIVE_INFINITY)
     this.highest = new Float64Array(count).fill(Number.NEGATIVE_INFINITY)
   }
 
   addPixels({ count, areas, pixels, nodata, scale, offset }: WeighedBand): void {
-    const { parts, weights, sizes, lowest, highest } = this
+    const { parts, weights, lowest, highest } = this
     let total = 0
-    for (let at = 0; at < count; at++) {
-      const area = areas[at] as number
+    for (let at = 0; at < count; ) {
       const pixel = pixels[at] as number
-      if (area === 0 || pixel === nodata) continue
+      // Neighbours are often the same: rasters of rates have a few values.
+      let weight = 0
+      do weight += areas[at++] as number
+      while (at < count && pixels[at] === pixel)
+      if (weight === 0 || pixel === nodata) continue
       const value = pixel * scale + offset
       const cell = placeIn(parts, value)
-      total += area
-      weights[cell] = (weights[cell] as number) + area
-      sizes[cell] = (sizes[cell] as number) + 1
+      total += weight
+      addTo(weights, cell, weight)
       if (value < (lowest[cell] as number)) lowest[cell] = value
       if (value > (highest[cell] as number)) highest[cell] = value
     }
@@ -72,6 +73,9 @@ export class ValueCells {
   }
 }
 
+/** Values that there is room for in a cell to begin with: it is doubled as they come. */
+const FIRST_VALUES = 64
+
 /** Takes the values of some cells out of the pixels that were sorted into them. */
 export class CellValues {
   readonly #cells: ValueCells
@@ -86,10 +90,10 @@ export class CellValues {
   constructor(cells: ValueCells, wanted: number[], like: WeighedBand) {
     this.#cells = cells
     this.#places = new Uint8Array(cells.count)
+    const PixelArray = like.pixels instanceof Float32Array ? Float32Array : Float64Array
     for (const cell of new Set(wanted)) {
-      const room = cells.sizes[cell] as number
-      const pixels = like.pixels instanceof Float32Array ? new Float32Array(room) : new Float64Array(room)
-      this.#taken.push({ ...like, count: 0, areas: new Float64Array(room), pixels })
+      const areas = new Float64Array(FIRST_VALUES)
+      this.#taken.push({ ...like, count: 0, areas, pixels: new PixelArray(FIRST_VALUES) })
       this.#places[cell] = this.#taken.length
     }
   }
@@ -97,21 +101,35 @@ export class CellValues {
   addPixels({ count, areas, pixels, nodata, scale, offset }: WeighedBand): void {
     const [places, taken] = [this.#places, this.#taken]
     const { parts } = this.#cells
-    for (let at = 0; at < count; at++) {
-      const area = areas[at] as number
+    for (let at = 0; at < count; ) {
       const pixel = pixels[at] as number
-      if (area === 0 || pixel === nodata) continue
+      let weight = 0
+      do weight += areas[at++] as number
+      while (at < count && pixels[at] === pixel)
+      if (weight === 0 || pixel === nodata) continue
       const place = places[placeIn(parts, pixel * scale + offset)] as number
-      if (place === 0) continue
-      const to = taken[place - 1] as WeighedBand
-      to.pixels[to.count] = pixel
-      to.areas[to.count++] = area
+      if (place > 0) add(taken[place - 1] as WeighedBand, pixel, weight)
     }
   }
 
   of(cell: number): WeighedBand {
     return this.#taken[(this.#places[cell] as number) - 1] as WeighedBand
   }
+}
+
+function add(to: WeighedBand, pixel: number, weight: number): void {
+  if (to.count === to.areas.length) {
+    to.areas = withTwiceTheRoom(to.areas)
+    to.pixels = withTwiceTheRoom(to.pixels)
+  }
+  to.pixels[to.count] = pixel
+  to.areas[to.count++] = weight
+}
+
+function withTwiceTheRoom<Numbers extends WeighedArray>(numbers: Numbers): Numbers {
+  const larger = new (numbers.constructor as new (length: number) => Numbers)(2 * numbers.length)
+  larger.set(numbers)
+  return larger
 }
 
 /** Cells that the values of one cell are sorted into. */

@@ -69,6 +69,19 @@ const whole: Results = {
     p99ToBefore: 2.5,
   },
   bulk: { areas: 92, areasCold: 1900, areasWarm: 300, fields: 1000, fieldsCold: 4000 },
+  history: {
+    small: { items: 20_000, itemsOfAccount: 5000, months: 28, gigabytes: 0.007 },
+    large: { items: 20_000_000, itemsOfAccount: 5_000_000, months: 28, gigabytes: 7 },
+    rows: [
+      { what: 'first page', small: 8, large: 12, times: 1.5 },
+      { what: 'item', small: 2, large: 3.02, times: 1.51 },
+      { what: 'statistics of all', small: 2, large: 200, times: 100 },
+    ],
+    reads: [
+      { what: 'first page', small: 101, large: 101, times: 1 },
+      { what: 'item', small: 2, large: 2.5, times: 1.25 },
+    ],
+  },
 }
 
 test('what is a goal alone is met or not, and never missed', () => {
@@ -87,18 +100,46 @@ test('what is a goal alone is met or not, and never missed', () => {
     ['p99 in the 10 seconds after a publication, of before', 'at most 2 times', '2.5 times', 'goal not met'],
     ['92 zones in one call, for the first time', 'at most 2,000 ms', '1,900 ms', 'met'],
     ['92 zones in one call, again', 'at most 200 ms', '300 ms', 'goal not met'],
+    [
+      'statistics of all, with 20,000,000 items in histories, of 20,000',
+      'at most 1.5 times',
+      '100 times',
+      'goal not met',
+    ],
+  ])
+})
+
+test('whatever is asked of a large history has a limit', () => {
+  const verdicts = judge(whole).filter(({ what }) => what.includes('histories'))
+  const bounds = { limit: 'at most 1.5 times', goal: null }
+  const of = 'with 20,000,000 items in histories, of 20,000'
+  expect(verdicts).toEqual([
+    { what: `first page, ${of}`, ...bounds, measured: '1.5 times', verdict: 'met' },
+    { what: `item, ${of}`, ...bounds, measured: '1.51 times', verdict: 'MISSED' },
+    {
+      what: `statistics of all, ${of}`,
+      limit: null,
+      goal: 'at most 1.5 times',
+      measured: '100 times',
+      verdict: 'goal not met',
+    },
+    { what: `most items that a statement reads, ${of}`, ...bounds, measured: '1.25 times', verdict: 'met' },
   ])
 })
 
 test('what was left out has no verdict and no table', () => {
   const { points: _points, calls: _calls, workers: _workers, publication: _publication, ...rest } = whole
-  const { bulk: _bulk, ...bare } = rest
+  const { bulk: _bulk, history: _history, ...bare } = rest
   const names = judge(bare).map(({ what }) => what)
   expect(
-    names.filter((what) => /bare route, tiles|key|validate|products|workers|publication|zones/.test(what)),
+    names.filter((what) =>
+      /bare route, tiles|key|validate|products|workers|publication|zones|histories/.test(what),
+    ),
   ).toEqual([])
   const titles = allTables(bare).map(({ title }) => title)
-  expect(titles.filter((title) => /Calls|Workers|publication|Many polygons/.test(title))).toEqual([])
+  expect(
+    titles.filter((title) => /Calls|Workers|publication|Many polygons|Histories|Items/.test(title)),
+  ).toEqual([])
 })
 
 test('the page shows every table of a run', () => {

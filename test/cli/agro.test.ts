@@ -85,7 +85,7 @@ describe.sequential('agro, from an empty database on', () => {
       stderr: `${small('season.tif band 1 and 1 more')}loading: 100 %\n`,
     })
     expect(stdout).toMatch(/^yield-eth-wheat-2025-01-v1 is published: 4 tiles in \d+\.\d s\.\n$/)
-    expect(await listed()).toEqual({ 'yield-eth-wheat-2025-01-v1': 'published' })
+    expect(await listed()).toEqual({ 'yield-eth-wheat-2025-01-v1': 'published, stale' })
   })
 
   test('ingest of the same data does nothing, unless it is told to', async () => {
@@ -99,8 +99,8 @@ describe.sequential('agro, from an empty database on', () => {
     const { stdout } = await agro('ingest', '--force', '--no-publish', path)
     expect(stdout).toMatch(/^yield-eth-wheat-2025-01-v2 is complete and not published: 4 tiles in/)
     expect(await listed()).toEqual({
-      'yield-eth-wheat-2025-01-v1': 'published',
-      'yield-eth-wheat-2025-01-v2': 'not published',
+      'yield-eth-wheat-2025-01-v1': 'published, stale',
+      'yield-eth-wheat-2025-01-v2': 'not published, stale',
     })
   })
 
@@ -176,7 +176,7 @@ describe.sequential('agro, from an empty database on', () => {
       stdout: `${second} is deleted.\n`,
       stderr: '',
     })
-    expect(await listed()).toEqual({ [first]: 'published' })
+    expect(await listed()).toEqual({ [first]: 'published, stale' })
   })
 
   test('what is wrong is one sentence, and the exit code is 1', async () => {

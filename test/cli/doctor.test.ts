@@ -72,6 +72,7 @@ describe('the doctor', () => {
       'history months',
       'releases sizes',
       'releases incomplete',
+      'releases scheduled',
       'releases seasons',
       'releases summaries',
       'areas boundaries',

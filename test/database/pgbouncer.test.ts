@@ -8,6 +8,9 @@ import pg from 'pg'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { serverCluster } from '#src/database/client.ts'
+import { writeField } from '#test/ingest/checks/rasters.ts'
+import { manifestText, writeManifest } from '#test/ingest/fixtures.ts'
+import { runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
@@ -67,6 +70,25 @@ describe.skipIf(MISSING)('behind PgBouncer', () => {
     const { headers } = await newPerson(app)
     const point = () => app.inject({ method: 'POST', url: '/advisory/yield/point?lat=9.5&lng=38.5', headers })
     expect((await point()).statusCode).toBe(200)
+    // Its tiles are copied.
+    const field = {
+      type: 'Polygon',
+      coordinates: [
+        [
+          [38.5, 9.5],
+          [38.52, 9.5],
+          [38.5, 9.52],
+          [38.5, 9.5],
+        ],
+      ],
+    }
+    const answer = await app.inject({
+      method: 'POST',
+      url: '/advisory/yield',
+      headers,
+      body: { geometry: field },
+    })
+    expect(answer.statusCode).toBe(200)
 
     await direct.query('begin; lock table history_item in access exclusive mode')
     const list = await app.inject({ url: '/history/my', headers })
@@ -79,11 +101,51 @@ describe.skipIf(MISSING)('behind PgBouncer', () => {
       ).rows
     await vi.waitFor(async () => expect(await waiting()).toEqual([]), { timeout: 10_000 })
     await direct.query('commit')
-    expect((await app.inject({ url: '/history/my', headers })).json().items).toHaveLength(1)
+    expect((await app.inject({ url: '/history/my', headers })).json().items).toHaveLength(2)
 
     await app.close()
     await database.close()
     await direct.end()
     await testDatabase.drop()
   })
+
+  test('a load is refused where statements are ended, and goes past it by DATABASE_DIRECT_URL', async () => {
+    const testDatabase = await createTestDatabase('empty')
+    onTestFinished(() => testDatabase.drop())
+    const direct = testDatabase.config.DATABASE_URL as string
+    const environment = { ...testDatabase.environment, DATABASE_URL: await startBouncer(direct) }
+    const folder = await newFolder()
+    await writeField(folder, 'field.tif')
+    const manifest = await writeManifest(
+      folder,
+      manifestText([{ file: 'field.tif' }], { forecast_period: '2026-01' }),
+    )
+    expect(await runAgro({ environment }, 'ingest', manifest)).toEqual({
+      code: 1,
+      stdout: '',
+      stderr:
+        'The database of DATABASE_URL is behind PgBouncer, and statements end after 2500ms there, which loads need longer than: set DATABASE_DIRECT_URL to the server itself.\n',
+    })
+    const past = { environment: { ...environment, DATABASE_DIRECT_URL: direct } }
+    expect(await runAgro(past, 'ingest', manifest)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^yield-eth-wheat-2026-01-v1 is published: 80 tiles /),
+    })
+  })
+})
+
+test('what takes its time is not ended by the timeouts of a database', async () => {
+  const testDatabase = await createTestDatabase('empty')
+  onTestFinished(() => testDatabase.drop())
+  const url = testDatabase.config.DATABASE_URL as string
+  const client = new pg.Client(url)
+  await client.connect()
+  const names = ['statement_timeout', 'idle_in_transaction_session_timeout']
+  for (const name of names) {
+    await client.query(`alter database ${new URL(url).pathname.slice(1)} set ${name} = '1 h'`)
+  }
+  await client.end()
+  const { pool, close } = serverCluster(url, testDatabase.config).connectForMaintenance()
+  onTestFinished(close)
+  for (const name of names) expect((await pool.query(`show ${name}`)).rows).toEqual([{ [name]: '0' }])
 })

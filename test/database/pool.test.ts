@@ -4,6 +4,7 @@ import type pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { type Cluster, type Database, openCluster } from '#src/database/client.ts'
+import { copyOutOf } from '#src/database/copy-out.ts'
 import { isDatabaseUnavailable } from '#src/database/failures.ts'
 import { createPool } from '#src/database/pool.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
@@ -173,6 +174,7 @@ describe('a network that swallows packets', () => {
   test.for([
     ['a connection from the pool', () => run(pool, 'select 1')],
     ['pool.query', () => pool.query('select 1')],
+    ['COPY', () => copyOutOf({ run: (part) => part(pool) }, `select ''`)],
   ] as const)('ends the wait of %s at the deadline, and the connection', async ([, ask]) => {
     await run(pool, 'select 1')
     proxy.stall()

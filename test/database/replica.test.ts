@@ -5,10 +5,11 @@ import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { type Database, serverCluster } from '#src/database/client.ts'
 import { migrate } from '#src/database/migrate.ts'
-import { findPixels, findTiles } from '#src/domains/advisory/lookup/queries.ts'
+import { findPixels } from '#src/domains/advisory/lookup/queries.ts'
 import { listCoverages } from '#src/domains/advisory/polygon/zonal-queries.ts'
 import type { App } from '#src/http/app.ts'
 import { loadRelease } from '#src/ingest/load.ts'
+import { createTileStores } from '#src/tiles/stores.ts'
 import { examine } from '#test/cli/examination.ts'
 import { captureLog } from '#test/setup/log.ts'
 import { POSTGRES_PROGRAMS } from '#test/setup/own-servers.ts'
@@ -245,9 +246,8 @@ describe.skipIf(!POSTGRES_PROGRAMS)('a replica', () => {
       .where('release_id', '=', release.id)
       .executeTakeFirstOrThrow()
     const pixel = { coverageId: coverage.id, longitude: PIXEL_CENTRE.lng, latitude: PIXEL_CENTRE.lat }
-    expect(await findTiles(maintenance.writer, [{ coverageId: coverage.id, row: 0, column: 0 }])).toEqual([
-      null,
-    ])
+    const { postgis } = createTileStores({ ...maintenance, reader: maintenance.writer, files: undefined })
+    expect(await postgis.find([{ coverageId: coverage.id, row: 0, column: 0 }])).toEqual([null])
     expect(await findPixels(maintenance.writer, [pixel])).toEqual([null])
     expect(await listCoverages(maintenance.writer, release.id)).toEqual([])
     await maintenance.writer.updateTable('release').set({ status: 'ready' }).execute()

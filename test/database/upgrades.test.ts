@@ -36,13 +36,14 @@ const LANDED: [last: number, later: string[]][] = [
     11,
     [
       'account_removal_begins',
+      'account_removal_ends',
       'audit_record_stays',
       'delete_old_audit_records',
       'history_size_in_step',
       ...SINCE_0020,
     ],
   ],
-  [15, ['account_removal_begins', ...SINCE_0020]],
+  [15, ['account_removal_begins', 'account_removal_ends', ...SINCE_0020]],
   [17, SINCE_0020],
 ]
 

@@ -88,6 +88,12 @@ export function casesOf(document: Document, validator: Validator, callers: strin
   return fc.oneof(...operationsOf(document).map(casesOfOperation))
 }
 
+/** What the document shows in a place of a path, two times in three: what is no id is in no memory. */
+function exampleOf({ id, operation }: Case, name: string): string | undefined {
+  const parameter = operation.parameters?.find((one) => one.in === 'path' && one.name === name)
+  return id.at % 3 === 0 || parameter?.example === undefined ? undefined : String(parameter.example)
+}
+
 /** The request of a case, as its caller would send it now. */
 export function draftOf(one: Case, caller: Caller, { foreignIds }: Callers): Draft {
   const { id, path, operation, method, mediaType, accept } = one
@@ -97,7 +103,9 @@ export function draftOf(one: Case, caller: Caller, { foreignIds }: Callers): Dra
     operation,
     method,
     template: path,
-    path: Object.fromEntries(names.map((name) => [name, ids[id.at % ids.length] ?? 'none'])),
+    path: Object.fromEntries(
+      names.map((name) => [name, exampleOf(one, name) ?? ids[id.at % ids.length] ?? 'none']),
+    ),
     query: Object.entries(one.query).flatMap(([name, value]): [string, string][] =>
       value === null ? [] : [[name, String(caller.memory.recall(value)).toWellFormed()]],
     ),

@@ -97,6 +97,9 @@ describe('the examples of errors', () => {
   /** An error as the document has it, whichever request it is for. */
   const forTheExample = (error: object) => ({ ...error, request_id: EXAMPLE_REQUEST_ID })
 
+  const exampleIn = ({ parameters = [] }: Operation, named: string) =>
+    String(parameters.find(({ name }) => name === named)?.example ?? '00000000-0000-4000-8000-000000000000')
+
   /** The answer to the example of an operation's request, with one field changed. */
   async function answerTo(
     method: string,
@@ -113,12 +116,13 @@ describe('the examples of errors', () => {
     const isField = field !== undefined && { [field]: value }
     const response = await service.app.inject({
       method: method.toUpperCase() as 'POST',
-      url: path.replace('{id}', '00000000-0000-4000-8000-000000000000'),
+      url: path.replace(/\{(\w+)\}/g, (_, name) => exampleIn(operation, name)),
       headers: operation.security?.length === 1 ? service.person.headers : {},
       query: { ...Object.fromEntries(query), ...(example ? {} : (isField as Record<string, string>)) },
       ...(example && { payload: { ...(example.value as object), ...isField } }),
     })
-    return forTheExample(response.body === '' ? {} : response.json())
+    const isJson = /json/.test(String(response.headers['content-type']))
+    return forTheExample(isJson ? response.json() : {})
   }
 
   test('about a parameter are what the service says of it', async () => {

@@ -9,6 +9,8 @@ import { ingestManifest, kindFixture, type LayerText, manifestText, writeManifes
 /** A kind of raster with GDAL's answers; test/fixtures/raster_kinds.py says how they were asked for. */
 interface Kind {
   layers: LayerText[]
+  /** Whether the manifest says so. */
+  lossy?: boolean
   /** What the operator is told; `FOLDER` stands for where the files are. */
   notes: string[]
   /** Longitude, latitude, and the value of each layer; null where it has none. */
@@ -46,7 +48,7 @@ async function ingestAll(database: Database): Promise<void> {
       input: `layer ${index}`,
       decimals: 10,
     }))
-    const settings = { product: 'fertilizer', forecast_period: monthOf(name) }
+    const settings = { product: 'fertilizer', forecast_period: monthOf(name), lossy: kind.lossy }
     const manifest = await writeManifest(folder, manifestText(layers, settings))
     // One kind that cannot be read must not hide the others.
     await ingestManifest(database, manifest).then(

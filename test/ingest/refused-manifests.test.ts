@@ -79,7 +79,7 @@ describe('manifests', () => {
       'unknown keys, all of them',
       `${HEAD}colour: green\nlayers:\n${layer('scenario: Normal', 'unit: kg/ha', 'bnad: 2')}`,
       [
-        'manifest.yaml:7: colour is not known; allowed here: product, country_code, crop, forecast_period, valid_until, source, licence, synthetic, allow, layers',
+        'manifest.yaml:7: colour is not known; allowed here: product, country_code, crop, forecast_period, valid_until, source, licence, synthetic, lossy, allow, layers',
         'manifest.yaml:12: layers[0].bnad is not known; allowed here: file, files, band, input, scenario, unit, scale, offset, nodata, mask, srid, srs, decimals',
       ].join('\n'),
     ],

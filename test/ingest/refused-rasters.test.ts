@@ -236,7 +236,8 @@ describe('bands that cannot be used', () => {
   })
 
   test.each([
-    [7, 'JPEG', ', and may have changed its values'],
+    [6, 'JPEG of an older form', ', and may have changed its values'],
+    [7, 'JPEG of other pixels than bytes', ', and may have changed its values'],
     [50001, 'WebP', ', and may have changed its values'],
     [34925, 'LZMA', ''],
     [40000, 'method 40000', ''],

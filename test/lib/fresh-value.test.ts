@@ -25,3 +25,14 @@ test('a load that failed is not kept', async () => {
   await expect(read()).rejects.toThrow('the database is away')
   expect(await read()).toBe('a value')
 })
+
+test('with no end of its age what was loaded once stays, but for a load that failed', async () => {
+  let loads = 0
+  const read = createFreshValue(async () => {
+    loads++
+    if (loads === 1) throw new Error('not yet')
+    return loads
+  }, Number.POSITIVE_INFINITY)
+  await expect(read()).rejects.toThrow('not yet')
+  expect([await read(), await read()]).toEqual([2, 2])
+})

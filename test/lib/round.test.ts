@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { round, roundVisibly } from '#src/lib/round.ts'
+import { numberText, round, roundVisibly } from '#src/lib/round.ts'
 
 /** Numbers of all sizes, and those that lie in the middle of two decimals or next to it. */
 const number = fc.oneof(
@@ -41,4 +41,19 @@ test.each([
   [730.215, 2, 730.22],
 ])('%d with %i decimals, or three digits, is %d', (value, decimals, expected) => {
   expect(roundVisibly(value, decimals)).toBe(expected)
+})
+
+test('a number is written as JSON has it', () => {
+  const decimal = fc
+    .tuple(fc.integer({ min: -3e9, max: 3e9 }), fc.integer({ min: 0, max: 9 }))
+    .map(([digits, decimals]) => digits / 10 ** decimals)
+  fc.assert(
+    fc.property(
+      fc.oneof(number, decimal, fc.constantFrom(0, -0, 0.01, 0.99, 1e-7, 1e-6, 2 ** 31 / 100, 2 ** 31 / 1e7)),
+      (value) => {
+        expect(numberText(value)).toBe(JSON.stringify(value))
+      },
+    ),
+    { numRuns: 20_000 },
+  )
 })

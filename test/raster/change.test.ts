@@ -118,3 +118,10 @@ describe('what becomes of a block', () => {
     expect(decided).toBeGreaterThan(40)
   })
 })
+
+test('values that differ by rounding alone have not changed at a threshold of 0', () => {
+  const tenths = bandOf(Array(SIDE * SIDE).fill(3))
+  const values = bandOf(Array(SIDE * SIDE).fill(0.3))
+  const { pixels, block } = bothWays(tenths, values, 0, [{ scale: 0.1, offset: 0 }, AS_IT_IS])
+  expect([pixels.beyond, block.beyond]).toEqual([exact(0), exact(0)])
+})

@@ -40,16 +40,19 @@ const PURPOSES: Record<string, TokenPurpose> = {
   confirmEmail: 'email_confirmation',
 }
 
+/** A path with the examples of its parameters. */
+function filledIn(path: string, { parameters = [] }: Operation): string {
+  return path.replace(/\{(\w+)\}/g, (_, name) =>
+    String(parameters.find((parameter) => parameter.name === name)?.example),
+  )
+}
+
 /**
  * What an example needs besides: a token, from somebody whom nothing else depends on; what that person
  * has, for the path; and a refresh token, one of a mail or a code of an app that has really been given.
  */
-export async function asSomebody(
-  service: TestApp,
-  { operationId, security }: Operation,
-  path: string,
-  body: unknown,
-) {
+export async function asSomebody(service: TestApp, operation: Operation, path: string, body: unknown) {
+  const { operationId, security } = operation
   // One address may make a hundred accounts, and the operations take more.
   await endWaits(service.database)
   if (operationId === 'refresh') {
@@ -64,7 +67,7 @@ export async function asSomebody(
     const issued = await issueToken(writer, email, purpose, 1)
     return { url: path, headers: {}, payload: { ...(body as object), token: issued?.token } }
   }
-  if (security?.length === 0) return { url: path, headers: {}, payload: body }
+  if (security?.length === 0) return { url: filledIn(path, operation), headers: {}, payload: body }
   const person = await newPerson(service.app)
   const { headers, email } = person
   if (operationId === 'compareReleases') {

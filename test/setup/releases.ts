@@ -1,7 +1,9 @@
 import type { Database } from '#src/database/client.ts'
-import { deleteRelease, findPrevious, publishRelease } from '#src/domains/releases/queries.ts'
+import { deleteRelease } from '#src/domains/releases/deletion-queries.ts'
+import { findPrevious, publishRelease } from '#src/domains/releases/queries.ts'
 import type { App } from '#src/http/app.ts'
 import type { LayerSource, ReleaseDescription, ReleaseSource } from '#src/ingest/source.ts'
+import { TILE_SIZE } from '#src/raster/tiles.ts'
 
 /** A release of fertilizers for Ethiopia's wheat, but for what is said of it. */
 export function releaseDescription(changes: Partial<ReleaseDescription> = {}): ReleaseDescription {
@@ -55,6 +57,45 @@ export function onePixelRelease(
     ],
   }
 }
+
+/** The height of {@link rowOfTiles}, and the width of each of its tiles, in degrees. */
+const SMALL_TILE_DEGREES = 0.016
+
+/** The layers of {@link rowOfTiles}: each tile takes more than 8 kB. */
+const ROW_LAYERS = ['Urea', 'DAP'].flatMap((input) =>
+  ['Above Normal', 'Normal', 'Below Normal', 'Dominant'].map((scenario) => layerOf(input, { scenario })),
+)
+
+/** A release of one value everywhere, eastward from 0 E and southward from 0 N. */
+export function rowOfTiles(
+  tiles: number,
+  value: number,
+  changes: Partial<ReleaseDescription> = {},
+): ReleaseSource {
+  const window = { column: 0, row: 0, width: tiles * TILE_SIZE, height: TILE_SIZE }
+  const degrees = SMALL_TILE_DEGREES / TILE_SIZE
+  const place = { srid: 4326, originX: 0, originY: 0, pixelWidth: degrees, pixelHeight: -degrees }
+  const { width, height } = window
+  return {
+    description: releaseDescription({ checksum: String(value), ...changes }),
+    coverages: [
+      {
+        grid: { ...place, width, height },
+        layers: ROW_LAYERS,
+        windows: [window],
+        read: async () => ROW_LAYERS.map(() => new Float32Array(width * height).fill(value)),
+      },
+    ],
+  }
+}
+
+/** A point in a tile of {@link rowOfTiles}, by its number. */
+export const placeInRow = (tile: number) => ({
+  lat: -SMALL_TILE_DEGREES / 2,
+  lng: (tile + 0.5) * SMALL_TILE_DEGREES,
+  crop: 'wheat',
+  country_code: 'eth',
+})
 
 /** What an operator does with releases that are loaded; each in a transaction of its own. */
 export function operatorOf({ writer }: Database) {

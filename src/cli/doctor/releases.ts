@@ -1,10 +1,15 @@
 import { listReleases, type ReleaseRow } from '#src/domains/releases/queries.ts'
+import { listSchedules, type Schedule } from '#src/domains/releases/schedule-queries.ts'
 import { listUnsummarised } from '#src/ingest/queries.ts'
 import { isoMonth } from '#src/lib/month.ts'
 import { isStale } from '#src/products/season.ts'
+import { timeText } from '../time.ts'
 import type { Group, Patient } from './examination.ts'
 import { type Finding, note, ok, sizeText, someNames, warning } from './finding.ts'
 import { listReleaseSizes } from './table-queries.ts'
+
+/** Services look every minute; one that was down publishes when it is back. */
+const OVERDUE_MS = 120_000
 
 export const releases: Group<Patient> = {
   group: 'releases',
@@ -37,6 +42,14 @@ export const releases: Group<Patient> = {
       if (loading.length === 0) return [ok('No load was cut off.')]
       return loading.map(incompleteFinding)
     },
+    scheduled: async ({ ask }) => {
+      const rows = await ask(async (trx) => {
+        const schedules = await listSchedules(trx)
+        return (await listReleases(trx)).map(({ id, code }) => ({ code, schedule: schedules.get(id) }))
+      })
+      const findings = rows.flatMap(({ code, schedule }) => (schedule ? scheduleFinding(code, schedule) : []))
+      return findings.length > 0 ? findings : [ok('No release waits for its time.')]
+    },
     seasons: async ({ ask }) => seasonFindings(await ask(listReleases), new Date()),
     summaries: async ({ ask }) => {
       const coverages = await ask(listUnsummarised)
@@ -52,7 +65,7 @@ export const releases: Group<Patient> = {
 }
 
 function incompleteFinding({ code, createdAt, loader, lockless }: ReleaseRow): Finding {
-  const begun = `${code} is incomplete since ${createdAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  const begun = `${code} is incomplete since ${timeText(createdAt)} UTC`
   if (loader !== null) return note(`${begun}, and is being loaded: process ${loader} of the database.`)
   if (lockless) {
     return warning(
@@ -64,6 +77,18 @@ function incompleteFinding({ code, createdAt, loader, lockless }: ReleaseRow): F
     `${begun}, and nobody loads it: its load was cut off.`,
     'Ingest it again: the next load clears away what is left.',
   )
+}
+
+function scheduleFinding(code: string, { publishAt, refusedAt, refusal }: Schedule): Finding {
+  const wanted = `${code} is to be published at ${timeText(publishAt)} UTC`
+  if (refusedAt) {
+    return warning(
+      `${code} was refused when it was to be published, at ${timeText(refusedAt)} UTC: ${refusal}`,
+      `Mend it, or \`agro releases publish ${code}\` with --allow; \`agro releases unschedule ${code}\` forgets it.`,
+    )
+  }
+  if (Date.now() - publishAt.getTime() < OVERDUE_MS) return ok(`${wanted}.`)
+  return warning(`${wanted}, which has passed: no service has done so.`, 'Start the service.')
 }
 
 /** Of each series, the newest month is the one that answers whoever names none. */

@@ -48,11 +48,21 @@ export async function findTransactionAge(db: Kysely<Tables>): Promise<number> {
   return rows[0]?.age as number
 }
 
-/** What the rasters of releases take, by the ids of the releases. */
-export async function listReleaseSizes(db: Kysely<Tables>): Promise<Map<number, number>> {
+/**
+ * What the rasters of releases take, in the database or in files, by the ids of the releases.
+ *
+ * @param releaseId of the one that is asked about; all of them where it is left out
+ */
+export async function listReleaseSizes(db: Kysely<Tables>, releaseId?: number): Promise<Map<number, number>> {
   const { rows } = await sql<{ id: number; bytes: number }>`
-    select release_id as id, sum(pg_column_size(rast))::float8 as bytes
-    from raster_tile join coverage on coverage.id = coverage_id
+    select release_id as id, sum(bytes)::float8 as bytes
+    from (
+      select coverage_id, pg_column_size(rast) as bytes from raster_tile
+      union all
+      select coverage_id, bytes from granule
+    ) as stored
+    join coverage on coverage.id = coverage_id
+    ${releaseId === undefined ? sql`` : sql`where release_id = ${releaseId}`}
     group by release_id`.execute(db)
   return new Map(rows.map(({ id, bytes }) => [id, bytes]))
 }

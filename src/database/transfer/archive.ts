@@ -1,5 +1,5 @@
-import { createReadStream } from 'node:fs'
-import { open, rm } from 'node:fs/promises'
+import { createReadStream, type ReadStream } from 'node:fs'
+import { open, rm, stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
@@ -61,21 +61,23 @@ export function lineOf(part: ArchiveHead | ArchivePart): string {
 }
 
 /**
- * Reads an archive part by part.
+ * Reads an archive part by part; `read` says which part of the file has been read, from 0 to 1.
  *
  * @throws {OperatorError} where the file cannot be read, is no archive, or is not whole
  */
 export async function openArchive(
   path: string,
-): Promise<{ head: ArchiveHead; parts: AsyncGenerator<ArchivePart> }> {
-  const lines = valuesOf(path)
+): Promise<{ head: ArchiveHead; parts: AsyncGenerator<ArchivePart>; read: () => number }> {
+  const source = createReadStream(path)
+  const lines = valuesOf(path, source)
   const first = await lines.next()
   const head = first.value as Partial<ArchiveHead> | undefined
   if (head?.format !== FORMAT) {
     await lines.return(undefined)
     throw new OperatorError(`${path} is not what \`agro export\` of this version writes.`)
   }
-  return { head: head as ArchiveHead, parts: partsOf(path, lines) }
+  const { size } = await stat(path)
+  return { head: head as ArchiveHead, parts: partsOf(path, lines), read: () => source.bytesRead / size }
 }
 
 async function* partsOf(path: string, values: AsyncGenerator<unknown>): AsyncGenerator<ArchivePart> {
@@ -87,8 +89,7 @@ async function* partsOf(path: string, values: AsyncGenerator<unknown>): AsyncGen
   throw new OperatorError(`${path} is not whole: its end is missing.`)
 }
 
-async function* valuesOf(path: string): AsyncGenerator<unknown> {
-  const source = createReadStream(path)
+async function* valuesOf(path: string, source: ReadStream): AsyncGenerator<unknown> {
   const unpacked = createGunzip()
   // What fails there fails here, where it is read.
   source.on('error', (error) => unpacked.destroy(error))

@@ -4,7 +4,7 @@ import { listAddedCrs } from '../crs.ts'
 import type { Tables } from '../tables.ts'
 import { type ArchiveHead, FORMAT, lineOf, writeArchive } from './archive.ts'
 import { type Digest, RowDigest } from './digest.ts'
-import { listRelations, readSequences, settleText } from './relations.ts'
+import { listRelations, listSizes, readSequences, settleText } from './relations.ts'
 
 /** Of the tables by their names. */
 export type Digests = Record<string, Digest>
@@ -13,9 +13,14 @@ export type Digests = Record<string, Digest>
  * Writes all rows of all tables into a file, as they were at one moment; others may write meanwhile. Rows are read
  * some at a time.
  *
+ * @param progress is told which part is written, from 0 to 1
  * @throws {OperatorError} where the file is there already, or cannot be written
  */
-export async function exportDatabase(db: Kysely<Tables>, path: string): Promise<Digests> {
+export async function exportDatabase(
+  db: Kysely<Tables>,
+  path: string,
+  progress: (part: number) => void = () => {},
+): Promise<Digests> {
   const digests: Digests = {}
   await db
     .transaction()
@@ -23,29 +28,46 @@ export async function exportDatabase(db: Kysely<Tables>, path: string): Promise<
     .setAccessMode('read only')
     .execute(async (trx) => {
       await settleText(trx)
-      await writeArchive(path, archiveLines(trx, digests))
+      await writeArchive(path, archiveLines(trx, digests, progress))
     })
   return digests
 }
 
-async function* archiveLines(trx: Transaction<Tables>, digests: Digests): AsyncGenerator<string> {
+async function* archiveLines(
+  trx: Transaction<Tables>,
+  digests: Digests,
+  progress: (part: number) => void,
+): AsyncGenerator<string> {
   const relations = await listRelations(trx)
   // A migration waits until this is done, as it does for pg_dump.
   await sql`lock table ${sql.join(relations.map(({ name }) => sql.table(name)))} in access share mode`.execute(
     trx,
   )
+  const sizes = await listSizes(trx, relations)
+  const all = [...sizes.values()].reduce((sum, size) => sum + size, 0)
+  let done = 0
   yield lineOf(await headOf(trx))
   for (const { name, columns } of relations) {
     yield lineOf({ table: { name, columns } })
+    const size = sizes.get(name) ?? 0
+    const count = await countRows(trx, name)
     const digest = new RowDigest()
+    let rows = 0
     for await (const row of rowsOf(trx, name)) {
       digest.add(row)
       yield lineOf({ row })
+      progress((done + (size * ++rows) / count) / all)
     }
+    done += size
     digests[name] = digest.end()
     yield lineOf({ tableEnd: digest.end() })
   }
   yield lineOf({ end: await readSequences(trx) })
+}
+
+async function countRows(trx: Transaction<Tables>, name: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(name)}`.execute(trx)
+  return rows[0]?.count as number
 }
 
 /** What the schema of a database was made by. */

@@ -10,6 +10,7 @@ import {
   type ForeignKey,
   listForeignKeys,
   listRelations,
+  listSizes,
   type Relation,
   type SequenceState,
   setSequence,
@@ -27,21 +28,29 @@ const REFERENCE: (keyof Tables)[] = [
   'history_removal',
 ]
 
+/** Makes what shows how far a phase of an import is. */
+export type ShowPhase = (phase: 'importing' | 'linking' | 'comparing') => (part: number) => void
+
 /**
  * Reads what {@link exportDatabase} has written into a database whose schema is new, all or nothing, and compares
  * what is in it then with what was exported.
  *
+ * @param show has each phase of it shown: is called with which part of it is done, from 0 to 1
  * @throws {OperatorError} where the file is not whole, is of another schema, or the database is not empty
  */
-export async function importDatabase(db: Kysely<Tables>, path: string): Promise<Digests> {
-  const digests = await inTransaction(db, (trx) => importInto(trx, path))
+export async function importDatabase(
+  db: Kysely<Tables>,
+  path: string,
+  show: ShowPhase = () => () => {},
+): Promise<Digests> {
+  const digests = await inTransaction(db, (trx) => importInto(trx, path, show))
   // Else the first requests are planned for empty tables.
   for (const name of Object.keys(digests)) await sql`analyze ${sql.table(name)}`.execute(db)
   return digests
 }
 
-async function importInto(trx: Transaction<Tables>, path: string): Promise<Digests> {
-  const { head, parts } = await openArchive(path)
+async function importInto(trx: Transaction<Tables>, path: string, show: ShowPhase): Promise<Digests> {
+  const { head, parts, read } = await openArchive(path)
   try {
     await refuseOtherSchema(trx, head)
     const relations = await listRelations(trx)
@@ -52,9 +61,11 @@ async function importInto(trx: Transaction<Tables>, path: string): Promise<Diges
     await settleText(trx)
     const foreignKeys = await listForeignKeys(trx)
     await loosen(trx, relations, foreignKeys)
-    const digests = await fill(trx, new Map(relations.map((relation) => [relation.name, relation])), parts)
-    await fasten(trx, relations, foreignKeys)
-    await verify(trx, relations, digests)
+    const byName = new Map(relations.map((relation) => [relation.name, relation]))
+    const importing = show('importing')
+    const digests = await fill(trx, byName, parts, () => importing(read()))
+    await fasten(trx, relations, foreignKeys, show('linking'))
+    await verify(trx, relations, digests, show('comparing'))
     return digests
   } finally {
     await parts.return(undefined)
@@ -109,12 +120,14 @@ async function fasten(
   trx: Transaction<Tables>,
   relations: Relation[],
   foreignKeys: ForeignKey[],
+  progress: (part: number) => void,
 ): Promise<void> {
   for (const { name } of relations) await sql`alter table ${sql.table(name)} enable trigger user`.execute(trx)
-  for (const { table, name, definition } of foreignKeys) {
+  for (const [index, { table, name, definition }] of foreignKeys.entries()) {
     await sql`alter table ${sql.table(table)} add constraint ${sql.id(name)} ${sql.raw(definition)}`.execute(
       trx,
     )
+    progress((index + 1) / foreignKeys.length)
   }
 }
 
@@ -134,6 +147,7 @@ async function fill(
   trx: Transaction<Tables>,
   relations: Map<string, Relation>,
   parts: AsyncIterable<ArchivePart>,
+  tell: () => void,
 ): Promise<Digests> {
   const digests: Digests = {}
   let relation: Relation | undefined
@@ -148,6 +162,7 @@ async function fill(
     }
     rows = []
     size = 0
+    tell()
   }
 
   for await (const part of parts) {
@@ -202,7 +217,19 @@ async function setSequences(trx: Transaction<Tables>, sequences: SequenceState[]
 }
 
 /** Asks the database what it has now: what went over the wire proves nothing about that. */
-async function verify(trx: Transaction<Tables>, relations: Relation[], digests: Digests): Promise<void> {
+async function verify(
+  trx: Transaction<Tables>,
+  relations: Relation[],
+  digests: Digests,
+  progress: (part: number) => void,
+): Promise<void> {
   const none = new RowDigest().end()
-  for (const { name } of relations) sameDigest(name, digests[name] ?? none, await digestOf(trx, name))
+  const sizes = await listSizes(trx, relations)
+  const all = [...sizes.values()].reduce((sum, size) => sum + size, 0)
+  let done = 0
+  for (const { name } of relations) {
+    sameDigest(name, digests[name] ?? none, await digestOf(trx, name))
+    done += sizes.get(name) ?? 0
+    progress(done / all)
+  }
 }

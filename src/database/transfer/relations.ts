@@ -32,6 +32,19 @@ export async function listRelations(db: Kysely<Tables>): Promise<Relation[]> {
   return rows
 }
 
+/** The bytes that tables take, by their names. */
+export async function listSizes(db: Kysely<Tables>, relations: Relation[]): Promise<Map<string, number>> {
+  const { rows } = await sql<{ name: string; bytes: number }>`
+    select
+      name,
+      coalesce(
+        (select sum(pg_table_size(relid)) from pg_partition_tree(name::regclass)),
+        pg_table_size(name::regclass)
+      )::float8 as bytes
+    from unnest(${relations.map(({ name }) => name)}::text[]) as relation (name)`.execute(db)
+  return new Map(rows.map(({ name, bytes }) => [name, bytes]))
+}
+
 /** Where a sequence stands. */
 export interface SequenceState {
   name: string

@@ -18,6 +18,8 @@ export function observeLookup(metrics: Metrics, { state }: Lookup): void {
   observeQueue(metrics, 'points', () => state().queue)
   observeBatcher(metrics, 'tiles', () => state().tiles)
   observeBatcher(metrics, 'pixels', () => state().pixels)
+  observeBatcher(metrics, 'grids', () => state().cells)
+  observeBatcher(metrics, 'granules', () => state().granules)
   observeBatcher(metrics, 'cells', () => state().areas.askingCells)
   observeBatcher(metrics, 'places', () => state().areas.askingPlaces)
 

@@ -42,7 +42,7 @@ export function adminRoutes(app: App): void {
   app.get(
     '/admin',
     {
-      config: { scope: 'advisory', caching: 'own', ownTurns: true },
+      config: { scope: 'advisory', caching: 'own', ownTurns: true, onlyReads: true },
       schema: {
         operationId: 'listAdminAreas',
         summary: 'Administrative areas of a country',

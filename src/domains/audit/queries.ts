@@ -135,6 +135,44 @@ async function readPage(
   return query.execute()
 }
 
+const RELEASE_KINDS: AuditKind[] = [
+  'release_published',
+  'release_withdrawn',
+  'release_scheduled',
+  'release_unscheduled',
+  'release_refused',
+]
+
+/** What has happened to a release, or to another in its place. */
+export interface ReleaseRecord {
+  at: Date
+  kind: AuditKind
+  operator: string | null
+  detail: ReleaseDetail
+}
+
+/** What records say of releases; the members go by the kind. */
+export interface ReleaseDetail {
+  release: string
+  replaced?: string
+  rollback?: boolean
+  allowed?: string[]
+  scheduled_by?: string
+  publish_at?: string
+  refusal?: string
+}
+
+/** Who published a release or another in its place, withdrew it and scheduled it, the oldest first. */
+export async function listReleaseRecords(db: Kysely<Tables>, code: string): Promise<ReleaseRecord[]> {
+  return db
+    .selectFrom('audit_record')
+    .select(({ ref }) => ['at', 'kind', 'operator', ref('detail').$castTo<ReleaseDetail>().as('detail')])
+    .where('kind', 'in', RELEASE_KINDS)
+    .where(sql<boolean>`${code} in (detail ->> 'release', detail ->> 'replaced')`)
+    .orderBy('id')
+    .execute()
+}
+
 /** Deletes some of the records that are older than so many months; returns how many. */
 export async function deleteOldRecords(db: Kysely<Tables>, months: number, most: number): Promise<number> {
   const { rows } = await sql<{ deleted: number }>`

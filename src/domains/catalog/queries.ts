@@ -16,6 +16,8 @@ export interface PublishedRelease {
   forecast_period: string | null
   version: number
   synthetic: boolean
+  /** Where a compression may have changed its values. */
+  lossy?: true
   /** The last day of its season; null where it has none. */
   valid_until: string | null
   /** Where that is over. */
@@ -36,6 +38,9 @@ export interface PublishedRelease {
   published_at: string
 }
 
+/** A release as the database has it. */
+type ReleaseInRow = Omit<PublishedRelease, 'lossy' | 'stale'> & { lossy: boolean }
+
 /** SQL for the unit of the coordinates of `crs`; a CRS that is described by a PROJ string has no WKT to look in. */
 const UNIT = sql`coalesce(
   substring(crs.srtext from '.*UNIT."([^"]+)"'),
@@ -53,7 +58,7 @@ function metresBetween(x: RawBuilder<unknown>, y: RawBuilder<unknown>): RawBuild
 
 /** The published releases, in the order in which a reader would look for them. */
 export async function listPublishedReleases(db: Kysely<Tables>): Promise<PublishedRelease[]> {
-  const { rows } = await sql<PublishedRelease>`
+  const { rows } = await sql<ReleaseInRow>`
     select
       release.code as release,
       release.product,
@@ -62,6 +67,7 @@ export async function listPublishedReleases(db: Kysely<Tables>): Promise<Publish
       to_char(release.forecast_period, 'YYYY-MM') as forecast_period,
       release.version,
       release.synthetic,
+      release.lossy,
       release.valid_until,
       layers.inputs,
       layers.scenarios,
@@ -127,7 +133,12 @@ export async function listPublishedReleases(db: Kysely<Tables>): Promise<Publish
     order by release.product, release.country_code, release.crop_code, release.forecast_period desc`.execute(
     db,
   )
-  return rows.map((row) => ({ ...row, ...validityOf(row), grids: row.grids.map(withRoundedExtent) }))
+  return rows.map(publishedOf)
+}
+
+function publishedOf({ lossy, ...release }: ReleaseInRow): PublishedRelease {
+  const grids = release.grids.map(withRoundedExtent)
+  return { ...release, ...(lossy && { lossy }), ...validityOf(release), grids }
 }
 
 function withRoundedExtent(grid: PublishedRelease['grids'][number]) {

@@ -16,7 +16,7 @@ export function catalogRoutes(app: App, catalog: TSchema): void {
   app.get(
     '/catalog',
     {
-      config: { public: true, caching: 'own' },
+      config: { public: true, caching: 'own', onlyReads: true },
       schema: {
         operationId: 'getCatalog',
         summary: 'What is offered and published',

@@ -39,22 +39,15 @@ export async function listHistory(db: Kysely<Tables>, filter: HistoryFilter): Pr
   return rows
 }
 
-/** Each subject has an order of its own in the index: the first items of all of them have the first of the page. */
 function itemsOf(filter: HistoryFilter): RawBuilder<unknown> {
   const { userId, limit } = filter
   const subject = subjectIs(filter)
-  const first = (conditions: RawBuilder<unknown>[]) => sql`
-    select id, bytes from history_item
-    where ${all([sql`user_id = ${livingUser(userId)}`, ...conditions, ...timeIs(filter)])}
-    order by id desc
-    limit ${limit + 1}`
-  const found =
-    subject.length === 0
-      ? sql`(${first([])}) as item`
-      : sql`
-        (select id from history_subject where ${all(subject)}) as subject
-        cross join lateral (${first([sql`subject_id = subject.id`])}) as item`
-  return sql`select item.id, uuid_time(item.id) as created_at, item.bytes from ${found}`
+  const subjects =
+    subject.length === 0 ? sql`null` : sql`array(select id from history_subject where ${all(subject)})`
+  const { since, before } = idsOf(filter)
+  return sql`
+    select id, uuid_time(id) as created_at, bytes
+    from newest_history_items(${livingUser(userId)}, ${subjects}, ${since}, ${before}, ${limit + 1})`
 }
 
 function olderItemsOf(filter: HistoryFilter): RawBuilder<unknown> {
@@ -87,14 +80,20 @@ function subjectIs({ product, kind, countryCode }: HistoryFilter): RawBuilder<un
   ]
 }
 
+/** No item is before the first of these, or has the last one. */
+const FIRST_ID = '00000000-0000-0000-0000-000000000000'
+const LAST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+
 /** Times of items as bounds of their ids. */
-function timeIs({ from, to, after }: HistoryFilter): RawBuilder<unknown>[] {
-  const idAt = (time: string) => uuidAt(Date.parse(time))
-  return [
-    ...(from === null ? [] : [sql`id >= ${idAt(from)}::uuid`]),
-    ...(to === null ? [] : [sql`id < ${idAt(to)}::uuid`]),
-    ...(after === null ? [] : [sql`id < ${idBefore(after)}::uuid`]),
+function idsOf({ from, to, after }: HistoryFilter): { since: string; before: string } {
+  const before = [
+    ...(to === null ? [] : [uuidAt(Date.parse(to))]),
+    ...(after === null ? [] : [idBefore(after)]),
   ]
+  return {
+    since: from === null ? FIRST_ID : uuidAt(Date.parse(from)),
+    before: before.toSorted()[0] ?? LAST_ID,
+  }
 }
 
 /** Where what is older than an item ends, whose id may say nothing of its time. */

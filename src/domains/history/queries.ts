@@ -24,22 +24,36 @@ export interface AdvisoryRecord {
 }
 
 /** What answers of a release have in common; there is one object for each that a process knows. */
-export interface AnswerTemplate {
+export class AnswerTemplate {
   /** The text around what they differ in: one more than there are of these. */
-  pieces: string[]
+  readonly pieces: string[]
+  /** What the text of an answer has beyond its filling, whose lines have ends. */
+  readonly bytes: number
+
+  constructor(pieces: string[]) {
+    this.pieces = pieces
+    const lineEnds = pieces.length - 2
+    this.bytes = Buffer.byteLength(pieces.join('')) - lineEnds
+  }
 }
 
-/** The body of an answer as JSON, and how it comes from a template. */
+/** The body of an answer, and how it comes from a template. */
 export class TemplatedAnswer {
-  readonly text: string
+  /** The body as JSON, but for the bracket at its end: there may be more to say. */
+  readonly open: string
   readonly template: AnswerTemplate
   /** What stands between the pieces: a line each, which is JSON itself. */
   readonly filling: string
 
-  constructor(text: string, template: AnswerTemplate, filling: string) {
-    this.text = text
+  constructor(open: string, template: AnswerTemplate, filling: string) {
+    this.open = open
     this.template = template
     this.filling = filling
+  }
+
+  /** The length of the body. */
+  get bytes(): number {
+    return this.template.bytes + Buffer.byteLength(this.filling)
   }
 }
 
@@ -138,7 +152,7 @@ export interface RemovedHistory {
   usage: number
 }
 
-/** Counts what goes with an account: its history, of which rows are left to {@link deleteItems}, and counts by day. */
+/** Counts what goes with an account: its history and counts by day, of which rows are left to be deleted. */
 export async function countHistory(trx: Transaction<Tables>, userId: string): Promise<RemovedHistory> {
   const counts = await trx
     .selectNoFrom(({ selectFrom, fn }) => [
@@ -156,16 +170,43 @@ export async function countHistory(trx: Transaction<Tables>, userId: string): Pr
   return { history: counts.history ?? 0, feedback: counts.feedback ?? 0, usage: counts.usage ?? 0 }
 }
 
-/** Deletes so many items of a user's history at most, with their feedback, and says how many. */
-export async function deleteItems(trx: Transaction<Tables>, userId: string, limit: number): Promise<number> {
-  for (const table of ['history_item', 'advisory_history_json']) {
-    const { numAffectedRows = 0n } = await sql`
-      delete from ${sql.table(table)}
-      where user_id = ${userId}
-        and id in (select id from ${sql.table(table)} where user_id = ${userId} limit ${limit})`.execute(trx)
-    if (numAffectedRows > 0n) return Number(numAffectedRows)
-  }
-  return 0
+/**
+ * Deletes the oldest items of a user's history after one, with their feedback.
+ *
+ * @param limit so many at most
+ * @returns the last of them; null where there are none
+ */
+export async function deleteItems(
+  trx: Transaction<Tables>,
+  userId: string,
+  after: string,
+  limit: number,
+): Promise<string | null> {
+  const { rows } = await sql<{ last: string | null }>`
+    select delete_history_items(${userId}, ${after}, ${limit}) as last`.execute(trx)
+  return rows[0]?.last ?? null
+}
+
+/** Deletes so many at most of the items that older versions have kept for a user, with their feedback; says how many. */
+export async function deleteOlderItems(
+  trx: Transaction<Tables>,
+  userId: string,
+  limit: number,
+): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from advisory_history_json
+    where id in (select id from advisory_history_json where user_id = ${userId} limit ${limit})`.execute(trx)
+  return Number(numAffectedRows)
+}
+
+/** Deletes so many counts at most of what a user was given on a day; says how many. */
+export async function deleteUsage(trx: Transaction<Tables>, userId: string, limit: number): Promise<number> {
+  const { numAffectedRows } = await sql`
+    delete from user_usage
+    where ctid = any (array(select ctid from user_usage where user_id = ${userId} limit ${limit}))`.execute(
+    trx,
+  )
+  return Number(numAffectedRows)
 }
 
 /**

@@ -171,7 +171,7 @@ function entryOf(
   const { userId, cropCode, answer } = record
   const request = JSON.stringify(record.request)
   const isTemplated = answer instanceof TemplatedAnswer
-  const text = isTemplated ? answer.text : typeof answer === 'string' ? answer : JSON.stringify(answer)
+  const kept = isTemplated ? answer.filling : typeof answer === 'string' ? answer : JSON.stringify(answer)
   return {
     templateId,
     subjectId,
@@ -179,7 +179,7 @@ function entryOf(
     userId,
     cropCode: isTemplated ? null : cropCode,
     request,
-    answer: isTemplated ? answer.filling : text,
-    bytes: Buffer.byteLength(request) + Buffer.byteLength(text),
+    answer: kept,
+    bytes: Buffer.byteLength(request) + (isTemplated ? answer.bytes : Buffer.byteLength(kept)),
   }
 }

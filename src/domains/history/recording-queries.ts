@@ -127,10 +127,7 @@ export async function deleteOldest(
 ): Promise<number> {
   const { rows } = await sql<{ deleted: number }>`
     with item as materialized (
-      (
-        select id, uuid_time(id) as created_at, bytes from history_item
-        where user_id = ${userId} order by id limit ${limit}
-      )
+      (select id, uuid_time(id) as created_at, bytes from oldest_history_items(${userId}, ${limit}))
       union all
       (
         select id, created_at, bytes from advisory_history_json
@@ -155,11 +152,12 @@ export async function deleteOldest(
         -- The size may still have a month in it that is being dropped.
         and not exists (select from history_item_going)
     ),
+    -- Found one by one: all items of the account would be read otherwise.
     deleted as (
-      delete from history_item where user_id = ${userId} and id in (select id from excess)
+      delete from history_item where user_id = ${userId} and id = any (array(select id from excess))
     ),
     older as (
-      delete from advisory_history_json where user_id = ${userId} and id in (select id from excess)
+      delete from advisory_history_json where user_id = ${userId} and id = any (array(select id from excess))
     )
     select count(*) as deleted from excess`.execute(db)
   return rows[0]?.deleted ?? 0

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
-import { inTransaction } from '#src/database/transaction.ts'
+import { doAlone } from '#src/database/work-lock.ts'
 
 /** Any constant will do, as long as every process that drops months uses the same. */
 const RETENTION_LOCK = 7_239_448
@@ -26,7 +26,7 @@ export const END_OF_ACCOUNTS = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
  * @returns whether there may be more, which is not for this process where another one is at it
  */
 export async function dropMonthPiece(db: Kysely<Tables>, months: number | undefined): Promise<boolean> {
-  const more = await alone(db, async (trx) => {
+  const more = await doAlone(db, RETENTION_LOCK, async (trx) => {
     if (await isMonthGoing(trx)) {
       if ((await countAway(trx)) === 0) await sql`select drop_history_month()`.execute(trx)
       return true
@@ -51,7 +51,7 @@ export async function deleteOldItems(
   months: number,
   from: string,
 ): Promise<string | undefined> {
-  return alone(db, async (trx) => {
+  return doAlone(db, RETENTION_LOCK, async (trx) => {
     const accounts = await lookAtAccounts(trx, months, from)
     const first = accounts.find(({ hasOld }) => hasOld)
     if (first) {
@@ -59,19 +59,6 @@ export async function deleteOldItems(
       return first.userId
     }
     return accounts.length < ACCOUNTS ? END_OF_ACCOUNTS : accounts.at(-1)?.userId
-  })
-}
-
-/** Does work in a transaction, unless another process does such work: then there is no result. */
-async function alone<Result>(
-  db: Kysely<Tables>,
-  work: (trx: Transaction<Tables>) => Promise<Result>,
-): Promise<Result | undefined> {
-  return inTransaction(db, async (trx) => {
-    const { rows } = await sql`select where pg_try_advisory_xact_lock(${sql.lit(RETENTION_LOCK)})`.execute(
-      trx,
-    )
-    return rows.length > 0 ? work(trx) : undefined
   })
 }
 
@@ -120,8 +107,10 @@ async function countAway(trx: Transaction<Tables>): Promise<number> {
       from (select user_id, count(*) as items, sum(bytes) as bytes from piece group by user_id) as gone
       where size.user_id = gone.user_id and size.user_id in (select user_id from locked)
     ),
+    -- Found one by one: all feedback there is would be read for each piece otherwise.
     unrated as (
-      delete from advisory_feedback where (history_id, user_id) in (select id, user_id from piece)
+      delete from advisory_feedback
+      where history_id = any (array(select id from piece)) and (history_id, user_id) in (select id, user_id from piece)
     ),
     moved as (
       update history_removal as removal set user_id = last.user_id, id = last.id

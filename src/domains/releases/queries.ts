@@ -14,6 +14,8 @@ export interface ReleaseRow extends Series, Validity {
   source: string
   licence: string
   checksum: string
+  /** Whether a compression may have changed its values. */
+  lossy: boolean
   status: 'loading' | 'ready' | 'deleted'
   createdAt: Date
   /** Null where it is not the published one. */
@@ -43,6 +45,7 @@ const selectReleases = (db: Kysely<Tables>) =>
       'release.source',
       'release.licence',
       'release.checksum',
+      'release.lossy',
       'release.status',
       'release.created_at as createdAt',
       'publication.published_at as publishedAt',
@@ -80,18 +83,6 @@ export async function findPublished(db: Kysely<Tables>, series: Series): Promise
     .executeTakeFirst()
 }
 
-/** Whether anything that is published is synthetic. */
-export async function publishesSynthetic(db: Kysely<Tables>): Promise<boolean> {
-  const published = await db
-    .selectFrom('publication')
-    .innerJoin('release', 'release.id', 'publication.release_id')
-    .select('release.id')
-    .where('release.synthetic', '=', true)
-    .limit(1)
-    .executeTakeFirst()
-  return published !== undefined
-}
-
 /** Keeps with a release what the checks have found in it, in the place of what they had found before. */
 export async function keepFindings(
   trx: Transaction<Tables>,
@@ -103,18 +94,42 @@ export async function keepFindings(
   )
 }
 
+/** A release whose time to be published has come, and what was said beforehand. */
+export interface DueRelease {
+  code: string
+  publishAt: Date
+  /** The user of the operating system who wanted that. */
+  scheduledBy: string
+  /** The checks whose errors do not count. */
+  allowed: CheckName[]
+  /** Whether notes are errors as well. */
+  strict: boolean
+}
+
+/** What has come of it: what it took the place of, or why it is not published, in sentences. */
+export type DueOutcome = { replaced: string | undefined } | { refusal: string }
+
+/** What is recorded of a publication beside the operator. */
+export interface PublicationOrigin {
+  /** The checks that would have refused it. */
+  allowed?: CheckName[]
+  /** Who wanted it to be published at its time, where it was scheduled. */
+  scheduledBy?: string | undefined
+  /** Whether it is a rollback. */
+  returns?: boolean | undefined
+}
+
 /**
  * Makes a complete release the one that answers for its series: one row is flipped, and every request
  * sees either the old release or the new one.
  *
- * @param allowed the checks that would have refused it
  * @returns the code of the release it takes the place of
  * @throws {OperatorError} when the release is not completely loaded
  */
 export async function publishRelease(
   trx: Transaction<Tables>,
   code: string,
-  allowed: CheckName[] = [],
+  { allowed = [], scheduledBy, returns }: PublicationOrigin = {},
 ): Promise<string | undefined> {
   await lockReleases(trx)
   const release = await requireComplete(trx, code)
@@ -129,9 +144,16 @@ export async function publishRelease(
       release_id = excluded.release_id,
       previous_release_id = publication.release_id,
       published_at = now()`.execute(trx)
+  await trx.deleteFrom('scheduled_publication').where('release_id', '=', release.id).execute()
   await recordOperation(trx, {
     kind: 'release_published',
-    detail: { release: code, replaced: published?.code, ...(allowed.length > 0 && { allowed }) },
+    detail: {
+      release: code,
+      replaced: published?.code,
+      ...(allowed.length > 0 && { allowed }),
+      scheduled_by: scheduledBy,
+      rollback: returns,
+    },
   })
   return published?.code
 }
@@ -158,34 +180,44 @@ export async function findPrevious(trx: Transaction<Tables>, code: string): Prom
   return publication.previous
 }
 
+/** The rasters of a grid are deleted in so many pieces. */
+const PIECES = 50
+
 /**
- * Deletes a release with its tiles. The row of a complete one stays, so that its code, which answers
- * have named, is never given to other values.
+ * Deletes the rasters of a release piece by piece, and what was computed from them.
  *
- * @throws {OperatorError} when the release is published and `force` is not given, or it is being loaded
+ * @param deleted is told which part of them is gone, from 0 to 1
  */
-export async function deleteRelease(trx: Transaction<Tables>, code: string, force: boolean): Promise<void> {
-  await lockReleases(trx)
-  const release = await requireRelease(trx, code)
-  refuseRunning(release)
-  if (release.publishedAt && !force) {
-    throw new OperatorError(`${code} is published: roll it back or publish another first, or use --force.`)
-  }
-  await trx.deleteFrom('publication').where('release_id', '=', release.id).execute()
-  await trx
-    .updateTable('publication')
-    .set({ previous_release_id: null })
-    .where('previous_release_id', '=', release.id)
+export async function deleteRasters(
+  trx: Transaction<Tables>,
+  releaseId: number,
+  deleted: (part: number) => void = () => {},
+): Promise<void> {
+  const coverages = await trx
+    .selectFrom('coverage')
+    .select(['id', 'width', 'height', 'tile_size'])
+    .where('release_id', '=', releaseId)
     .execute()
-  if (release.status === 'loading') {
-    await trx.deleteFrom('release').where('id', '=', release.id).execute()
-  } else {
-    await trx.deleteFrom('coverage').where('release_id', '=', release.id).execute()
-    await trx.deleteFrom('area_result').where('release_id', '=', release.id).execute()
-    await trx.updateTable('release').set({ status: 'deleted' }).where('id', '=', release.id).execute()
-    const detail = { release: code, published: release.publishedAt !== null }
-    await recordOperation(trx, { kind: 'release_deleted', detail })
+  const pixels = coverages.reduce((sum, { width, height }) => sum + width * height, 0)
+  let done = 0
+  for (const { id, width, height, tile_size } of coverages) {
+    const rows = Math.ceil(height / tile_size)
+    const step = Math.ceil(rows / PIECES)
+    for (let row = 0; row < rows; row += step) {
+      await sql`
+        delete from raster_tile
+        where coverage_id = ${id} and tile_row >= ${row} and tile_row < ${row + step}`.execute(trx)
+      await sql`
+        delete from tile_summary
+        where coverage_id = ${id} and level = 0 and block_row >= ${row} and block_row < ${row + step}`.execute(
+        trx,
+      )
+      deleted((done + (Math.min(row + step, rows) / rows) * width * height) / pixels)
+    }
+    done += width * height
   }
+  await trx.deleteFrom('coverage').where('release_id', '=', releaseId).execute()
+  await trx.deleteFrom('area_result').where('release_id', '=', releaseId).execute()
 }
 
 /** @throws {OperatorError} where there is no such release */
@@ -203,7 +235,8 @@ export async function requireComplete(db: Kysely<Tables>, code: string): Promise
   throw new OperatorError(`${code} is not complete: its load was cut off. Delete it and ingest it again.`)
 }
 
-function refuseRunning({ code, status, loader }: ReleaseRow): void {
+/** @throws {OperatorError} where a process loads it */
+export function refuseRunning({ code, status, loader }: ReleaseRow): void {
   if (status !== 'loading' || loader === null) return
   throw new OperatorError(
     `${code} is being loaded (process ${loader} of the database): wait for it, or end that load first.`,

@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import type { LogFailure } from '#src/http/plugins/failure-log.ts'
 import { createLastKnown } from '#src/lib/last-known.ts'
-import { publishesSynthetic } from './queries.ts'
+import { publishesSynthetic } from './synthetic-queries.ts'
 
 /**
  * Makes what tells the page of the documentation whether synthetic values are published: without a database

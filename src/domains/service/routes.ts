@@ -33,7 +33,7 @@ export function serviceRoutes(app: App): void {
   app.get(
     '/health/live',
     {
-      config: { public: true },
+      config: { public: true, caching: 'never' },
       schema: {
         operationId: 'getLiveness',
         summary: 'Whether the process runs',
@@ -51,7 +51,7 @@ export function serviceRoutes(app: App): void {
   app.get(
     '/health/ready',
     {
-      config: { public: true },
+      config: { public: true, caching: 'never', onlyReads: true },
       schema: {
         operationId: 'getReadiness',
         summary: 'Whether requests can be answered',

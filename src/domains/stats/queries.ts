@@ -45,17 +45,27 @@ export interface UsageRow {
   advisories: number
 }
 
+/** Rows of accounts that are gone are left until they are removed: none of them is counted. */
+const ofLiving = (table: string) => sql`
+  not exists (select from account_removal where account_removal.user_id = ${sql.ref(`${table}.user_id`)})`
+
 /** How many advisories were given: in all, and by product, country, crop and day, in these orders. */
 export async function countUsage(db: Kysely<Tables>, { from, to, userId }: StatsScope): Promise<UsageRow[]> {
   const ofUser = userId === null ? sql`` : sql`and user_id = ${userId}`
   const { rows } = await sql<UsageRow>`
+    -- Of everybody's rows there are few sums by all of these: no row is sorted once for each grouping.
+    with summed as materialized (
+      select product, country_code, crop_code, day, sum(advisories) as advisories
+      from user_usage
+      where day between ${from}::date and ${to}::date ${ofUser} and ${ofLiving('user_usage')}
+      group by product, country_code, crop_code, day
+    )
     select
       case grouping(product, country_code, crop_code, day)
         when 7 then 'product' when 11 then 'country' when 13 then 'crop' when 14 then 'day' else 'total'
       end as grouping,
       product, country_code, crop_code, day, coalesce(sum(advisories), 0)::bigint as advisories
-    from user_usage
-    where day between ${from}::date and ${to}::date ${ofUser}
+    from summed
     group by grouping sets ((), (product), (country_code), (crop_code), (day))
     order by product collate "C", country_code collate "C", crop_code collate "C", day`.execute(db)
   return rows
@@ -72,9 +82,7 @@ export async function countFeedback(
     from advisory_feedback
     where created_at >= ${from}::date::timestamp at time zone 'UTC'
       and created_at < (${to}::date + 1)::timestamp at time zone 'UTC' ${ofUser}
-      and not exists (select from account_removal where account_removal.user_id = advisory_feedback.user_id)`.execute(
-    db,
-  )
+      and ${ofLiving('advisory_feedback')}`.execute(db)
   return rows[0] as FeedbackCounts
 }
 
@@ -87,7 +95,13 @@ export async function countUsers(
     select
       (select count(*) from app_user) as registered,
       (
-        select count(distinct user_id) from user_usage where day between ${from}::date and ${to}::date
+        select count(*) from app_user
+        where exists (
+          select from user_usage
+          where user_id = app_user.id and day between ${from}::date and ${to}::date
+          -- One row is looked for, and not all of everybody.
+          offset 0
+        )
       ) as active`.execute(db)
   return rows[0] as { registered: number; active: number }
 }

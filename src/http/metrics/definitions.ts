@@ -36,6 +36,10 @@ export const METRICS = {
   },
   agro_database_pool_limit: { type: 'gauge', help: 'Connections that a pool may open.' },
   agro_database_pool_waiting: { type: 'gauge', help: 'Statements that wait for a connection of a pool.' },
+  agro_database_reads_total: {
+    type: 'counter',
+    help: 'What was read that a replica may answer, by where: replica, primary.',
+  },
   agro_queue_running: { type: 'gauge', help: 'What has its turn, by queue.' },
   agro_queue_waiting: { type: 'gauge', help: 'What waits for its turn, by queue.' },
   agro_queue_refused_total: { type: 'counter', help: 'What was refused because too many waited, by queue.' },

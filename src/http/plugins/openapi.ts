@@ -4,7 +4,7 @@ import fp from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { AdvisedArea } from '#schemas/areas.ts'
-import { COUNTRY_NAMES, ErrorBody, ErrorDetail } from '#schemas/common.ts'
+import { COUNTRY_NAMES, ErrorBody, ErrorDetail, Picture } from '#schemas/common.ts'
 import { Feedback, observedSchemaOf } from '#schemas/feedback.ts'
 import { geometrySchemas } from '#schemas/geojson.ts'
 import { listOf } from '#schemas/product.ts'
@@ -62,6 +62,7 @@ export const openapi = fp(
       observedSchemaOf(products),
       Feedback,
       AdvisedArea,
+      Picture,
       ...geometrySchemas,
     ]
     for (const schema of shared) app.addSchema(schema)

@@ -47,6 +47,8 @@ declare module 'fastify' {
      * with that of others. Without it, a request takes its turn as a whole.
      */
     ownTurns?: boolean
+    /** What it asks the database in its turns only reads, by `database.reader`. */
+    onlyReads?: boolean
   }
 }
 
@@ -66,31 +68,39 @@ const GOING_ON: FairQueueLimits = { running: 1, runningEach: 1, waiting: Number.
 export const overload = fp(
   async (app: App) => {
     const places = createFairQueue(limitsOf(app), overloaded)
+    const readPlaces = createFairQueue(limitsOf(app), overloaded)
     const notes = createFairQueue(NOTES, overloaded)
     const goingOn = createFairQueue(GOING_ON, overloaded)
     observeQueue(app.metrics, 'requests', places.state)
+    const { replica } = app.database
+    if (replica) observeQueue(app.metrics, 'reading_requests', readPlaces.state)
     observeQueue(app.metrics, 'answers_going_on', goingOn.state)
     observeQueue(app.metrics, 'idempotency_notes', notes.state)
     app.decorateRequest('leaveDatabase', null)
 
+    /** With a replica, what only reads has connections of its own: it waits for nobody who writes. */
+    function placesOf({ routeOptions: { config } }: FastifyRequest): FairQueue {
+      return replica && config.onlyReads ? readPlaces : places
+    }
+
     async function enter(
       request: FastifyRequest,
       reply: FastifyReply,
-      queue: FairQueue = places,
+      queue = placesOf(request),
     ): Promise<() => void> {
       const patience = patienceOf(request, reply)
       const { signal, end } = deadlineOf(reply, patience.left(), overloaded)
       return patience.during(() => queue.enter(partyOf(request), signal)).finally(end)
     }
 
-    function inTurnOf(queue: FairQueue): FastifyInstance['inTurn'] {
+    function inTurnOf(queue?: FairQueue): FastifyInstance['inTurn'] {
       return async (request, reply, work) => {
         const leave = await enter(request, reply, queue)
         return inTime(request, reply, () => work().finally(leave))
       }
     }
 
-    app.decorate('inTurn', inTurnOf(places))
+    app.decorate('inTurn', inTurnOf())
 
     app.decorate('goOnInTurn', inTurnOf(goingOn))
 

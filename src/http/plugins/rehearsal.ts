@@ -60,11 +60,10 @@ export const rehearsal = fp(
 async function connectTo({ server, config }: App, served: Socket[], late: AbortSignal): Promise<Socket[]> {
   const clients: Socket[] = []
   const listener = createServer({ noDelay: true, allowHalfOpen: true })
-  // Whoever else finds the port is not answered.
-  const arrived = new Map<number | undefined, Socket>()
+  const arrived: Socket[] = []
   listener.on('connection', (socket) => {
     socket.on('error', () => {})
-    arrived.set(socket.remotePort, socket)
+    arrived.push(socket)
   })
   listener.listen({ host: LOOPBACK, port: 0 })
   try {
@@ -72,21 +71,25 @@ async function connectTo({ server, config }: App, served: Socket[], late: AbortS
     const { port } = listener.address() as AddressInfo
     // One more than there may be would end one of them.
     const most = Math.min(CONNECTIONS, config.MAX_CONNECTIONS)
-    for (let count = 0; count < most; count++) {
+    while (clients.length < most) {
       const client = connect({ host: LOOPBACK, port, noDelay: true, signal: late })
       clients.push(client)
       await once(client, 'connect', { signal: late })
       client.on('error', () => {})
-      while (!arrived.has(client.localPort)) await once(listener, 'connection', { signal: late })
-      const socket = arrived.get(client.localPort) as Socket
-      arrived.delete(client.localPort)
-      served.push(socket)
-      server.emit('connection', socket)
+      while (served.length < clients.length) {
+        if (arrived.length === 0) await once(listener, 'connection', { signal: late })
+        const socket = arrived.shift() as Socket
+        // As it is: what is asked of a socket before changes how V8 sees it, and what it compiles is for such alone.
+        server.emit('connection', socket)
+        // Whoever else finds the port is not read, and so not answered.
+        if (socket.remotePort === client.localPort) served.push(socket)
+        else socket.destroy()
+      }
     }
     return clients
   } finally {
     listener.close()
-    for (const socket of arrived.values()) socket.destroy()
+    for (const socket of arrived) socket.destroy()
   }
 }
 

@@ -10,6 +10,8 @@ export const MAX_POSITIONS = 500_000
 export interface RawFeature {
   /** Its place in the file, from 1. */
   number: number
+  /** Which part of the file has been read with it, from 0 to 1. */
+  read: number
   properties: Record<string, unknown>
   geometry: unknown
 }

@@ -1,4 +1,5 @@
 import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Readable } from 'node:stream'
 import { JSONParser, TokenType } from '@streamparser/json'
@@ -24,13 +25,21 @@ export function geoJsonFile(path: string): FeatureFile {
     name,
     paths: [path],
     reading: [],
-    features: () => geoJsonFeatures(name, createReadStream(path, { highWaterMark: CHUNK_BYTES })),
+    async *features() {
+      const { size } = await stat(path)
+      yield* geoJsonFeatures(name, createReadStream(path, { highWaterMark: CHUNK_BYTES }), size)
+    },
   }
 }
 
-/** The features of a GeoJSON file, from its bytes. */
-export async function* geoJsonFeatures(name: string, bytes: Readable): AsyncGenerator<RawFeature> {
+/** The features of a GeoJSON file, from its bytes, of which there are so many. */
+export async function* geoJsonFeatures(
+  name: string,
+  bytes: Readable,
+  size: number,
+): AsyncGenerator<RawFeature> {
   let features: RawFeature[] = []
+  let position = 0
   let count = 0
   let type: unknown
   // Everything else of a document, other features of the file among it, is forgotten as it is read.
@@ -43,7 +52,7 @@ export async function* geoJsonFeatures(name: string, bytes: Readable): AsyncGene
   })
   parser.onValue = ({ value, key, stack }) => {
     if (stack.length > 1) {
-      features.push(rawFeature(name, ++count, key, value))
+      features.push({ ...rawFeature(name, ++count, key, value), read: position / size })
       characters = 0
       lists = 0
     } else if (key === 'type') type = value
@@ -63,6 +72,7 @@ export async function* geoJsonFeatures(name: string, bytes: Readable): AsyncGene
   const decoder = new TextDecoder('utf-8', { fatal: true })
   for await (const chunk of bytes) {
     const text = decoded(chunk)
+    position += chunk.length
     characters += text.length
     if (characters > MAX_FEATURE_CHARACTERS) refuseLarge(name, count, `${MAX_FEATURE_CHARACTERS} characters`)
     feed(() => parser.write(text))
@@ -103,7 +113,7 @@ function refuseLarge(name: string, count: number, limit: string): never {
   )
 }
 
-function rawFeature(name: string, number: number, key: unknown, value: unknown): RawFeature {
+function rawFeature(name: string, number: number, key: unknown, value: unknown): Omit<RawFeature, 'read'> {
   if (typeof key !== 'number') throw new OperatorError(`${name} is not GeoJSON: its features are not a list.`)
   const { type, properties, geometry } = (value ?? {}) as Record<string, unknown>
   if (type !== 'Feature') {

@@ -76,7 +76,12 @@ async function* featuresOf(name: string, file: SqliteFile, reading: Reading): As
   for await (const { [column]: geometry, ...properties } of rowsOf(file, table, MAX_FEATURE_BYTES)) {
     number++
     if (geometry === undefined) throw new Error(`its table ${table} has no column ${column}`)
-    yield { number, properties, geometry: Buffer.isBuffer(geometry) ? geometryOf(geometry, number) : null }
+    yield {
+      number,
+      read: file.pagesRead() / file.pageCount,
+      properties,
+      geometry: Buffer.isBuffer(geometry) ? geometryOf(geometry, number) : null,
+    }
   }
   if (number === 0) throw new OperatorError(`${name} has no features.`)
 }

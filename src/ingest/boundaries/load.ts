@@ -30,6 +30,8 @@ export interface LoadRequest {
   strict: boolean
   /** Does everything and then undoes it. */
   dryRun: boolean
+  /** Is told which part of the files is read, from 0 to 1. */
+  read?: ((part: number) => void) | undefined
   /** Is told which part of the areas is stored, from 0 to 1. */
   stored?: ((part: number) => void) | undefined
 }
@@ -68,6 +70,7 @@ export async function loadBoundaries(
     dropped: (finding) => dropped.push(finding),
     noted: (note) => notes.push(note),
     elsewhere: () => elsewhere++,
+    read: request.read ?? (() => {}),
   })
   const otherwise = { source: `Not stated; loaded from ${namesOf(request.files)}`, licence: 'Not stated' }
   const set = {

@@ -117,9 +117,20 @@ function spellings(properties: Record<string, unknown>, names: string[]): string
 /** What publishers write where there is no code. */
 const NO_CODE = /^(?:none|null|<null>|nan|n\/a|-99|-)$/i
 
-/** The first of some properties that has a code. */
-export function codeOf(properties: Record<string, unknown>, names: string[]): string | undefined {
-  const coded = names.filter((name) => !NO_CODE.test(textOf(properties, [name]) ?? ''))
+/**
+ * The first of some properties that has a code.
+ *
+ * @param noCode what the source also writes where there is none
+ */
+export function codeOf(
+  properties: Record<string, unknown>,
+  names: string[],
+  noCode?: string,
+): string | undefined {
+  const coded = names.filter((name) => {
+    const text = textOf(properties, [name])
+    return text !== noCode && !NO_CODE.test(text ?? '')
+  })
   return textOf(properties, coded)
 }
 

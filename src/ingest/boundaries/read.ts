@@ -35,6 +35,8 @@ export interface Listeners {
   noted: Noted
   /** That a feature is of another country than others of its file. */
   elsewhere(): void
+  /** Which part of the files is read, from 0 to 1. */
+  read(part: number): void
 }
 
 /**
@@ -45,13 +47,14 @@ export interface Listeners {
 export async function* readAreas(
   files: FeatureFile[],
   target: Target,
-  { dropped, noted, elsewhere }: Listeners,
+  { dropped, noted, elsewhere, read }: Listeners,
 ): AsyncGenerator<StagedArea> {
-  for (const file of files) {
+  for (const [index, file] of files.entries()) {
     let known: KnownProperties | undefined
     let foreign: OperatorError | undefined
     let some = false
     for await (const feature of file.features(noted)) {
+      read((index + feature.read) / files.length)
       const origin = `feature ${feature.number} of ${file.name}`
       const { properties } = feature
       known ??= knownProperties(file.name, target.level, properties, target.properties)
@@ -64,7 +67,7 @@ export async function* readAreas(
       }
       some = true
       refuseOtherLevel(file.name, properties, source, target)
-      const code = codeOf(properties, names.code) ?? null
+      const code = codeOf(properties, names.code, source?.noCode) ?? null
       const shape = usableShape(origin, feature)
       if (typeof shape === 'string') {
         dropped({ area: code ?? origin, reason: shape })
@@ -77,13 +80,14 @@ export async function* readAreas(
         code: code ?? (names.code.length === 0 ? target.country.code.toUpperCase() : null),
         name: name ?? (target.level === 0 ? target.country.name : null),
         nameCode: name && codeOfName(name),
-        parentCode: codeOf(properties, names.parent) ?? null,
+        parentCode: codeOf(properties, names.parent, source?.noCode) ?? null,
         wkb: shape.wkb,
       }
     }
     // Files of the world are read for one country; of a file without any of it, another was meant.
     if (foreign && !some) throw foreign
   }
+  read(1)
 }
 
 function usableShape(origin: string, feature: RawFeature): Shape | string {

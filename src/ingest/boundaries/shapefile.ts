@@ -96,22 +96,23 @@ export async function* shapefileFeatures(
 
 async function* sideBySide(
   name: string,
-  shapes: AsyncGenerator<unknown>,
+  shapes: ReturnType<typeof shapesIn>,
   records: AsyncGenerator<Record<string, unknown>>,
 ): AsyncGenerator<RawFeature> {
   for (let number = 1; ; number++) {
-    const [shape, record] = [await shapes.next(), await records.next()]
-    if (shape.done && record.done) {
+    const [found, record] = [await shapes.next(), await records.next()]
+    if (found.done && record.done) {
       if (number === 1) throw new OperatorError(`${name} has no features.`)
       return
     }
-    if (shape.done || record.done) {
-      const [more, fewer] = shape.done ? ['records', 'shapes'] : ['shapes', 'records']
+    if (found.done || record.done) {
+      const [more, fewer] = found.done ? ['records', 'shapes'] : ['shapes', 'records']
       throw new OperatorError(
         `${name} does not fit its .dbf: there are ${number - 1} ${fewer} and more ${more}.`,
       )
     }
-    yield { number, geometry: shape.value, properties: record.value }
+    const { shape, read } = found.value
+    yield { number, read, geometry: shape, properties: record.value }
   }
 }
 

@@ -38,22 +38,25 @@ const OTHER_TYPES: Record<number, 'Point' | 'LineString' | 'MultiPoint' | 'Multi
 /**
  * Reads the shapes of a .shp file one after the other (ESRI Shapefile Technical Description, 1998).
  *
- * @yields null where a record has no shape
+ * @yields each shape, null where a record has none, and which part of the file has been read with it
  * @throws {CutOff} where the file ends too early
  * @throws {Error} where it is damaged, or a shape is too large
  */
-export async function* shapesIn(file: ByteReader): AsyncGenerator<ShapeGeometry | null> {
+export async function* shapesIn(
+  file: ByteReader,
+): AsyncGenerator<{ shape: ShapeGeometry | null; read: number }> {
   const header = await exactly(file, HEADER_BYTES)
   if (header.readInt32BE(0) !== FILE_CODE) throw new Error('it does not begin as a .shp file does')
-  let left = header.readInt32BE(LENGTH_OFFSET) * 2 - HEADER_BYTES
+  const bytes = header.readInt32BE(LENGTH_OFFSET) * 2
+  let left = bytes - HEADER_BYTES
   for (let number = 1; left > 0; number++) {
     const length = (await exactly(file, RECORD_HEADER_BYTES)).readInt32BE(4) * 2
     if (length < 0) throw new Error(`shape ${number} has less than no bytes`)
     if (length > MAX_RECORD_BYTES) {
       throw new Error(`shape ${number} has ${length} bytes; at most ${MAX_RECORD_BYTES} are read`)
     }
-    yield geometryOf(await exactly(file, length), number)
     left -= RECORD_HEADER_BYTES + length
+    yield { shape: geometryOf(await exactly(file, length), number), read: 1 - left / bytes }
   }
 }
 

@@ -14,6 +14,8 @@ export interface Source {
   properties(level: number): PropertyNames
   /** Properties with the code of the country. */
   countryCode: string[]
+  /** What stands for no code, beside what all publishers write. */
+  noCode?: string
   /** Properties with its name, where it has no code. */
   countryName?: string[]
   /**
@@ -97,8 +99,9 @@ export const SOURCES: Source[] = [
   },
   {
     name: 'GAUL 2015',
+    // Its numbers are none that a country is known by.
     properties: (level) => ({
-      code: [`adm${level}_code`],
+      code: level === 0 ? [] : [`adm${level}_code`],
       name: [`adm${level}_name`],
       parent: [`adm${level - 1}_code`],
     }),
@@ -109,7 +112,7 @@ export const SOURCES: Source[] = [
   {
     name: 'GAUL 2024',
     properties: (level) => ({
-      code: [`gaul${level}_code`],
+      code: level === 0 ? ['iso3_code'] : [`gaul${level}_code`],
       name: [`gaul${level}_name`],
       parent: [`gaul${level - 1}_code`],
     }),
@@ -131,7 +134,7 @@ export const SOURCES: Source[] = [
     // Codes of ISO 3166-2 come more than once there.
     properties: (level) => ({
       code: level === 0 ? ['adm0_a3'] : [`adm${level}_code`],
-      name: ['name', 'name_en', 'admin'],
+      name: level === 0 ? ['name', 'name_en', 'admin'] : ['name', 'name_en'],
       parent: [],
     }),
     countryCode: ['adm0_a3'],
@@ -146,6 +149,8 @@ export const SOURCES: Source[] = [
       parent: ['county_cod'],
     }),
     countryCode: [],
+    // Of a shape that is no constituency.
+    noCode: '0',
   },
 ]
 
@@ -161,8 +166,10 @@ export interface Layout {
 /** The source that a file with some properties is of, where it holds areas of a level. */
 export function recognise(keys: string[], level: number): Layout | undefined {
   for (const source of SOURCES) {
-    const names = spelledAs(keys, source.properties(level))
-    if (names.code.length > 0 && names.name.length > 0) return { source, names }
+    const wanted = source.properties(level)
+    const names = spelledAs(keys, wanted)
+    const hasCode = names.code.length > 0 || wanted.code.length === 0
+    if (hasCode && names.name.length > 0) return { source, names }
   }
   return undefined
 }

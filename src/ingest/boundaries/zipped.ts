@@ -28,7 +28,7 @@ export function zippedFile(path: string, reading: Reading): FeatureFile {
           yield* shapefileFeatures(entry, partsOf(files, archive.open), reading, noted)
         } else {
           refuseEncoding(entry, reading)
-          yield* geoJsonFeatures(entry, await archive.open(chosen))
+          yield* geoJsonFeatures(entry, await archive.open(chosen), archive.sizeOf(chosen))
         }
       } catch (error) {
         if (error instanceof OperatorError) throw error

@@ -4,11 +4,16 @@ import { type Check, labelsOf, type MeasuredLayer, type ReleaseFacts } from './f
 /** Layers with values in a smaller part of their pixels hold hardly any advice. */
 const SMALLEST_PART = 0.001
 
+/** Whether a layer has no values, or hardly any. */
+export function isEmpty({ statistics }: MeasuredLayer, pixels: number): boolean {
+  return statistics.validCount < pixels * SMALLEST_PART
+}
+
 /** Layers with no values, or hardly any: where they are published, everybody gets 404. */
 export const empty: Check<ReleaseFacts<MeasuredLayer>> = ({ coverages }) =>
   coverages.flatMap(({ pixels, layers }) =>
     layers
-      .filter(({ statistics }) => statistics.validCount < pixels * SMALLEST_PART)
+      .filter((layer) => isEmpty(layer, pixels))
       .map((layer) => {
         const { validCount } = layer.statistics
         const sentence =

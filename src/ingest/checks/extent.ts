@@ -1,6 +1,14 @@
 import { percentText } from '#src/lib/round.ts'
 import type { Extent } from '#src/raster/grid.ts'
-import { type Check, type CoverageFacts, type LayerFacts, labelsOf, type ReleaseFacts } from './facts.ts'
+import { isEmpty } from './empty.ts'
+import {
+  type Check,
+  type CoverageFacts,
+  type LayerFacts,
+  labelsOf,
+  type MeasuredLayer,
+  type ReleaseFacts,
+} from './facts.ts'
 
 /** A grid over less of its country is most likely one of another place. */
 const SMALLEST_PART = 0.1
@@ -25,6 +33,33 @@ export const extent: Check<ReleaseFacts> = ({ coverages }, { country }) => {
     }
   })
 }
+
+/** Values that lie outside of the country of the release, in little of it, or nobody knows where, though the grid lies there. */
+export const spread: Check<ReleaseFacts<MeasuredLayer>> = ({ coverages }, { country }) =>
+  coverages.flatMap((coverage) => {
+    const { spread: part, layers, pixels } = coverage
+    if (part !== null && part >= SMALLEST_PART) return []
+    // The other checks say so.
+    if (country.extent === null || partCovered(country.extent, coverage.extent) < SMALLEST_PART) return []
+    if (layers.every((layer) => isEmpty(layer, pixels))) return []
+    const layer = layers.length === 1 && { layer: labelsOf(layers[0] as LayerFacts) }
+    if (part === null) {
+      return {
+        check: 'extent',
+        level: 'note',
+        sentence: `Where values of ${originsIn(coverage)} are is not known: it has no summaries, which \`agro migrate\` makes, or none of the places that are looked at is in ${country.name}.`,
+        ...layer,
+      }
+    }
+    const where = part === 0 ? 'no values in' : `values in ${percentText(part)} of`
+    return {
+      check: 'extent',
+      level: 'error',
+      sentence: `${originsIn(coverage)} has ${where} ${country.name}${part === 0 ? ', in whose extent its grid lies' : ', less than a tenth'}.`,
+      ...layer,
+      figures: { covered: part },
+    }
+  })
 
 /** How much of one rectangle lies in another, from 0 to 1. */
 function partCovered(whole: Extent, by: Extent): number {

@@ -34,6 +34,8 @@ export interface CoverageFacts<Layer extends LayerFacts> {
   /** Of the grid. */
   pixels: number
   layers: Layer[]
+  /** The part of the country that has values around; null where it is not known. */
+  spread: number | null
 }
 
 /** What a check knows of a release: from its files, or from the database. */

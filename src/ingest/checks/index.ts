@@ -5,10 +5,11 @@ import { requireRelease } from '#src/domains/releases/queries.ts'
 import type { Products } from '#src/products/define.ts'
 import { PRODUCTS } from '#src/products/index.ts'
 import type { Extent } from '#src/raster/grid.ts'
+import { TILE_SIZE } from '#src/raster/tiles.ts'
 import type { ReleaseSource } from '../source.ts'
 import type { CoverageStatistics } from '../statistics.ts'
 import { empty } from './empty.ts'
-import { extent } from './extent.ts'
+import { extent, spread } from './extent.ts'
 import type {
   Check,
   CoverageFacts,
@@ -27,26 +28,27 @@ import { findSurroundings, listCoverageFacts } from './queries.ts'
 import { range } from './range.ts'
 import { reading } from './reading.ts'
 import { scenariosAlike } from './scenarios-alike.ts'
+import { partWithValues } from './spread-queries.ts'
 import { undeclaredNodata } from './undeclared-nodata.ts'
 
 /** What needs no pixels, so that a mistake costs a second and not a load. */
 const BEFORE_READING: Check<FileFacts>[] = [reading, notHonoured, extent, month, names]
 
 /** What needs all of them. */
-const AFTER_READING: Check<ReadFacts>[] = [empty, undeclaredNodata, range, scenariosAlike]
+const AFTER_READING: Check<ReadFacts>[] = [empty, spread, undeclaredNodata, range, scenariosAlike]
 
 /** What depends on the time, on what else is published and on what operators say: it may have changed since the load. */
 const AT_PUBLICATION: Record<
   Extract<CheckName, 'extent' | 'month' | 'names' | 'range'>,
-  Check<ReleaseFacts<MeasuredLayer>>
-> = { extent, month, names, range }
+  Check<ReleaseFacts<MeasuredLayer>>[]
+> = { extent: [extent, spread], month: [month], names: [names], range: [range] }
 
 /** Looks at a release that is in files. */
 export interface Inspection {
   /** What is found before any pixel is read. */
   readonly before: Finding[]
   /** What is found in all, once all pixels are read. */
-  after(read: CoverageStatistics[]): Finding[]
+  after(read: CoverageStatistics[]): Promise<Finding[]>
 }
 
 /** A release in files, with what these say beside their pixels. */
@@ -70,13 +72,27 @@ export async function inspect(
     extent: extents[index] as Extent,
     pixels: grid.width * grid.height,
     layers: layers as LayerFacts[],
+    spread: null,
   }))
   const files = { series, coverages: facts, notes, notHonoured }
   const before = judged(run(BEFORE_READING, files, surroundings), leniency)
   return {
     before,
-    after(read) {
-      const found = run(AFTER_READING, { series, ...readFactsOf(facts, read) }, surroundings)
+    async after(read) {
+      const spreads: (number | null)[] = []
+      for (const [index, { grid }] of coverages.entries()) {
+        const { presence } = read[index] as CoverageStatistics
+        spreads.push(
+          await partWithValues(db, surroundings.country, {
+            grid,
+            extent: extents[index] as Extent,
+            tileSize: TILE_SIZE,
+            countBlocks: (level, blocks) =>
+              blocks.filter(({ row, column }) => presence.has(level, row, column)).length,
+          }),
+        )
+      }
+      const found = run(AFTER_READING, { series, ...readFactsOf(facts, read, spreads) }, surroundings)
       return [...before, ...judged(found, leniency)]
     },
   }
@@ -85,9 +101,11 @@ export async function inspect(
 function readFactsOf(
   coverages: CoverageFacts<LayerFacts>[],
   read: CoverageStatistics[],
+  spreads: (number | null)[],
 ): Omit<ReadFacts, 'series'> {
   const measured = coverages.map((coverage, index) => ({
     ...coverage,
+    spread: spreads[index] ?? null,
     layers: (read[index]?.layers ?? []).map(({ layer, ...rest }) => ({ ...layer, ...rest })),
   }))
   const of = (input: string | null) => (layer: LayerFacts) => layer.input === input
@@ -115,8 +133,8 @@ export async function inspectAgain(
   const release = await requireRelease(db, code)
   const before = release.findings ?? []
   const surroundings = await findSurroundings(db, release, products)
-  const checks = Object.values(AT_PUBLICATION)
-  const facts = { series: release, coverages: await listCoverageFacts(db, release.id) }
+  const checks = Object.values(AT_PUBLICATION).flat()
+  const facts = { series: release, coverages: await listCoverageFacts(db, release.id, surroundings.country) }
   const found = run(checks, facts, returns ? { ...surroundings, newestMonth: null } : surroundings)
   const stored = before.filter(({ check }) => !(check in AT_PUBLICATION))
   const allowed = before.filter((finding) => finding.allowed).map(({ check }) => check)

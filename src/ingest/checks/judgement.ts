@@ -21,8 +21,19 @@ export function judged(
 
 /** The checks that keep a release from being published, by their names. */
 export function refusingChecks(findings: readonly Finding[]): CheckName[] {
-  const refusing = findings.filter(({ level, allowed }) => level === 'error' && !allowed)
-  return [...new Set(refusing.map(({ check }) => check))].sort()
+  return [...new Set(findings.filter(refuses).map(({ check }) => check))].sort()
+}
+
+/** Why a release is not published, in sentences behind the names of the checks. */
+export function refusalText(findings: readonly Finding[]): string {
+  return findings
+    .filter(refuses)
+    .map(({ check, sentence }) => `${check}: ${sentence}`)
+    .join(' ')
+}
+
+function refuses({ level, allowed }: Finding): boolean {
+  return level === 'error' && !allowed
 }
 
 /** The checks whose errors were allowed. */

@@ -6,6 +6,8 @@ import { OperatorError } from '#src/errors.ts'
 import type { Products } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
 import type { CoverageFacts, MeasuredLayer, Surroundings } from './facts.ts'
+import type { Block } from './spread.ts'
+import { type CountryPlace, countStoredBlocks, partWithValues } from './spread-queries.ts'
 
 /** What the checks compare a release of a series with. */
 export async function findSurroundings(
@@ -64,6 +66,7 @@ async function findPublishedNames(db: Kysely<Tables>, product: string): Promise<
 export async function listCoverageFacts(
   db: Kysely<Tables>,
   releaseId: number,
+  country: CountryPlace,
 ): Promise<CoverageFacts<MeasuredLayer>[]> {
   const rows = await db
     .selectFrom('layer')
@@ -76,6 +79,12 @@ export async function listCoverageFacts(
       'coverage.north',
       'coverage.width',
       'coverage.height',
+      'coverage.srid',
+      'coverage.origin_x as originX',
+      'coverage.origin_y as originY',
+      'coverage.pixel_width as pixelWidth',
+      'coverage.pixel_height as pixelHeight',
+      'coverage.tile_size as tileSize',
       'layer.input',
       'layer.scenario',
       'layer.unit',
@@ -86,11 +95,15 @@ export async function listCoverageFacts(
     .where('layer.release_id', '=', releaseId)
     .orderBy('layer.ordinal')
     .execute()
-  return [...new Map(rows.map((row) => [row.id, row])).values()].map((coverage) => {
-    const { id, west, south, east, north, width, height } = coverage
-    return {
-      extent: { west, south, east, north },
+  const coverages: CoverageFacts<MeasuredLayer>[] = []
+  for (const coverage of new Map(rows.map((row) => [row.id, row])).values()) {
+    const { id, west, south, east, north, width, height, tileSize } = coverage
+    const extent = { west, south, east, north }
+    const countBlocks = (level: number, blocks: Block[]) => countStoredBlocks(db, id, level, blocks)
+    coverages.push({
+      extent,
       pixels: width * height,
+      spread: await partWithValues(db, country, { grid: coverage, extent, tileSize, countBlocks }),
       layers: rows
         .filter((row) => row.id === id)
         .map(({ input, scenario, unit, validCount, minimum, maximum }) => ({
@@ -100,6 +113,7 @@ export async function listCoverageFacts(
           origin: [input, scenario].filter((label) => label !== null).join(', '),
           statistics: { validCount, minimum, maximum },
         })),
-    }
-  })
+    })
+  }
+  return coverages
 }

@@ -1,21 +1,19 @@
-import { type GeoTIFFImage, registerTag } from 'geotiff'
-import { OperatorError } from '#src/errors.ts'
+import type { GeoTIFFImage } from 'geotiff'
 import type { Window } from '#src/raster/grid.ts'
-import { bytesOf, nearestPixel, type Pixels, pixelsOf } from '#src/raster/pixels.ts'
-import { nodataOf, type SampleType } from './bands.ts'
+import { bytesOf, type Pixels, pixelsOf } from '#src/raster/pixels.ts'
+import type { SampleType } from './bands.ts'
+import {
+  type BlockLayout,
+  blockBytes,
+  blockLayoutOf,
+  isWritten,
+  MAX_BLOCK_BYTES,
+  rowsOf,
+} from './block-layout.ts'
 import { blocksIn, copy } from './block-places.ts'
 import type { FileBytes } from './bytes.ts'
-import { COMPRESSIONS, type Decompress, LOSSY, NOT_COMPRESSED, OTHER_COMPRESSIONS } from './compression.ts'
-import { lercOf } from './lerc.ts'
-import { conversion } from './other-formats.ts'
-import { bytesOfRow, PREDICTORS, type SampleLayout, samplesOf } from './samples.ts'
-
-// geotiff leaves large tags until they are asked for, and then takes them for little-endian: have it
-// read where the blocks are at once, in the byte order of the file.
-registerTag(273, 'StripOffsets', 'LONG', true, true)
-registerTag(279, 'StripByteCounts', 'LONG', true, true)
-registerTag(324, 'TileOffsets', 'LONG', true, true)
-registerTag(325, 'TileByteCounts', 'LONG', true, true)
+import { bytesOfRow, samplesOf } from './samples.ts'
+import { StreamedStrip } from './streamed-strip.ts'
 
 /** The strips or tiles that the pixels of an image are stored in. */
 export interface Blocks {
@@ -23,6 +21,10 @@ export interface Blocks {
   height: number
   /** The pixel that all are whose blocks were never written, as sparse files have it. */
   fill: number
+  /** Bytes that are held of each pixel from one window to the next. */
+  heldBytes: number
+  /** Whether they are compressed so that pixels have mostly changed. */
+  lossy: boolean
   /** Whether any block of a band (from 1) was written that has pixels of a window. */
   isWritten(window: Window, band: number): boolean
   /** The part of all blocks that were written. */
@@ -31,32 +33,17 @@ export interface Blocks {
   read(window: Window, bands: number[]): Promise<Pixels[]>
 }
 
-interface Layout {
-  image: { width: number; height: number }
-  tiled: boolean
-  block: { width: number; height: number }
-  /** Blocks of one band after those of another, or of all bands together. */
-  planes: number
-  /** Samples that lie side by side in a block for each pixel. */
-  stride: number
-  offsets: number[]
-  lengths: number[]
-  samples: SampleLayout
-  decompress: Decompress
-  /** What blocks that were never written are full of. */
-  fill: number
-}
+/** What a block takes besides while it is decompressed: many small ones are not read all at once. */
+const IN_FLIGHT_BYTES = 65_536
 
 /**
- * Finds the blocks of an image and checks that the file has all of them.
+ * The blocks of an image.
  *
- * @throws {OperatorError} when it has not, or stores them in a way that cannot be read
+ * @throws {OperatorError} when the file has not all of them, or stores them in a way that cannot be read
  */
 export function blocksOf(image: GeoTIFFImage, type: SampleType, file: FileBytes, path: string): Blocks {
-  const stored = layoutOf(image, type, path)
-  refuseTruncated(stored, file, path)
-  const layout = chopped(stored)
-  refuseLargeBlocks(layout, path)
+  const layout = blockLayoutOf(image, type, file, path)
+  const strips = stripsOf(layout, file)
   const { block, planes, stride } = layout
   const across = Math.ceil(layout.image.width / block.width)
   const down = Math.ceil(layout.image.height / block.height)
@@ -67,16 +54,22 @@ export function blocksOf(image: GeoTIFFImage, type: SampleType, file: FileBytes,
   async function readBlock(column: number, row: number, bands: number[], into: Pixels[], window: Window) {
     const place = { column: column * block.width, row: row * block.height }
     const index = row * across + column
-    const together = planes === 1 ? await samplesAt(layout, file, index, row) : undefined
+    const samples = (at: number) =>
+      strips[0] && isWritten(layout, at)
+        ? (strips[Math.floor(at / down)] as StreamedStrip).samples(row)
+        : samplesAt(layout, file, at, row)
+    const together = planes === 1 ? await samples(index) : undefined
     for (const [at, band] of bands.entries()) {
-      const samples = together ?? (await samplesAt(layout, file, first(band) + index, row))
-      copy(samples, planes === 1 ? band - 1 : 0, stride, { ...place, ...block }, into[at] as Pixels, window)
+      const ofBand = together ?? (await samples(first(band) + index))
+      copy(ofBand, planes === 1 ? band - 1 : 0, stride, { ...place, ...block }, into[at] as Pixels, window)
     }
   }
 
   return {
     ...block,
     fill: layout.fill,
+    lossy: layout.lossy,
+    heldBytes: strips.length === 0 ? 0 : stride * bytesOf(type.pixelType),
     isWritten(window, band) {
       for (const { column, row } of blocksIn(window, block)) {
         if (isWritten(layout, first(band) + row * across + column)) return true
@@ -91,6 +84,7 @@ export function blocksOf(image: GeoTIFFImage, type: SampleType, file: FileBytes,
     },
     async read(window, bands) {
       const result = bands.map(() => pixelsOf(type.pixelType, window.width * window.height))
+      for (const strip of strips) strip.needOnlyFrom(Math.floor(window.row / block.height))
       const together = Math.max(1, Math.floor(MAX_BLOCK_BYTES / (blockBytes(layout) + IN_FLIGHT_BYTES)))
       let reads: Promise<void>[] = []
       for (const { column, row } of blocksIn(window, block)) {
@@ -105,128 +99,28 @@ export function blocksOf(image: GeoTIFFImage, type: SampleType, file: FileBytes,
   }
 }
 
-/** Sparse files leave out blocks. */
-function isWritten({ offsets, lengths }: Layout, index: number): boolean {
-  return offsets[index] !== 0 && lengths[index] !== 0
-}
-
-/** The value of the Compression tag, and a tag beside it. */
-const LERC = 34887
-
-/** A tag that geotiff has a type for: it gives the others as well. */
-type KnownTag = Parameters<GeoTIFFImage['fileDirectory']['getValue']>[0]
-
-function layoutOf(image: GeoTIFFImage, type: SampleType, path: string): Layout {
-  const tag = (name: string): unknown => image.fileDirectory.getValue(name as KnownTag)
-  const compression = Number(tag('Compression') ?? NOT_COMPRESSED)
-  const planes = image.planarConfiguration === 2 ? image.getSamplesPerPixel() : 1
-  const stride = planes === 1 ? image.getSamplesPerPixel() : 1
-  const block = { width: image.getTileWidth(), height: image.getTileHeight() }
-  const decompress =
-    compression === LERC && image.littleEndian
-      ? lercOf(
-          type.pixelType,
-          { ...block, depth: stride },
-          tag('LercParameters') as ArrayLike<number> | undefined,
-        )
-      : COMPRESSIONS.get(compression)
-  if (!decompress) {
-    const name = OTHER_COMPRESSIONS[compression] ?? `method ${compression}`
-    const loss = LOSSY.has(compression) ? ', and may have changed its values' : ''
-    throw new OperatorError(
-      `${path} is compressed with ${name}, which is not read here${loss}: ${conversion(path)} makes a file that is.`,
-    )
-  }
-  const predictor = Number(tag('Predictor') ?? PREDICTORS.none)
-  const known = Object.values<number>(PREDICTORS).includes(predictor)
-  if (!known || (predictor === PREDICTORS.floatingPoint && !type.float)) {
-    throw new OperatorError(`${path} is compressed with predictor ${predictor}, which is not possible.`)
-  }
-  const numbers = (name: string) => Array.from((tag(name) ?? []) as ArrayLike<number | bigint>, Number)
-  return {
-    image: { width: image.getWidth(), height: image.getHeight() },
-    tiled: image.isTiled,
-    block,
-    planes,
-    stride,
-    offsets: numbers(image.isTiled ? 'TileOffsets' : 'StripOffsets'),
-    lengths: numbers(image.isTiled ? 'TileByteCounts' : 'StripByteCounts'),
-    // Uncompressed samples and those of LERC are stored as they are, whatever the Predictor tag says.
-    samples: {
-      ...type,
-      littleEndian: image.littleEndian,
-      predictor: compression === NOT_COMPRESSED || compression === LERC ? PREDICTORS.none : predictor,
-    },
-    decompress,
-    fill: nearestPixel(type.pixelType, nodataOf(image) ?? 0),
-  }
-}
-
-/** A file whose end is missing is refused before any of it is loaded. */
-function refuseTruncated(layout: Layout, file: FileBytes, path: string): void {
-  const { image, block, planes, offsets, lengths } = layout
-  const count = Math.ceil(image.width / block.width) * Math.ceil(image.height / block.height) * planes
-  const missing = offsets.some((offset, index) => offset + (lengths[index] ?? Number.NaN) > file.fileSize)
-  // Infinity and NaN, from blocks without a size, are no count.
-  if (missing || !(count > 0) || offsets.length < count || lengths.length < count) {
-    throw new OperatorError(
-      `${path} is cut off or damaged: not all of its ${layout.tiled ? 'tiles' : 'strips'} are there.`,
-    )
-  }
-}
-
-/**
- * What is decompressed at a time: one block of this size, or many that are smaller. Blocks of GDAL and of what
- * is built on it have some kilobytes; a few writers make one strip of an image.
- */
-const MAX_BLOCK_BYTES = 64 * 2 ** 20
-
-/** What a block takes besides while it is decompressed: many small ones are not read all at once. */
-const IN_FLIGHT_BYTES = 65_536
-
-/** The pixels of a block in memory; half-precision floats become larger there. */
-function blockBytes({ block, stride, samples }: Layout): number {
-  return block.width * block.height * stride * bytesOf(samples.pixelType)
-}
-
-function refuseLargeBlocks(layout: Layout, path: string): void {
-  const bytes = blockBytes(layout)
-  if (bytes <= MAX_BLOCK_BYTES) return
-  throw new OperatorError(
-    `${path} has ${layout.tiled ? 'tiles' : 'strips'} of ${bytes} bytes; at most ${MAX_BLOCK_BYTES} are decompressed at a time: convert it with gdal_translate -co TILED=YES -co COMPRESS=DEFLATE.`,
-  )
-}
-
-/** Rows are taken together up to about this size. */
-const CHOPPED_BYTES = 64 * 1024
-
-/**
- * Some writers store an image as one strip. Where it is not compressed, its rows can be read one by one
- * all the same, so that a window does not need the memory of the whole image.
- */
-function chopped(layout: Layout): Layout {
-  const { image, block, tiled, decompress, offsets, lengths, samples, stride } = layout
-  const whole = !tiled && block.height >= image.height && decompress === COMPRESSIONS.get(NOT_COMPRESSED)
-  const rowBytes = bytesOfRow(samples, image.width * stride)
-  if (!whole || lengths.some((length) => length < rowBytes * image.height)) return layout
-  const height = Math.max(1, Math.floor(CHOPPED_BYTES / rowBytes))
-  const rows = Array.from({ length: Math.ceil(image.height / height) }, (_, index) => index * height)
-  return {
-    ...layout,
-    block: { width: block.width, height },
-    offsets: offsets.flatMap((offset) => rows.map((row) => offset + row * rowBytes)),
-    lengths: offsets.flatMap(() => rows.map((row) => Math.min(height, image.height - row) * rowBytes)),
-  }
+/** The strips of an image that can only be read from their beginning, one for each plane; none of any other. */
+function stripsOf(layout: BlockLayout, file: FileBytes): StreamedStrip[] {
+  const { image, block, planes, stride, samples, compression, piecesPerStrip } = layout
+  const { stream } = compression
+  if (piecesPerStrip === undefined || !stream) return []
+  const rowLength = block.width * stride
+  const rowBytes = bytesOfRow(samples, rowLength)
+  return Array.from({ length: planes }, (_, plane) => {
+    const index = plane * piecesPerStrip
+    const [offset, length] = [layout.offsets[index] as number, layout.lengths[index] as number]
+    const place = { offset, length, size: rowBytes * image.height, pieceBytes: rowBytes * block.height }
+    return new StreamedStrip(file, place, stream, (bytes) => samplesOf(bytes, samples, rowLength, stride))
+  })
 }
 
 /** Blocks of a few samples may be larger compressed than they are. */
 const SPARE_BYTES = 1024
 
 /** The samples of a block, decompressed and in the byte order of this machine. */
-async function samplesAt(layout: Layout, file: FileBytes, index: number, row: number): Promise<Pixels> {
-  const { image, tiled, block, stride, samples, fill } = layout
-  // The last strip ends with the image; tiles are always whole.
-  const height = tiled ? block.height : Math.min(block.height, image.height - row * block.height)
+async function samplesAt(layout: BlockLayout, file: FileBytes, index: number, row: number): Promise<Pixels> {
+  const { block, stride, samples, fill } = layout
+  const height = rowsOf(layout, row)
   const rowLength = block.width * stride
   const [offset, length] = [layout.offsets[index] as number, layout.lengths[index] as number]
   if (!isWritten(layout, index)) return pixelsOf(samples.pixelType, rowLength * height).fill(fill)
@@ -235,7 +129,7 @@ async function samplesAt(layout: Layout, file: FileBytes, index: number, row: nu
   const size = rowBytes * height
   // No compression makes twice as much of its samples: what lies behind that is none of them.
   const { data } = await file.fetchSlice({ offset, length: Math.min(length, 2 * size + SPARE_BYTES) })
-  const bytes = await layout.decompress(new Uint8Array(data), size, rowBytes * block.height)
+  const bytes = await layout.compression.undo(new Uint8Array(data), size, rowBytes * block.height)
   if (bytes.length < size) throw new Error(`the block at byte ${offset} is damaged: it is too short`)
   const exact = bytes.subarray(0, size)
   // Samples can only be looked at where they begin at a multiple of their size.

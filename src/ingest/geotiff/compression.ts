@@ -1,13 +1,24 @@
+import { pipeline, Readable } from 'node:stream'
 import { promisify } from 'node:util'
-import { type InputType, inflate, type ZlibOptions } from 'node:zlib'
+import { createInflate, type InputType, inflate, type ZlibOptions } from 'node:zlib'
 import { ZSTDDecoder } from 'zstddec'
 import { codeOf } from '#src/lib/caught.ts'
+import { decompressLzw, streamLzw } from './lzw.ts'
 
 /**
  * Turns the bytes of a block into at least `size` bytes of samples, or fewer if there are no more. Never takes
  * memory for more than `most`: the last strip of an image may be filled up to the height of the others.
  */
 export type Decompress = (bytes: Uint8Array, size: number, most: number) => Uint8Array | Promise<Uint8Array>
+
+/** Turns the bytes of a block, which come in pieces, into its samples, in pieces of any size. */
+export type DecompressStream = (pieces: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>
+
+export interface Compression {
+  undo: Decompress
+  /** The same without the memory of a whole block, where that can be. */
+  stream?: DecompressStream
+}
 
 export const NOT_COMPRESSED = 1
 
@@ -16,13 +27,13 @@ export const NOT_COMPRESSED = 1
  * undone here rather than by geotiff, whose LZW and ZSTD never end on some damaged blocks until memory
  * does; and zlib inflates on other threads.
  */
-export const COMPRESSIONS: ReadonlyMap<number, Decompress> = new Map<number, Decompress>([
-  [NOT_COMPRESSED, (bytes) => bytes],
-  [5, decompressLzw],
-  [8, decompressDeflate],
-  [32946, decompressDeflate],
-  [32773, unpackBits],
-  [50000, decompressZstd],
+export const COMPRESSIONS: ReadonlyMap<number, Compression> = new Map<number, Compression>([
+  [NOT_COMPRESSED, { undo: (bytes) => bytes }],
+  [5, { undo: decompressLzw, stream: streamLzw }],
+  [8, { undo: decompressDeflate, stream: streamDeflate }],
+  [32946, { undo: decompressDeflate, stream: streamDeflate }],
+  [32773, { undo: unpackBits, stream: streamPackBits }],
+  [50000, { undo: decompressZstd }],
 ])
 
 /** Names for what cannot be read, so that the operator knows what to look for. */
@@ -30,8 +41,8 @@ export const OTHER_COMPRESSIONS: Record<number, string> = {
   2: 'CCITT',
   3: 'CCITT',
   4: 'CCITT',
-  6: 'JPEG',
-  7: 'JPEG',
+  6: 'JPEG of an older form',
+  7: 'JPEG of other pixels than bytes',
   34712: 'JPEG 2000',
   34887: 'LERC, big-endian or in an unknown compression',
   34925: 'LZMA',
@@ -39,7 +50,7 @@ export const OTHER_COMPRESSIONS: Record<number, string> = {
   50002: 'JPEG XL',
 }
 
-/** Those of them that pictures are compressed with, mostly so that something of them is lost. */
+/** Those that pictures are compressed with, mostly so that something of them is lost. */
 export const LOSSY: ReadonlySet<number> = new Set([6, 7, 34712, 50001, 50002])
 
 const inflateBuffer = promisify<InputType, ZlibOptions, Buffer>(inflate)
@@ -56,63 +67,13 @@ async function decompressDeflate(bytes: Uint8Array, size: number, most: number):
 /** zlib's own limit. */
 const SMALLEST_CHUNK = 64
 
-const LZW_CLEAR = 256
-const LZW_END = 257
-const LZW_FIRST = 258
-const LZW_NARROWEST = 9
-const LZW_WIDEST = 12
+const PIECE_BYTES = 65_536
 
-/**
- * LZW as TIFF has it: codes with the high bit first, which grow wider one code early (TIFF 6.0,
- * section 13). A string of the table is the one before it and one more byte, and was written to the
- * output right there: it is kept as a place in the output and a length.
- */
-export function decompressLzw(bytes: Uint8Array, size: number): Uint8Array {
-  const output = new Uint8Array(size)
-  const starts = new Uint32Array(1 << LZW_WIDEST)
-  const lengths = new Uint32Array(1 << LZW_WIDEST)
-  let written = 0
-  let next = LZW_FIRST
-  let width = LZW_NARROWEST
-  let previousLength = 0
-  let bits = 0
-  let bitCount = 0
-  let position = 0
-  while (written < size) {
-    while (bitCount < width && position < bytes.length) {
-      bits = ((bits << 8) | (bytes[position++] as number)) & 0xffffff
-      bitCount += 8
-    }
-    if (bitCount < width) break
-    bitCount -= width
-    const code = (bits >>> bitCount) & ((1 << width) - 1)
-    if (code === LZW_END) break
-    if (code === LZW_CLEAR) {
-      next = LZW_FIRST
-      width = LZW_NARROWEST
-      previousLength = 0
-      continue
-    }
-    if (previousLength > 0 && next < starts.length) {
-      starts[next] = written - previousLength
-      lengths[next] = previousLength + 1
-      next++
-    }
-    if (code < LZW_CLEAR) {
-      output[written++] = code
-      previousLength = 1
-    } else {
-      if (code >= next) throw new Error('its LZW data are damaged')
-      const length = lengths[code] as number
-      // Byte by byte: the string may end in its own first byte. Past the end, bytes are dropped.
-      for (let from = starts[code] as number, end = from + length; from < end; from++) {
-        output[written++] = output[from] as number
-      }
-      previousLength = length
-    }
-    if (next >= (1 << width) - 1 && width < LZW_WIDEST) width++
-  }
-  return output.subarray(0, Math.min(written, size))
+function streamDeflate(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  const inflated = createInflate({ chunkSize: PIECE_BYTES })
+  // Whoever reads what is inflated is told of an error, wherever it comes from.
+  pipeline(Readable.from(pieces, { highWaterMark: 1 }), inflated, () => {})
+  return inflated
 }
 
 /** PackBits (TIFF 6.0, section 9): runs of one byte, and stretches of bytes as they are. */
@@ -134,6 +95,29 @@ export function unpackBits(bytes: Uint8Array, size: number): Uint8Array {
     }
   }
   return output.subarray(0, written)
+}
+
+/** Decompresses all units that have come whole; the rest of a piece is held for the next one. */
+async function* streamPackBits(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let held = new Uint8Array(0)
+  for await (const piece of pieces) {
+    const bytes = Buffer.concat([held, piece])
+    const { end, size } = wholeUnits(bytes)
+    yield unpackBits(bytes.subarray(0, end), size)
+    held = bytes.subarray(end)
+  }
+}
+
+/** Where the last whole unit of PackBits ends, and what all of them come to. */
+function wholeUnits(bytes: Uint8Array): { end: number; size: number } {
+  let size = 0
+  for (let at = 0; ; ) {
+    const header = ((bytes[at] as number) << 24) >> 24
+    const end = at + 1 + (header === -128 ? 0 : header < 0 ? 1 : header + 1)
+    if (at >= bytes.length || end > bytes.length) return { end: at, size }
+    if (header !== -128) size += Math.abs(header) + 1
+    at = end
+  }
 }
 
 /** The size is given, so that a damaged block comes out short: to find it out can take for ever. */

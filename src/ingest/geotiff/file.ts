@@ -25,10 +25,14 @@ export interface RasterFile {
   crs: FileCrs
   /** Size of the strips or tiles that the file is compressed in, in pixels. */
   block: { width: number; height: number }
+  /** Bytes that are held of each pixel from one window to the next, of its masks as well. */
+  heldBytes: number
   /** What the operator should know of where it lies. */
   notes: string[]
   /** The pixel that all are whose strips or tiles were never written. */
   fill: number
+  /** Whether it is compressed so that pixels have mostly changed. */
+  lossy: boolean
   /** Whether any strip or tile of a band (from 1) was written that has pixels of a window. */
   isWritten(window: Window, band: number): boolean
   /**
@@ -89,6 +93,7 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
     grid,
     ...(await placeOf(image, path, side)),
     block: { width: Math.min(blocks.width, grid.width), height: Math.min(blocks.height, grid.height) },
+    heldBytes: [blocks, ...masks].reduce((sum, { heldBytes }) => sum + heldBytes, 0),
     masks: masks.map((mask) => ({
       ...mask,
       read: (window, bands) =>
@@ -96,6 +101,7 @@ async function openImage(file: FileBytes, path: string): Promise<RasterFile> {
     })),
     alphaBand,
     fill: blocks.fill,
+    lossy: blocks.lossy,
     isWritten: blocks.isWritten,
     refuseInflated: (fillIsMissing) =>
       refuseInflated(image, type, file.fileSize, path, fillIsMissing ? blocks.writtenPart : 1),

@@ -73,6 +73,12 @@ export async function openLayer(
     bands.push(ofOther.number)
     if ((await sridOf(db, other, entry, remarks.notes)) !== srid) refuseDifference(first, other, 'a CRS')
   }
+  const lossy = files.find((file) => file.lossy)
+  if (lossy && band.nodata !== undefined) {
+    remarks.notes.add(
+      `${lossy.path} has nodata ${band.nodata} and is compressed with loss: pixels that had it may have values near it.`,
+    )
+  }
   const { grid, pieces } = await placed(db, files, srid)
   const masked = files.some((file) => isMasked(file, entry))
   const gaps = masked || pieces.length > 1
@@ -81,6 +87,7 @@ export async function openLayer(
     bytesOf(stored.pixelType) +
     (masked ? Math.max(...files.map(({ masks }) => masks.length)) : 0) +
     (stored.pixelType === band.pixelType ? 0 : bytesOf(band.pixelType))
+  const held = Math.max(...files.map(({ heldBytes }) => heldBytes))
   const blank = files.map((file) => isMissing(file.fill, stored, band.nodata))
   for (const [index, file] of files.entries()) file.refuseInflated(blank[index] as boolean)
   return {
@@ -100,7 +107,7 @@ export async function openLayer(
     bands,
     fileNodata: band.nodata,
     masked,
-    pixelBytes: reading + (pieces.length > 1 ? bytesOf(stored.pixelType) : 0),
+    pixelBytes: reading + held + (pieces.length > 1 ? bytesOf(stored.pixelType) : 0),
     isBlank: (window) =>
       pieces.every((piece) => {
         const part = pieceIn(window, piece)

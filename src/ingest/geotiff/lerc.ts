@@ -1,6 +1,6 @@
 import { decode, type LercData, load } from 'lerc'
 import type { PixelType } from '#src/raster/pixels.ts'
-import { COMPRESSIONS, type Decompress, NOT_COMPRESSED } from './compression.ts'
+import { COMPRESSIONS, type Compression, NOT_COMPRESSED } from './compression.ts'
 
 /** The compression of the blobs, by the second number of the LercParameters tag. */
 const AROUND: Record<number, number> = { 0: NOT_COMPRESSED, 1: 8, 2: 50000 }
@@ -38,12 +38,12 @@ export function lercOf(
   pixelType: PixelType,
   block: Room,
   parameters: ArrayLike<number> | undefined,
-): Decompress | undefined {
+): Compression | undefined {
   const around = COMPRESSIONS.get(AROUND[parameters?.[1] ?? 0] as number)
   if (!around) return undefined
-  return async (bytes, size, most) => {
+  const undo: Compression['undo'] = async (bytes, size, most) => {
     const room = Math.ceil(1.25 * most) + SPARE_BYTES
-    const blob = await around(bytes, room, room)
+    const blob = await around.undo(bytes, room, room)
     const { rows, columns, depth, blobBytes, type } = headOf(blob)
     // Its decoder takes memory for what the head says. The last strip may be as high as the others, or lower.
     if (type !== pixelType || columns !== block.width || rows > block.height || depth !== block.depth) {
@@ -62,6 +62,7 @@ export function lercOf(
     }
     return new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)
   }
+  return { undo }
 }
 
 /** The decoder compares a checksum, and says no more than a number where it differs. */

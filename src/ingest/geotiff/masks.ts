@@ -13,6 +13,8 @@ import { refuseInflated } from './size.ts'
 export interface Mask {
   /** The file that it is in. */
   path: string
+  /** Bytes that are held of each pixel from one window to the next. */
+  heldBytes: number
   /** The mask of some bands (from 1) in a window, one array a band. */
   read(window: Window, bands: number[]): Promise<Pixels[]>
 }
@@ -73,8 +75,14 @@ function maskIn(mask: GeoTIFFImage, of: GeoTIFFImage, file: FileBytes, path: str
   const type = maskTypeOf(mask, path, kind)
   refuseInflated(mask, type, file.fileSize, path)
   const blocks = blocksOf(mask, type, file, path)
-  if (count > 1) return { path, read: blocks.read }
-  return { path, read: (window, bands) => readOnce(blocks, window, bands, 1) }
+  if (blocks.lossy) {
+    throw new OperatorError(
+      `${path} has ${kind} that is compressed with loss, so that nobody knows where it is 0.`,
+    )
+  }
+  const { heldBytes } = blocks
+  if (count > 1) return { path, heldBytes, read: blocks.read }
+  return { path, heldBytes, read: (window, bands) => readOnce(blocks, window, bands, 1) }
 }
 
 function maskTypeOf(mask: GeoTIFFImage, path: string, kind: string): SampleType {
@@ -99,7 +107,8 @@ export function alphaBandOf(image: GeoTIFFImage): number | undefined {
 }
 
 export function alphaMask(blocks: Blocks, band: number, path: string): Mask {
-  return { path, read: (window, bands) => readOnce(blocks, window, bands, band) }
+  // What is held is held already, for the other bands.
+  return { path, heldBytes: 0, read: (window, bands) => readOnce(blocks, window, bands, band) }
 }
 
 /** One band, which is the mask of all that are asked for. */

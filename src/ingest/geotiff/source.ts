@@ -3,11 +3,12 @@ import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
+import { OperatorError } from '#src/errors.ts'
 import { sameGrid } from '#src/raster/grid.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import type { Manifest } from '../manifest-file.ts'
 import { type CoverageSource, compareLayers, type ReleaseSource } from '../source.ts'
-import { type FileLayer, openLayer } from './layers.ts'
+import { type FileLayer, type LayerFiles, openLayer } from './layers.ts'
 import { OpenFiles } from './open-files.ts'
 import { readLayers } from './read-layers.ts'
 import { windowsOf } from './windows.ts'
@@ -32,7 +33,9 @@ export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest): Prom
   try {
     const layers: FileLayer[] = []
     for (const entry of manifest.layers) {
-      layers.push(await openLayer(db, await files.of(entry.files), entry, { notes, notHonoured }))
+      const ofLayer = await files.of(entry.files)
+      if (!manifest.lossy) refuseLoss(ofLayer)
+      layers.push(await openLayer(db, ofLayer, entry, { notes, notHonoured }))
     }
     return {
       description: {
@@ -41,12 +44,13 @@ export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest): Prom
         cropCode: manifest.crop ?? null,
         forecastPeriod: manifest.forecast_period ? `${manifest.forecast_period}-01` : null,
         synthetic: manifest.synthetic ?? false,
+        lossy: manifest.lossy ?? false,
         validUntil: manifest.valid_until ?? null,
         source: manifest.source,
         licence: manifest.licence,
         checksum: await checksumOf(manifest, layers),
       },
-      coverages: groupByGrid(layers).map(coverageOf),
+      coverages: groupByGrid(layers).map((group) => coverageOf(group, layers)),
       notes: [...notes],
       notHonoured: [...notHonoured],
       close: () => files.close(),
@@ -55,6 +59,15 @@ export async function openGeoTiffs(db: Kysely<Tables>, manifest: Manifest): Prom
     await files.close()
     throw error
   }
+}
+
+/** Values that a compression has changed are loaded where the release says so. */
+function refuseLoss(files: LayerFiles): void {
+  const file = files.find(({ lossy }) => lossy)
+  if (!file) return
+  throw new OperatorError(
+    `${file.path} is compressed with JPEG, which may have changed its values: load the raster as it was before, or say "lossy: true" in the manifest, and the catalogue says it of the release.`,
+  )
 }
 
 function groupByGrid(layers: FileLayer[]): FileLayer[][] {
@@ -67,12 +80,12 @@ function groupByGrid(layers: FileLayer[]): FileLayer[][] {
   return groups
 }
 
-function coverageOf(layers: FileLayer[]): CoverageSource {
+function coverageOf(layers: FileLayer[], release: FileLayer[]): CoverageSource {
   const [{ grid }] = layers as [FileLayer]
   return {
     grid,
     layers: layers.map(({ layer }) => layer),
-    windows: windowsOf(grid, layers),
+    windows: windowsOf(grid, layers, release),
     async read(window) {
       const pixels: Pixels[] = []
       for (const files of new Set(layers.map(({ files }) => files))) {
@@ -89,7 +102,7 @@ function coverageOf(layers: FileLayer[]): CoverageSource {
 
 /** SHA-256 over where the release comes from, what each layer means and the bytes that its pixels come from. */
 async function checksumOf(
-  { source, licence, synthetic, valid_until }: Manifest,
+  { source, licence, synthetic, lossy, valid_until }: Manifest,
   layers: FileLayer[],
 ): Promise<string> {
   const hash = createHash('sha256').update(
@@ -97,6 +110,7 @@ async function checksumOf(
       source,
       licence,
       ...(synthetic ? [synthetic] : []),
+      ...(lossy ? ['lossy'] : []),
       ...(valid_until ? [valid_until] : []),
     ]),
   )

@@ -78,6 +78,8 @@ test('what is kept of an answer reads byte for byte as it was sent: any product,
     const kept = await textsOf(ids)
     for (const [index, { point, expected, answer }] of sent.entries()) {
       expect(answer).toBeInstanceOf(TemplatedAnswer)
+      expect(`${answer?.open}}`).toBe(expected)
+      expect(answer?.bytes).toBe(Buffer.byteLength(expected))
       expect(kept.get(ids[index] as string)).toEqual({ request: JSON.stringify(point), answer: expected })
     }
   })

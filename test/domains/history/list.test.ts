@@ -1,8 +1,5 @@
 import fc from 'fast-check'
-import { sql } from 'kysely'
-import type pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { testOnServer } from '#test/setup/on-server.ts'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestAppWithPerson, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { runsOf } from '#test/setup/property-runs.ts'
 import { allPages, history, keepAt, recordOf } from './advisories.ts'
@@ -128,91 +125,7 @@ describe('a cursor', () => {
       expect([response.statusCode, response.json().details?.[0].field], query).toEqual([400, 'cursor'])
     }
   })
-
-  // The plan of PostgreSQL is the same on both databases.
-  testOnServer('reads as much of the tables deep in a history as at its beginning', async () => {
-    const person = await newPerson(service.app)
-    const db = service.database.writer
-    await sql`
-      insert into history_item (id, user_id, subject_id, template_id, request, answer, bytes)
-      select
-        uuid_at(timestamptz '2026-01-01Z' + n * interval '1 minute'), ${person.user.id}, subject_id, template_id, '{}',
-        '{"location":{"name":"x","lat":0,"lng":0,"type":"point"}}', 60
-      from (values (0, 'polygon', 'ken'), (1, 'point', 'gha')) as asked (remainder, kind, country_code)
-      cross join lateral answer_template_of('forage', kind, country_code, null, '{}', null)
-      join generate_series(1, 20000) as n on n % 2 = remainder`.execute(db)
-    await sql`analyze history_item`.execute(db)
-
-    for (const filter of ['', '&product=forage', '&country_code=ken', '&kind=polygon']) {
-      const read: number[] = []
-      let cursor = ''
-      for (let page = 0; page < 60; page++) {
-        const queries = await queriesOf(async () => {
-          const response = await history(service, person, `my?limit=100${filter}${cursor}`)
-          cursor = `&cursor=${response.json().next_cursor}`
-        })
-        if (page % 30 !== 0 && page !== 59) continue
-        const { text, values } = queries.find(({ text }) => text.includes('from history_item')) as Query
-        read.push(await rowsRead(text, values))
-      }
-      const [first = 0] = read
-      expect(first).toBeGreaterThanOrEqual(100)
-      expect(read).toEqual([first, first, first])
-    }
-  })
 })
-
-interface Query {
-  text: string
-  values: unknown[]
-}
-
-/** What the service asks the database while something is done. */
-async function queriesOf(work: () => Promise<void>): Promise<Query[]> {
-  const { pool } = service.database
-  const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>
-  const queries: Query[] = []
-  const spy = vi.spyOn(pool, 'connect').mockImplementation(async () => {
-    const client = await connect()
-    const { query } = client
-    client.query = new Proxy(query, {
-      apply(target, self, args) {
-        const [text, values] = args
-        queries.push({ text, values })
-        return Reflect.apply(target, self, args)
-      },
-    })
-    const release = client.release.bind(client)
-    client.release = (error) => {
-      client.query = query
-      client.release = release
-      release(error)
-    }
-    return client
-  })
-  await work().finally(() => spy.mockRestore())
-  return queries
-}
-
-/** How many rows the database takes from the table of histories for a query, those it leaves out included. */
-async function rowsRead(text: string, values: unknown[]): Promise<number> {
-  const { rows } = await service.database.pool.query(
-    `explain (analyze, timing off, format json) ${text}`,
-    values,
-  )
-  interface Plan {
-    'Relation Name'?: string
-    'Actual Rows': number
-    'Actual Loops': number
-    'Rows Removed by Filter'?: number
-    Plans?: Plan[]
-  }
-  const read = (plan: Plan): number =>
-    (plan['Relation Name']?.startsWith('history_item')
-      ? (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops']
-      : 0) + (plan.Plans ?? []).reduce((sum, part) => sum + read(part), 0)
-  return read(rows[0]['QUERY PLAN'][0].Plan)
-}
 
 describe('filters', () => {
   interface Given {

@@ -238,6 +238,32 @@ describe('HISTORY_MONTHS', () => {
       await runWith(KEPT)
       expect(await statusesOf(person, [old as string])).toEqual([404])
     })
+
+    test('waits for a vacuum of a month while its items are read and kept', async () => {
+      const person = await newPerson(service.app)
+      const [old] = (await keepAt(service, [[recordOf(person), monthsAgo(5)]])) as [string]
+      const [month] = (await partitions()) as [string]
+      const outcome = await db.transaction().execute(async (vacuum) => {
+        await sql`lock table ${sql.table(month)} in share update exclusive mode`.execute(vacuum)
+        const dropped = dropMonthPiece(db, KEPT).catch((error) => error)
+        const isAwaited = async () => {
+          const { rows } = await sql`
+            select mode from pg_locks join pg_database on pg_database.oid = database
+            where datname = current_database() and not granted`.execute(vacuum)
+          expect(rows).toEqual([{ mode: 'ShareUpdateExclusiveLock' }])
+        }
+        await vi.waitFor(isAwaited, PATIENCE)
+        expect(await statusesOf(person, [old])).toEqual([200])
+        expect((await rate(person, old)).statusCode).toBe(200)
+        await keepAt(service, [[recordOf(person), monthsAgo(5)]])
+        return { dropped }
+      })
+      // On a slow machine the vacuum has taken longer than it is waited for.
+      const dropped = await outcome.dropped
+      expect(dropped === true || isLockNotAvailable(dropped)).toBe(true)
+      await runWith(KEPT)
+      expect(await statusesOf(person, [old])).toEqual([404])
+    })
   })
 })
 

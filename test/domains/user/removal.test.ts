@@ -154,20 +154,28 @@ describe('an account with a long history that is deleted', () => {
     const { app, database } = service
     const [person, admin] = [await newPerson(app), await newPerson(app)]
     await sql`update app_user set role = 'admin' where id = ${admin.user.id}`.execute(database.writer)
+    const statistics = async () =>
+      (await app.inject({ url: '/stats?scope=all', headers: admin.headers })).json()
+    const { advisories, service: before } = await statistics()
     await fill(person)
+    expect((await statistics()).advisories.total).toBe(advisories.total + MANY)
     await database.writer.deleteFrom('app_user').where('id', '=', person.user.id).execute()
     expect(await rowsOf(person)).toEqual({
       ...NOTHING,
       history: MANY,
       feedback: 1,
+      usage: 1,
       sessions: 1,
       removals: 1,
     })
     const refresh = { refresh_token: person.refresh_token }
     const continued = await app.inject({ method: 'POST', url: '/auth/refresh', payload: refresh })
     expect(continued.statusCode).toBe(401)
-    const all = await app.inject({ url: '/stats?scope=all', headers: admin.headers })
-    expect(all.json().feedback).toEqual({ count: 0, average: null })
+    expect(await statistics()).toMatchObject({
+      advisories,
+      feedback: { count: 0, average: null },
+      service: { users: { active: before.users.active } },
+    })
     await removeNow()
     expect(await rowsOf(person)).toEqual(NOTHING)
   })

@@ -85,6 +85,12 @@ const OTHERS: [publisher: string, level: number, properties: Record<string, unkn
     { code: ['gaul1_code'], name: ['gaul1_name'], parent: ['gaul0_code'] },
   ],
   [
+    'GAUL 2024, the country',
+    0,
+    { iso3_code: 'ETH', gaul0_code: 131, gaul0_name: 'Ethiopia' },
+    { code: ['iso3_code'], name: ['gaul0_name'], parent: [] },
+  ],
+  [
     'the World Bank',
     1,
     { ISO_A3: 'ETH', NAM_0: 'Ethiopia', NAM_1: 'A', ADM1CD_c: 'ETH001', GEOM_SRCE: 'x' },
@@ -101,7 +107,8 @@ const OTHERS: [publisher: string, level: number, properties: Record<string, unkn
       adm0_a3: 'ETH',
       admin: 'Ethiopia',
     },
-    { code: ['adm1_code'], name: ['name', 'name_en', 'admin'], parent: [] },
+    // A region without a name is not called like its country.
+    { code: ['adm1_code'], name: ['name', 'name_en'], parent: [] },
   ],
   [
     'Natural Earth, countries (whose LEVEL is none of theirs)',
@@ -125,11 +132,21 @@ describe('properties', () => {
     expect(countryOf(properties, source)?.text).toMatch(/^(ETH?|RWA|Ethiopia)$/)
   })
 
+  test("of a country in GAUL 2015 are guessed, whose code is the country's own", () => {
+    const properties = { ADM0_CODE: 79, ADM0_NAME: 'Ethiopia', STATUS: 'Member State' }
+    const { names, source } = knownProperties('a file', 0, properties, {})
+    expect(names).toEqual({ code: [], name: ['ADM0_NAME'], parent: [] })
+    expect(countryOf(properties, source)).toEqual({ text: 'Ethiopia', certain: true })
+  })
+
   test('of the IEBC are guessed for counties and constituencies', () => {
     const county = { code: ['COUNTY_COD'], name: ['COUNTY_NAM'], parent: ['COUNTY_COD'] }
     const constituency = { code: ['CONST_CODE'], name: ['CONSTITUEN'], parent: ['COUNTY_COD'] }
     expect(knownProperties('a file', 1, IEBC, {}).names).toEqual(county)
     expect(knownProperties('a file', 2, IEBC, {}).names).toEqual(constituency)
+    const { source } = knownProperties('a file', 2, IEBC, {})
+    expect(codeOf({ CONST_CODE: 0 }, ['CONST_CODE'], source?.noCode)).toBeUndefined()
+    expect(codeOf(IEBC, ['CONST_CODE'], source?.noCode)).toBe('288')
   })
 
   test('that the operator names come first, in any case', () => {

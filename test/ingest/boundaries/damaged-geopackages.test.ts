@@ -84,6 +84,11 @@ describe('a GeoPackage', () => {
       () => geoPackageOf({ sql: tableOf(2), rows: [rowOf([null, 'x'.repeat(30_000)])], times: 15_000 }),
       'rows of page 3 overlap',
     ],
+    [
+      'of 8,000 rows of nothing in 2,000 columns',
+      () => geoPackageOf({ sql: tableOf(2000), rows: Array(8000).fill(rowOf([null])) }),
+      'the rows of its areas are from before most of its 2000 columns: `ogr2ogr` writes them anew',
+    ],
   ])('%s is refused', async (_, bytes, says) => {
     await expect(countFeatures(bytes())).rejects.toThrow(
       new OperatorError(`areas.gpkg is not a GeoPackage that can be read: ${says}.`),

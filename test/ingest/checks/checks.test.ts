@@ -99,6 +99,26 @@ const CASES: Case[] = [
     ],
   },
   {
+    what: 'values beside the country, in a grid that reaches into it',
+    check: 'extent',
+    prepare: () =>
+      writeField(folder, 'beside-it.tif', (row, column) => (column < 55 ? smooth(row, column) : -1), {
+        west: 20,
+        degrees: 0.2,
+      }),
+    layers: [{ file: 'beside-it.tif' }],
+    sentences: ['beside-it.tif band 1 has no values in Ethiopia, in whose extent its grid lies.'],
+    figures: { covered: 0 },
+  },
+  {
+    what: 'values in little of the country, in a grid over all of it',
+    check: 'extent',
+    prepare: () =>
+      writeField(folder, 'corner.tif', (row, column) => (row < 30 && column < 30 ? smooth(row, column) : -1)),
+    layers: [{ file: 'corner.tif' }],
+    sentences: ['corner.tif band 1 has values in 5.64 % of Ethiopia, less than a tenth.'],
+  },
+  {
     what: 'a month that is far ahead',
     check: 'month',
     layers: [{ file: 'good.tif' }],
@@ -205,6 +225,29 @@ const CASES: Case[] = [
     ],
   },
 ]
+
+test('values in the extent of a country and outside of its borders are refused, when loaded and when published', async () => {
+  const withBorders = await createTestDatabase('demo')
+  // East of 43.5 and north of 10 degrees: a fifth of Ethiopia's extent, and next to nothing of Ethiopia.
+  await writeField(folder, 'abroad.tif', (row, column) =>
+    row < 50 && column > 105 ? smooth(row, column) : -1,
+  )
+  const path = await manifest([{ file: 'abroad.tif' }])
+  const refused = await runAgro(withBorders, 'ingest', path, '--json')
+  const { release, published, findings } = JSON.parse(refused.stdout)
+  const found = { check: 'extent', level: 'error', allowed: false }
+  const sentence = 'abroad.tif band 1 has values in 1.61 % of Ethiopia, less than a tenth.'
+  expect([refused.code, published, findings]).toMatchObject([1, false, [{ ...found, sentence }]])
+  const again = await runAgro(withBorders, 'releases', 'publish', release)
+  expect([again.code, again.stderr]).toMatchObject([
+    1,
+    expect.stringContaining('error: Normal has values in 1.61 % of Ethiopia, less than a tenth. (extent)\n'),
+  ])
+  expect(await runAgro(withBorders, 'releases', 'publish', release, '--allow', 'extent')).toMatchObject({
+    code: 0,
+  })
+  await withBorders.drop()
+})
 
 describe('a dry run', () => {
   test.each(CASES)('finds $what, unless that is allowed by name', async (row) => {

@@ -1,5 +1,7 @@
 // Runs on a server alone: statements.test.ts tries the statements on both databases.
+import { userInfo } from 'node:os'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openCluster } from '#src/database/client.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { newFolder } from '#test/setup/folders.ts'
@@ -100,10 +102,14 @@ describe.sequential('what the checks find', () => {
       `${code}: published`,
       'source: A test',
       'licence: CC0-1.0',
+      expect.stringMatching(/^loaded: \d{4}-\d\d-\d\d \d\d:\d\d UTC; its rasters take \d+(\.\d)? kB$/),
+      expect.stringMatching(/^published: \d{4}-\d\d-\d\d \d\d:\d\d UTC$/),
       'valid until: 2027-01-31',
       'LAYER   UNIT   VALID     MINIMUM   MAXIMUM   MEAN',
       expect.stringMatching(`^Normal  kg/ha  100\\.00 %  ${smallest}  ${largest}  \\d+(\\.\\d)?$`),
       `allowed: ${RANGE.replace('good.tif band 1', 'Normal')}`.trimEnd(),
+      expect.stringMatching(/^WHEN \(UTC\) +WHAT +BY$/),
+      expect.stringMatching(`^[\\d-]{10} \\d\\d:\\d\\d +published; allowed: range +${userInfo().username}$`),
       '',
     ])
     const shown = JSON.parse((await agro('releases', 'show', code, '--json')).stdout)
@@ -159,6 +165,43 @@ describe.sequential('what the checks find', () => {
     })
     const allowed = await agro('ingest', path, '--dry-run', '--strict', '--allow', 'extent, reading')
     expect([allowed.code, allowed.stderr]).toEqual([0, `reading: 100 %\nallowed: ${note}`])
+  })
+
+  test('that was only noted when it was loaded is an error of releases publish --strict', async () => {
+    const note = `${folder}/good.tif says EPSG:4326, but the manifest's srid 4258 is used. (reading)\n`
+    const text = manifestText([{ file: 'good.tif', srid: 4258 }], { forecast_period: '2026-05' })
+    expect(await agro('ingest', await writeManifest(folder, text), '--no-publish')).toMatchObject({ code: 0 })
+    const code = codeOf('2026-05-v1')
+    expect(await agro('releases', 'publish', code, '--strict')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `error: ${note}${code} is not published: mend it, or publish it with --allow reading.\n`,
+    })
+    expect(await agro('releases', 'publish', code, '--strict', '--allow', 'reading')).toEqual({
+      code: 0,
+      stdout: `${code} is published.\n`,
+      stderr: `allowed: ${note}`,
+    })
+  })
+
+  test('is that nobody knows where values are, while a release has no summaries', async () => {
+    const code = codeOf('2026-06-v1')
+    expect(await agro('ingest', await manifest('2026-06', {}, 1), '--no-publish')).toMatchObject({ code: 0 })
+    const cluster = await openCluster(testDatabase.config)
+    await cluster.connect().writer.updateTable('coverage').set({ summarised: false }).execute()
+    await cluster.close()
+    const note =
+      'Where values of Normal are is not known: it has no summaries, which `agro migrate` makes, or none of the places that are looked at is in Ethiopia. (extent)\n'
+    expect(await agro('releases', 'publish', code, '--strict')).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `error: ${note}${code} is not published: mend it, or publish it with --allow extent.\n`,
+    })
+    expect(await agro('releases', 'publish', code)).toEqual({
+      code: 0,
+      stdout: `${code} is published.\n`,
+      stderr: `note: ${note}`,
+    })
   })
 
   test('cannot be allowed by names that no check has', async () => {

@@ -1,7 +1,8 @@
 import { type Kysely, sql } from 'kysely'
+import { arrayOf } from '#src/database/arrays.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { roundVisibly } from '#src/lib/round.ts'
-import { arrayOf, type Position } from '../lookup/queries.ts'
+import type { Position } from '../lookup/queries.ts'
 
 export interface NearestCountry {
   country_code: string

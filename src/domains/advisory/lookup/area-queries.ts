@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
+import { arrayOf } from '#src/database/arrays.ts'
 import type { Tables } from '#src/database/tables.ts'
-import { arrayOf, type Position } from './queries.ts'
+import type { Position } from './queries.ts'
 
 /** An administrative area, of any level. */
 export interface Area {

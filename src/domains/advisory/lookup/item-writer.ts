@@ -1,7 +1,8 @@
 import type { BatchPoint, SentLabels } from '#schemas/batch-forms.ts'
 import type { ErrorBody } from '#schemas/common.ts'
 import { POINT_DEFAULTS } from '#schemas/point-request.ts'
-import { type AnswerTemplate, TemplatedAnswer } from '#src/domains/history/queries.ts'
+import { AnswerTemplate, TemplatedAnswer } from '#src/domains/history/queries.ts'
+import { numberText } from '#src/lib/round.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { labelsOf, releaseMembers } from './products.ts'
 import type { ReleaseLabels } from './queries.ts'
@@ -49,7 +50,7 @@ export function itemWriter(product: ProductDefinition, release: ReleaseLabels): 
   const sectionStart = `{"${entries}":[`
   const sectionEnd = `}],${members.join()}}`
   const start = ({ id, name, lat, lng }: BatchPoint, after: string) =>
-    `${id === undefined && name === undefined ? PLAIN_START : namedStart(id, name)}${lat},"lng":${lng}${after}`
+    `${id === undefined && name === undefined ? PLAIN_START : namedStart(id, name)}${numberText(lat)},"lng":${numberText(lng)}${after}`
   const templateOf = createTemplates((layers) => [
     '{"location":{"name":',
     ',"lat":',
@@ -66,23 +67,23 @@ export function itemWriter(product: ProductDefinition, release: ReleaseLabels): 
     for (let index = 0; index < values.length; index++) {
       const found = values[index] as number
       if (Number.isNaN(found)) continue
-      text += `${fragments[index]}${found}`
+      text += `${fragments[index]}${numberText(found)}`
       fragments = further
     }
     return text
   }
-  const answered = (point: BatchPoint, values: LayerValues) =>
-    `${withEntries(start(point, afterLngWithValues), values)}}]}`
+  const open = (point: BatchPoint, values: LayerValues) =>
+    `${withEntries(start(point, afterLngWithValues), values)}}]`
   return {
-    answered,
+    answered: (point, values) => `${open(point, values)}}`,
     section: (values) => `${withEntries(sectionStart, values)}${sectionEnd}`,
     templated(point, values) {
       const { name = POINT_DEFAULTS.name, lat, lng } = point
       const template = templateOf(values)
       if (!template) return undefined
-      let filling = `${JSON.stringify(name)}\n${lat}\n${lng}`
-      for (const value of values) if (!Number.isNaN(value)) filling += `\n${value}`
-      return new TemplatedAnswer(answered(point, values), template, filling)
+      let filling = `${JSON.stringify(name)}\n${numberText(lat)}\n${numberText(lng)}`
+      for (const value of values) if (!Number.isNaN(value)) filling += `\n${numberText(value)}`
+      return new TemplatedAnswer(open(point, values), template, filling)
     },
     without: (point, reason) => `${start(point, afterLng)}null,${JSON.stringify(reason).slice(1)}`,
     refused: ({ id, sent, reason }) =>
@@ -92,7 +93,7 @@ export function itemWriter(product: ProductDefinition, release: ReleaseLabels): 
 
 /** How the answer for all products to a point begins. */
 export function locationStart({ name, lat, lng }: Pick<BatchPoint, 'name' | 'lat' | 'lng'>): string {
-  return `${name === undefined ? PLAIN_START : namedStart(undefined, name)}${lat},"lng":${lng},"type":"point"}`
+  return `${name === undefined ? PLAIN_START : namedStart(undefined, name)}${numberText(lat)},"lng":${numberText(lng)},"type":"point"}`
 }
 
 /** Each has a row in the database: where a release has more sets of layers with values, others are kept as a whole. */
@@ -113,7 +114,7 @@ function createTemplates(piecesOf: (layers: number[]) => string[]) {
     const known = templates.get(key)
     if (known || templates.size >= MOST_TEMPLATES) return known
     const layers = values.flatMap((value, layer) => (Number.isNaN(value) ? [] : [layer]))
-    const template = { pieces: piecesOf(layers) }
+    const template = new AnswerTemplate(piecesOf(layers))
     templates.set(key, template)
     return template
   }

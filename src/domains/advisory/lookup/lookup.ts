@@ -1,6 +1,5 @@
-import type { Config } from '#src/config.ts'
-import type { Database } from '#src/database/client.ts'
 import type { ApiError } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { completed } from '#src/lib/completed.ts'
 import { EVERYBODY, type Party } from '#src/lib/fair-line.ts'
@@ -8,7 +7,6 @@ import type { QueueState } from '#src/lib/fair-queue.ts'
 import { createFairRoom } from '#src/lib/fair-room.ts'
 import type { Wait } from '#src/lib/patience.ts'
 import type { Pause } from '#src/lib/turns.ts'
-import type { Products } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
 import { type AreaFinder, type AreaFinderState, createAreaFinder } from './areas.ts'
 import { createOutlineStore, type OutlineStore, type OutlineStoreState } from './outlines.ts'
@@ -17,13 +15,7 @@ import type { PublishedRelease } from './published-release.ts'
 import type { Position } from './queries.ts'
 import { createReasons, type Reasons } from './reasons.ts'
 import { ReplacedMeanwhile } from './replaced.ts'
-import {
-  type BeforeAnswering,
-  createSnapshots,
-  type Snapshot,
-  type SnapshotState,
-  type Snapshots,
-} from './snapshot.ts'
+import { createSnapshots, type Snapshot, type SnapshotState, type Snapshots } from './snapshot.ts'
 import type { TileUse } from './tile-use-queries.ts'
 import { type LayerValues, type StoredPixels, valuesOf } from './values.ts'
 import { createWarmUp } from './warm-up.ts'
@@ -59,6 +51,8 @@ export interface Lookup {
   known(): Snapshot | undefined
   /** The release that answers for a series now; undefined where nothing is published for it. */
   releaseOf(series: Series): Promise<PublishedRelease | undefined>
+  /** The release with a code, where it is published now. */
+  publishedRelease(code: string): Promise<PublishedRelease | undefined>
   /** From memory alone; undefined where the database has to be asked. */
   adviseFromMemory(series: Series, position: Position): PointOutcome | undefined
   /**
@@ -131,20 +125,23 @@ const CONCURRENT_QUERIES = { embedded: 1, server: 2 }
 
 const MEGABYTE = 1_000_000
 
+/** What a look-up reads, and how. */
+type LookupSources = Pick<App, 'database' | 'tiles' | 'config' | 'products'>
+
 /**
- * Makes the look-up of a database, with caches of its own: one is enough for all who ask.
+ * Makes a look-up with caches of its own: one is enough for all who ask.
  *
  * @param pause lets requests go on where there is much to do beside them
  */
-export function createLookup(database: Database, config: Config, products: Products, pause: Pause): Lookup {
+export function createLookup({ database, tiles, config, products }: LookupSources, pause: Pause): Lookup {
   const { kind, reader } = database
   const concurrency = CONCURRENT_QUERIES[kind]
-  const pixels = createPixelReader(reader, { cacheBytes: config.TILE_CACHE_MB * MEGABYTE, concurrency })
+  const cacheBytes = config.TILE_CACHE_MB * MEGABYTE
+  const pixels = createPixelReader(database, tiles, { cacheBytes, concurrency })
   const outlines = createOutlineStore(reader)
   const warmUp = createWarmUp(database, pixels, pause)
-  // Whoever asks for the tiles is told of the failure.
-  const readNew: BeforeAnswering = (...releases) => warmUp.readNew(...releases).catch(() => {})
-  const snapshots = createSnapshots(database, products, config.RELEASE_MAX_AGE_MS, readNew)
+  const handover = { before: warmUp.readNew, after: warmUp.replaceOld }
+  const snapshots = createSnapshots(database, products, config.RELEASE_MAX_AGE_MS, handover)
   const areas = createAreaFinder(reader, concurrency, outlines)
   const reasons = createReasons(areas, products)
   const room = createFairRoom(config.DATABASE_QUEUE_LIMIT, overloaded)
@@ -161,10 +158,8 @@ export function createLookup(database: Database, config: Config, products: Produ
   }
 
   const inSnapshot = <Result>(work: WorkInSnapshot<Result>, wait?: Wait) => workIn(snapshots, work, wait)
-
   const inRelease: Lookup['inRelease'] = (series, work, wait) =>
     inSnapshot((snapshot) => work(snapshot, snapshot.releaseOf(series)), wait)
-
   const inReleaseQueued: Lookup['inReleaseQueued'] = (series, party, work, wait) =>
     room.run(party, () => inRelease(series, work, wait))
 
@@ -185,6 +180,9 @@ export function createLookup(database: Database, config: Config, products: Produ
     keepTileUses: (last) => warmUp.keepUses(snapshots.state()?.published ?? [], last),
     async releaseOf(series) {
       return (await snapshots.current()).releaseOf(series)
+    },
+    async publishedRelease(code) {
+      return (await snapshots.current()).published.find((release) => release.code === code)
     },
     adviseFromMemory(series, position) {
       const snapshot = snapshots.known()

@@ -1,13 +1,15 @@
 import type { Kysely } from 'kysely'
 import { isDatabaseUnavailable } from '#src/database/failures.ts'
+import { findAlsoAtPrimary, type Sources } from '#src/database/lacking.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { type BatcherState, createBatcher } from '#src/lib/batcher.ts'
 import type { Party } from '#src/lib/fair-line.ts'
+import type { TileStores } from '#src/tiles/stores.ts'
 import type { NumberedCoverage } from './published-release.ts'
-import { findPixels, type Position } from './queries.ts'
+import { findCells, findPixels, type PixelAddress, type Position } from './queries.ts'
 import { createTileCache, type TileCache, type TileCacheState } from './tile-cache.ts'
 import { createTileLoader, existing, NOTHING, pixelIn, type TileOfCoverage } from './tile-loader.ts'
-import { placeIn } from './tile-places.ts'
+import { type PixelPlace, placeIn, placeOf } from './tile-places.ts'
 import type { StoredPixels } from './values.ts'
 
 export interface PixelReaderOptions {
@@ -16,6 +18,9 @@ export interface PixelReaderOptions {
   /** Queries that may be under way at the same time. */
   concurrency: number
 }
+
+/** The tiles in memory, how often they have been asked for, and how to be rid of them. */
+export type TilesInMemory = Pick<TileCache, 'used' | 'counted' | 'keys' | 'forget'>
 
 /** Reads the pixel of a coverage that a position lies in. */
 export interface PixelReader {
@@ -31,12 +36,10 @@ export interface PixelReader {
   /**
    * Reads tiles into memory before somebody asks for them. Those of a coverage that has been deleted are left out,
    * and those that the database finds pixels in.
-   *
-   * @returns the bytes that they take
    */
-  readAhead(tiles: TileOfCoverage[]): Promise<number>
-  /** How often the tiles in memory have been asked for. */
-  uses: Pick<TileCache, 'used' | 'counted'>
+  readAhead(tiles: TileOfCoverage[]): Promise<void>
+  /** Those in memory. */
+  tiles: TilesInMemory
   state(): PixelReaderState
 }
 
@@ -44,7 +47,11 @@ export interface PixelReaderState {
   cache: TileCacheState
   /** What is asked of the database. */
   pixels: BatcherState
+  /** Pixels that are looked for on projected grids, whose tiles are in files. */
+  cells: BatcherState
   tiles: BatcherState
+  /** Tiles in files. */
+  granules: BatcherState
 }
 
 /** The longitudes and latitudes that need no transformation. */
@@ -54,31 +61,52 @@ const WGS84 = 4326
 const PIXELS_PER_QUERY = 1000
 
 /**
- * Makes the reader of a database.
+ * Makes the reader of releases and their tiles.
  *
  * On a grid of longitudes and latitudes the pixel is found here, with the same operations on the same
  * numbers as in the SQL function coverage_cell, and read from the tile. On others the database
- * transforms the position, and reads the pixel by ST_Value; so it does everywhere without a cache.
+ * transforms the position, and reads the pixel by ST_Value, where it has the tiles; so it does everywhere without a cache.
  */
 export function createPixelReader(
-  db: Kysely<Tables>,
+  source: Sources<Kysely<Tables>>,
+  tiles: TileStores,
   { cacheBytes, concurrency }: PixelReaderOptions,
 ): PixelReader {
   const cache = createTileCache(cacheBytes)
+  const ask = { concurrency, failsAll: isDatabaseUnavailable, batch: PIXELS_PER_QUERY }
   const askPixels = createBatcher({
-    concurrency,
-    failsAll: isDatabaseUnavailable,
-    run: (pixels: Parameters<typeof findPixels>[1]) => findPixels(db, pixels),
-    batch: PIXELS_PER_QUERY,
+    ...ask,
+    run: (pixels: PixelAddress[]) => findAlsoAtPrimary(source, pixels, findPixels),
   })
-  const loader = createTileLoader(db, cache, concurrency)
+  const askCells = createBatcher({
+    ...ask,
+    run: (pixels: PixelAddress[]) => findAlsoAtPrimary(source, pixels, findCells),
+  })
+  // Each by itself: where files are slow, the database is not.
+  const loaders = {
+    postgis: createTileLoader(tiles.postgis, cache, concurrency),
+    files: createTileLoader(tiles.files, cache, concurrency),
+  }
 
-  /** Whether the database finds the pixels of a coverage, and not this process. */
-  const isReadInDatabase = (coverage: NumberedCoverage) => cacheBytes === 0 || coverage.srid !== WGS84
+  /** Whether a pixel is found by this process alone, once its tile is in memory. */
+  const isFoundHere = (coverage: NumberedCoverage) => cacheBytes > 0 && coverage.srid === WGS84
+
+  const isReadInDatabase = (coverage: NumberedCoverage) =>
+    coverage.store === 'postgis' && !isFoundHere(coverage)
+
+  async function placeOn(
+    coverage: NumberedCoverage,
+    position: Position,
+    party: Party | undefined,
+  ): Promise<PixelPlace | null> {
+    if (coverage.srid === WGS84) return placeIn(coverage, position)
+    const cell = existing(await askCells({ coverageId: coverage.id, ...position }, party))
+    return cell ? placeOf(coverage, cell.column, cell.row) : null
+  }
 
   return {
     fromMemory(coverage, position) {
-      if (isReadInDatabase(coverage)) return undefined
+      if (!isFoundHere(coverage)) return undefined
       const place = placeIn(coverage, position)
       if (place === null) return NOTHING
       const tile = cache.get(place.key)
@@ -87,13 +115,27 @@ export function createPixelReader(
     async read(coverage, position, party) {
       if (isReadInDatabase(coverage))
         return existing(await askPixels({ coverageId: coverage.id, ...position }, party))
-      const place = placeIn(coverage, position)
+      const place = await placeOn(coverage, position, party)
       if (place === null) return NOTHING
       const tile = cache.get(place.key)
-      return tile === undefined ? loader.read(coverage, place, party) : pixelIn(tile, place)
+      return tile === undefined ? loaders[coverage.store].read(coverage, place, party) : pixelIn(tile, place)
     },
-    readAhead: (tiles) => loader.readAhead(tiles.filter(({ coverage }) => !isReadInDatabase(coverage))),
-    uses: cache,
-    state: () => ({ cache: cache.state(), pixels: askPixels.state(), tiles: loader.state() }),
+    async readAhead(wanted) {
+      await Promise.all(
+        Object.entries(loaders).map(([store, loader]) =>
+          loader.readAhead(
+            wanted.filter(({ coverage }) => coverage.store === store && !isReadInDatabase(coverage)),
+          ),
+        ),
+      )
+    },
+    tiles: cache,
+    state: () => ({
+      cache: cache.state(),
+      pixels: askPixels.state(),
+      cells: askCells.state(),
+      tiles: loaders.postgis.state(),
+      granules: loaders.files.state(),
+    }),
   }
 }

@@ -43,6 +43,17 @@ export function createNumbering(): (release: Release, product: ProductDefinition
   }
 }
 
+/**
+ * A release with its tiles where they are now: they may have been moved, and are the same.
+ *
+ * @param inFiles the ids of the releases whose tiles are in files
+ */
+export function placedIn(release: PublishedRelease, inFiles: number[]): PublishedRelease {
+  const store = inFiles.includes(release.id) ? 'files' : 'postgis'
+  if (release.coverages.every((coverage) => coverage.store === store)) return release
+  return { ...release, coverages: release.coverages.map((coverage) => ({ ...coverage, store })) }
+}
+
 /** A release as it answers now: anew where its season has ended since. */
 export function renewed(release: PublishedRelease, product: ProductDefinition): PublishedRelease {
   if (isStale(release, Date.now()) === (release.stale ?? false)) return release

@@ -1,4 +1,6 @@
 import { type Kysely, sql } from 'kysely'
+import { arrayOf } from '#src/database/arrays.ts'
+import type { TileStoreName } from '#src/database/release-tables.ts'
 import type { Tables } from '#src/database/tables.ts'
 import type { Series } from '#src/products/series.ts'
 
@@ -41,6 +43,8 @@ export interface Coverage {
   width: number
   height: number
   tileSize: number
+  /** Where its tiles are. */
+  store: TileStoreName
 }
 
 /** Where the values of a layer are: value = pixel * scale + offset. */
@@ -66,6 +70,8 @@ export interface Release extends ReleaseLabels, Series {
 export interface PublishedState {
   /** The ids of the published releases, in order. */
   ids: number[]
+  /** Those of them whose tiles are in files. */
+  inFiles: number[]
   /** Which boundaries are loaded. */
   boundaries: string
   /** Which countries and crops there are. */
@@ -76,6 +82,14 @@ export async function findPublishedState(db: Kysely<Tables>): Promise<PublishedS
   const { rows } = await sql<PublishedState>`
     select
       coalesce((select json_agg(release_id order by release_id) from publication), '[]') as ids,
+      coalesce(
+        (
+          select json_agg(release_id order by release_id)
+          from publication join release on release.id = release_id
+          where tile_store = 'files'
+        ),
+        '[]'
+      ) as "inFiles",
       boundaries_version() as boundaries,
       reference_version() as reference`.execute(db)
   return rows[0] as PublishedState
@@ -112,7 +126,7 @@ export async function findReleases(db: Kysely<Tables>, ids: number[]): Promise<R
       select json_agg(
         json_build_object(
           'id', id, 'srid', srid, 'originX', origin_x, 'originY', origin_y, 'pixelWidth', pixel_width,
-          'pixelHeight', pixel_height, 'width', width, 'height', height, 'tileSize', tile_size
+          'pixelHeight', pixel_height, 'width', width, 'height', height, 'tileSize', tile_size, 'store', release.tile_store
         ) order by id
       ) as coverages
       from coverage
@@ -122,15 +136,9 @@ export async function findReleases(db: Kysely<Tables>, ids: number[]): Promise<R
   return rows
 }
 
-/** The pixel of a coverage that a place lies in, or a tile: what is looked up in bulk. */
+/** The pixel of a coverage that a place lies in: what is looked up in bulk. */
 export interface PixelAddress extends Position {
   coverageId: number
-}
-
-export interface TileAddress {
-  coverageId: number
-  row: number
-  column: number
 }
 
 /**
@@ -147,28 +155,40 @@ export async function findPixels(db: Kysely<Tables>, pixels: PixelAddress[]): Pr
   return rows.map(({ bands }) => (bands === null ? null : numbersOf(bands)))
 }
 
+/** A pixel of a coverage, from the corner of the first one. */
+export interface Cell {
+  row: number
+  column: number
+}
+
 /**
- * Numbers as the text of a PostgreSQL array, null for NULL. The driver makes and reads arrays as well,
- * with an eye to quotes and nesting, which takes several times as long.
+ * The pixels that some places lie in, whatever store they are in: undefined where a place is not on the grid, null where
+ * the coverage has been deleted.
  */
-export function arrayOf(numbers: (number | null)[]): string {
-  return `{${numbers.map(String).join()}}`
+export async function findCells(
+  db: Kysely<Tables>,
+  pixels: PixelAddress[],
+): Promise<(Cell | undefined | null)[]> {
+  const { rows } = await sql<{ found: boolean; row: number | null; column: number }>`
+    select coverage.id is not null as found, cell.pixel_row as row, cell.pixel_column as column
+    from unnest(
+      ${arrayOf(pixels.map(({ coverageId }) => coverageId))}::bigint[],
+      ${arrayOf(pixels.map(({ longitude }) => longitude))}::float8[],
+      ${arrayOf(pixels.map(({ latitude }) => latitude))}::float8[]
+    ) with ordinality as wanted (coverage_id, longitude, latitude, ordinal)
+    left join coverage on coverage.id = wanted.coverage_id
+      and exists (select from release where release.id = coverage.release_id and status = 'ready')
+    left join lateral coverage_cell(coverage, wanted.longitude, wanted.latitude) as cell on true
+    order by wanted.ordinal`.execute(db)
+  return rows.map(({ found, row, column }) => {
+    if (!found) return null
+    return row === null ? undefined : { row, column }
+  })
 }
 
 /** The numbers of a PostgreSQL array in its text form, `{1.5,NULL,2}`; NaN for NULL. */
 function numbersOf(array: string): number[] {
   return array === '{}' ? [] : array.slice(1, -1).split(',').map(Number)
-}
-
-/** Tiles as well-known binary; empty where there is none, null where the coverage has been deleted. */
-export async function findTiles(db: Kysely<Tables>, tiles: TileAddress[]): Promise<(Buffer | null)[]> {
-  const { rows } = await sql<{ tile: Buffer | null }>`
-    select tiles_of(
-      ${arrayOf(tiles.map(({ coverageId }) => coverageId))}::bigint[],
-      ${arrayOf(tiles.map(({ row }) => row))}::integer[],
-      ${arrayOf(tiles.map(({ column }) => column))}::integer[]
-    ) as tile`.execute(db)
-  return rows.map(({ tile }) => tile)
 }
 
 export interface Country {

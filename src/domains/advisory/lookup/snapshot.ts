@@ -5,7 +5,7 @@ import type { Tables } from '#src/database/tables.ts'
 import type { Products } from '#src/products/define.ts'
 import { becomesStaleAt } from '#src/products/season.ts'
 import type { Series } from '#src/products/series.ts'
-import { createNumbering, type PublishedRelease, renewed } from './published-release.ts'
+import { createNumbering, type PublishedRelease, placedIn, renewed } from './published-release.ts'
 import {
   type Country,
   findPublishedState,
@@ -52,11 +52,12 @@ export interface SnapshotState {
   published: PublishedRelease[]
 }
 
-/** Prepares releases that will answer soon, beside those that do now; it never fails. */
-export type BeforeAnswering = (
-  added: readonly PublishedRelease[],
-  published: readonly PublishedRelease[],
-) => Promise<void>
+/** What is done when other releases answer than before; it never fails. */
+export interface Handover {
+  /** Prepares those that will answer soon, beside all that answer now. */
+  before(added: readonly PublishedRelease[], published: readonly PublishedRelease[]): Promise<void>
+  after(published: readonly PublishedRelease[]): void
+}
 
 export type SnapshotSource = Pick<Database, 'reader' | 'standsStill'>
 
@@ -94,7 +95,7 @@ export function createSnapshots(
   source: SnapshotSource,
   products: Products,
   maxAgeMs: number,
-  beforeAnswering: BeforeAnswering = async () => {},
+  handover?: Handover,
 ): Snapshots {
   const { reader: db, standsStill } = source
   let snapshot: DatedSnapshot | undefined
@@ -107,12 +108,13 @@ export function createSnapshots(
     // Of one source: a replica may not have what the writer says is published.
     const next = await db.connection().execute((source) => take(source, before, preparation))
     const added = before ? next.published.filter(({ id }) => !before.releases.has(id)) : []
-    if (before && added.length > 0) {
+    if (before && handover && added.length > 0) {
       const late = before.takenAt + PREPARING_PART * maxAgeMs - performance.now()
       const tooLate = setTimeout(late, undefined, { signal, ref: false }).catch(() => {})
-      await Promise.race([beforeAnswering(added, before.published), tooLate])
+      await Promise.race([handover.before(added, before.published), tooLate])
     }
     snapshot = next
+    if (before && before !== next) handover?.after(next.published)
   }
 
   function refresh(): Promise<void> {
@@ -172,8 +174,8 @@ async function take(
   attempts = ATTEMPTS,
 ): Promise<DatedSnapshot> {
   const takenAt = performance.now()
-  const { ids, boundaries, reference } = await findPublishedState(source)
-  if (before?.state === stateOf({ ids, boundaries, reference }) && Date.now() < before.agesAt) {
+  const { ids, inFiles, boundaries, reference } = await findPublishedState(source)
+  if (before?.state === stateOf({ ids, inFiles, boundaries, reference }) && Date.now() < before.agesAt) {
     before.takenAt = takenAt
     return before
   }
@@ -188,13 +190,13 @@ async function take(
   const releases = new Map<number, PublishedRelease | null>()
   for (const id of ids) {
     const release = known?.has(id) ? known.get(id) : prepared.get(id)
-    if (release !== undefined) releases.set(id, release && preparation.renew(release))
+    if (release !== undefined) releases.set(id, release && preparation.renew(release, inFiles))
   }
   const published = [...releases.values()].filter((release) => release !== null)
   return {
     takenAt,
     // Releases may have been deleted in between: then the next look finds a change.
-    state: stateOf({ ids: [...releases.keys()], boundaries, reference }),
+    state: stateOf({ ids: [...releases.keys()], inFiles, boundaries, reference }),
     agesAt: Math.min(...published.map((release) => becomesStaleAt(release, Date.now()))),
     releases,
     countries,
@@ -218,7 +220,8 @@ function createPreparation({ list, of }: Products) {
       const product = list.find(({ code }) => code === release.product)
       return product ? numbered(release, product) : null
     },
-    renew: (release: PublishedRelease) => renewed(release, of(release.product)),
+    renew: (release: PublishedRelease, inFiles: number[]) =>
+      renewed(placedIn(release, inFiles), of(release.product)),
   }
 }
 
@@ -232,16 +235,13 @@ export function countryNamed({ countries }: Snapshot, code: string | undefined):
   return countries.find((country) => country.code === code)?.name
 }
 
-function stateOf({ ids, boundaries, reference }: PublishedState): string {
-  return `${ids.join()}; ${boundaries}; ${reference}`
+function stateOf({ ids, inFiles, boundaries, reference }: PublishedState): string {
+  return `${ids.join()}; ${inFiles.join()}; ${boundaries}; ${reference}`
 }
 
 function periodsOf(releases: PublishedRelease[], { product, countryCode, cropCode }: Series): string[] {
   return releases
-    .filter(
-      (release) =>
-        release.product === product && release.countryCode === countryCode && release.cropCode === cropCode,
-    )
+    .filter((one) => one.product === product && one.countryCode === countryCode && one.cropCode === cropCode)
     .flatMap(({ forecastPeriod }) => forecastPeriod ?? [])
     .sort()
     .reverse()

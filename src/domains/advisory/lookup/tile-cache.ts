@@ -46,6 +46,8 @@ export interface TileCacheState {
   /** Memory that it has taken, in whole segments, and the most that it takes. */
   bytes: number
   limitBytes: number
+  /** What there is room for before any tile has to go; less, by what is left over at the ends of segments. */
+  freeBytes: number
   hits: number
   misses: number
   /** Tiles that made room for others. */
@@ -63,15 +65,18 @@ export interface TileCache {
    * Keeps a copy.
    *
    * @param uses how many have asked for it already
-   * @returns the bytes that it takes; 0 where it is not kept, or was before
    */
-  set(key: number, tile: InterleavedTile | null, uses?: number): number
+  set(key: number, tile: InterleavedTile | null, uses?: number): void
   /** Whether `get` would find it; it does not count as asked for. */
   has(key: number): boolean
   /** The tiles that somebody has asked for lately. Others may come and go meanwhile. */
   used(): Iterable<TileUses>
   /** Forgets so many uses of a tile, which have been counted. */
   counted(tile: TileUses): void
+  /** Gives up a tile that nobody asks for any more. */
+  forget(key: number): void
+  /** The tiles that there are, known not to be there or otherwise. Others may come and go meanwhile. */
+  keys(): Iterable<number>
   state(): TileCacheState
 }
 
@@ -88,45 +93,21 @@ export interface TileUses {
  */
 export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES): TileCache {
   const entries = new Map<number, Entry>()
-  const segments: Segment[] = []
   const most = Math.floor(limit / segmentBytes)
-  let current = -1
+  const segments = createSegments(most, segmentBytes, (entry) => {
+    if (remove(entry)) evicted++
+  })
+  let taken = 0
   let hits = 0
   let misses = 0
   let evicted = 0
 
-  function segmentWith(room: number): Segment {
-    for (;;) {
-      const segment = segments[current]
-      if (segment && takenOf(segment) + room <= segmentBytes) return segment
-      if (segments.length < most) {
-        current = segments.push(newSegment(segmentBytes)) - 1
-      } else {
-        current = (current + 1) % segments.length
-        clear(segments[current] as Segment)
-      }
-    }
-  }
-
-  /** Moves what has been used to the front, and gives up the rest. Done twice in a row, it gives up all. */
-  function clear(segment: Segment): void {
-    const before = segment.entries
-    segment.entries = []
-    segment.end = 0
-    for (const entry of before) {
-      if (!entry.used) {
-        entries.delete(entry.key)
-        evicted++
-        continue
-      }
-      const { room, start, pixels } = entry
-      const from = start * pixels.BYTES_PER_ELEMENT
-      segment.bytes.copyWithin(segment.end, from, from + room)
-      entry.start = segment.end / pixels.BYTES_PER_ELEMENT
-      entry.used = false
-      segment.end += room
-      segment.entries.push(entry)
-    }
+  /** Leaves it in its segment until that is cleared; whether it was still there. */
+  function remove(entry: Entry): boolean {
+    if (entries.get(entry.key) !== entry) return false
+    entries.delete(entry.key)
+    taken -= ENTRY_BYTES + entry.room
+    return true
   }
 
   return {
@@ -144,10 +125,10 @@ export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES): Ti
     set(key, tile, uses = 0) {
       const { length, pixels } = tile ?? NO_TILE
       const room = Math.ceil((length * pixels.BYTES_PER_ELEMENT) / ALIGNMENT) * ALIGNMENT
-      if (most === 0 || ENTRY_BYTES + room > segmentBytes || entries.has(key)) return 0
-      const entry = addTo(segmentWith(ENTRY_BYTES + room), tile, { key, room, uses })
+      if (most === 0 || ENTRY_BYTES + room > segmentBytes || entries.has(key)) return
+      const entry = addTo(segments.having(ENTRY_BYTES + room), tile, { key, room, uses })
       entries.set(key, entry)
-      return ENTRY_BYTES + room
+      taken += ENTRY_BYTES + room
     },
     has: (key) => entries.has(key),
     used: () => usedAmong(entries),
@@ -155,14 +136,69 @@ export function createTileCache(limit: number, segmentBytes = SEGMENT_BYTES): Ti
       const entry = entries.get(key)
       if (entry) entry.uses = Math.max(0, entry.uses - uses)
     },
+    forget(key) {
+      const entry = entries.get(key)
+      if (!entry) return
+      remove(entry)
+      entry.used = false
+    },
+    keys: () => entries.keys(),
     state: () => ({
       tiles: entries.size,
-      bytes: segments.length * segmentBytes,
+      bytes: segments.count() * segmentBytes,
       limitBytes: most * segmentBytes,
+      freeBytes: most * segmentBytes - taken,
       hits,
       misses,
       evicted,
     }),
+  }
+}
+
+/**
+ * Makes segments as they are needed, up to so many.
+ *
+ * @param givenUp is told of each entry that makes room
+ */
+function createSegments(most: number, segmentBytes: number, givenUp: (entry: Entry) => void) {
+  const segments: Segment[] = []
+  let current = -1
+
+  /** Moves what has been used to the front, and gives up the rest. Done twice in a row, it gives up all. */
+  function clear(segment: Segment): void {
+    const before = segment.entries
+    segment.entries = []
+    segment.end = 0
+    for (const entry of before) {
+      if (!entry.used) {
+        givenUp(entry)
+        continue
+      }
+      const { room, start, pixels } = entry
+      const from = start * pixels.BYTES_PER_ELEMENT
+      if (from !== segment.end) segment.bytes.copyWithin(segment.end, from, from + room)
+      entry.start = segment.end / pixels.BYTES_PER_ELEMENT
+      entry.used = false
+      segment.end += room
+      segment.entries.push(entry)
+    }
+  }
+
+  return {
+    count: () => segments.length,
+    /** The segment where so many bytes have room. */
+    having(room: number): Segment {
+      for (;;) {
+        const segment = segments[current]
+        if (segment && takenOf(segment) + room <= segmentBytes) return segment
+        if (segments.length < most) {
+          current = segments.push(newSegment(segmentBytes)) - 1
+        } else {
+          current = (current + 1) % segments.length
+          clear(segments[current] as Segment)
+        }
+      }
+    },
   }
 }
 

@@ -1,11 +1,9 @@
-import type { Kysely } from 'kysely'
 import { isDatabaseUnavailable } from '#src/database/failures.ts'
-import type { Tables } from '#src/database/tables.ts'
 import { type BatcherState, createBatcher } from '#src/lib/batcher.ts'
 import type { Party } from '#src/lib/fair-line.ts'
 import { createInterleaver, type InterleavedTile } from '#src/raster/interleave.ts'
+import type { TileStore } from '#src/tiles/store.ts'
 import type { NumberedCoverage } from './published-release.ts'
-import { findTiles } from './queries.ts'
 import { ReplacedMeanwhile } from './replaced.ts'
 import type { TileCache } from './tile-cache.ts'
 import { type NumberedTile, type PixelPlace, tileOf } from './tile-places.ts'
@@ -19,12 +17,8 @@ export interface TileLoader {
    * @throws {ReplacedMeanwhile} where the coverage has been deleted
    */
   read(coverage: NumberedCoverage, place: PixelPlace, party?: Party): Promise<StoredPixels>
-  /**
-   * Reads tiles before somebody asks for them. Those of a coverage that has been deleted are left out.
-   *
-   * @returns the bytes that they take
-   */
-  readAhead(tiles: TileOfCoverage[]): Promise<number>
+  /** Reads tiles before somebody asks for them. Those of a coverage that has been deleted are left out. */
+  readAhead(tiles: TileOfCoverage[]): Promise<void>
   /** What is asked of the database. */
   state(): BatcherState
 }
@@ -51,14 +45,14 @@ export const NOTHING: StoredPixels = []
 /** Has a turn of its own beside those who wait. */
 const NOBODY_YET: Party = { network: 'nobody', caller: '' }
 
-/** Makes what loads the tiles of a database into a cache. */
-export function createTileLoader(db: Kysely<Tables>, cache: TileCache, concurrency: number): TileLoader {
+/** Makes what loads tiles of a store into a cache. */
+export function createTileLoader(store: TileStore, cache: TileCache, concurrency: number): TileLoader {
   const interleave = createInterleaver()
   const loading = new Map<number, Waiting[]>()
   const askTile = createBatcher({
     concurrency,
     failsAll: isDatabaseUnavailable,
-    run: (tiles: NumberedTile[]) => findTiles(db, tiles),
+    run: (tiles: NumberedTile[]) => store.find(tiles),
     batch: TILES_PER_QUERY,
     keyOf: ({ key }) => key,
   })
@@ -84,18 +78,16 @@ export function createTileLoader(db: Kysely<Tables>, cache: TileCache, concurren
     })
   }
 
-  /** Answers those who wait for a tile; where that is by an error, no bytes are kept. */
-  async function load(key: number, asked: Promise<Buffer | null>): Promise<number> {
+  /** Answers those who wait for a tile. */
+  async function load(key: number, asked: Promise<Buffer | null>): Promise<void> {
     try {
       const bytes = existing(await asked)
       const tile = bytes.length === 0 ? null : interleave(bytes)
       const waiting = takeWaiting(key)
-      const kept = cache.set(key, tile, waiting.length)
+      cache.set(key, tile, waiting.length)
       for (const { place, resolve } of waiting) resolve(pixelIn(tile, place))
-      return kept
     } catch (error) {
       for (const { reject } of takeWaiting(key)) reject(error)
-      return 0
     }
   }
 
@@ -112,11 +104,10 @@ export function createTileLoader(db: Kysely<Tables>, cache: TileCache, concurren
       const loaded = missing.map(async ({ coverage, key }) => {
         const asked = askTile(tileOf(coverage, key), NOBODY_YET)
         loading.set(key, [])
-        const kept = load(key, asked)
+        await load(key, asked)
         await asked
-        return kept
       })
-      return (await Promise.all(loaded)).reduce((sum, bytes) => sum + bytes, 0)
+      await Promise.all(loaded)
     },
     state: askTile.state,
   }

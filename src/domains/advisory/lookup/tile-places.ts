@@ -1,5 +1,6 @@
+import type { TileAddress } from '#src/tiles/store.ts'
 import type { NumberedCoverage } from './published-release.ts'
-import type { Position, TileAddress } from './queries.ts'
+import type { Position } from './queries.ts'
 
 /** A pixel of a tile, and the number of the tile. */
 export interface PixelPlace {
@@ -18,9 +19,12 @@ export function placeIn(coverage: NumberedCoverage, { longitude, latitude }: Pos
   const x = (longitude - coverage.originX) / coverage.pixelWidth
   const y = (latitude - coverage.originY) / coverage.pixelHeight
   if (!(x >= 0 && x < coverage.width && y >= 0 && y < coverage.height)) return null
+  return placeOf(coverage, Math.floor(x), Math.floor(y))
+}
+
+/** The same of a pixel that is known by its column and row on the grid. */
+export function placeOf(coverage: NumberedCoverage, column: number, row: number): PixelPlace {
   const { tileSize } = coverage
-  const column = Math.floor(x)
-  const row = Math.floor(y)
   const tileColumn = Math.floor(column / tileSize)
   const tileRow = Math.floor(row / tileSize)
   return {

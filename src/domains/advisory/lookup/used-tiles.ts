@@ -1,4 +1,5 @@
 import type { Pause } from '#src/lib/turns.ts'
+import type { TilesInMemory } from './pixels.ts'
 import type { NumberedCoverage, PublishedRelease } from './published-release.ts'
 import type { TileUses } from './tile-cache.ts'
 import { centreOf } from './tile-places.ts'
@@ -37,6 +38,26 @@ export async function findUsedTiles(
     if (found.length === 2 * most) found = mostUsedOf(found, most)
   }
   return found.length > most ? mostUsedOf(found, most) : found
+}
+
+/**
+ * Gives up the tiles of all releases but those that answer: others are asked for no more.
+ *
+ * @param tiles there may be millions of them; those of a release that is prepared meanwhile stay
+ */
+export async function forgetTiles(
+  tiles: TilesInMemory,
+  releases: readonly PublishedRelease[],
+  pause: Pause,
+): Promise<void> {
+  const rangeOf = rangeFinderOf(releases)
+  // Tiles are numbered as their releases are found: what has a higher number is of a newer one.
+  const end = Math.max(0, ...releases.flatMap(({ coverages }) => coverages.map(endOf)))
+  let seen = 0
+  for (const key of tiles.keys()) {
+    if (++seen % TILES_A_PAUSE === 0) await pause()
+    if (key < end && !rangeOf(key)) tiles.forget(key)
+  }
 }
 
 function mostUsedOf<Tile extends TileUses>(tiles: Tile[], most: number): Tile[] {

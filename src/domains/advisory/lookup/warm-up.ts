@@ -7,7 +7,7 @@ import type { Snapshot } from './snapshot.ts'
 import type { TileOfCoverage } from './tile-loader.ts'
 import { placeIn } from './tile-places.ts'
 import { addTileUses, findMostUsed, forgetLeastUsed, type TileUse } from './tile-use-queries.ts'
-import { findUsedTiles } from './used-tiles.ts'
+import { findUsedTiles, forgetTiles } from './used-tiles.ts'
 
 /** Has tiles in memory before they are asked for. */
 export interface WarmUp {
@@ -18,12 +18,17 @@ export interface WarmUp {
    * @returns what was asked for and has an answer, most of all first
    */
   readMostUsed(snapshot: Snapshot, withinMs: number): Promise<TileUse[]>
-  /** Reads the tiles of releases that are new, where those of others on the same subject are in use. */
+  /**
+   * Reads the tiles of releases that are new, where those of others on the same subject are in use, as far as there is
+   * room beside these. It never fails: whoever asks for the tiles is told of the failure.
+   */
   readNew(releases: readonly PublishedRelease[], before: readonly PublishedRelease[]): Promise<void>
+  /** Gives up the tiles of releases that answer no more, and goes on with those of new ones in their room. It never fails. */
+  replaceOld(published: readonly PublishedRelease[]): Promise<void>
   /**
    * Tells the processes to come which tiles have been asked for since this was last done.
    *
-   * @param last whether the process ends: then what was asked for most is told alone, in one statement
+   * @param last whether the process ends: then what was asked for most comes first, as far as there is time
    */
   keepUses(published: readonly PublishedRelease[], last: boolean): Promise<void>
   /** Has what has been asked for so far told to nobody. */
@@ -36,12 +41,17 @@ const MOST_KEPT = 50_000
 /** Some milliseconds' worth of the database. */
 const USES_A_STATEMENT = 1000
 
-/** Some queries' worth: after them there may be no more room. */
-const TILES_AT_A_TIME = 400
+/** What a process that ends may take for it: beside all else that its end may take. */
+const LAST_MS = 2000
 
-/** The parts of the cache that are filled. When releases are new, what has answered until then is in it as well. */
-const PART_AT_START = 0.9
-const PART_FOR_NEW = 0.5
+/** Some queries' worth: after them there may be no more room. */
+const TILES_AT_START = 400
+
+/** The part of the cache that is filled: what is asked for meanwhile has room beside that. */
+const FILLED_PART = 0.9
+
+/** Less than a millisecond's worth: requests go on before the next ones. */
+const TILES_BESIDE_REQUESTS = 32
 
 /** Longer than it takes to read all that has room, as a rule: nothing goes on for ever beside requests. */
 const READ_NEW_MS = 10_000
@@ -50,14 +60,30 @@ const READ_NEW_MS = 10_000
 export function createWarmUp({ reader, writer }: Database, pixels: PixelReader, pause: Pause): WarmUp {
   const { limitBytes } = pixels.state().cache
 
-  /** Reads tiles until they take so much room, or the time is over. */
-  async function read(tiles: Iterable<TileOfCoverage>, bytes: number, withinMs: number): Promise<void> {
-    const late = performance.now() + withinMs
-    let taken = 0
-    for (const some of inGroups(tiles, TILES_AT_A_TIME)) {
-      taken += await pixels.readAhead(some)
-      if (taken >= bytes || performance.now() >= late) return
+  /** What is still to be read of new releases. */
+  let unread: Generator<TileOfCoverage[]> = inGroups([], TILES_BESIDE_REQUESTS)
+  let readUntil = 0
+  let reading: Promise<void> | undefined
+
+  const hasRoom = () => pixels.state().cache.freeBytes > (1 - FILLED_PART) * limitBytes
+
+  async function readBesideRequests(): Promise<void> {
+    while (hasRoom() && performance.now() < readUntil) {
+      const { done, value } = unread.next()
+      if (done) return
+      await pixels.readAhead(value)
+      await pause()
     }
+  }
+
+  /** One query at a time, whoever wants it. */
+  function goOnReading(): Promise<void> {
+    reading ??= readBesideRequests()
+      .catch(() => {})
+      .finally(() => {
+        reading = undefined
+      })
+    return reading
   }
 
   return {
@@ -66,31 +92,42 @@ export function createWarmUp({ reader, writer }: Database, pixels: PixelReader, 
       const releaseFor = (use: TileUse) => snapshot.releaseOf({ ...use, forecastPeriod: null })
       const uses = (await findMostUsed(reader, MOST_KEPT)).filter(releaseFor)
       const tiles = tilesOf(uses, (use) => [releaseFor(use) as PublishedRelease])
-      await read(tiles, PART_AT_START * limitBytes, withinMs)
+      const late = performance.now() + withinMs
+      for (const some of inGroups(tiles, TILES_AT_START)) {
+        await pixels.readAhead(some)
+        if (!hasRoom() || performance.now() >= late) break
+      }
       return uses
     },
     async readNew(releases, before) {
       const subjects = new Set(releases.map(subjectOf))
       const related = before.filter((release) => subjects.has(subjectOf(release)))
-      const used = await findUsedTiles(pixels.uses.used(), related, MOST_KEPT, pause)
+      const used = await findUsedTiles(pixels.tiles.used(), related, MOST_KEPT, pause)
       const tiles = tilesOf(used, (use) =>
         releases.filter((release) => subjectOf(release) === subjectOf(use)),
       )
-      await read(tiles, PART_FOR_NEW * limitBytes, READ_NEW_MS)
+      unread = inGroups(tiles, TILES_BESIDE_REQUESTS)
+      readUntil = performance.now() + READ_NEW_MS
+      await goOnReading()
+    },
+    async replaceOld(published) {
+      await forgetTiles(pixels.tiles, published, pause)
+      await goOnReading()
     },
     async keepUses(published, last) {
-      const most = last ? USES_A_STATEMENT : MOST_KEPT
-      const found = await findUsedTiles(pixels.uses.used(), published, most, pause)
+      const late = performance.now() + (last ? LAST_MS : Number.POSITIVE_INFINITY)
+      const found = await findUsedTiles(pixels.tiles.used(), published, MOST_KEPT, pause)
       const used = found.filter(({ uses }) => uses > 0)
-      for (let next = 0; next < used.length; next += USES_A_STATEMENT) {
-        const some = used.slice(next, next + USES_A_STATEMENT)
+      if (last) used.sort((one, other) => other.uses - one.uses)
+      for (const some of inGroups(used, USES_A_STATEMENT)) {
         await addTileUses(writer, some)
-        some.forEach(pixels.uses.counted)
+        some.forEach(pixels.tiles.counted)
+        if (performance.now() >= late) return
       }
       if (used.length > 0 && !last) await forgetLeastUsed(writer, MOST_KEPT)
     },
     forgetUses() {
-      for (const tile of pixels.uses.used()) pixels.uses.counted(tile)
+      for (const tile of pixels.tiles.used()) pixels.tiles.counted(tile)
     },
   }
 }

@@ -42,7 +42,7 @@ export async function recordForCaller(
       answer,
     }
     const historyId = await inTime(request, reply, () => record(advisory, partyOf(request)), SHARE_OF_EXTRAS)
-    if (historyId !== null) return new KeptAnswer(given, textOf(answer), historyId)
+    if (historyId !== null) return new KeptAnswer(given, openTextOf(answer), historyId)
     sayHistoryFull(reply)
   } catch (error) {
     request.server.logFailure(error, 'an advisory could not be kept', request.log)
@@ -50,8 +50,9 @@ export async function recordForCaller(
   return given
 }
 
-function textOf(answer: TemplatedAnswer | string): string {
-  return typeof answer === 'string' ? answer : answer.text
+/** A body as JSON, but for the bracket at its end. */
+function openTextOf(answer: TemplatedAnswer | string): string {
+  return typeof answer === 'string' ? answer.slice(0, -1) : answer.open
 }
 
 /**
@@ -60,12 +61,12 @@ function textOf(answer: TemplatedAnswer | string): string {
  */
 class KeptAnswer implements PointAnswer {
   readonly #given: PointAnswer
-  readonly #text: string
+  readonly #open: string
   readonly #historyId: string
 
-  constructor(given: PointAnswer, text: string, historyId: string) {
+  constructor(given: PointAnswer, open: string, historyId: string) {
     this.#given = given
-    this.#text = text
+    this.#open = open
     this.#historyId = historyId
   }
 
@@ -86,6 +87,6 @@ class KeptAnswer implements PointAnswer {
   }
 
   text() {
-    return `${this.#text.slice(0, -1)},"history_id":"${this.#historyId}"}`
+    return `${this.#open},"history_id":"${this.#historyId}"}`
   }
 }

@@ -1,5 +1,5 @@
 import { Distribution, type DistributionRoom, type DistributionWanted } from '#src/raster/distribution.ts'
-import { decodeSummary, type Summary } from '#src/raster/summary.ts'
+import type { Summary } from '#src/raster/summary.ts'
 import type { BandPixels, WeighedPixels } from '#src/raster/weighed-pixels.ts'
 import type { StoredSummary, ZonalBand, ZonalCoverage } from './zonal-queries.ts'
 
@@ -62,7 +62,7 @@ export class BandDistributions {
   /** Adds what is stored of a block. */
   addBlock(block: StoredSummary): void {
     this.#bands.forEach((band, index) => {
-      const summary = decodeSummary(block.bands, band.band)
+      const summary = block.summary(band.band)
       const { weight, mean, squares } = summary
       if (weight === 0) return
       this.all[index]?.addRange({

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type Ask, askUntil } from '#src/database/cancellable.ts'
+import { type Ask, type Reads, readUntil } from '#src/database/cancellable.ts'
 import type { Database } from '#src/database/client.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -11,11 +11,14 @@ import { databaseUnavailable } from '#src/http/refusals.ts'
 import { createFairQueue, type Party } from '#src/lib/fair-queue.ts'
 import { createWait, type Wait } from '#src/lib/patience.ts'
 import type { Pause } from '#src/lib/turns.ts'
+import { type ReadTiles, readingTiles } from './reading-tiles.ts'
 
 /** What a computation works with. */
 export interface Computation {
   /** Reads from the database until the computation is to end; what is read waits for its turn to be used. */
   ask: Ask
+  /** Reads tiles of a coverage as `ask` reads; those without any value are not there. */
+  readTiles: ReadTiles
   /** Waits for what else is asked of the database. The computation is to end where that takes too long, as in `ask`. */
   wait: Wait
   /** Lets others go on; rejects with the reason once the computation is to end. */
@@ -104,19 +107,23 @@ export function createComputing(app: App): AdviseInTime {
 
 /** What a computation for a request works with, which goes on until its deadline. */
 export function computationUntil(
-  { config, database, turns }: App,
+  { config, database, tiles, turns }: App,
   party: Party,
   { signal, abort }: Deadline,
 ): Computation {
-  const read = askUntil(database, signal)
+  const read = readUntil(database, signal)
   const wait = createWait(config.STATEMENT_TIMEOUT_MS, () => abort(databaseUnavailable()))
   const pause = () => turns.next(party, signal)
-  const ask: Ask = async (query) => {
-    const rows = await wait(() => read(query))
+  async function inTime<Rows>(reading: () => Promise<Rows>): Promise<Rows> {
+    const rows = await wait(reading)
     await pause()
     return rows
   }
-  return { ask, wait, pause }
+  const reads: Reads = {
+    ask: (query) => inTime(() => read.ask(query)),
+    copy: (query) => inTime(() => read.copy(query)),
+  }
+  return { ask: reads.ask, readTiles: readingTiles(tiles, reads), wait, pause }
 }
 
 /**

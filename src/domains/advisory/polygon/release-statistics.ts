@@ -6,7 +6,7 @@ import type { Rings } from '#src/raster/rings.ts'
 import { ReplacedMeanwhile } from '../lookup/replaced.ts'
 import type { Computation } from './computing.ts'
 import { createCoverageFinder } from './coverages.ts'
-import { isRelease } from './zonal-queries.ts'
+import { findStore, type ZonalCoverage } from './zonal-queries.ts'
 import { type ZonalStatistics, zonalStatistics } from './zonal-statistics.ts'
 
 /**
@@ -27,15 +27,29 @@ export function createReleaseStatistics(db: Kysely<Tables>): ReleaseStatistics {
   return async (computation, releaseId, polygons, wanted) => {
     const forget = () => coverages.forget(releaseId)
     const grids = await computation.wait(() => coverages.find(releaseId))
-    // Tiles that a replica has not got yet look like tiles without a value, and so do those of a deleted release.
-    await refuseUnlessThere(computation.ask, releaseId)
+    // Tiles that a replica has not got yet look like tiles without a value, and so do those of a deleted release and
+    // those that were moved to another store.
+    await refuseUnlessIn(grids, computation.ask, releaseId, forget)
     const statistics = await zonalStatistics(computation, grids, polygons, wanted, forget)
-    await refuseUnlessThere(computation.ask, releaseId)
+    await refuseUnlessIn(grids, computation.ask, releaseId, forget)
     return statistics
   }
 }
 
 /** @throws {ReplacedMeanwhile} where the release has been deleted */
 export async function refuseUnlessThere(ask: Ask, releaseId: number): Promise<void> {
-  if (!(await isRelease(ask, releaseId))) throw new ReplacedMeanwhile()
+  if (!(await findStore(ask, releaseId))) throw new ReplacedMeanwhile()
+}
+
+/** @throws {ReplacedMeanwhile} where the release has been deleted, or has its tiles elsewhere by now */
+async function refuseUnlessIn(
+  grids: ZonalCoverage[],
+  ask: Ask,
+  releaseId: number,
+  forget: () => void,
+): Promise<void> {
+  const store = await findStore(ask, releaseId)
+  if (grids.every((grid) => grid.store === store)) return
+  forget()
+  throw new ReplacedMeanwhile()
 }

@@ -2,7 +2,7 @@ import type { Pause } from '#src/lib/turns.ts'
 import { BLOCK_FACTOR, largestBlocks } from '#src/raster/blocks.ts'
 import type { Distribution, DistributionWanted, Quantile } from '#src/raster/distribution.ts'
 import { measureOf } from '#src/raster/pixel-area.ts'
-import { decodeSummary, type Summary } from '#src/raster/summary.ts'
+import type { Summary } from '#src/raster/summary.ts'
 import type { HistogramBin } from '#src/raster/value-histogram.ts'
 import { PixelGatherer, type WeighedPixels } from '#src/raster/weighed-pixels.ts'
 import { BandDistributions, endsOf, isKeepable, ROUGH, roomFor } from './band-distributions.ts'
@@ -178,7 +178,7 @@ function opennessOf(
 ): number {
   return bands.reduce((sum, band, index) => {
     const all = summaries[index] as Summary
-    const summary = decodeSummary(block.bands, band.band)
+    const summary = block.summary(band.band)
     const { weight } = summary
     if (weight === 0 || summary.minimum === summary.maximum) return sum
     const { minimum: low, maximum: high } = endsOf(summary, band)

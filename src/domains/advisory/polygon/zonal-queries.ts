@@ -1,13 +1,17 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Ask } from '#src/database/cancellable.ts'
+import type { TileStoreName } from '#src/database/release-tables.ts'
 import type { Tables } from '#src/database/tables.ts'
 import type { BlockRun } from '#src/raster/blocks.ts'
 import type { Extent, TiledGrid } from '#src/raster/grid.ts'
-import { SUMMARY_VERSION } from '#src/raster/summary.ts'
+import type { Summary } from '#src/raster/summary.ts'
+import { RUN_LENGTH, SUMMARY_VERSION, SummaryRun } from '#src/raster/summary-run.ts'
 
 /** A grid of a release with the bands in it, and its extent. */
 export interface ZonalCoverage extends TiledGrid, Extent {
   id: number
+  /** Where its tiles are. */
+  store: TileStoreName
   /** Whether its CRS has degrees. */
   geographic: boolean
   /** Whether its blocks have been summarised, in the form that is read here. */
@@ -29,6 +33,7 @@ export async function listCoverages(db: Kysely<Tables>, releaseId: number): Prom
   const { rows } = await sql<ZonalCoverage>`
     select
       coverage.id,
+      release.tile_store as store,
       coverage.srid,
       (select proj4text like '%+proj=longlat%' from spatial_ref_sys where srid = coverage.srid) as geographic,
       origin_x as "originX",
@@ -51,7 +56,7 @@ export async function listCoverages(db: Kysely<Tables>, releaseId: number): Prom
     join coverage on coverage.release_id = release.id
     join layer on layer.coverage_id = coverage.id
     where release.id = ${releaseId} and release.status = 'ready'
-    group by coverage.id
+    group by coverage.id, release.tile_store
     order by coverage.id`.execute(db)
   return rows
 }
@@ -71,49 +76,29 @@ async function wkbOf(ask: Ask, geometry: RawBuilder<unknown>): Promise<Buffer> {
   return (row as { wkb: Buffer }).wkb
 }
 
-export interface RasterTileRow {
-  row: number
-  column: number
-  wkb: Buffer
-}
-
-/** Tiles of a coverage; those without any value are not there. */
-export async function readTiles(
-  ask: Ask,
-  coverageId: number,
-  tiles: { row: number; column: number }[],
-): Promise<RasterTileRow[]> {
-  return ask<RasterTileRow>(sql`
-    select tile.tile_row as row, tile.tile_column as column, tile.rast::bytea as wkb
-    from unnest(
-      ${tiles.map(({ row }) => row)}::integer[],
-      ${tiles.map(({ column }) => column)}::integer[]
-    ) as wanted (tile_row, tile_column)
-    -- One look-up a tile, whatever the planner believes of the table.
-    cross join lateral (
-      select tile_row, tile_column, rast from raster_tile
-      where coverage_id = ${coverageId}
-        and raster_tile.tile_row = wanted.tile_row
-        and raster_tile.tile_column = wanted.tile_column
-      offset 0
-    ) as tile`)
-}
-
 /** A coverage has no summaries of the form that is read here any more. */
 export class SummariesGone extends Error {
   override name = 'SummariesGone'
 }
 
-/** The summary of a block as it is stored. */
+/** The summary of a block that is stored. */
 export interface StoredSummary {
   level: number
   row: number
+  column: number
+  /** Of one of its bands, from 1. */
+  summary(band: number): Summary
+}
+
+/** A row of runs that are asked for: what is stored of it, and which of it is meant. */
+interface FoundRun extends BlockRun {
+  /** Of the stored run. */
   column: number
   bands: Buffer
 }
 
 /**
- * The stored summaries of runs of blocks, as `summary.ts` reads them.
+ * The stored summaries of runs of blocks.
  *
  * @throws {SummariesGone} where they are being made anew, or have been in another form: another version of
  *   the service may do so at any time
@@ -123,10 +108,12 @@ export async function readSummaries(
   coverageId: number,
   runs: BlockRun[],
 ): Promise<StoredSummary[]> {
-  const rows = await ask<StoredSummary | { bands: null }>(sql`
+  const rows = await ask<FoundRun | { bands: null }>(sql`
     -- In the same statement, so that what is read is what is complete. Runs of blocks that all are without
     -- a value give a row with nothing: no rows at all mean that there is no such coverage.
-    select run.level, run.block_row as row, summary.block_column as column, summary.bands
+    select
+      run.level, run.block_row as row, run.first_column as start, run.end_column as end,
+      summary.block_column as column, summary.bands
     from coverage
     cross join unnest(
       ${runs.map(({ level }) => level)}::integer[],
@@ -139,17 +126,29 @@ export async function readSummaries(
       where coverage_id = ${coverageId}
         and tile_summary.level = run.level
         and tile_summary.block_row = run.block_row
-        and block_column >= run.first_column
-        and block_column < run.end_column
+        and block_column between run.first_column / ${RUN_LENGTH} and (run.end_column - 1) / ${RUN_LENGTH}
       offset 0
     ) as summary on true
     where coverage.id = ${coverageId} and summarised and summary_version = ${SUMMARY_VERSION}`)
   if (rows.length === 0) throw new SummariesGone()
-  return rows.filter((row): row is StoredSummary => row.bands !== null)
+  return rows.filter((row): row is FoundRun => row.bands !== null).flatMap(blocksOf)
 }
 
-/** Whether a release is still there: what is deleted goes as a whole. */
-export async function isRelease(ask: Ask, releaseId: number): Promise<boolean> {
-  const rows = await ask(sql`select id from release where id = ${releaseId} and status = 'ready'`)
-  return rows.length > 0
+function blocksOf({ level, row, start, end, column: runColumn, bands }: FoundRun): StoredSummary[] {
+  const run = new SummaryRun(bands)
+  const first = runColumn * RUN_LENGTH
+  const blocks: StoredSummary[] = []
+  for (let column = Math.max(start, first); column < Math.min(end, first + RUN_LENGTH); column++) {
+    const place = column - first
+    if (run.has(place)) blocks.push({ level, row, column, summary: (band) => run.summary(place, band) })
+  }
+  return blocks
+}
+
+/** Where the tiles of a release are; undefined where it is no more: what is deleted goes as a whole. */
+export async function findStore(ask: Ask, releaseId: number): Promise<TileStoreName | undefined> {
+  const [release] = await ask<{ store: TileStoreName }>(
+    sql`select tile_store as store from release where id = ${releaseId} and status = 'ready'`,
+  )
+  return release?.store
 }

@@ -2,7 +2,7 @@ import { type BlockRun, largestBlocks } from '#src/raster/blocks.ts'
 import type { DistributionWanted } from '#src/raster/distribution.ts'
 import type { DecodedTile, TileBand } from '#src/raster/raster-wkb.ts'
 import { ellipsoidArea, type Rings } from '#src/raster/rings.ts'
-import { addSummary, decodeSummary, emptySummary, type Summary, summaryOf } from '#src/raster/summary.ts'
+import { addSummary, emptySummary, type Summary, summaryOf } from '#src/raster/summary.ts'
 import { endsOf } from './band-distributions.ts'
 import type { Computation } from './computing.ts'
 import { KeptPixels } from './kept-pixels.ts'
@@ -154,7 +154,7 @@ async function addUp(
   async function addBlocks(runs: BlockRun[]): Promise<void> {
     for (const stored of await readSummaries(ask, id, runs)) {
       bands.forEach(({ band }, index) => {
-        addSummary(summaries[index] as Summary, decodeSummary(stored.bands, band))
+        addSummary(summaries[index] as Summary, stored.summary(band))
       })
       await pause()
     }

@@ -3,7 +3,7 @@ import { type Measure, measureOf } from '#src/raster/pixel-area.ts'
 import { type DecodedTile, TileDecoder } from '#src/raster/raster-wkb.ts'
 import type { Computation } from './computing.ts'
 import type { ZonalPolygon } from './place-on-coverage.ts'
-import { readTiles, type ZonalCoverage } from './zonal-queries.ts'
+import type { ZonalCoverage } from './zonal-queries.ts'
 
 /** Tiles that are read with one statement: half a megabyte where a tile has one Float32 band. */
 const TILES_A_CHUNK = 512
@@ -51,8 +51,8 @@ export class TileReader {
     const wanted = this.#wanted
     this.#wanted = new Map()
     if (wanted.size === 0) return
-    const { ask, pause } = this.#computation
-    for (const { row, column, wkb } of await readTiles(ask, this.#coverage.id, [...wanted.values()])) {
+    const { readTiles, pause } = this.#computation
+    for (const { row, column, wkb } of await readTiles(this.#coverage, [...wanted.values()])) {
       const { areas } = wanted.get(row * this.#columns + column) as WeighedTile
       this.#visit(this.#decoder.decode(wkb), areas)
       await pause()

@@ -19,6 +19,8 @@ const ENCODINGS: Record<number, string> = { 1: 'utf-8', 2: 'utf-16le', 3: 'utf-1
 export interface SqliteFile {
   /** How many pages it has. */
   pageCount: number
+  /** How many pages have been read so far; hardly any is read twice. */
+  pagesRead(): number
   /** Bytes of a page that are used. */
   usableBytes: number
   /** How texts are read; throws where bytes are no text. */
@@ -48,13 +50,16 @@ export async function openSqliteFile(handle: FileHandle): Promise<SqliteFile> {
   const decoder = new TextDecoder(encoding, { fatal: true, ignoreBOM: true })
   const pageCount = Math.floor((await handle.stat()).size / pageBytes)
   if (pageCount > MAX_PAGES) throw new Error(`it has ${pageCount} pages; at most ${MAX_PAGES} are read`)
+  let pagesRead = 0
   return {
     pageCount,
+    pagesRead: () => Math.min(pagesRead, pageCount),
     usableBytes,
     decode: (bytes) => decoder.decode(bytes),
     async page(number) {
       if (number < 1 || number > pageCount)
         throw new Error(`it is cut off or damaged: it has no page ${number}`)
+      pagesRead++
       const page = Buffer.alloc(pageBytes)
       const { bytesRead } = await handle.read(page, 0, pageBytes, (number - 1) * pageBytes)
       if (bytesRead < pageBytes) throw new Error(`it is cut off in page ${number}`)

@@ -5,6 +5,7 @@ import { createLocationValidator, type LocationValidator } from '#src/domains/ad
 import { createLookup, type Lookup } from '#src/domains/advisory/lookup/lookup.ts'
 import { EVERYBODY } from '#src/lib/fair-line.ts'
 import { PRODUCTS } from '#src/products/index.ts'
+import { createTileStores } from '#src/tiles/stores.ts'
 import { createProxiedApp, type ProxiedApp } from '#test/setup/proxied-app.ts'
 
 const GULF_OF_GUINEA = { lat: 2, lng: -0.5 }
@@ -18,7 +19,9 @@ describe('without the database', () => {
     service = await createProxiedApp()
     // Known for longer than the test takes.
     const config = loadConfig({ DATABASE_URL: service.databaseUrl, RELEASE_MAX_AGE_MS: '60000' })
-    lookup = createLookup(service.database, config, PRODUCTS, async () => {})
+    const { database } = service
+    const tiles = createTileStores(database)
+    lookup = createLookup({ database, tiles, config, products: PRODUCTS }, async () => {})
     validator = createLocationValidator(service.database.reader, lookup, PRODUCTS.list)
   })
   afterAll(() => service.close())

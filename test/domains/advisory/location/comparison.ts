@@ -7,6 +7,7 @@ import { createLocationValidator } from '#src/domains/advisory/location/validato
 import { createLookup } from '#src/domains/advisory/lookup/lookup.ts'
 import { EVERYBODY } from '#src/lib/fair-line.ts'
 import type { Products } from '#src/products/define.ts'
+import { createTileStores } from '#src/tiles/stores.ts'
 import { type AskedPlace, locatedBySql } from './by-sql.ts'
 import { arbitraryPlaces } from './places.ts'
 
@@ -35,9 +36,12 @@ export async function comparePlaces(
   const { reader } = database
   // What is published stays as it is, however long this takes.
   const lookup = createLookup(
-    database,
-    { ...config, RELEASE_MAX_AGE_MS: Number.MAX_SAFE_INTEGER },
-    products,
+    {
+      database,
+      tiles: createTileStores(database),
+      config: { ...config, RELEASE_MAX_AGE_MS: Number.MAX_SAFE_INTEGER },
+      products,
+    },
     async () => {},
   )
   const validator = createLocationValidator(reader, lookup, products.list)

@@ -12,6 +12,7 @@ import { extentOf, insertCoverage } from '#src/ingest/queries.ts'
 import { PRODUCTS } from '#src/products/index.ts'
 import type { Series } from '#src/products/series.ts'
 import type { Grid } from '#src/raster/grid.ts'
+import { createTileStores } from '#src/tiles/stores.ts'
 import { type Band, PIXEL_KINDS, type PixelKind, rasterWkb } from '#test/raster/raster-wkb.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { runsOf } from '#test/setup/property-runs.ts'
@@ -221,15 +222,21 @@ function nullForNaN(value: number): number | null {
 }
 
 test('memory, coalesced queries and ST_Value give the same doubles, whatever the pixels, grid and place', async () => {
-  const { reader } = service.database
+  const tiles = createTileStores(service.database)
   const settings = { ...service.testDatabase.environment, RELEASE_MAX_AGE_MS: '0' }
   const ways = [16, 0].map((megabytes) => ({
     inMemory: megabytes > 0,
-    pixels: createPixelReader(reader, { cacheBytes: megabytes * 1024 ** 2, concurrency: 1 }),
+    pixels: createPixelReader(service.database, tiles, {
+      cacheBytes: megabytes * 1024 ** 2,
+      concurrency: 1,
+    }),
     lookup: createLookup(
-      service.database,
-      loadConfig({ ...settings, TILE_CACHE_MB: String(megabytes) }),
-      PRODUCTS,
+      {
+        database: service.database,
+        tiles,
+        config: loadConfig({ ...settings, TILE_CACHE_MB: String(megabytes) }),
+        products: PRODUCTS,
+      },
       async () => {},
     ),
   })) satisfies { inMemory: boolean; pixels: PixelReader; lookup: Lookup }[]

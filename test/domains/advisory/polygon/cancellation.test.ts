@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
-import { askUntil } from '#src/database/cancellable.ts'
+import { readUntil } from '#src/database/cancellable.ts'
 import type { App } from '#src/http/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => service.close())
 
 test('what has been aborted is not asked any more', async () => {
-  const ask = askUntil(service.database, AbortSignal.abort(new Error('gone')))
+  const { ask } = readUntil(service.database, AbortSignal.abort(new Error('gone')))
   await expect(ask(sql`select 1`)).rejects.toThrow('gone')
 })
 
@@ -52,7 +52,7 @@ test.skipIf(EMBEDDED)(
   'a statement is cancelled on the server, and its connection is not used again',
   async () => {
     const controller = new AbortController()
-    const ask = askUntil(service.database, controller.signal)
+    const { ask } = readUntil(service.database, controller.signal)
     const asked = ask(sql`select pg_sleep(60), 'to be cancelled'`)
     const failed = expect(asked).rejects.toThrow('enough')
     await vi.waitUntil(async () => (await running('to be cancelled')) === 1, PATIENCE)
@@ -61,7 +61,7 @@ test.skipIf(EMBEDDED)(
     await vi.waitUntil(async () => (await running('to be cancelled')) === 0, PATIENCE)
     const answers = await Promise.all(
       Array.from({ length: 20 }, () =>
-        askUntil(service.database, new AbortController().signal)(sql`select 1 as x`),
+        readUntil(service.database, new AbortController().signal).ask(sql`select 1 as x`),
       ),
     )
     expect(answers).toEqual(Array.from({ length: 20 }, () => [{ x: 1 }]))

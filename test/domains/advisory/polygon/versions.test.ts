@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { summariseCoverages } from '#src/ingest/summarise.ts'
+import { SUMMARY_VERSION } from '#src/raster/summary-run.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { askWithin } from './ask.ts'
 
@@ -97,7 +98,7 @@ async function expectSameAnswer(before: object): Promise<void> {
 
 test('summaries of an older form are not read, and made anew at the next start', async () => {
   const before = await ask(POLYGON)
-  await summariesOfVersion(OLDER)
+  await summariesOfVersion(SUMMARY_VERSION - 1)
   await expectSameAnswer(before)
   expect(await summariseCoverages(service.database)).toBeGreaterThan(5)
   expect(await ask(POLYGON)).toEqual(before)
@@ -106,12 +107,12 @@ test('summaries of an older form are not read, and made anew at the next start',
     .select('summary_version')
     .distinct()
     .execute()
-  expect(versions).toEqual([{ summary_version: NOW }])
+  expect(versions).toEqual([{ summary_version: SUMMARY_VERSION }])
 })
 
 test('summaries of a newer form are not read, and left to the newer version that made them', async () => {
   const before = await ask(POLYGON)
-  await summariesOfVersion(NEWER)
+  await summariesOfVersion(SUMMARY_VERSION + 1)
   await expectSameAnswer(before)
   expect(await summariseCoverages(service.database)).toBe(0)
 })

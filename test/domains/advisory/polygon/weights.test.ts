@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { askUntil } from '#src/database/cancellable.ts'
+import { readUntil } from '#src/database/cancellable.ts'
+import { readingTiles } from '#src/domains/advisory/polygon/reading-tiles.ts'
 import { listCoverages, type ZonalCoverage } from '#src/domains/advisory/polygon/zonal-queries.ts'
 import { type ZonalStatistics, zonalStatistics } from '#src/domains/advisory/polygon/zonal-statistics.ts'
 import { loadRelease } from '#src/ingest/load.ts'
@@ -166,7 +167,9 @@ function zonal(polygons: Polygons, of: ZonalCoverage[]): Promise<ZonalStatistics
   const { signal } = new AbortController()
   const rings = polygons.map((polygon) => polygon.map((ring) => Float64Array.from(ring.flat())))
   const wait: Wait = (something) => something()
-  const computation = { ask: askUntil(service.database, signal), wait, pause: async () => {} }
+  const reads = readUntil(service.database, signal)
+  const readTiles = readingTiles(service.app.tiles, reads)
+  const computation = { ask: reads.ask, readTiles, wait, pause: async () => {} }
   return zonalStatistics(computation, of, rings, { quantiles: QUANTILES, bins: 0 }, () => {})
 }
 

@@ -6,8 +6,9 @@ import type { Rings } from '#src/raster/rings.ts'
 import { ReplacedMeanwhile } from '../../lookup/replaced.ts'
 import type { Computation } from '../computing.ts'
 import { readArea } from '../queries.ts'
-import { isRelease, listCoverages, type ZonalCoverage } from '../zonal-queries.ts'
+import { findStore, listCoverages, type ZonalCoverage } from '../zonal-queries.ts'
 import { type LayerStatistics, zonalStatistics } from '../zonal-statistics.ts'
+import { mostAreas, TooManyAreas } from './comparable.ts'
 import { type Comparing, changesIn } from './pair-changes.ts'
 import { type CoveragePair, type LayerPair, pairCoverages, pairLayers } from './pairs.ts'
 import { type ComparedArea, listComparedAreas, listComparedLayers } from './queries.ts'
@@ -23,10 +24,12 @@ export interface LayerChange {
 
 /** What two releases come to, one beside the other. */
 export interface Comparison extends Comparing {
-  /** Of the areas; null where none are loaded, and all that the later release covers is one. */
+  /** Of the areas; null where none are loaded, and all that the releases cover is one. */
   level: number | null
   layers: LayerPair[]
   areas: { area: ComparedArea; layers: LayerChange[] }[]
+  /** The rectangle that all of the later release lies in. */
+  extent: Rings
 }
 
 /** Two releases by their ids, and the country of both. */
@@ -42,6 +45,7 @@ export interface ComparedReleases {
  * @param level null where no areas are loaded
  * @param progress is told which part of the areas is done
  * @throws {ReplacedMeanwhile} where one of the releases, or an area, has been deleted
+ * @throws {TooManyAreas} where the level has more than are compared
  */
 export async function compareReleases(
   computation: Computation,
@@ -60,17 +64,26 @@ export async function compareReleases(
     await wait(() => listComparedLayers(db, after)),
   )
   const plan = planOf(layers, coverages)
-  const listed = level === null ? [] : await wait(() => listComparedAreas(db, country.code, level))
+  const most = mostAreas(layers.length)
+  const listed = level === null ? [] : await wait(() => listComparedAreas(db, country.code, level, most + 1))
+  if (listed.length > most) throw new TooManyAreas(layers.length)
   const found = level === null ? [{ id: null, ...country }] : listed
   const areas: Comparison['areas'] = []
+  const extent = extentOf([...coverages.before, ...coverages.after])
   for (const area of found) {
-    const polygons = area.id === null ? [extentOf(coverages.after)] : await shapeOf(computation, area.id)
+    const polygons = area.id === null ? [extent] : await shapeOf(computation, area.id)
     areas.push({ area, layers: await compareIn(computation, plan, polygons, comparing) })
     progress(areas.length / found.length)
   }
-  // Of what is deleted, tiles look as if they had no value.
-  for (const release of [before, after]) if (!(await isRelease(ask, release))) throw new ReplacedMeanwhile()
-  return { ...comparing, level, layers, areas }
+  // Of what is deleted or moved, tiles look as if they had no value.
+  for (const [release, grids] of [
+    [before, coverages.before],
+    [after, coverages.after],
+  ] as const) {
+    const store = await findStore(ask, release)
+    if (grids.some((grid) => grid.store !== store) || !store) throw new ReplacedMeanwhile()
+  }
+  return { ...comparing, level, layers, areas, extent }
 }
 
 /** What a layer comes to in all areas together. */

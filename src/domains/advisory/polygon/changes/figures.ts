@@ -89,6 +89,11 @@ export interface ChangeRow {
   found: LayerChange
 }
 
+/** What a layer is called in a sentence, a table or a title. */
+export function layerName({ input, scenario }: Pick<ComparedLayer, 'input' | 'scenario'>): string {
+  return [input, scenario].filter((label) => label !== null).join(', ') || 'values'
+}
+
 /** Each layer in all areas together. */
 export function totalRows(comparison: Comparison): ChangeRow[] {
   return comparison.layers.map((layer, index) => ({ area: null, layer, found: totalOf(comparison, index) }))
@@ -115,6 +120,6 @@ export function worstRows(comparison: Comparison, most: number): ChangeRow[] {
 }
 
 /** By which part of itself the mean changes, up or down; 0 where there was none. */
-export function sizeOf({ found }: ChangeRow): number {
+export function sizeOf({ found }: Pick<ChangeRow, 'found'>): number {
   return Math.abs(relativeChange(found.change) ?? 0)
 }

@@ -3,7 +3,7 @@ import { type Change, ChangeTally } from '#src/raster/change.ts'
 import { type Measure, measureOf } from '#src/raster/pixel-area.ts'
 import type { DecodedTile } from '#src/raster/raster-wkb.ts'
 import { ellipsoidArea, type Rings } from '#src/raster/rings.ts'
-import { decodeSummary, emptySummary, type Summary } from '#src/raster/summary.ts'
+import { emptySummary, type Summary } from '#src/raster/summary.ts'
 import type { Computation } from '../computing.ts'
 import { placeOnCoverage } from '../place-on-coverage.ts'
 import { readSummaries, type StoredSummary, SummariesGone, type ZonalBand } from '../zonal-queries.ts'
@@ -135,7 +135,7 @@ async function addBlocks(
 const NOTHING = emptySummary()
 
 function summaryOf(block: StoredSummary | undefined, { band }: ZonalBand): Summary {
-  return block ? decodeSummary(block.bands, band) : NOTHING
+  return block ? block.summary(band) : NOTHING
 }
 
 function keyOf({ level, row, column }: StoredSummary): string {

@@ -1,6 +1,6 @@
 import { type DecodedTile, decodeTile } from '#src/raster/raster-wkb.ts'
 import type { Computation } from '../computing.ts'
-import { readTiles } from '../zonal-queries.ts'
+import type { ZonalCoverage } from '../zonal-queries.ts'
 import type { WeighedTile } from '../zonal-tiles.ts'
 import type { CoveragePair } from './pairs.ts'
 
@@ -40,8 +40,8 @@ export class PairReader {
     this.#wanted = []
     if (wanted.length === 0) return
     const { before, after } = this.#pair
-    const old = await this.#read(before.id, wanted)
-    const now = await this.#read(after.id, wanted)
+    const old = await this.#read(before, wanted)
+    const now = await this.#read(after, wanted)
     for (const tile of wanted) {
       const key = keyOf(tile)
       const [oldWkb, nowWkb] = [old.get(key), now.get(key)]
@@ -51,8 +51,8 @@ export class PairReader {
     }
   }
 
-  async #read(coverageId: number, tiles: WeighedTile[]): Promise<Map<string, Buffer>> {
-    const rows = await readTiles(this.#computation.ask, coverageId, tiles)
+  async #read(coverage: ZonalCoverage, tiles: WeighedTile[]): Promise<Map<string, Buffer>> {
+    const rows = await this.#computation.readTiles(coverage, tiles)
     return new Map(rows.map((row) => [keyOf(row), row.wkb]))
   }
 }

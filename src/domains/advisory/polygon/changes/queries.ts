@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import type { Ask } from '#src/database/cancellable.ts'
 import type { Tables } from '#src/database/tables.ts'
 
 /** A layer of a release, as it is told from others. */
@@ -27,11 +28,12 @@ export interface ComparedArea {
   name: string
 }
 
-/** The areas of a level of a country, in the order of their codes. */
+/** The areas of a level of a country, in the order of their codes; of more than a number, those that come first. */
 export async function listComparedAreas(
   db: Kysely<Tables>,
   countryCode: string,
   level: number,
+  most: number,
 ): Promise<ComparedArea[]> {
   return db
     .selectFrom('admin_area')
@@ -39,6 +41,7 @@ export async function listComparedAreas(
     .where('country_code', '=', countryCode)
     .where('level', '=', level)
     .orderBy('code')
+    .limit(most)
     .execute()
 }
 
@@ -54,4 +57,14 @@ export async function findLevels(
     from country
     where code = ${countryCode}`.execute(db)
   return rows[0] ?? { name: countryCode, levels: [] }
+}
+
+/** The shapes of areas for maps, as well-known binary, in their order; null where there is no such area now. */
+export async function listSimplifiedShapes(ask: Ask, areaIds: number[]): Promise<(Buffer | null)[]> {
+  const rows = await ask<{ wkb: Buffer | null }>(sql`
+    select st_asbinary(simplified, 'NDR') as wkb
+    from unnest(${areaIds}::bigint[]) with ordinality as asked (id, ordinal)
+    left join admin_area on admin_area.id = asked.id
+    order by ordinal`)
+  return rows.map(({ wkb }) => wkb)
 }

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ChangesCsv, ChangesParams, ChangesQuery, ReleaseChanges } from '#schemas/changes.ts'
-import { ref } from '#schemas/common.ts'
+import { Picture, ref } from '#schemas/common.ts'
 import { queryOf } from '#schemas/point-request.ts'
 import { findRelease, type ReleaseRow } from '#src/domains/releases/queries.ts'
 import { ApiError, errorResponses, noAreas } from '#src/errors.ts'
@@ -13,21 +13,25 @@ import { readQuery } from '#src/http/parameters.ts'
 import { partyOf } from '#src/http/party.ts'
 import { ReplacedMeanwhile } from '../../lookup/replaced.ts'
 import type { Computation } from '../computing.ts'
-import { comparisonCsv, comparisonJson } from './answer.ts'
-import { DEFAULT_THRESHOLD, usualLevel, whyIncomparable } from './comparable.ts'
+import { type ComparedCodes, comparisonCsv, comparisonJson } from './answer.ts'
+import { DEFAULT_THRESHOLD, TooManyAreas, usualLevel, whyIncomparable } from './comparable.ts'
 import { type Comparison, compareReleases } from './compare.ts'
 import { createComparing } from './comparing.ts'
+import { changesMap, layerToDraw } from './map.ts'
 import { findLevels } from './queries.ts'
 
 const JSON_TYPE = 'application/json'
 const CSV = 'text/csv'
-const MEDIA_TYPES = [JSON_TYPE, CSV] as const
-const TYPE_OF = { json: JSON_TYPE, csv: CSV } as const
+const PNG = 'image/png'
+const MEDIA_TYPES = [JSON_TYPE, CSV, PNG] as const
+const TYPE_OF = { json: JSON_TYPE, csv: CSV, png: PNG } as const
 
 const DESCRIPTION = `
 What changes from release \`b\` to release \`a\`, area by area: means, how much of an area has values, and how much of it changes by more than a threshold. For admins.
 
-Means and cover are exact, as in advice for polygons. What is gained, lost and changed is exact on the borders of areas; inside it is told from the summaries of tiles, with bounds, unless \`exact\` has every pixel looked at. A process makes one comparison at a time; what takes longer than a minute is given up with 503 \`QUERY_TIMEOUT\`.`
+Means and cover are exact, as in advice for polygons. What is gained, lost and changed is exact on the borders of areas; inside it is told from the summaries of tiles, with bounds, unless \`exact\` has every pixel looked at. A process makes one comparison at a time; what takes longer than a minute is given up with 503 \`QUERY_TIMEOUT\`.
+
+As PNG it is a map of one layer, in longitude and latitude, at most 1600 x 1600 pixels: areas are filled by the relative change of their mean, in steps of 2, 10 and 25 %, from brown (less) to blue-green (more). What is gained as a whole is striped, what is lost as a whole dark, and what has no values grey. The legend has the number of areas of each class.`
 
 const MISSING = 'There is no release yield-eth-wheat-2026-07-v9 that is complete.'
 
@@ -54,6 +58,7 @@ export function changesRoutes(app: App): void {
             content: {
               [JSON_TYPE]: { schema: ref(ReleaseChanges) },
               [CSV]: { schema: ref(ChangesCsv) },
+              [PNG]: { schema: ref(Picture) },
             },
           },
           ...errorResponses(
@@ -74,13 +79,18 @@ export function changesRoutes(app: App): void {
     async (request: Call, reply: FastifyReply) => {
       const { format } = request.query
       const mediaType = format ? TYPE_OF[format] : negotiate(request, reply, MEDIA_TYPES)
+      const codes = { before: request.params.b, after: request.params.a }
+      if (mediaType === PNG) {
+        const png = await compareInTime(request, reply, (computation) =>
+          draw(app, request, computation, codes),
+        )
+        return reply.type(PNG).send(png)
+      }
       const comparison = await compareInTime(request, reply, (computation) =>
         compare(app, request, computation),
       )
-      const { a, b } = request.params
       if (mediaType === CSV) attach(reply, CSV, 'changes')
-      const rows =
-        mediaType === CSV ? comparisonCsv(comparison) : comparisonJson({ before: b, after: a }, comparison)
+      const rows = mediaType === CSV ? comparisonCsv(comparison) : comparisonJson(codes, comparison)
       return reply.type(`${mediaType}; charset=utf-8`).send(Readable.from(inTurn(app, request, reply, rows)))
     },
   )
@@ -131,10 +141,24 @@ async function compare(
     exact: exact === 'true',
   }
   const releases = { before: before.id, after: after.id, country: { code: after.countryCode, name } }
-  return compareReleases(computation, reader, releases, comparing).catch((error) => {
-    if (!(error instanceof ReplacedMeanwhile)) throw error
-    throw new ApiError('NOT_FOUND', 'A release or an area was deleted meanwhile; ask again.')
-  })
+  return compareReleases(computation, reader, releases, comparing).catch(refuse)
+}
+
+/** @throws {ApiError} as `compare` does, and where there is no such layer */
+async function draw(app: App, call: Call, computation: Computation, codes: ComparedCodes): Promise<Buffer> {
+  const comparison = await compare(app, call, computation)
+  const layer = layerToDraw(comparison, call.query.layer)
+  if (layer === undefined) {
+    throw ApiError.invalid('layer', `must be at most ${comparison.layers.length}`)
+  }
+  return changesMap(computation, codes, comparison, layer).catch(refuse)
+}
+
+/** @throws {ApiError} where that is too much, or something is no longer what it was when it was found */
+function refuse(error: unknown): never {
+  if (error instanceof TooManyAreas) throw ApiError.invalid('level', error.rule)
+  if (!(error instanceof ReplacedMeanwhile)) throw error
+  throw new ApiError('NOT_FOUND', 'A release or an area was deleted meanwhile; ask again.')
 }
 
 function existing(code: string, release: ReleaseRow | undefined): ReleaseRow {

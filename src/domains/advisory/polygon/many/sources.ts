@@ -58,7 +58,7 @@ export function itemsOfPolygons(
     }
   }
 
-  return inOrder(tasks(), AT_ONCE)
+  return toTheEnd(inOrder(tasks(), AT_ONCE))
 }
 
 /** What has come of administrative areas, in the order of their codes. */
@@ -90,16 +90,20 @@ export function itemsOfAreas(
     }
   }
 
-  /** Where no more areas can be read in the middle of the answer, its last item says why. */
-  async function* tasksToTheEnd() {
-    try {
-      yield* tasks()
-    } catch (error) {
-      const last = isFirst ? undefined : itemAtFault(error)
-      if (!last) throw error
-      yield async () => last
-    }
-  }
+  return toTheEnd(inOrder(tasks(), AT_ONCE))
+}
 
-  return inOrder(tasksToTheEnd(), AT_ONCE)
+/** Items; where the database fails in the middle of them, the last one says why. */
+async function* toTheEnd(items: AsyncIterable<Item>): AsyncGenerator<Item> {
+  let isFirst = true
+  try {
+    for await (const item of items) {
+      yield item
+      isFirst = false
+    }
+  } catch (error) {
+    const last = isFirst ? undefined : itemAtFault(error)
+    if (!last) throw error
+    yield last
+  }
 }

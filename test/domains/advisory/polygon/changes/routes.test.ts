@@ -1,9 +1,10 @@
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
 import { createTestAppWithPerson, makeAdmin, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
-import { layerOf, operatorOf, releaseDescription } from '#test/setup/releases.ts'
+import { layerOf, onePixelRelease, operatorOf, releaseDescription } from '#test/setup/releases.ts'
 
 const SIDE = 40
 const NODATA = -1
@@ -26,12 +27,12 @@ const DEGREES = { srid: 4326, originX: 36, originY: 11, pixelWidth: 0.1, pixelHe
 const METRES = { srid: 32637, originX: 500_000, originY: 1_105_000, pixelWidth: 1000, pixelHeight: -1000 }
 
 /** A release of 40 x 40 pixels. */
-function load(valueAt: ValueAt, product = 'fertilizer', place = DEGREES) {
+function load(valueAt: ValueAt, product = 'fertilizer', place = DEGREES, series = {}) {
   const pixels = Float32Array.from({ length: SIDE * SIDE }, (_, at) =>
     valueAt(Math.floor(at / SIDE), at % SIDE),
   )
   return loadRelease(service.database, {
-    description: releaseDescription({ product, checksum: valueAt.toString() }),
+    description: releaseDescription({ product, checksum: valueAt.toString(), ...series }),
     coverages: [
       {
         grid: { ...place, width: SIDE, height: SIDE },
@@ -186,6 +187,16 @@ describe('GET /releases/{a}/diff/{b}', () => {
     ])
   })
 
+  test('takes all that either release covers for one area where none are loaded', async () => {
+    const inRwanda = { countryCode: 'rwa', cropCode: 'potato' }
+    await load(() => 1, 'fertilizer', DEGREES, inRwanda)
+    await load(() => 2, 'fertilizer', { ...DEGREES, originX: 42 }, inRwanda)
+    const codes = [2, 1].map((version) => `fertilizer-rwa-potato-2026-07-v${version}`)
+    const { response } = await compare(`/releases/${codes.join('/diff/')}`)
+    const { level, areas } = response.json()
+    expect([level, areas]).toMatchObject([null, [{ covered_before_percent: 40, covered_after_percent: 40 }]])
+  })
+
   test('counts areas far beyond a grid of metres, which nothing changes in', async () => {
     const near = rectangle(38, 7, 40, 11)
     const far = rectangle(46, 5, 47, 6)
@@ -207,5 +218,26 @@ describe('GET /releases/{a}/diff/{b}', () => {
     ])
     // The part of both areas that the near one is, on the ellipsoid.
     expect(both.changed_percent / alone.changed_percent).toBeCloseTo(0.8881, 2)
+  })
+
+  test('refuses a level with more areas than so many layers are compared in', async () => {
+    const rates = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`Input ${index}`, index]))
+    const series = { forecastPeriod: '2026-09-01' }
+    const { code } = await loadRelease(service.database, onePixelRelease(rates, series))
+    const path = `/releases/${code}/diff/${FIRST}?level=1`
+    expect((await compare(path)).status).toBe(200)
+    await sql`
+      insert into admin_area (
+        country_code, level, code, name, geom, area_km2, west, south, east, north, centroid_lng, centroid_lat,
+        positions, simplified)
+      select country_code, level, 'new ' || number, name, geom, area_km2, west, south, east, north, centroid_lng,
+        centroid_lat, positions, simplified
+      from (select * from admin_area where level = 1 limit 1) as area, generate_series(1, 2000) as number
+    `.execute(service.database.writer)
+    const { status, response } = await compare(path)
+    expect([status, response.json().error]).toEqual([
+      400,
+      'level must be one with at most 1980 areas: that many are compared in 101 layers.',
+    ])
   })
 })

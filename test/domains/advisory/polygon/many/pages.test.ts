@@ -1,10 +1,11 @@
 // Runs on a server alone: on the one connection of the embedded database nothing goes on beside what holds tables.
 import { sql } from 'kysely'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
-import { askForMany, linesOf, rowsOf } from './ask.ts'
+import { askForMany, collectionOf, linesOf, rowsOf } from './ask.ts'
 
 /** More than are read at once. */
 const AREAS = 120
@@ -20,20 +21,29 @@ async function loadAreas({ database }: TestAppWithPerson): Promise<void> {
   await loadFile(database, await boundaryFile(areas), 'eth', 1)
 }
 
-/** Does something while nothing can be read of a table, or until that is released. */
+/**
+ * Does something while nothing can be read of a table, or until that is released. The connection is none of the
+ * service, which would end it after STATEMENT_TIMEOUT_MS.
+ */
 async function whileHeld<Result>(
-  { database }: TestAppWithPerson,
+  { testDatabase }: TestAppWithPerson,
   table: string,
   work: (release: () => Promise<unknown>) => Promise<Result>,
 ): Promise<Result> {
-  const client = await database.pool.connect()
+  const client = new pg.Client(testDatabase.environment.DATABASE_URL)
+  await client.connect()
   try {
     await client.query(`begin; lock table ${table} in access exclusive mode`)
     return await work(() => client.query('rollback'))
   } finally {
-    await client.query('rollback')
-    client.release()
+    await client.end()
   }
+}
+
+/** The locks that statements wait for at a table. */
+function waitingFor(table: string) {
+  return sql`pg_locks join pg_database on oid = database
+    where relation = ${table}::regclass and not granted and datname = current_database()`
 }
 
 /** Waits until so many statements about a table wait for it. */
@@ -42,20 +52,30 @@ async function untilReading(
   table: string,
   statements: number,
 ): Promise<void> {
+  const waiting = sql<{ count: number }>`select count(*)::integer as count from ${waitingFor(table)}`
   await vi.waitFor(async () => {
-    const { rows } = await sql<{ count: number }>`
-      select count(*)::integer as count from pg_stat_activity
-      where wait_event_type = 'Lock' and datname = current_database()
-        and query like ${`%${table}%`}`.execute(database.writer)
+    const { rows } = await waiting.execute(database.writer)
     expect(rows[0]?.count).toBe(statements)
   }, PATIENCE)
 }
 
-/** Has the server end all statements that wait for a lock. */
-async function cancelWaiting({ database }: TestAppWithPerson): Promise<void> {
-  await sql`
-    select pg_cancel_backend(pid) from pg_stat_activity
-    where wait_event_type = 'Lock' and datname = current_database()`.execute(database.writer)
+/** Has the server end all statements that wait for a table, until there is an answer without them. */
+async function cancelUntil<Answer>(
+  { database }: TestAppWithPerson,
+  table: string,
+  answer: Promise<Answer>,
+): Promise<Answer> {
+  const cancel = sql`select pg_cancel_backend(pid) from ${waitingFor(table)}`
+  let isAnswered = false
+  const end = () => {
+    isAnswered = true
+  }
+  answer.then(end, end)
+  await vi.waitFor(async () => {
+    await cancel.execute(database.writer)
+    expect(isAnswered).toBe(true)
+  }, PATIENCE)
+  return answer
 }
 
 function ask({ app, person }: TestAppWithPerson, accept = 'application/x-ndjson') {
@@ -110,18 +130,11 @@ describe('more areas than are read at once', () => {
       delete from area_result using admin_area
       where admin_area_id = admin_area.id and code = ${CODES[0]}`.execute(database.writer)
     const { statusCode, body } = await whileHeld(service, 'raster_tile', async (release) => {
-      let isAnswered = false
-      const answer = ask(service, accept).finally(() => {
-        isAnswered = true
-      })
+      const answer = ask(service, accept)
       await untilReading(service, 'raster_tile', 1)
       return whileHeld(service, 'admin_area', async () => {
         await release()
-        await vi.waitFor(async () => {
-          await cancelWaiting(service)
-          expect(isAnswered).toBe(true)
-        }, PATIENCE)
-        return answer
+        return cancelUntil(service, 'admin_area', answer)
       })
     })
     const items = itemsIn(body)
@@ -129,5 +142,61 @@ describe('more areas than are read at once', () => {
     expect(items.slice(0, -1).map(({ id }: { id: string }) => id)).toEqual(CODES.slice(0, READ_AT_ONCE))
     const { id, code } = items.at(-1)
     expect([id || undefined, code]).toEqual([undefined, 'DATABASE_UNAVAILABLE'])
+  })
+})
+
+describe('areas whose tiles run into STATEMENT_TIMEOUT_MS', () => {
+  let service: TestAppWithPerson
+  beforeAll(async () => {
+    service = await createTestAppWithPerson({ settings: { STATEMENT_TIMEOUT_MS: '3000' } })
+    await loadAreas(service)
+  })
+  afterAll(() => service.close())
+
+  test('end with an item that says why', async () => {
+    expect(linesOf((await ask(service)).body)).toHaveLength(AREAS)
+    await sql`
+      delete from area_result using admin_area
+      where admin_area_id = admin_area.id and code >= ${CODES[40]}`.execute(service.database.writer)
+    const { statusCode, body } = await whileHeld(service, 'raster_tile', () => ask(service))
+    const items = linesOf(body)
+    expect(statusCode).toBe(200)
+    expect(items.map(({ id }) => id)).toEqual([...CODES.slice(0, 40), undefined])
+    expect(items.at(-1)).toEqual({ error: expect.any(String), code: 'DATABASE_UNAVAILABLE' })
+  })
+})
+
+describe('polygons', () => {
+  let service: TestAppWithPerson
+  beforeAll(async () => {
+    service = await createTestAppWithPerson()
+  })
+  afterAll(() => service.close())
+
+  const FIELDS = CODES.slice(0, 4).map((id, index) => ({
+    ...feature({}, rectangle(38 + index, 9, 38.1 + index, 9.1)),
+    id,
+  }))
+
+  function askAbout(fields: object[]) {
+    const { app, person } = service
+    return askForMany(app, person, 'yield', collectionOf(fields), { accept: 'application/x-ndjson' })
+  }
+
+  /** Has the server end whatever reads tiles for an answer. */
+  function withoutTiles(fields: object[]) {
+    return whileHeld(service, 'raster_tile', () => cancelUntil(service, 'raster_tile', askAbout(fields)))
+  }
+
+  test('are refused where the tiles of the first cannot be read', async () => {
+    const { statusCode, body } = await withoutTiles(FIELDS)
+    expect([statusCode, JSON.parse(body).code]).toEqual([503, 'DATABASE_UNAVAILABLE'])
+  })
+
+  test('end with an item that says why where the tiles of a later one cannot be read', async () => {
+    const known = linesOf((await askAbout(FIELDS.slice(0, 2))).body)
+    const { statusCode, body } = await withoutTiles(FIELDS)
+    expect(statusCode).toBe(200)
+    expect(linesOf(body)).toEqual([...known, { error: expect.any(String), code: 'DATABASE_UNAVAILABLE' }])
   })
 })

@@ -1,0 +1,126 @@
+import { type Static, Type } from 'typebox'
+import { oneOf, ref } from './common.ts'
+
+/** How values are cut into classes. */
+export const CUTS = ['quantiles', 'equal'] as const
+export type Cut = (typeof CUTS)[number]
+
+/** No map is finer than the pixels of rasters need it. */
+const HIGHEST_ZOOM = 22
+
+const LARGEST_NUMBER = 2 ** HIGHEST_ZOOM - 1
+
+const Release = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  format: 'text',
+  description: 'The code of a published release, as `GET /catalog` has it.',
+  examples: ['synthetic-yield-eth-wheat-2026-07-v1'],
+})
+
+const LayerNumber = Type.Integer({
+  minimum: 1,
+  maximum: 256,
+  description: 'Which of its layers, from 1.',
+  examples: [1],
+})
+
+const TileNumber = (description: string, examples: number[]) =>
+  Type.Integer({ minimum: 0, maximum: LARGEST_NUMBER, description, examples })
+
+const CutQuery = Type.Optional({
+  ...oneOf(
+    CUTS,
+    'How values are cut into classes: such that each has about as much of the area, or such that all are equally wide.',
+  ),
+  default: 'quantiles',
+})
+
+export const LayersParams = Type.Object({ release: Release })
+export type LayersParams = Static<typeof LayersParams>
+
+export const LayersQuery = Type.Object({ cut: CutQuery })
+export type LayersQuery = Static<typeof LayersQuery>
+
+export const TilesetParams = Type.Object({ release: Release, layer: LayerNumber })
+export type TilesetParams = Static<typeof TilesetParams>
+
+export const TileParams = Type.Object({
+  release: Release,
+  layer: LayerNumber,
+  z: Type.Integer({ minimum: 0, maximum: HIGHEST_ZOOM, description: 'Zoom.', examples: [6] }),
+  x: TileNumber('Column, from the west.', [38]),
+  y: TileNumber('Row, from the north.', [30]),
+})
+export type TileParams = Static<typeof TileParams>
+
+export const MapClass = Type.Object(
+  {
+    from: Type.Number({ description: 'Where it begins.', examples: [2400] }),
+    to: Type.Number({
+      description: 'Where it ends: the next one begins there. The last one has its end, too.',
+      examples: [2900],
+    }),
+    color: Type.String({ pattern: '^#[0-9a-f]{6}$', examples: ['#21918c'] }),
+  },
+  { $id: 'MapClass', description: 'What a colour of the map says.' },
+)
+
+const Bounds = Type.Array(Type.Number(), {
+  minItems: 4,
+  maxItems: 4,
+  description: 'West, south, east and north in decimal degrees.',
+  examples: [[33, 3.4, 48, 14.9]],
+})
+
+export const Tileset = Type.Object(
+  {
+    tilejson: Type.Literal('2.2.0', { description: 'The version of TileJSON that this is.' }),
+    name: Type.String({ examples: ['synthetic-yield-eth-wheat-2026-07-v1, Normal'] }),
+    scheme: Type.Literal('xyz'),
+    tiles: Type.Array(Type.String(), {
+      minItems: 1,
+      maxItems: 1,
+      description: 'Where its tiles are: PNG of 256 x 256 pixels in Web Mercator.',
+      examples: [
+        [
+          'https://advice.example.org/releases/synthetic-yield-eth-wheat-2026-07-v1/layers/2/tiles/{z}/{x}/{y}',
+        ],
+      ],
+    }),
+    minzoom: Type.Integer({ examples: [0] }),
+    maxzoom: Type.Integer({
+      description: 'Where its pixels are larger than those of the map: from there on, tiles may be enlarged.',
+      examples: [10],
+    }),
+    bounds: Bounds,
+    attribution: Type.String({ description: 'Source and licence.' }),
+    release: Release,
+    layer: LayerNumber,
+    input: Type.Union([Type.String(), Type.Null()], {
+      description: 'The fertilizer, organic input or species; null for yields.',
+      examples: [null],
+    }),
+    scenario: Type.Union([Type.String(), Type.Null()], {
+      description: 'The season; null for forage.',
+      examples: ['Normal'],
+    }),
+    unit: Type.String({ examples: ['kg/ha'] }),
+    cut: oneOf(CUTS, 'How its values are cut into classes.'),
+    classes: Type.Array(ref(MapClass), {
+      description:
+        'The legend, from low values to high. Layers of one input share it, so that their scenarios compare. Empty where none of them has a value.',
+    }),
+  },
+  { $id: 'Tileset', description: 'A layer of a release as a map: TileJSON 2.2.0, with a legend.' },
+)
+export type Tileset = Static<typeof Tileset>
+
+export const LayerList = Type.Object(
+  {
+    release: Release,
+    layers: Type.Array(ref(Tileset), { description: 'In the order of the answers.' }),
+  },
+  { $id: 'LayerList', description: 'The layers of a release as maps.' },
+)
+export type LayerList = Static<typeof LayerList>

@@ -1,0 +1,95 @@
+import { Command } from 'commander'
+import type { Transaction } from 'kysely'
+import type { CheckName, Finding } from '#src/database/findings.ts'
+import type { Tables } from '#src/database/tables.ts'
+import { inTransaction } from '#src/database/transaction.ts'
+import {
+  refusePast,
+  requireUnpublished,
+  scheduleRelease,
+  unscheduleRelease,
+} from '#src/domains/releases/schedule-queries.ts'
+import { OperatorError } from '#src/errors.ts'
+import { inspectAgain } from '#src/ingest/checks/index.ts'
+import { type Leniency, refusingChecks } from '#src/ingest/checks/judgement.ts'
+import { allowOption, STRICT_OPTION, sayFindings } from './checks.ts'
+import { withDatabase } from './database.ts'
+import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
+import { readTime, timeText } from './time.ts'
+
+interface ScheduleOptions extends Output {
+  at: Date
+  allow: CheckName[]
+  strict?: boolean
+}
+
+export const scheduleCommand = new Command('schedule')
+  .description(
+    'Have the running services publish a complete release at a time. It is checked now, and again at that time: what is refused then stays unpublished.',
+  )
+  .argument('<release>', 'its code')
+  .requiredOption(
+    '--at <time>',
+    'when, for example 2026-12-01T06:00Z; a date is its beginning in UTC',
+    readTime,
+  )
+  .addOption(allowOption())
+  .option(...STRICT_OPTION)
+  .option(...JSON_OPTION)
+  .action((code: string, { at, allow, strict, ...output }: ScheduleOptions) =>
+    withDatabase(async ({ writer }) => {
+      await refusePast(writer, at)
+      const findings = await inTransaction(writer, (trx) => scheduleChecked(trx, code, at, { allow, strict }))
+      sayFindings(findings)
+      const refusing = refusingChecks(findings)
+      if (refusing.length > 0) {
+        if (output.json) print(output, { scheduled: null, publishAt: null, findings }, '')
+        throw new OperatorError(
+          `${code} is not scheduled: mend it, or schedule it with --allow ${refusing.join()}.`,
+        )
+      }
+      print(
+        output,
+        { scheduled: code, publishAt: at, findings },
+        `${code} is to be published at ${timeText(at)} UTC by the services that run then.`,
+      )
+    }),
+  )
+withExamples(
+  scheduleCommand,
+  'agro releases schedule yield-eth-wheat-2026-12-v1 --at 2026-12-01T06:00Z',
+  'agro releases schedule yield-eth-wheat-2026-12-v1 --at 2026-12-01T06:00Z --allow range',
+)
+
+/**
+ * Has a complete release published at a time, unless the checks refuse it now.
+ *
+ * @returns what they have found
+ * @throws {OperatorError} where it is not complete, or published already
+ */
+export async function scheduleChecked(
+  trx: Transaction<Tables>,
+  code: string,
+  publishAt: Date,
+  leniency: Leniency,
+): Promise<Finding[]> {
+  await requireUnpublished(trx, code)
+  const findings = await inspectAgain(trx, code, leniency)
+  if (refusingChecks(findings).length === 0) {
+    const { allow, strict = false } = leniency
+    await scheduleRelease(trx, code, { publishAt, allowed: [...allow], strict })
+  }
+  return findings
+}
+
+export const unscheduleCommand = new Command('unschedule')
+  .description('Take back that a release is published at a time, or forget that it was refused then.')
+  .argument('<release>', 'its code')
+  .option(...JSON_OPTION)
+  .action((code: string, output: Output) =>
+    withDatabase(async ({ writer }) => {
+      await inTransaction(writer, (trx) => unscheduleRelease(trx, code))
+      print(output, { unscheduled: code }, `${code} is not scheduled any more.`)
+    }),
+  )
+withExamples(unscheduleCommand, 'agro releases unschedule yield-eth-wheat-2026-12-v1')

@@ -1,0 +1,133 @@
+import type pg from 'pg'
+import { codeOf, messageOf } from '#src/lib/caught.ts'
+import { isDatabaseUnavailable } from './failures.ts'
+import type { Reading } from './reading.ts'
+
+export interface ReadsOptions {
+  /** The replica's connections, and the writer's. */
+  pool: pg.Pool
+  writerPool: pg.Pool
+  /** Whether the replica is there to be read from now. */
+  isUsed(): Promise<boolean>
+  /** Is told that the replica was lost. */
+  fail(error: unknown): void
+}
+
+/** How often something was read, by where. */
+export interface ReadCounts {
+  replica: number
+  primary: number
+}
+
+/** A connection leads to another replica than the one whose lag is known. */
+export class StrayConnectionError extends Error {}
+
+/** What is being read, on the replica or on the writer. */
+export function createReads({ pool, writerPool, isUsed, fail }: ReadsOptions) {
+  const connections = connectionsOf(pool)
+  /** Ends the wait of all that is being read on the replica. */
+  const underWay = new Set<(error: Error) => void>()
+  /** How often another replica has taken the place of one, or the same has come back. */
+  let replaced = 0
+  const counts: ReadCounts = { replica: 0, primary: 0 }
+
+  function runThere<Result>(part: (pool: pg.Pool) => Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      underWay.add(reject)
+      part(pool)
+        .then(resolve, reject)
+        .finally(() => underWay.delete(reject))
+    })
+  }
+
+  return {
+    counts,
+
+    begin(): Reading {
+      /** Who has shown something: a replica, as the number of those that came before it, or the writer. */
+      let shownBy: number | 'writer' | undefined
+
+      async function mayBeThere(): Promise<boolean> {
+        return (shownBy === undefined || shownBy === replaced) && (await isUsed())
+      }
+
+      async function runOnReplica<Result>(part: (pool: pg.Pool) => Promise<Result>): Promise<Result> {
+        const result = await runThere(part)
+        counts.replica++
+        shownBy ??= replaced
+        return result
+      }
+
+      async function runOnWriter<Result>(part: (pool: pg.Pool) => Promise<Result>): Promise<Result> {
+        try {
+          const result = await part(writerPool)
+          counts.primary++
+          shownBy = 'writer'
+          return result
+        } catch (error) {
+          // The replica may be back by now, and has to show what nobody has shown yet.
+          if (shownBy !== undefined || !isDatabaseUnavailable(error) || !(await mayBeThere())) throw error
+          return runOnReplica(part).catch(() => {
+            throw error
+          })
+        }
+      }
+
+      return {
+        async run(part) {
+          if (!(await mayBeThere())) return runOnWriter(part)
+          try {
+            return await runOnReplica(part)
+          } catch (error) {
+            if (!mayBeOfReplica(error)) throw error
+            if (isLost(error)) fail(error)
+            return runOnWriter(part)
+          }
+        },
+      }
+    },
+
+    /** Gives up all that is under way on the replica: it is begun anew on the writer. */
+    cut(error: Error) {
+      replaced++
+      for (const end of underWay) end(error)
+      for (const client of connections) client.connection.stream.destroy(error)
+    },
+  }
+}
+
+/** The open connections of a pool. */
+function connectionsOf(pool: pg.Pool): Set<pg.Client> {
+  const connections = new Set<pg.Client>()
+  pool.on('connect', (client) => connections.add(client as unknown as pg.Client))
+  pool.on('remove', (client) => connections.delete(client as unknown as pg.Client))
+  return connections
+}
+
+const STATEMENT_TIMEOUT = '57014'
+
+/**
+ * SQLSTATEs of what a replica has for itself: conflicts of a statement with what is replayed, a schema that is
+ * behind, resources that are used up, files that cannot be read.
+ */
+const OF_REPLICA = /^(40|42|53|55|58|XX00[12])/
+
+/** Whether the writer may do what a replica has failed in. It would take as long for a statement that takes too long. */
+function mayBeOfReplica(error: unknown): boolean {
+  const code = codeOf(error)
+  if (code === STATEMENT_TIMEOUT) return false
+  return (
+    error instanceof StrayConnectionError ||
+    isDatabaseUnavailable(error) ||
+    (code !== undefined && OF_REPLICA.test(code))
+  )
+}
+
+/** Whether the replica is not there any more, rather than busy with something else. */
+function isLost(error: unknown): boolean {
+  return (
+    !(error instanceof StrayConnectionError) &&
+    !OF_REPLICA.test(codeOf(error) ?? '') &&
+    messageOf(error) !== 'timeout exceeded when trying to connect'
+  )
+}

@@ -1,0 +1,63 @@
+import type { FastifyRequest } from 'fastify'
+import { Picture, ref } from '#schemas/common.ts'
+import { LayersQuery, TileParams } from '#schemas/map.ts'
+import { queryOf } from '#schemas/point-request.ts'
+import { ApiError, errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { readPath, readQuery } from '#src/http/parameters.ts'
+import { partyOf } from '#src/http/party.ts'
+import { allowCaching } from '#src/http/plugins/caching.ts'
+import { existing, type Finder, tagOf } from './finder.ts'
+import type { Maps } from './maps.ts'
+import { NO_LAYER } from './tileset-routes.ts'
+
+const PNG = 'image/png'
+
+const TILE = `
+A tile of 256 x 256 pixels in Web Mercator, counted from the north-west (XYZ). A pixel has the colour of the value at its centre; where more than four pixels of the raster lie side by side in one of the map, that of the mean of a block of them. What has no value is transparent. A layer never changes: neither do its tiles.`
+
+type OfTile = FastifyRequest<{ Params: TileParams; Querystring: LayersQuery }>
+
+export function tileRoute(app: App, find: Finder, maps: Maps): void {
+  app.get(
+    '/releases/:release/layers/:layer/tiles/:z/:x/:y',
+    {
+      config: { public: true, caching: 'shared', ownTurns: true },
+      schema: {
+        operationId: 'getTile',
+        summary: 'A tile of the map of a layer',
+        description: TILE.trim(),
+        tags: ['catalog'],
+        params: TileParams,
+        querystring: queryOf(LayersQuery),
+        response: {
+          200: {
+            description: 'The tile.',
+            content: { [PNG]: { schema: ref(Picture) } },
+          },
+          304: { type: 'null', description: 'The tile is the one that `If-None-Match` names.' },
+          ...errorResponses('INVALID_PARAMETERS', ['NOT_FOUND', NO_LAYER]),
+        },
+      },
+      preValidation: [readPath(TileParams), readQuery(LayersQuery)],
+    },
+    async (request: OfTile, reply) => {
+      const { z: zoom, x: column, y: row } = request.params
+      refuseBeyond('x', column, zoom)
+      refuseBeyond('y', row, zoom)
+      const { published, subject } = await find.subject(request, reply)
+      if (allowCaching(request, reply, tagOf(request, published))) return reply.code(304).send()
+      const tile = { zoom, column, row }
+      const pause = () => app.turns.next(partyOf(request))
+      const drawNow = () => app.inTurn(request, reply, () => maps.tile(subject, tile, pause))
+      const png = await existing(published, () => maps.shared(subject, tile, drawNow))
+      return reply.type(PNG).send(png)
+    },
+  )
+}
+
+/** @throws {ApiError} INVALID_PARAMETERS where a zoom has no such column or row */
+function refuseBeyond(field: 'x' | 'y', number: number, zoom: number): void {
+  const last = 2 ** zoom - 1
+  if (number > last) throw ApiError.invalid(field, `must be at most ${last} at zoom ${zoom}`)
+}

@@ -1,0 +1,118 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Database } from '#src/database/client.ts'
+import type { TileStoreName } from '#src/database/release-tables.ts'
+import { inTransaction } from '#src/database/transaction.ts'
+import { RowDigest } from '#src/database/transfer/digest.ts'
+import { lockWork } from '#src/database/work-lock.ts'
+import { requireComplete } from '#src/domains/releases/queries.ts'
+import { OperatorError } from '#src/errors.ts'
+import { pixelTypeOf, type StoredBand } from '#src/raster/pixels.ts'
+import { TILE_SIZE, tilesOf } from '#src/raster/tiles.ts'
+import type { StoredWindow, TileStore } from '#src/tiles/store.ts'
+import { createTileStores } from '#src/tiles/stores.ts'
+import {
+  clearStore,
+  findTileStore,
+  listMovedCoverages,
+  type MovedCoverage,
+  switchStore,
+} from './move-queries.ts'
+import { type WritePixels, writingGranules, writingRasters } from './pixel-writing.ts'
+import { isGeographic } from './queries.ts'
+
+/** Any constant will do, as long as every process that moves releases uses the same. */
+const MOVE_LOCK = 7_239_461
+
+/**
+ * Moves the tiles of a release into another store. They are written there, read again and compared before anybody reads
+ * them from there; what the store of before has is deleted at the end. A move that was cut off is begun anew by the next
+ * one, but for the coverages that are there as a whole.
+ *
+ * @returns whether there was something to move
+ * @throws {OperatorError} where the release is not complete or is deleted meanwhile, or the store cannot have it
+ */
+export async function moveRelease(
+  database: Database,
+  code: string,
+  to: TileStoreName,
+  progress: (done: number) => void = () => {},
+): Promise<boolean> {
+  const { writer, files } = database
+  if (!files) throw new OperatorError('TILE_STORE names no files: set it to where they are.')
+  const { unlock } = await lockWork(database, MOVE_LOCK)
+  try {
+    const { id } = await requireComplete(writer, code)
+    const from = await findTileStore(writer, id)
+    const other = to === 'files' ? 'postgis' : 'files'
+    const coverages = await listMovedCoverages(writer, id)
+    if (from !== to) {
+      for (const [index, coverage] of coverages.entries()) {
+        await copyCoverage(database, code, coverage, to)
+        progress((index + 1) / (coverages.length + 1))
+      }
+      await inTransaction(writer, (trx) => switchStore(trx, code, to))
+    }
+    // Also what a move that was cut off here has left.
+    for (const coverage of coverages) await clearStore(writer, other, coverage.id)
+    progress(1)
+    return from !== to
+  } finally {
+    unlock()
+  }
+}
+
+/** Copies a coverage into a store, unless it is there. */
+async function copyCoverage(
+  database: Database,
+  code: string,
+  coverage: MovedCoverage,
+  to: TileStoreName,
+): Promise<void> {
+  const { writer, files } = database
+  const stores = createTileStores({ ...database, reader: writer })
+  const from = stores[to === 'files' ? 'postgis' : 'files']
+  const { id, grid } = coverage
+  if (grid.tileSize !== TILE_SIZE) throw new OperatorError(`${code} has tiles of another size.`)
+  const expected = await digestOf(from, coverage)
+  if (isDeepStrictEqual(await digestOf(stores[to], coverage).catch(() => null), expected)) return
+  await clearStore(writer, to, id)
+  const bands = await bandsOf(from, id)
+  if (!bands) return
+  const written = { id, grid, geographic: await isGeographic(writer, grid.srid), bands }
+  const work = async (write: WritePixels) => {
+    for await (const window of from.windows(id)) {
+      if (!isDeepStrictEqual(bandsIn(window), bands)) {
+        throw new OperatorError(`${code} cannot be moved: its tiles are not all of one kind.`)
+      }
+      const pixels = window.bands.map((band) => band.pixels)
+      await write(window.window, pixels)
+    }
+  }
+  if (to === 'postgis') await writingRasters(database, written, work)
+  else if (files) await writingGranules(database, files, written, work)
+  if (!isDeepStrictEqual(await digestOf(stores[to], coverage), expected)) {
+    throw new OperatorError(`${code} was not moved: what was written is not what is read.`)
+  }
+}
+
+/** How many tiles with values a store has of a coverage, and a sum over them, whatever their order. */
+async function digestOf(store: TileStore, { id, grid }: MovedCoverage) {
+  const digest = new RowDigest()
+  for await (const stored of store.windows(id)) {
+    const pixels = stored.bands.map((band) => band.pixels)
+    for (const { row, column, wkb } of tilesOf(grid, bandsIn(stored), stored.window, pixels)) {
+      digest.add(`${row} ${column} ${wkb.toString('latin1')}`)
+    }
+  }
+  return digest.end()
+}
+
+/** The bands of a coverage; undefined where a store has nothing of it. */
+async function bandsOf(store: TileStore, coverageId: number): Promise<StoredBand[] | undefined> {
+  for await (const window of store.windows(coverageId)) return bandsIn(window)
+  return undefined
+}
+
+function bandsIn({ bands }: StoredWindow): StoredBand[] {
+  return bands.map(({ pixels, nodata }) => ({ pixelType: pixelTypeOf(pixels), nodata }))
+}

@@ -1,0 +1,79 @@
+import type { Database } from '#src/database/client.ts'
+import type { TileStoreName } from '#src/database/release-tables.ts'
+import type { Window } from '#src/raster/grid.ts'
+import type { Pixels } from '#src/raster/pixels.ts'
+import { tilesOf } from '#src/raster/tiles.ts'
+import type { FileStore } from '#src/storage/store.ts'
+import type { EncodedGranule } from '#src/tiles/encode-granule.ts'
+import type { GranuleCoverage } from '#src/tiles/granule.ts'
+import { GranuleBuilder } from '#src/tiles/granule-builder.ts'
+import { keepGranule } from '#src/tiles/granule-queries.ts'
+import { fileNameOf } from '#src/tiles/granule-reader.ts'
+import { loadZstd } from '#src/tiles/zstd.ts'
+import { writingTiles } from './tile-queries.ts'
+
+/** A coverage whose pixels are written. */
+export interface WrittenCoverage extends GranuleCoverage {
+  id: number
+}
+
+/**
+ * Takes the next pixels of a coverage, one array a band. None of them may be above those that came before; they may be
+ * stored only later.
+ */
+export type WritePixels = (window: Window, pixels: Pixels[]) => Promise<void>
+
+/** The store that releases are loaded into. */
+export function storeForLoads({ files }: Database): TileStoreName {
+  return files ? 'files' : 'postgis'
+}
+
+/**
+ * Writes the pixels of a coverage into the store that releases are loaded into.
+ *
+ * @param work when it is done, they are all stored
+ * @returns what it comes to
+ */
+export function writingPixels<Result>(
+  database: Database,
+  coverage: WrittenCoverage,
+  work: (write: WritePixels) => Promise<Result>,
+): Promise<Result> {
+  const { files } = database
+  return files ? writingGranules(database, files, coverage, work) : writingRasters(database, coverage, work)
+}
+
+/** The same into the table of tiles. */
+export function writingRasters<Result>(
+  database: Database,
+  { id, grid, bands }: WrittenCoverage,
+  work: (write: WritePixels) => Promise<Result>,
+): Promise<Result> {
+  return writingTiles(database, id, (writeTile) =>
+    work(async (window, pixels) => {
+      for (const tile of tilesOf(grid, bands, window, pixels)) await writeTile(tile)
+    }),
+  )
+}
+
+/** The same into files. */
+export async function writingGranules<Result>(
+  { writer }: Database,
+  files: FileStore,
+  coverage: WrittenCoverage,
+  work: (write: WritePixels) => Promise<Result>,
+): Promise<Result> {
+  const builder = new GranuleBuilder(await loadZstd(), coverage)
+
+  async function store(granules: Iterable<EncodedGranule>): Promise<void> {
+    for (const granule of granules) {
+      // The file first: what the database names is there.
+      await files.write(fileNameOf(granule), granule.bytes)
+      await keepGranule(writer, coverage.id, granule)
+    }
+  }
+
+  const result = await work((window, pixels) => store(builder.add(window, pixels)))
+  await store(builder.finish())
+  return result
+}

@@ -1,0 +1,92 @@
+/** Types of TIFF's fields, by their codes: how many bytes a value takes, and how it is written and read. */
+const TYPES = {
+  ascii: { code: 2, bytes: 1, write: (to: Buffer, value: number, at: number) => to.writeUInt8(value, at) },
+  short: { code: 3, bytes: 2, write: (to: Buffer, value: number, at: number) => to.writeUInt16LE(value, at) },
+  long: { code: 4, bytes: 4, write: (to: Buffer, value: number, at: number) => to.writeUInt32LE(value, at) },
+  double: {
+    code: 12,
+    bytes: 8,
+    write: (to: Buffer, value: number, at: number) => to.writeDoubleLE(value, at),
+  },
+} as const
+
+/** A field of a directory: its tag, and its values. */
+export interface Field {
+  tag: number
+  type: keyof typeof TYPES
+  values: readonly number[]
+}
+
+const FILE_HEADER_BYTES = 8
+const COUNT_BYTES = 2
+const ENTRY_BYTES = 12
+const INLINE_BYTES = 4
+
+/** A text as the values of a field of ASCII. */
+export function ascii(text: string): number[] {
+  return [...Buffer.from(`${text}\0`, 'latin1')]
+}
+
+/** How many bytes `encodeHeader` makes of fields, whatever their values are. */
+export function headerBytesOf(fields: readonly Field[]): number {
+  const directory = FILE_HEADER_BYTES + COUNT_BYTES + fields.length * ENTRY_BYTES + INLINE_BYTES
+  return fields.reduce((sum, field) => sum + outsideBytes(field), directory)
+}
+
+/** Bytes of values that have no room in their entry; they begin at even places. */
+function outsideBytes({ type, values }: Field): number {
+  const bytes = values.length * TYPES[type].bytes
+  return bytes <= INLINE_BYTES ? 0 : bytes + (bytes % 2)
+}
+
+/**
+ * Encodes what a little-endian TIFF of one image begins with: its directory, right behind the magic number, and the
+ * values of its fields.
+ *
+ * @param fields in the order of their tags
+ */
+export function encodeHeader(fields: readonly Field[]): Buffer {
+  const header = Buffer.alloc(headerBytesOf(fields))
+  header.write('II', 0, 'latin1')
+  header.writeUInt16LE(42, 2)
+  header.writeUInt32LE(FILE_HEADER_BYTES, 4)
+  header.writeUInt16LE(fields.length, FILE_HEADER_BYTES)
+  let entry = FILE_HEADER_BYTES + COUNT_BYTES
+  let outside = entry + fields.length * ENTRY_BYTES + INLINE_BYTES
+  for (const field of fields) {
+    const { code, bytes, write } = TYPES[field.type]
+    header.writeUInt16LE(field.tag, entry)
+    header.writeUInt16LE(code, entry + 2)
+    header.writeUInt32LE(field.values.length, entry + 4)
+    let at = entry + 8
+    if (outsideBytes(field) > 0) {
+      header.writeUInt32LE(outside, at)
+      at = outside
+      outside += outsideBytes(field)
+    }
+    for (const [index, value] of field.values.entries()) write(header, value, at + index * bytes)
+    entry += ENTRY_BYTES
+  }
+  return header
+}
+
+/** Reads a field of what `encodeHeader` has made: the bytes of its values. */
+export function fieldBytes(header: Buffer, tag: number): Buffer {
+  const count = header.readUInt16LE(FILE_HEADER_BYTES)
+  for (let index = 0; index < count; index++) {
+    const entry = FILE_HEADER_BYTES + COUNT_BYTES + index * ENTRY_BYTES
+    if (header.readUInt16LE(entry) !== tag) continue
+    const code = header.readUInt16LE(entry + 2)
+    const type = Object.values(TYPES).find((candidate) => candidate.code === code)
+    const bytes = header.readUInt32LE(entry + 4) * (type?.bytes ?? 0)
+    const at = bytes <= INLINE_BYTES ? entry + 8 : header.readUInt32LE(entry + 8)
+    return header.subarray(at, at + bytes)
+  }
+  throw new RangeError(`there is no field ${tag}`)
+}
+
+/** The numbers of a field of longs. */
+export function longsOf(header: Buffer, tag: number): number[] {
+  const bytes = fieldBytes(header, tag)
+  return Array.from({ length: bytes.length / TYPES.long.bytes }, (_, index) => bytes.readUInt32LE(index * 4))
+}

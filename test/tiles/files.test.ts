@@ -1,0 +1,123 @@
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { loadRelease } from '#src/ingest/load.ts'
+import type { ReleaseSource } from '#src/ingest/source.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { newFolder } from '#test/setup/folders.ts'
+import { newPerson } from '#test/setup/people.ts'
+import { layerOf, releaseDescription } from '#test/setup/releases.ts'
+
+const WIDTH = 600
+const WINDOW = { column: 0, row: 0, width: WIDTH, height: 16 }
+
+/** Two granules side by side, a pixel of 0.01 degrees each; the rate is the column. */
+const SOURCE: ReleaseSource = {
+  description: releaseDescription(),
+  coverages: [
+    {
+      grid: {
+        srid: 4326,
+        originX: 34,
+        originY: 9,
+        pixelWidth: 0.01,
+        pixelHeight: -0.01,
+        width: WIDTH,
+        height: 16,
+      },
+      layers: [layerOf('Urea')],
+      windows: [WINDOW],
+      read: async () => [Float32Array.from({ length: WIDTH * 16 }, (_, at) => at % WIDTH)],
+    },
+  ],
+}
+
+let service: TestApp
+let folder: string
+beforeAll(async () => {
+  folder = join(await newFolder(), 'tiles')
+  service = await createTestApp({
+    template: 'empty',
+    settings: { TILE_STORE: String(pathToFileURL(folder)) },
+    prepare: (database) => loadRelease(database, SOURCE),
+  })
+})
+afterAll(() => service.close())
+
+/** What is answered in a column: the rate, or the error. */
+async function ask(column: number) {
+  const payload = { lat: 8.995, lng: 34 + (column + 0.5) * 0.01, crop: 'wheat', country_code: 'eth' }
+  const response = await service.app.inject({ method: 'POST', url: '/advisory/fertilizer/point', payload })
+  const body = response.json()
+  return response.statusCode === 200
+    ? body.fertilizer_data[0].rate_kg_ha
+    : [response.statusCode, body.code, body.error]
+}
+
+const UNREADABLE = [503, 'DATABASE_UNAVAILABLE', 'The rasters cannot be read at present; try again later.']
+
+async function granules(): Promise<string[]> {
+  const names = await readdir(folder, { recursive: true })
+  return names.filter((name) => name.endsWith('.tif')).map((name) => join(folder, name))
+}
+
+test('a release is loaded into the files that TILE_STORE names, and not into the database', async () => {
+  const { writer } = service.database
+  expect(await writer.selectFrom('raster_tile').select('tile_row').execute()).toEqual([])
+  const noted = await writer.selectFrom('granule').select(['name', 'granule_column']).execute()
+  expect(noted.map(({ granule_column }) => granule_column).sort()).toEqual([0, 1])
+  const paths = noted.map(({ name }) => join(folder, name.slice(0, 2), `${name}.tif`))
+  expect((await granules()).sort()).toEqual(paths.sort())
+  expect(await ask(3)).toBe(3)
+})
+
+test('points in memory are answered without the files, others 503, and all once these are back', async () => {
+  expect(await ask(5)).toBe(5)
+  await rename(folder, `${folder}-away`)
+  expect(await ask(6)).toBe(6)
+  expect(await ask(300)).toEqual(UNREADABLE)
+  await rename(`${folder}-away`, folder)
+  expect(await ask(300)).toBe(300)
+})
+
+test('a granule that is damaged or gone is an error, and never a value', async () => {
+  const polygon = {
+    type: 'Polygon',
+    coordinates: [
+      [
+        [39.5, 8.9],
+        [39.6, 8.9],
+        [39.6, 8.95],
+        [39.5, 8.95],
+        [39.5, 8.9],
+      ],
+    ],
+  }
+  const { headers } = await newPerson(service.app)
+  const askPolygon = async () => {
+    const payload = { geometry: polygon, crop: 'wheat', country_code: 'eth' }
+    const response = await service.app.inject({
+      method: 'POST',
+      url: '/advisory/fertilizer',
+      headers,
+      payload,
+    })
+    return [response.statusCode, response.json().code]
+  }
+  const whole = new Map<string, Buffer>()
+  for (const path of await granules()) {
+    const bytes = await readFile(path)
+    whole.set(path, bytes)
+    const damaged = Buffer.from(bytes)
+    damaged.writeUInt8(damaged.readUInt8(damaged.length - 20) ^ 1, damaged.length - 20)
+    await writeFile(path, damaged)
+  }
+  expect(await ask(590)).toEqual(UNREADABLE)
+  expect(await askPolygon()).toEqual([503, 'DATABASE_UNAVAILABLE'])
+  for (const path of whole.keys()) await rename(path, `${path}.gone`)
+  expect(await ask(590)).toEqual(UNREADABLE)
+  for (const [path, bytes] of whole) await writeFile(path, bytes)
+  expect(await ask(590)).toBe(590)
+  expect(await askPolygon()).toEqual([200, undefined])
+})
