@@ -38,6 +38,14 @@ export interface DatabaseStage {
   connect(): Promise<pg.Client>
 }
 
+/** A release has become the one of its series that answers. */
+export interface Publication {
+  code: string
+  /** Milliseconds since 1970: before it was asked for, and after it was done. */
+  from: number
+  done: number
+}
+
 /** Which of two releases of one series answers. */
 export interface ReleaseStage {
   first: string
@@ -56,17 +64,25 @@ export interface Stage {
   folder?: string
 }
 
+/** What may stop, and for how long: whoever asks again and again has an answer by then. */
+export interface Stop {
+  what: readonly What[]
+  longestMs: number
+}
+
 /** A fault: what happens, and what those who ask may notice of it. */
-export interface Fault {
+export interface Fault<Where = Stage> {
   /** As it is chosen with `--only`. */
   name: string
-  on: Kind
+  on: Kind | 'cluster'
   /** What happens, as a sentence without its subject's end. */
   happens: string
   /** Lets it happen, and is done when it is over. */
-  inject(stage: Stage): Promise<void>
+  inject(stage: Where): Promise<void>
   /** What nobody may notice it in: it is answered all the while. */
   unnoticed: What[]
+  /** What else is not answered at times, where that is bounded. */
+  stops?: Stop[]
   /** Whether the process itself is away, so that requests may have no answer. */
   endsProcess?: boolean
   /** How long after its end the last request may fail that is sent. */

@@ -1,10 +1,10 @@
-import { type Fault, REPLICA_MAX_LAG_MS } from './fault.ts'
+import { type Fault, type Publication, REPLICA_MAX_LAG_MS } from './fault.ts'
 import type { Asked, What } from './load/plan.ts'
-import type { Publication } from './stage.ts'
+import { longestStop } from './stops.ts'
 
 /** What a fault came to. */
 export interface Outcome {
-  fault: Pick<Fault, 'name' | 'on' | 'happens' | 'unnoticed' | 'endsProcess' | 'recoveryMs'>
+  fault: Pick<Fault, 'name' | 'on' | 'happens' | 'unnoticed' | 'stops' | 'endsProcess' | 'recoveryMs'>
   /** Milliseconds since 1970: when it began and was over. */
   from: number
   to: number
@@ -47,7 +47,8 @@ export function judge(outcome: Outcome): Verdict {
   const { fault, to, asked, publications } = outcome
   const failed = asked.filter((one) => one.status < 200 || one.status > 299)
   const wrong = asked.filter(({ wrong }) => wrong !== undefined)
-  const maxAgeMs = RELEASE_MAX_AGE_MS + (fault.on === 'replica' ? REPLICA_MAX_LAG_MS : 0)
+  const hasReplica = fault.on === 'replica' || fault.on === 'cluster'
+  const maxAgeMs = RELEASE_MAX_AGE_MS + (hasReplica ? REPLICA_MAX_LAG_MS : 0)
   const stale = asked.filter((one) => !isCurrent(one, publications, maxAgeMs))
   const unanswered = failed.filter(({ status }) => status === 0)
   const late = asked.filter(({ what, ms }) => ms > (LONGEST_MS[what] ?? OTHERS_LONGEST_MS))
@@ -62,6 +63,7 @@ export function judge(outcome: Outcome): Verdict {
     ...counted(unexpected, 'with a status that is not expected'),
     ...counted(fault.endsProcess ? [] : late, `late, up to ${Math.round(slowest)} ms`),
     ...counted(noticed, 'that nobody should notice it in'),
+    ...stoppedTooLong(outcome),
     ...outcome.lost,
     ...(recoveredMs > fault.recoveryMs ? [`requests failed for ${Math.round(recoveredMs)} ms after it`] : []),
     ...(outcome.complaints > MOST_COMPLAINTS ? [`${outcome.complaints} lines in the log`] : []),
@@ -76,6 +78,15 @@ export function judge(outcome: Outcome): Verdict {
     recoveredMs,
     mistakes,
   }
+}
+
+function stoppedTooLong({ fault, asked }: Outcome): string[] {
+  return (fault.stops ?? []).flatMap(({ what, longestMs }) =>
+    what.flatMap((one) => {
+      const ms = longestStop(asked, [one])
+      return ms > longestMs ? [`${one} stopped for ${Math.round(ms)} ms`] : []
+    }),
+  )
 }
 
 /** Whether a failure is one that there may be. */

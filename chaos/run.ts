@@ -1,23 +1,15 @@
 /** npm run chaos: lets faults happen to a service under load, and prints as a table what came of them. */
 import { writeFileSync } from 'node:fs'
-import { setTimeout } from 'node:timers/promises'
-import { ask } from '#abuse/client.ts'
 import { type Cleanup, cleanUpOnSignals, createCleanup } from '#bench/cleanup.ts'
 import { isBusy, loadBefore } from '#bench/machine.ts'
-import type { Fault, Kind } from './fault.ts'
+import type { Kind } from './fault.ts'
 import { FAULTS } from './faults/index.ts'
 import { judge, type Outcome } from './judge.ts'
-import { acknowledgedIn, client, type Load, learnAnswers, planFor, startLoad } from './load/load.ts'
-import type { Plan } from './load/plan.ts'
+import { learnAnswers, startLoad } from './load/load.ts'
 import { type Options, readOptions } from './options.ts'
 import { recordsOf, reportOf } from './report.ts'
-import { type Rig, setUp } from './stage.ts'
-import { verify } from './verify.ts'
-
-/** How long the load goes on before a fault, and after it. */
-const BEFORE_MS = 2000
-const AFTER_MS = 5000
-const READY_MS = 30_000
+import { setUp } from './stage.ts'
+import { ready, say, tryOne } from './trial.ts'
 
 async function run(options: Options): Promise<void> {
   const cleanup = createCleanup()
@@ -52,49 +44,6 @@ async function tryAll(cleanup: Cleanup, kind: Kind, { only }: Options, outcomes:
     if (fault.needsRoot && process.getuid?.() !== 0) say(`${fault.name} takes root: it is left out`)
     else outcomes.push(await tryOne(rig, load, known, fault))
   }
-}
-
-async function tryOne(rig: Rig, load: Load, known: Plan['known'], fault: Fault): Promise<Outcome> {
-  say(`${fault.name} (${fault.on}): ${fault.happens}`)
-  const { service, publications } = rig
-  const plan = await planFor(service.port, known)
-  const [complaints, pid] = [rig.complaints(), service.pid()]
-  load.begin(plan)
-  await setTimeout(BEFORE_MS)
-  const from = Date.now()
-  await fault.inject(rig)
-  const to = Date.now()
-  await setTimeout(Math.max(AFTER_MS, fault.recoveryMs))
-  const { asked, ledger } = await load.stop()
-  await ready(service.port)
-  const outcome: Outcome = {
-    fault,
-    from,
-    to,
-    asked,
-    publications: [...publications],
-    lost: await verify(plan, ledger),
-    acknowledged: acknowledgedIn(ledger),
-    complaints: rig.complaints() - complaints,
-    isUp: fault.endsProcess === true || service.pid() === pid,
-  }
-  for (const mistake of judge(outcome).mistakes) say(`  ${mistake}`)
-  return outcome
-}
-
-/** Waits until the service is ready and reads from its replica, where it has one: it has to by itself. */
-async function ready(port: number): Promise<void> {
-  const longest = performance.now() + READY_MS
-  for (;;) {
-    const { status, body } = await ask(client(port), { method: 'GET', path: '/health/ready' })
-    if (status === 200 && (JSON.parse(body).replica?.state ?? 'used') === 'used') return
-    if (performance.now() > longest) throw new Error('the service is not ready again')
-    await setTimeout(100)
-  }
-}
-
-function say(message: string): void {
-  console.error(`chaos: ${message}`)
 }
 
 await run(readOptions(process.argv.slice(2)))

@@ -9,13 +9,15 @@ import { execute, startDatabaseServer } from '#bench/postgres.ts'
 import { freePort, type Server } from '#bench/processes.ts'
 import { startService, type Where, withDatabase } from '#bench/service.ts'
 import { inTransaction } from '#src/database/transaction.ts'
-import { deleteRelease, publishRelease } from '#src/domains/releases/queries.ts'
+import { deleteRelease } from '#src/domains/releases/deletion-queries.ts'
+import { publishRelease } from '#src/domains/releases/queries.ts'
 import { DEMO_RELEASES, demoSource } from '#src/ingest/demo/source.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import type { ReleaseSource } from '#src/ingest/source.ts'
 import {
   type DatabaseStage,
   type Kind,
+  type Publication,
   REPLICA_MAX_LAG_MS,
   type ReleaseStage,
   type Service,
@@ -24,21 +26,10 @@ import {
 import { mountDisk, unmountDisk } from './faults/disks.ts'
 import { startNetwork } from './network.ts'
 import { asService, makeServiceRole } from './service-role.ts'
-
-/** A release has become the one of its series that answers. */
-export interface Publication {
-  code: string
-  /** Milliseconds since 1970: before it was asked for, and after it was done. */
-  from: number
-  done: number
-}
+import type { Subject } from './trial.ts'
 
 /** A stage, and what those who judge need to know of it. */
-export interface Rig extends Stage {
-  publications: Publication[]
-  /** Lines of the log so far, at the level warn or above, of all processes that were started. */
-  complaints(): number
-}
+export type Rig = Stage & Subject
 
 const END_WORKER = fileURLToPath(new URL('end-worker.mjs', import.meta.url))
 
@@ -150,7 +141,7 @@ async function startProcess(
 }
 
 /** Loads a release of the series that is asked for whose values differ, and leaves the first one published. */
-async function loadSecondRelease(where: Where, publications: Publication[]): Promise<ReleaseStage> {
+export async function loadSecondRelease(where: Where, publications: Publication[]): Promise<ReleaseStage> {
   const demo = DEMO_RELEASES.find(
     ({ product, countryCode }) => product.code === 'yield' && countryCode === 'eth',
   )

@@ -68,7 +68,7 @@ const hung = (seconds: number): Fault => ({
 })
 
 /** Sends a signal to a process of a server. Sessions end at any time, by themselves. */
-function signal(pid: number, name: NodeJS.Signals): void {
+export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch (error) {

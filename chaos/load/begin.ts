@@ -18,12 +18,18 @@ export interface UnderWay {
   stop(): Promise<Heard>
 }
 
+function byTurns({ port, otherPorts = [] }: Plan): () => number {
+  const ports = [port, ...otherPorts]
+  let turn = 0
+  return () => ports[turn++ % ports.length] as number
+}
+
 /**
  * Asks at fixed times for everything that a plan has.
  *
- * @param nextPort gives the port that the next request goes to, where not all go to that of the plan
+ * @param nextPort gives the port that the next request goes to, where not all go to those of the plan
  */
-export function beginLoad(plan: Plan, nextPort = () => plan.port): UnderWay {
+export function beginLoad(plan: Plan, nextPort = byTurns(plan)): UnderWay {
   const ledger: Heard['ledger'] = {
     named: [],
     kept: [],

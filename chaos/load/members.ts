@@ -114,19 +114,37 @@ export function loginCaller(asking: Asking, { account: { email, password } }: Pl
   }
 }
 
+/** A session is continued so often, and then another one: only so many times are free. */
+const STEPS = 50
+
 /** Continues a session, one step after the other. A step that was not answered is repeated. */
 export function refresher(asking: Asking, { account }: Plan): Caller {
+  const { email, password } = account
   let token = account.refresh_token
+  let steps = 0
   let isUnderWay = false
   return {
     everyMs: 500,
     async ask() {
       if (isUnderWay) return
       isUnderWay = true
-      const body = JSON.stringify({ refresh_token: token })
-      const reply = await asking('refresh', { path: '/auth/refresh', body }, undefined, tokenIn)
+      const reply = await (steps < STEPS
+        ? asking(
+            'refresh',
+            { path: '/auth/refresh', body: JSON.stringify({ refresh_token: token }) },
+            undefined,
+            tokenIn,
+          )
+        : asking(
+            'login',
+            { path: '/auth/login', body: JSON.stringify({ email, password }) },
+            undefined,
+            tokenIn,
+          ))
       isUnderWay = false
-      if (isSuccess(reply)) token = JSON.parse(reply.body).refresh_token
+      if (!isSuccess(reply)) return
+      token = JSON.parse(reply.body).refresh_token
+      steps = steps < STEPS ? steps + 1 : 0
     },
   }
 }

@@ -37,6 +37,8 @@ export interface Account {
 /** What the process of the load is told. */
 export interface Plan {
   port: number
+  /** Other processes of the service, which are asked by turns with that. */
+  otherPorts?: number[]
   account: Account
   known: Record<'point' | 'point from the database' | 'batch' | 'polygon' | 'catalog', Known[]>
   /** What a point with a token is asked with, beside its name. */

@@ -1,0 +1,140 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { parseEnv, promisify } from 'node:util'
+import type { Cleanup } from '#bench/cleanup.ts'
+import { findPrograms, serverProcesses } from '#bench/cluster.ts'
+import { execute } from '#bench/postgres.ts'
+import { signal } from '../faults/server.ts'
+
+export type Member = 1 | 2 | 3
+const MEMBERS: Member[] = [1, 2, 3]
+
+/** What a member is for the others; Patroni answers for each under this path. */
+export type Role = 'leader' | 'sync' | 'async'
+
+/** The cluster of `ops/cluster`, whose members can be killed, paused and brought back. */
+export interface Members {
+  /** As the service reaches the leader and a replica, and as the command line reaches the leader. */
+  urls: { leader: string; replica: string; maintenance: string }
+  /** Who has a role now; undefined where nobody has. */
+  find(role: Role): Promise<Member | undefined>
+  /** The replica that connections of this machine are sent to. */
+  read(): Promise<Member>
+  /** Ends the server of a member, its Patroni and its PgBouncer at once. */
+  kill(member: Member): void
+  /** Ends the etcd of a member at once. */
+  killEtcd(member: Member): void
+  /** Has the same do nothing, and go on. */
+  pause(member: Member): void
+  resume(member: Member): void
+  /** Removes the files of a member's server. */
+  lose(member: Member): void
+  /** Runs a statement on a member, as a superuser. */
+  execute(member: Member, statement: string): Promise<unknown>
+  /** Starts what does not run, and waits until two replicas stream. */
+  up(): Promise<void>
+}
+
+const FOLDER = fileURLToPath(new URL('../../ops/cluster', import.meta.url))
+const PORTS = 18
+const run = promisify(execFile)
+
+/** The programs that are not installed here. */
+export async function missingPrograms(): Promise<string[]> {
+  const PATH = `${process.env.PATH}:/usr/sbin`
+  const missing = findPrograms() === undefined ? ['PostgreSQL with PostGIS'] : []
+  for (const program of ['etcd', 'patroni', 'haproxy', 'pgbouncer']) {
+    const [command, ...parameters] = ['sh', '-c', `command -v ${program}`] as const
+    await run(command, parameters, { env: { PATH } }).catch(() => missing.push(program))
+  }
+  return missing
+}
+
+/** Starts a cluster in a folder of its own; at the end it is stopped and removed. */
+export async function startMembers(cleanup: Cleanup): Promise<Members> {
+  const parent = mkdtempSync(join(tmpdir(), 'agro-chaos-cluster-'))
+  cleanup.add(() => rmSync(parent, { recursive: true, force: true }))
+  const folder = join(parent, 'cluster')
+  const firstPort = await freePorts()
+  const env = { ...process.env, CLUSTER_FOLDER: folder, CLUSTER_PORT: String(firstPort) }
+  // Its user has to come to its folder.
+  await run('chmod', ['755', parent])
+  const up = async () => void (await run(join(FOLDER, 'up'), [], { env }))
+  cleanup.add(() => run(join(FOLDER, 'down'), ['--remove'], { env }))
+  await up()
+
+  const fileOf = (name: string) =>
+    parseEnv(readFileSync(join(folder, name), 'utf8')) as Record<string, string>
+  const [service, maintenance] = [fileOf('service.env'), fileOf('maintenance.env')]
+  const { SUPERUSER_PASSWORD } = fileOf('passwords')
+  const urlOf = (member: Member) =>
+    `postgres://postgres:${SUPERUSER_PASSWORD}@127.0.0.1:${firstPort + 2 + member}/postgres`
+
+  const pidOf = (name: string) => Number(readFileSync(join(folder, 'run', `${name}.pid`), 'utf8'))
+  function processes(member: Member): number[] {
+    const pidFile = join(folder, `member-${member}`, 'postmaster.pid')
+    const server = existsSync(pidFile) ? serverProcesses(pidFile) : []
+    // Patroni first, which would start a server that has ended.
+    return [pidOf(`patroni-${member}`), ...server, pidOf(`pgbouncer-${member}`)]
+  }
+  const send = (member: Member, name: NodeJS.Signals) => {
+    for (const pid of processes(member)) signal(pid, name)
+  }
+
+  return {
+    urls: {
+      leader: service.DATABASE_URL as string,
+      replica: service.DATABASE_READ_URL as string,
+      maintenance: maintenance.DATABASE_URL as string,
+    },
+    async find(role) {
+      for (const member of MEMBERS) {
+        const signal = AbortSignal.timeout(1000)
+        const url = `http://127.0.0.1:${firstPort + 8 + member}/${role}`
+        if ((await fetch(url, { signal }).catch(() => undefined))?.ok) return member
+      }
+      return undefined
+    },
+    async read() {
+      const [row] = await execute(service.DATABASE_READ_URL as string, 'select inet_server_port() as port')
+      return ((row as { port: number }).port - firstPort - 2) as Member
+    },
+    kill: (member) => send(member, 'SIGKILL'),
+    killEtcd: (member) => signal(pidOf(`etcd-${member}`), 'SIGKILL'),
+    pause: (member) => send(member, 'SIGSTOP'),
+    resume: (member) => send(member, 'SIGCONT'),
+    lose: (member) => rmSync(join(folder, `member-${member}`), { recursive: true }),
+    execute: (member, statement) => execute(urlOf(member), statement),
+    up,
+  }
+}
+
+/** Waits until somebody has a role who is not a given member. */
+export async function untilAnother({ find }: Members, role: Role, member: Member): Promise<Member> {
+  for (;;) {
+    const found = await find(role)
+    if (found !== undefined && found !== member) return found
+    await setTimeout(100)
+  }
+}
+
+/** The first of as many ports that nobody listens at now, below those that the system gives away. */
+async function freePorts(): Promise<number> {
+  for (;;) {
+    const first = 20_000 + Math.floor(Math.random() * 500) * PORTS
+    const ports = Array.from({ length: PORTS }, (_, index) => first + index)
+    if ((await Promise.all(ports.map(isFree))).every(Boolean)) return first
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer().once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
+}

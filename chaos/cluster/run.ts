@@ -1,0 +1,64 @@
+/** npm run cluster: lets faults happen to a cluster under load, and prints as a table what came of them. */
+import { writeFileSync } from 'node:fs'
+import { Command } from 'commander'
+import { type Cleanup, cleanUpOnSignals, createCleanup } from '#bench/cleanup.ts'
+import { someOf } from '#bench/some-of.ts'
+import { judge, type Outcome } from '../judge.ts'
+import { learnAnswers, startLoad } from '../load/load.ts'
+import { clusterReportOf, recordsOf } from '../report.ts'
+import { ready, say, tryOne } from '../trial.ts'
+import { CLUSTER_FAULTS, REPEATED_FAULT } from './faults.ts'
+import { missingPrograms } from './members.ts'
+import { setUpCluster } from './stage.ts'
+
+interface Options {
+  only: string[]
+  quick: boolean
+  report?: string
+}
+
+const TIMES = 10
+
+async function run(cleanup: Cleanup, { only, quick, report }: Options): Promise<boolean> {
+  const outcomes: Outcome[] = []
+  try {
+    const stage = await setUpCluster(cleanup)
+    for (const port of [stage.service.port, ...(stage.otherPorts ?? [])]) await ready(port)
+    const known = await learnAnswers(stage)
+    const load = startLoad(cleanup)
+    const repeated = Array.from({ length: quick ? 1 : TIMES }, () => REPEATED_FAULT)
+    for (const fault of [...CLUSTER_FAULTS, ...repeated]) {
+      if (only.includes(fault.name)) outcomes.push(await tryOne(stage, load, known, fault))
+    }
+    return outcomes.every((outcome) => judge(outcome).mistakes.length === 0)
+  } finally {
+    // A fault that can't be made to happen takes nothing from those before it.
+    console.log(clusterReportOf(outcomes))
+    if (report) writeFileSync(report, `${JSON.stringify(recordsOf(outcomes))}\n`)
+  }
+}
+
+const names = [...CLUSTER_FAULTS, REPEATED_FAULT].map(({ name }) => name)
+const options = new Command('npm run cluster --')
+  .description(
+    'Let faults happen to a cluster of three members under load, and see what fails, is wrong or is lost.',
+  )
+  .option('--only <faults>', `some of: ${names.join(', ')}`, someOf(names), names)
+  .option('--quick', 'kill the leader once instead of ten times', false)
+  .option('--report <file>', 'write what each fault came to as JSON, with a record for each 100 ms')
+  .parse()
+  .opts<Options>()
+const missing = await missingPrograms()
+if (missing.length > 0) {
+  say(
+    `there is no ${missing.join(', ')} here: the cluster is left out. As root, ops/cluster/up installs them`,
+  )
+} else {
+  const cleanup = createCleanup()
+  cleanUpOnSignals(cleanup)
+  try {
+    process.exitCode = (await run(cleanup, options)) ? 0 : 1
+  } finally {
+    await cleanup.run()
+  }
+}
