@@ -44,18 +44,29 @@ export async function askEach(port: number, path: string, points: object[]): Pro
   return answers
 }
 
-/** Makes an account and gives an access token of it. */
-export async function logIn(port: number): Promise<string> {
-  const account = { email: `${randomUUID()}@example.org`, password: randomUUID(), name: 'Bench' }
-  await ask(port, '/auth/register', account)
-  const { status, body } = await ask(port, '/auth/login', account)
+export interface Account {
+  email: string
+  password: string
+}
+
+/** Makes an account. */
+export async function register(port: number): Promise<Account> {
+  const account = { email: `${randomUUID()}@example.org`, password: randomUUID() }
+  const { status, body } = await ask(port, '/auth/register', { ...account, name: 'Bench' })
+  if (status !== 201) throw new Error(`the account was answered ${status} ${body}`)
+  return account
+}
+
+/** Gives an access token of an account, of a new one where none is named. */
+export async function logIn(port: number, account?: Account): Promise<string> {
+  const { status, body } = await ask(port, '/auth/login', account ?? (await register(port)))
   if (status !== 200) throw new Error(`the login was answered ${status} ${body}`)
   return JSON.parse(body).access_token
 }
 
-/** Makes an account and gives a key of it. */
-export async function makeKey(port: number): Promise<string> {
-  const { status, body } = await ask(port, '/auth/keys', { name: 'Bench' }, await logIn(port))
+/** Makes a key with an access token, that of a new account where none is given. */
+export async function makeKey(port: number, token?: string): Promise<string> {
+  const { status, body } = await ask(port, '/auth/keys', { name: 'Bench' }, token ?? (await logIn(port)))
   if (status !== 201) throw new Error(`the key was answered ${status} ${body}`)
   return JSON.parse(body).key
 }

@@ -80,15 +80,18 @@ async function startOn(
     url: `postgres://postgres@127.0.0.1:${port}/postgres`,
     stop: (mode) => run('pg_ctl', ['-D', data, '-m', mode, '-w', 'stop']),
     start: () => run('pg_ctl', ['-D', data, '-l', join(folder, 'log'), '-w', 'start', '-o', settings]),
-    processes() {
-      const postmaster = Number(readFileSync(pidFile, 'utf8').split('\n')[0])
-      const children = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && parentOf(pid) === postmaster)
-      return [postmaster, ...children.map(Number)]
-    },
+    processes: () => serverProcesses(pidFile),
   }
   cleanup.add(() => existsSync(pidFile) && cluster.stop('immediate'))
   await cluster.start()
   return cluster
+}
+
+/** The processes of the server that has written a file: the postmaster first, then its children. */
+export function serverProcesses(pidFile: string): number[] {
+  const postmaster = Number(readFileSync(pidFile, 'utf8').split('\n')[0])
+  const children = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && parentOf(pid) === postmaster)
+  return [postmaster, ...children.map(Number)]
 }
 
 /** Undefined where the process has ended meanwhile. */

@@ -1,4 +1,11 @@
-import type { Compared, PointsResult, Results, Spread, Target } from './results.ts'
+import {
+  type Compared,
+  type PointsResult,
+  type Results,
+  type Spread,
+  STATISTICS_OF_ALL,
+  type Target,
+} from './results.ts'
 
 /** What the service does, beside what it must reach and what it is meant to reach. */
 export interface Verdict {
@@ -35,7 +42,16 @@ const under = (value: number): Bound => ({ kind: 'under', value })
 
 /** Holds what was measured against limits and goals; what was not measured has no verdict. */
 export function judge(results: Results): Verdict[] {
-  const lines = [pointLines, callLines, processLines, manyLines, polygonLines, growthLines, otherLines]
+  const lines = [
+    pointLines,
+    callLines,
+    processLines,
+    manyLines,
+    polygonLines,
+    growthLines,
+    historyLines,
+    otherLines,
+  ]
   return lines.flatMap((linesOf) => linesOf(results)).map(verdictOf)
 }
 
@@ -167,6 +183,20 @@ function growthLines({ growth }: Results): Line[] {
   const most = Math.max(...last.map(({ growth }) => growth))
   const what = 'p50 with 100 releases and 10 times the tiles'
   return [{ what, measured: most, unit: ' times', limit: atMost(1.3) }]
+}
+
+function historyLines({ history }: Results): Line[] {
+  if (!history) return []
+  const of = `with ${figure(history.large.items)} items in histories, of ${figure(history.small.items)}`
+  const most = Math.max(...history.reads.map(({ times }) => times))
+  const rows = [...history.rows, { what: 'most items that a statement reads', times: most }]
+  return rows.map(({ what, times }) => ({
+    what: `${what}, ${of}`,
+    measured: times,
+    unit: ' times',
+    // Everybody's counts by day are added up, and there are as many as everybody has asked for.
+    [what === STATISTICS_OF_ALL ? 'goal' : 'limit']: atMost(1.5),
+  }))
 }
 
 function otherLines({ answers, batch, memory, embedded }: Results): Line[] {

@@ -11,6 +11,7 @@ export const SECTIONS = [
   'bulk',
   'memory',
   'growth',
+  'history',
   'startup',
   'embedded',
 ] as const
@@ -22,17 +23,32 @@ export interface Options {
   report: boolean
   redraw: boolean
   strict: boolean
+  /** How many items the large history has. */
+  rows: number
 }
 
-/** What a quick run leaves out where it is not asked for: loading it takes a minute. */
-const SLOW_SECTION: Section = 'growth'
+/** What a quick run leaves out where it is not asked for: loading it takes a minute and more. */
+const SLOW_SECTIONS: Section[] = ['growth', 'history']
+
+/** Of a history, where nothing else is said. */
+const ROWS = 20_000_000
+const QUICK_ROWS = 200_000
 
 /** Reads the command line; ends the process where it is not understood. */
 export function readOptions(parameters: string[]): Options {
   const command = new Command('npm run bench --')
     .description('Measure the service beside a bare Fastify route and one query a request.')
-    .option('--quick', `shorter and fewer rounds, without ${SLOW_SECTION}: a few minutes`, false)
+    .option(
+      '--quick',
+      `shorter and fewer rounds, without ${SLOW_SECTIONS.join(' and ')}: a few minutes`,
+      false,
+    )
     .option('--only <sections>', `some of: ${SECTIONS.join(', ')}`, sectionsOf)
+    .option(
+      '--rows <number>',
+      `how many items the large history has (default: ${ROWS}, ${QUICK_ROWS} in a quick run)`,
+      positiveInteger,
+    )
     .option('--report', 'write docs/performance.md and its charts from the figures', false)
     .option('--redraw', 'write that page anew from the results it was made from; measure nothing', false)
     .option(
@@ -40,9 +56,16 @@ export function readOptions(parameters: string[]): Options {
       'fail where a limit is missed, not only on errors and wrong answers; goals fail nothing',
       false,
     )
-  const given = command.parse(parameters, { from: 'user' }).opts<Omit<Options, 'only'> & Partial<Options>>()
-  const usual = SECTIONS.filter((section) => !given.quick || section !== SLOW_SECTION)
-  return { ...given, only: given.only ?? usual }
+  const given = command
+    .parse(parameters, { from: 'user' })
+    .opts<Omit<Options, 'only' | 'rows'> & Partial<Options>>()
+  const usual = SECTIONS.filter((section) => !given.quick || !SLOW_SECTIONS.includes(section))
+  return { rows: given.quick ? QUICK_ROWS : ROWS, only: usual, ...given }
+}
+
+function positiveInteger(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a positive integer.')
+  return Number(text)
 }
 
 function sectionsOf(list: string): Section[] {

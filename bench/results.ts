@@ -138,6 +138,30 @@ export interface GrowthResult {
   }[]
 }
 
+/** How large a history is that is measured. */
+export interface HistorySize {
+  items: number
+  /** Of the account that asks. */
+  itemsOfAccount: number
+  /** Partitions. */
+  months: number
+  /** Of the items and their indexes on disk. */
+  gigabytes: number
+}
+
+/** What an admin asks for. */
+export const STATISTICS_OF_ALL = 'statistics of all'
+
+/** What takes how many milliseconds with few items and with many. */
+export interface HistoryResult {
+  small: HistorySize
+  large: HistorySize
+  /** `times` is the median of each round's. */
+  rows: { what: string; small: number; large: number; times: number }[]
+  /** How many items statements read. */
+  reads: { what: string; small: number; large: number; times: number }[]
+}
+
 export interface StartUpResult {
   /** Seconds until it listens. */
   server: number | null
@@ -171,6 +195,7 @@ export interface Results {
   bulk?: BulkResult
   memory?: MemoryResult
   growth?: GrowthResult
+  history?: HistoryResult
   startUp?: StartUpResult
   embedded?: EmbeddedResult
   /** The cores that the load generator used at its fastest: it was no bottleneck below 1. */

@@ -67,7 +67,7 @@ async function measure(
   bench: Bench,
   server: DatabaseServer | undefined,
   load: number,
-  { only }: Options,
+  options: Options,
 ): Promise<Results> {
   const results: Results = {
     at: new Date().toISOString(),
@@ -78,8 +78,8 @@ async function measure(
     generatorLoad: 0,
     problems: bench.problems,
   }
-  if (server) await measureOnServer(bench, server, only, results)
-  await measureOnEmbedded(bench, only, results)
+  if (server) await measureOnServer(bench, server, options, results)
+  await measureOnEmbedded(bench, options.only, results)
   results.generatorLoad = bench.generatorLoad
   return results
 }

@@ -2,6 +2,7 @@ import { figure } from '../limits.ts'
 import type {
   BatchResult,
   GrowthResult,
+  HistoryResult,
   PointsResult,
   PolygonsResult,
   Results,
@@ -14,7 +15,14 @@ import { TARGET_NAMES } from './tables.ts'
 const TARGETS: Target[] = ['bare', 'one-query', 'one-query-own-tiles', 'memory', 'no-cache']
 
 /** The charts of what was measured, as SVG documents, by the names of their files. */
-export function drawCharts({ points, batch, polygons, growth, embedded }: Results): Map<string, string> {
+export function drawCharts({
+  points,
+  batch,
+  polygons,
+  growth,
+  history,
+  embedded,
+}: Results): Map<string, string> {
   const charts = new Map<string, BarChart>()
   if (points) {
     charts.set('points-uniform.svg', ratesChart(points, 'uniform', 'uniform random points'))
@@ -36,6 +44,7 @@ export function drawCharts({ points, batch, polygons, growth, embedded }: Result
   if (batch) charts.set('batch.svg', batchChart(batch))
   if (polygons) charts.set('polygons.svg', polygonsChart(polygons))
   if (growth) charts.set('growth.svg', growthChart(growth))
+  if (history) charts.set('history.svg', historyChart(history))
   if (embedded) {
     charts.set('embedded.svg', {
       title: 'Points on the embedded database, beside the bare route',
@@ -140,5 +149,16 @@ function growthChart({ rows }: GrowthResult): BarChart {
             ?.growth ?? null,
       ),
     })),
+  }
+}
+
+/** What is asked has no room under the bars: they are in the order of the table. */
+function historyChart({ small, large, rows }: HistoryResult): BarChart {
+  return {
+    title: `Time with ${figure(large.items)} items in histories, of ${figure(small.items)}`,
+    valueAxis: 'times',
+    groupAxis: 'what is asked, in the order of the table',
+    series: [`${figure(large.items)} items`],
+    groups: rows.map(({ times }, index) => ({ label: `${index + 1}`, values: [times] })),
   }
 }

@@ -1,6 +1,8 @@
 import { figure } from '../limits.ts'
 import { isBusy, type Machine } from '../machine.ts'
 import type { Results } from '../results.ts'
+import { historyTables } from './history-tables.ts'
+import type { Table } from './table.ts'
 import {
   batchTable,
   bulkTable,
@@ -12,13 +14,13 @@ import {
   polygonsTable,
   processTable,
   publicationTable,
-  type Table,
   workersTable,
 } from './tables.ts'
 
 /** docs/performance.md: text and figures, made from the results of one run. */
 export function performancePage(results: Results): string {
-  const { points, calls, workers, publication, batch, polygons, bulk, growth, embedded, answers } = results
+  const { points, calls, workers, publication, batch, polygons, bulk, growth, history, embedded, answers } =
+    results
   return sections(
     '# Performance',
     `<!-- Made by \`npm run bench -- --report\` from performance/results.json: do not edit. -->`,
@@ -26,8 +28,8 @@ export function performancePage(results: Results): string {
     quietLine(results),
     '## Repeat it',
     `\`\`\`sh
-npm run bench                       # all of it, about 20 minutes
-npm run bench -- --quick            # fewer and shorter rounds, without growth: a few minutes
+npm run bench                       # all of it, about half an hour, with 20 GB of disk
+npm run bench -- --quick            # fewer and shorter rounds, without growth and histories: a few minutes
 npm run bench -- --only points      # a part of it
 npm run bench -- --strict           # and fail where a limit is missed
 npm run bench -- --report           # and write this page anew
@@ -75,6 +77,11 @@ npm run bench -- --report           # and write this page anew
       `${growth.description} 20,000 places are asked for, whose tiles fit into memory at every stage; with \`TILE_CACHE_MB=0\` each of them is looked up in the database.`,
     growth && images('growth'),
     growth && tablesText(growthTable(results)),
+    history && '## Large histories',
+    history &&
+      `The service has kept advice of each product, country and kind; copies of it are the items of 2,000 accounts over two years, one to a hundred of them rated. One account has a quarter of all items, ${figure(history.large.itemsOfAccount)} of ${figure(history.large.items)}, and asks. The same with ${figure(history.small.itemsOfAccount)} of ${figure(history.small.items)} is asked by turns. Items and indexes of the larger one take ${figure(history.large.gigabytes)} GB, in ${history.large.months} partitions. Rows are the median time of a call, one at a time unless something else is said.`,
+    history && images('history'),
+    history && tablesText(historyTables(results)),
     embedded && '## The embedded database',
     embedded && images('embedded'),
     embedded && tablesText(embeddedTable(results)),

@@ -1,12 +1,7 @@
 import { figure, judge } from '../limits.ts'
 import type { Call, Compared, Results, Spread, Target } from '../results.ts'
-
-/** A table of the report, for the terminal and for the page. */
-export interface Table {
-  title: string
-  head: string[]
-  rows: string[][]
-}
+import { historyTables } from './history-tables.ts'
+import type { Table } from './table.ts'
 
 export const TARGET_NAMES: Record<Target, string> = {
   bare: 'bare Fastify route',
@@ -241,6 +236,7 @@ export function allTables(results: Results): Table[] {
     ...polygonsTable(results),
     ...bulkTable(results),
     ...growthTable(results),
+    ...historyTables(results),
     ...embeddedTable(results),
     ...processTable(results),
     limitsTable(results),

@@ -1,6 +1,6 @@
 import { makeRasterTable } from '../baselines/raster-table.ts'
 import { type Bench, say } from '../bench.ts'
-import type { Section } from '../options.ts'
+import type { Options, Section } from '../options.ts'
 import type { DatabaseServer } from '../postgres.ts'
 import type { Results } from '../results.ts'
 import { loadEverything, withDatabase } from '../service.ts'
@@ -9,6 +9,7 @@ import { measureBatch } from './batch.ts'
 import { measureBulk } from './bulk.ts'
 import { measureCalls } from './calls.ts'
 import { measureGrowth } from './growth.ts'
+import { measureHistory } from './history.ts'
 import { measureMemory } from './memory.ts'
 import { measurePoints, startTargets } from './points.ts'
 import { measurePolygons } from './polygons.ts'
@@ -18,6 +19,22 @@ import { measureWorkers } from './workers.ts'
 
 /** The sections that need a database server, on databases made for them. */
 export async function measureOnServer(
+  bench: Bench,
+  server: DatabaseServer,
+  { only, rows }: Options,
+  results: Results,
+): Promise<void> {
+  if (only.some((section) => !GROWING.includes(section)))
+    await measureWithRasters(bench, server, only, results)
+  if (only.includes('growth')) results.growth = await measureGrowth(bench, server)
+  if (only.includes('history')) results.history = await measureHistory(bench, server, rows)
+}
+
+/** What has databases of its own. */
+const GROWING: Section[] = ['growth', 'history']
+
+/** The sections that ask for what all rasters of the bench are loaded into. */
+async function measureWithRasters(
   bench: Bench,
   server: DatabaseServer,
   only: Section[],
@@ -61,5 +78,4 @@ export async function measureOnServer(
     const seconds = await measureServerStart(bench, url)
     results.startUp = { server: seconds, embeddedFirst: null, embeddedSecond: null }
   }
-  if (only.includes('growth')) results.growth = await measureGrowth(bench, server)
 }

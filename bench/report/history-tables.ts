@@ -1,0 +1,24 @@
+import { figure } from '../limits.ts'
+import type { Results } from '../results.ts'
+import type { Table } from './table.ts'
+
+export function historyTables({ history }: Results): Table[] {
+  if (!history) return []
+  const { small, large, rows, reads } = history
+  return [
+    {
+      title: 'Histories',
+      head: ['', 'what', `ms with ${figure(small.items)} items`, `ms with ${figure(large.items)}`, 'times'],
+      rows: rows.map(({ what, small, large, times }, index) => [
+        `${index + 1}`,
+        what,
+        ...[small, large, times].map(figure),
+      ]),
+    },
+    {
+      title: 'Items that statements read',
+      head: ['statement', `with ${figure(small.items)} items`, `with ${figure(large.items)}`],
+      rows: reads.map(({ what, small, large }) => [what, figure(small), figure(large)]),
+    },
+  ]
+}

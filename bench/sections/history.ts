@@ -1,0 +1,153 @@
+import { setTimeout } from 'node:timers/promises'
+import { type Account, logIn } from '../ask.ts'
+import { type Bench, load, median, say } from '../bench.ts'
+import type { HistoryCall } from '../history/calls.ts'
+import { makeModels } from '../history/models.ts'
+import { openStage, type Stage } from '../history/stage.ts'
+import type { DatabaseServer } from '../postgres.ts'
+import type { HistoryResult } from '../results.ts'
+
+/** What the large history is held against. */
+const SMALL_ITEMS = 20_000
+
+const CALLS_A_ROUND = 20
+const CONNECTIONS = 64
+/** So many of its items are waited for when an account is deleted. */
+const REMOVED = 100_000
+const REMOVAL_POLL_MS = 20
+
+type Row = HistoryResult['rows'][number]
+
+/** What is asked of a history, by turns of one with so many items and of one with few. */
+export async function measureHistory(
+  bench: Bench,
+  server: DatabaseServer,
+  items: number,
+): Promise<HistoryResult> {
+  say('history: what the service keeps')
+  const models = await makeModels(bench.cleanup, server)
+  const small = await openStage(bench, server, models, 'history_small', SMALL_ITEMS)
+  const large = await openStage(bench, server, models, 'history_large', items)
+  const stages = [small, large]
+  const rows = [...(await measureCalls(bench, stages)), await measureKeeping(bench, stages)]
+  const deletions: Deletion[] = []
+  for (const stage of stages) deletions.push(await deleteAccount(bench, server, stage, models.account))
+  rows.push(
+    rowOf('deletion of the account', [deletions.map(({ answered }) => answered)]),
+    rowOf('removal of 1,000 items of it', [deletions.map(({ removed }) => removed)]),
+  )
+  for (const { service } of stages) await service.stop()
+  const reads = [...small.reads].map(([what, few]) => {
+    const many = large.reads.get(what) as number
+    return { what, small: few, large: many, times: many / few }
+  })
+  return { small: small.size, large: large.size, rows, reads }
+}
+
+/** @param rounds milliseconds of the small history, and of the large one */
+function rowOf(what: string, rounds: number[][]): Row {
+  const [small, large] = [0, 1].map((stage) => median(rounds.map((round) => round[stage] as number)))
+  const times = median(rounds.map(([few, many]) => (many as number) / (few as number)))
+  return { what, small: small as number, large: large as number, times }
+}
+
+async function measureCalls(bench: Bench, stages: Stage[]): Promise<Row[]> {
+  const [{ calls }] = stages as [Stage]
+  const rounds = calls.map((): number[][] => [])
+  // The first round is for V8, and for what PostgreSQL has not read yet.
+  for (let round = 0; round <= bench.effort.roundsOfLimits; round++) {
+    say(`history, round ${round} of ${bench.effort.roundsOfLimits}`)
+    for (const index of calls.keys()) {
+      const measured: number[] = []
+      const turns = [...stages.keys()]
+      for (const stage of round % 2 === 0 ? turns : turns.reverse()) {
+        measured[stage] = await millisecondsOf(bench, stages[stage] as Stage, index, round)
+      }
+      if (round > 0) rounds[index]?.push(measured)
+    }
+  }
+  return calls.map(({ what }, index) => rowOf(what, rounds[index] as number[][]))
+}
+
+/** The median of some calls. */
+async function millisecondsOf(bench: Bench, stage: Stage, index: number, round: number): Promise<number> {
+  const call = stage.calls[index] as HistoryCall
+  const times: number[] = []
+  for (let turn = round * CALLS_A_ROUND; turn < (round + 1) * CALLS_A_ROUND; turn++) {
+    const started = performance.now()
+    const { status, text } = await send(stage, call, turn)
+    times.push(performance.now() - started)
+    if (status !== 200 && status !== 204) {
+      bench.problems.push(
+        `${call.what} of ${stage.size.items} items was answered ${status} ${text.slice(0, 300)}`,
+      )
+    }
+  }
+  return median(times)
+}
+
+async function send(
+  { service, tokens }: Stage,
+  { method, path, caller = 'account', accept = 'application/json', body }: HistoryCall,
+  turn: number,
+): Promise<{ status: number; text: string }> {
+  const response = await fetch(`http://127.0.0.1:${service.port}${path(turn)}`, {
+    method,
+    headers: {
+      accept,
+      authorization: `Bearer ${tokens[caller]}`,
+      ...(body && { 'content-type': 'application/json' }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  return { status: response.status, text: await response.text() }
+}
+
+/** The latency of points that are kept. */
+async function measureKeeping(bench: Bench, stages: Stage[]): Promise<Row> {
+  const rounds: number[][] = []
+  for (let round = 0; round <= bench.effort.roundsOfLimits; round++) {
+    say(`history, points that are kept, round ${round} of ${bench.effort.roundsOfLimits}`)
+    const measured: number[] = []
+    const turns = [...stages.entries()]
+    for (const [index, { name, service }] of round % 2 === 0 ? turns : turns.reverse()) {
+      const task = { list: name, order: 'uniform', connections: CONNECTIONS, round, seconds: 1 } as const
+      measured[index] = (await load(bench, service.port, task)).p50
+    }
+    if (round > 0) rounds.push(measured)
+  }
+  return rowOf(`a point that is kept, ${CONNECTIONS} connections`, rounds)
+}
+
+interface Deletion {
+  /** Milliseconds until it was answered. */
+  answered: number
+  /** Milliseconds for 1,000 items to be removed afterwards. */
+  removed: number
+}
+
+async function deleteAccount(
+  bench: Bench,
+  server: DatabaseServer,
+  { url, service, size }: Stage,
+  account: Account,
+): Promise<Deletion> {
+  say(`history: deletion of an account with ${size.itemsOfAccount} items`)
+  const removed = Math.min(REMOVED, size.itemsOfAccount)
+  const [last] = (await server.execute(
+    url,
+    `select id from history_item where user_id = (select id from app_user where email = '${account.email}')
+    order by id offset ${removed} limit 1`,
+  )) as { id: string }[]
+  const isLeft = `select from account_removal ${last ? `where through < '${last.id}'` : ''}`
+  const token = await logIn(service.port, account)
+  const started = performance.now()
+  const { status } = await fetch(`http://127.0.0.1:${service.port}/user/profile`, {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${token}` },
+  })
+  const answered = performance.now() - started
+  if (status !== 200) bench.problems.push(`the deletion of an account was answered ${status}`)
+  while ((await server.execute(url, isLeft)).length > 0) await setTimeout(REMOVAL_POLL_MS)
+  return { answered, removed: (1000 * (performance.now() - started)) / removed }
+}
