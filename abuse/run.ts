@@ -70,7 +70,7 @@ async function attackAll(
 async function run(options: Options): Promise<void> {
   const cleanup = createCleanup()
   cleanUpOnSignals(cleanup)
-  const load = loadBefore()
+  const load = await loadBefore(say)
   if (isBusy(load)) say(`this machine is busy (load ${load.toFixed(1)}): limits may be missed for that`)
   try {
     const outcomes: Outcome[] = []

@@ -1,13 +1,27 @@
 import { readFileSync } from 'node:fs'
 import { cpus, loadavg, release, totalmem, type } from 'node:os'
-
-/** Processes that wanted to run in the minute before; figures of a busy machine are worth little. */
-export function loadBefore(): number {
-  return loadavg()[0] as number
-}
+import { setTimeout } from 'node:timers/promises'
 
 /** More processes than this wanted to run already: what is measured is them as well. */
 const BUSY_LOAD = 0.5
+
+/** The system's load is a mean that remembers for so long what has ended. */
+const FORGOTTEN_AFTER_MS = 180_000
+const LOOK_EVERY_MS = 5000
+
+/**
+ * Processes that wanted to run in the minute before; figures of a busy machine are worth little. What has only just ended
+ * is waited for.
+ *
+ * @param say tells that it waits
+ */
+export async function loadBefore(say: (message: string) => void): Promise<number> {
+  const load = () => loadavg()[0] as number
+  if (isBusy(load())) say(`this machine was busy (load ${load().toFixed(1)}): waiting until it is not`)
+  const late = performance.now() + FORGOTTEN_AFTER_MS
+  while (isBusy(load()) && performance.now() < late) await setTimeout(LOOK_EVERY_MS)
+  return load()
+}
 
 export function isBusy(load: number): boolean {
   return load > BUSY_LOAD

@@ -87,7 +87,7 @@ async function measure(
 async function run(options: Options): Promise<void> {
   const cleanup = createCleanup()
   cleanUpOnSignals(cleanup)
-  const load = loadBefore()
+  const load = await loadBefore(say)
   if (isBusy(load)) say(`this machine is busy (load ${load.toFixed(1)}): the figures will be worth little`)
   try {
     const server = await openDatabaseServer(cleanup)

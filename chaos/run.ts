@@ -14,7 +14,7 @@ import { ready, say, tryOne } from './trial.ts'
 async function run(options: Options): Promise<void> {
   const cleanup = createCleanup()
   cleanUpOnSignals(cleanup)
-  const load = loadBefore()
+  const load = await loadBefore(say)
   if (isBusy(load)) say(`this machine is busy (load ${load.toFixed(1)}): answers may be late for that`)
   const outcomes: Outcome[] = []
   try {
