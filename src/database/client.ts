@@ -29,6 +29,11 @@ export interface Database {
   kind: 'server' | 'embedded'
   /** For everything that writes, and for reading back what was just written. */
   writer: Kysely<Tables>
+  /**
+   * Writes what may take longer than a request: the work of the service's own. Its statements are not ended, but for those
+   * on the embedded database, which has one connection for all.
+   */
+  patientWriter: Kysely<Tables>
   /** For requests that only read: a replica where there is one that is well, and else the writer. */
   reader: Kysely<Tables>
   /** The writer's connections, for what Kysely does not speak: COPY, locks of a session. */
@@ -101,8 +106,14 @@ export function serverCluster(url: string, config: Config): Cluster {
     },
     connect() {
       const pool = createPool({ ...options, target: url })
+      const patientPool = createPool({
+        target: config.DATABASE_DIRECT_URL ?? url,
+        size: 1,
+        statementTimeout: 0,
+      })
+      const database = withPatience(databaseOf('server', config, pool), config, patientPool)
       const { DATABASE_READ_URL: readUrl, READ_MAX_LAG_MS: maxLagMs } = config
-      if (!readUrl) return databaseOf('server', config, pool)
+      if (!readUrl) return database
       const admit = (client: pg.ClientBase) => replica.admit(client)
       const readPool = createPool({ ...options, target: readUrl, admit })
       // Writes may stand still, for a replica that has to acknowledge them, with all connections of their pool.
@@ -114,7 +125,7 @@ export function serverCluster(url: string, config: Config): Cluster {
         writerPool: readPoolOfWriter,
         maxLagMs,
       })
-      return withReplica(databaseOf('server', config, pool), config, [readPool, readPoolOfWriter], replica)
+      return withReplica(database, config, [readPool, readPoolOfWriter], replica)
     },
     close: async () => {},
   }
@@ -145,6 +156,7 @@ function databaseOf(kind: Database['kind'], config: Config, pool: pg.Pool): Data
   return {
     kind,
     writer,
+    patientWriter: writer,
     reader: writer,
     pool,
     readPool: pool,
@@ -161,6 +173,21 @@ function databaseOf(kind: Database['kind'], config: Config, pool: pg.Pool): Data
 /** What Kysely tells of statements; nothing where nobody is to be told. */
 function logTo(statements: Statements, { LOG_MODULES }: Config) {
   return isDebugged(LOG_MODULES.database) ? (event: LogEvent) => void statements.emit('asked', event) : []
+}
+
+/** A database with a connection for what may take its time, which is made when it is used. */
+function withPatience(database: Database, config: Config, pool: pg.Pool): Database {
+  return {
+    ...database,
+    patientWriter: new Kysely<Tables>({
+      dialect: new PostgresDialect({ pool }),
+      log: logTo(database.statements, config),
+    }),
+    async close() {
+      await pool.end()
+      await database.close()
+    },
+  }
 }
 
 /** A database whose requests read from a replica. */

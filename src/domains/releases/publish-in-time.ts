@@ -12,7 +12,7 @@ const LATE_MS = 2 * LOOK_EVERY_MS
  * over until the next look.
  */
 export function publishInTime(app: App, publish: PublishDue): void {
-  const { writer } = app.database
+  const { writer, patientWriter } = app.database
   let timer: NodeJS.Timeout | undefined
   let failedInThisLook: number[] = []
 
@@ -27,7 +27,7 @@ export function publishInTime(app: App, publish: PublishDue): void {
       timer = setTimeout(begin, Math.ceil(time)).unref()
       return false
     }
-    const trial = await publishNextDue(writer, publish, failed)
+    const trial = await publishNextDue(patientWriter, publish, failed)
     if (!trial) return false
     if ('failure' in trial) {
       const { code } = trial.due

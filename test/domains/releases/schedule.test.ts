@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
+import { serverCluster } from '#src/database/client.ts'
 import { inTransaction } from '#src/database/transaction.ts'
 import { deleteRelease } from '#src/domains/releases/deletion-queries.ts'
 import { listPrunable } from '#src/domains/releases/pruning-queries.ts'
@@ -11,6 +12,7 @@ import { publishDue } from '#src/ingest/publish.ts'
 import { recordsOf } from '#test/domains/audit/records.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { captureLog } from '#test/setup/log.ts'
+import { testOnServer } from '#test/setup/on-server.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { askFertilizer, onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
 
@@ -52,8 +54,11 @@ async function scheduleForBefore(code: string, minutes = 60): Promise<void> {
 }
 
 /** A process of the service that answers at a port, until work with it is done. */
-async function whileServing(work: (log: string[]) => Promise<void>): Promise<void> {
-  const app = await buildApp(service.testDatabase.config, service.database)
+async function whileServing(
+  work: (log: string[]) => Promise<void>,
+  database = service.database,
+): Promise<void> {
+  const app = await buildApp(service.testDatabase.config, database)
   const log = captureLog(app)
   await app.listen({ host: '127.0.0.1', port: 0 })
   await work(log).finally(() => app.close())
@@ -149,20 +154,41 @@ test('what the checks refuse at its time stays unpublished, and the refusal is k
   expect(await publishNextDue(service.database.writer, publishDue, [])).toBeUndefined()
 })
 
-/** Has the database refuse that a release is published. */
-async function breakPublication(code: string): Promise<void> {
+/** Has the database do something else, in PL/pgSQL, when a release is published. */
+async function whenPublished(code: string, statement: string): Promise<void> {
   const { pool } = service.database
   await pool.query(`
-    create function break_publication() returns trigger language plpgsql as $$
+    create function when_published() returns trigger language plpgsql as $$
     begin
-      if new.release_id = (select id from release where code = '${code}') then raise 'broken'; end if;
+      if new.release_id = (select id from release where code = '${code}') then ${statement}; end if;
       return new;
     end $$`)
   await pool.query(`
-    create trigger break_publication before insert or update on publication
-    for each row execute function break_publication()`)
-  onTestFinished(async () => void (await pool.query('drop function break_publication cascade')))
+    create trigger when_published before insert or update on publication
+    for each row execute function when_published()`)
+  onTestFinished(async () => void (await pool.query('drop function when_published cascade')))
 }
+
+const breakPublication = (code: string) => whenPublished(code, "raise 'broken'")
+
+testOnServer('a release whose publication takes longer than a request may is published', async () => {
+  const code = await load(8)
+  await whenPublished(code, 'perform pg_sleep(0.3)')
+  await scheduleForBefore(code)
+  const { config } = service.testDatabase
+  const url = config.DATABASE_URL as string
+  const database = serverCluster(url, { ...config, STATEMENT_TIMEOUT_MS: 100 }).connect()
+  onTestFinished(() => database.close())
+  await whileServing(async (log) => {
+    await vi.waitFor(
+      () => expect(linesOf(log, code)).toEqual([expect.objectContaining({ level: 40 })]),
+      PATIENCE,
+    )
+    expect(log.map((line) => JSON.parse(line).msg)).not.toContain(
+      `the scheduled release ${code} could not be published yet`,
+    )
+  }, database)
+})
 
 test('a release that cannot be published holds up no other, and is logged', async () => {
   const broken = await load(8, { month: '2026-07' })
