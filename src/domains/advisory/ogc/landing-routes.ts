@@ -18,7 +18,7 @@ import { anchor, list, paragraph, sendPage, table } from './html.ts'
 import { parametersOf } from './parameters.ts'
 
 const DESCRIPTION =
-  'The administrative areas of the countries as features, for programs that draw maps: open to all, without a token.'
+  'Administrative areas as features, and what the published releases come to in them: for programs that draw maps, open to all, without a token.'
 
 const FEATURES = 'http://www.opengis.net/spec/ogcapi-features-1/1.0/conf'
 const FEATURES_CRS = 'http://www.opengis.net/spec/ogcapi-features-2/1.0/conf'
@@ -49,7 +49,7 @@ export function landingRoute(app: App): void {
       .type(form.type)
       .send(JSON.stringify({ title: SERVICE_NAME, description: DESCRIPTION, links }))
   }
-  app.get('/', { ...openRoute(), prefixTrailingSlash: 'both' }, answer)
+  for (const path of ['', '/']) app.get(path, { ...openRoute(), prefixTrailingSlash: 'slash' }, answer)
 }
 
 function landingLinks(root: string): Link[] {

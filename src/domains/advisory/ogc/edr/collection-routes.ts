@@ -21,7 +21,7 @@ import { collectionParameter } from './parameters.ts'
 import { EDR_PATH, type ReleaseCollection, type Releases } from './releases.ts'
 
 const DESCRIPTION =
-  'What the published releases say at a point, in a polygon, and in administrative areas: OGC API Environmental Data Retrieval, open to all, without a token.'
+  'What the published releases say at a point, in a polygon and in administrative areas: OGC API Environmental Data Retrieval, open to all, without a token.'
 
 const EDR = 'http://www.opengis.net/spec/ogcapi-edr-1/1.1/conf'
 

@@ -131,7 +131,7 @@ export async function listShapes(
 ): Promise<AreaShape[]> {
   // In degrees whatever the system of the answer: borders are the same in all of them.
   const simplified =
-    tolerance === 0 ? sql`geom` : sql`st_simplifypreservetopology(geom, ${tolerance}::float8)`
+    tolerance === 0 ? sql`geom` : sql`st_multi(st_simplifypreservetopology(geom, ${tolerance}::float8))`
   const shape = {
     lonlat: simplified,
     latlon: sql`st_flipcoordinates(${simplified})`,
