@@ -13,7 +13,7 @@ import {
   withQuery,
 } from './answers.ts'
 import { documentOf, operationsOf } from './document.ts'
-import { DOCUMENT_TYPE } from './document-parts.ts'
+import { DOCUMENT_TYPE, WHOLE_DOCUMENT_TYPE } from './document-parts.ts'
 import { anchor, list, paragraph, sendPage, table } from './html.ts'
 import { parametersOf } from './parameters.ts'
 
@@ -54,7 +54,7 @@ export function landingRoute(app: App): void {
 
 function landingLinks(root: string): Link[] {
   return [
-    { href: `${root}/api`, rel: 'service-desc', type: DOCUMENT_TYPE, title: 'This API as OpenAPI 3.0' },
+    { href: `${root}/api`, rel: 'service-desc', type: WHOLE_DOCUMENT_TYPE, title: 'This API as OpenAPI 3.0' },
     {
       href: withQuery(`${root}/api`, { f: 'html' }),
       rel: 'service-doc',
@@ -97,7 +97,7 @@ export function documentRoute(app: App): void {
     const document = documentOf(root)
     if (!form.isHtml) {
       return reply
-        .type(form.type === DOCUMENT_TYPE ? `${DOCUMENT_TYPE};version=3.0` : form.type)
+        .type(form.type === DOCUMENT_TYPE ? WHOLE_DOCUMENT_TYPE : form.type)
         .send(Buffer.from(JSON.stringify(document)))
     }
     return sendPage(reply, {

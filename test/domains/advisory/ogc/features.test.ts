@@ -15,6 +15,33 @@ const EAST = {
   coordinates: [[[30.5, -1.5], ...BORDER.toReversed(), [30.5, -2], [30.5, -1.5]]],
 }
 
+/** An island in a bay, which would lie on the land if the bay were left out. */
+const COAST = {
+  type: 'MultiPolygon',
+  coordinates: [
+    [
+      [
+        [0, 6],
+        [1, 6],
+        [1, 7],
+        [0.6, 7],
+        [0.55, 6.95],
+        [0.5, 7],
+        [0, 7],
+        [0, 6],
+      ],
+    ],
+    [
+      [
+        [0.545, 6.985],
+        [0.555, 6.985],
+        [0.555, 6.995],
+        [0.545, 6.985],
+      ],
+    ],
+  ],
+}
+
 const CRS84 = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84'
 const EPSG = 'http://www.opengis.net/def/crs/EPSG/0'
 
@@ -30,8 +57,10 @@ beforeAll(async () => {
         feature({ code: 'E', name: 'East & <more>', parent_code: 'RWA' }, EAST),
         feature({ code: 'W', name: 'West', parent_code: 'RWA' }, WEST),
       ]
+      const coast = feature({ code: 'GHA', name: 'Ghana' }, COAST)
       await loadFile(database, await boundaryFile([outline]), 'rwa', 0)
       await loadFile(database, await boundaryFile(districts), 'rwa', 1)
+      await loadFile(database, await boundaryFile([coast]), 'gha', 0)
     },
   })
 })
@@ -149,6 +178,15 @@ describe('features of areas', () => {
     expect(await bends(0.0008)).toEqual([true, true])
     expect(await bends(0.0011)).toEqual([false, false])
     expect(await bends(1000)).toEqual([false, false])
+  })
+
+  test('stay whole where they would not be valid', async () => {
+    const shape = async (offset: number) =>
+      (await get(`/collections/areas-gha-0/items?max-allowable-offset=${offset}`)).json<Features>()
+        .features[0]?.geometry.coordinates
+    const whole = await shape(0)
+    expect(whole).toHaveLength(2)
+    expect(await shape(0.1)).toEqual(whole)
   })
 
   test('are answered one by one', async () => {
