@@ -46,9 +46,12 @@ import { type Config, isDebugged } from './config.ts'
 import type { Database } from './database/client.ts'
 import { advisory } from './domains/advisory/index.ts'
 import { location } from './domains/advisory/location/index.ts'
-import { createLookup } from './domains/advisory/lookup/lookup.ts'
+import { createLookup, type Lookup } from './domains/advisory/lookup/lookup.ts'
 import { map } from './domains/advisory/map/index.ts'
+import { ogc } from './domains/advisory/ogc/index.ts'
+import { createAdvisors } from './domains/advisory/polygon/advisors.ts'
 import { changes } from './domains/advisory/polygon/changes/index.ts'
+import { createRegionFigures } from './domains/advisory/polygon/region-figures.ts'
 import { warmUp } from './domains/advisory/warm-up.ts'
 import { createAuditRecords } from './domains/audit/records.ts'
 import { createAccounts } from './domains/auth/callers.ts'
@@ -160,8 +163,7 @@ export async function buildApp(
       await guarded.register(limitedRate)
       await guarded.register(overload)
       // Operations stand in the document in this order.
-      const record = historyRecorderOf(guarded)
-      await guarded.register(advisory, { prefix: '/advisory', ...logged('advisory'), lookup, record })
+      await registerAdvice(guarded, lookup, logged('advisory'))
       await guarded.register(location, { ...logged('location'), lookup })
       await guarded.register(admin, logged('areas'))
       await guarded.register(catalog, logged('catalog'))
@@ -180,6 +182,15 @@ export async function buildApp(
   await app.register(service, { prefix: config.BASE_PATH, ...logged('service') })
   publishInTime(app, publishDue)
   return app.decorate('warmUp', () => warmUp(app, lookup))
+}
+
+/** Registers what gives advice, to programs of our own kind and to those that speak standards. */
+async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Promise<void> {
+  const record = historyRecorderOf(guarded)
+  const advisors = createAdvisors(guarded, lookup)
+  await guarded.register(advisory, { prefix: '/advisory', ...logged, lookup, advisors, record })
+  const figures = createRegionFigures(guarded, advisors)
+  await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures })
 }
 
 function createServer(config: Config, membership: Membership | undefined): App {
