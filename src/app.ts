@@ -37,6 +37,7 @@ import { securityHeaders } from '#src/http/plugins/security-headers.ts'
 import { statementLog } from '#src/http/plugins/statement-log.ts'
 import { tracing } from '#src/http/plugins/tracing.ts'
 import { unknownPaths } from '#src/http/plugins/unknown-paths.ts'
+import { webPages } from '#src/http/plugins/web-pages.ts'
 import { serializersOncePerSchema } from '#src/http/serialization.ts'
 import { AJV_OPTIONS } from '#src/http/validation.ts'
 import { EVERYBODY } from '#src/lib/fair-line.ts'
@@ -153,6 +154,7 @@ export async function buildApp(
   await app.register(docsPage, {
     synthetic: createSyntheticNotice(database.reader, config.RELEASE_MAX_AGE_MS, app.logFailure),
   })
+  await app.register(webPages)
   const lookup = createLookup(app, () => app.turns.next(EVERYBODY))
   const logged = levelsOf(config)
   await app.register(

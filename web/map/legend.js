@@ -1,0 +1,27 @@
+import { element } from '../shell/element.js'
+import { TEXTS } from '../texts/en.js'
+import { nameOfLayer, numberText } from '../texts/names.js'
+
+/**
+ * The legend of a layer: unit, classes and how they were cut.
+ *
+ * @param {import('../api-types').Tileset} layer
+ * @param {import('../api-types').CatalogRelease} release
+ */
+export function legend(layer, release) {
+  const texts = TEXTS.legend
+  const rows = layer.classes.map(({ from, to, color }) => {
+    const swatch = element('span', { className: 'swatch' })
+    swatch.style.backgroundColor = color
+    return element('li', {}, swatch, texts.range(numberText(from), numberText(to)))
+  })
+  return element(
+    'section',
+    { className: 'legend', 'aria-label': texts.title },
+    element('h2', {}, nameOfLayer(release.product, layer), element('span', { className: 'unit' }, ` ${layer.unit}`)),
+    rows.length > 0 ? element('ol', {}, ...rows.reverse()) : element('p', {}, texts.empty),
+    element('p', { className: 'small' }, `${texts[layer.cut]} ${texts.none}`),
+    release.synthetic && element('p', { className: 'small notice' }, TEXTS.synthetic),
+    element('p', { className: 'small' }, TEXTS.place.source(release.source, release.licence)),
+  )
+}
