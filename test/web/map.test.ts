@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
+import { numberText } from '../../web/texts/names.js'
 import { DESKTOP, drawn, PHONE, receiveVisitors, seriousFindings, type Visit, type Visitors } from './pages.ts'
 
 /** What the first view may take, compressed, without the library that draws maps. */
@@ -36,8 +37,7 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     ).json()
     expect(await page.locator('.legend h2').innerText()).toBe('Yield, Above Normal kg/ha')
     const last = layers[0].classes.at(-1)
-    const number = (value: number) => value.toLocaleString('en')
-    expect(await page.locator('.legend li').first().innerText()).toBe(`${number(last.from)} – ${number(last.to)}`)
+    expect(await page.locator('.legend li').first().innerText()).toBe(`${numberText(last.from)} – ${numberText(last.to)}`)
     expect(await page.locator('.legend li').count()).toBe(layers[0].classes.length)
     expect(await hash()).toContain('product=yield')
   })
@@ -48,12 +48,8 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     await page.locator('.place .product').first().waitFor()
     const [, lat, lng] = /at=([-\d.]+),([-\d.]+)/.exec(await hash()) ?? []
     const answer = (await service.app.inject(`/advisory/point?lat=${lat}&lng=${lng}&country_code=eth`)).json()
-    const values = answer.yield.yield_data.map((entry: { yield_kg_ha: number }) =>
-      entry.yield_kg_ha.toLocaleString('en', { maximumFractionDigits: 2 }),
-    )
-    expect(await page.locator('.product').first().locator('.number').allInnerTexts()).toEqual([
-      ...values,
-    ])
+    const values = answer.yield.yield_data.map((entry: { yield_kg_ha: number }) => numberText(entry.yield_kg_ha))
+    expect(await page.locator('.product').first().locator('.number').allInnerTexts()).toEqual(values)
     expect(await page.locator('.product h3').allInnerTexts()).toEqual([
       'Yield kg/ha',
       'Fertilizer kg/ha',
@@ -105,7 +101,7 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     expect(cells).toEqual([
       first.fertilizer_type,
       first.scenario,
-      `${(first.rate_kg_ha * 2).toLocaleString('en', { maximumFractionDigits: 2 })} kg`,
+      `${numberText(first.rate_kg_ha * 2)} kg`,
       String(Math.ceil((first.rate_kg_ha * 2) / 50)),
     ])
   })

@@ -1,4 +1,4 @@
-import { ApiFailure, ask, get } from '../shell/api.js'
+import { ApiFailure, addressOf, ask, get } from '../shell/api.js'
 
 /**
  * @typedef {import('../api-types').Area} Area
@@ -57,7 +57,8 @@ async function load(key) {
       areas.push(...page.features.map(areaOf))
       const next = page.links?.find((/** @type {{ rel: string }} */ { rel }) => rel === 'next')
       if (!next) return areas
-      page = await ask(new URL(next.href))
+      // The host may have another name for the service itself.
+      page = await ask(new URL(new URL(next.href).search, addressOf(path)))
     }
   } catch (error) {
     // Whatever is not there is not on the map.
@@ -65,6 +66,14 @@ async function load(key) {
     throw error
   }
 }
+
+/**
+ * Areas, or none where they cannot be had: what lies on top of values may be missing.
+ *
+ * @param {Promise<Area[]>} areas
+ * @returns {Promise<Area[]>}
+ */
+export const orNone = (areas) => areas.catch(() => [])
 
 /** @param {{ properties: Omit<Area, 'geometry'>, geometry: Area['geometry'] }} feature */
 const areaOf = ({ properties, geometry }) => ({ ...properties, geometry })

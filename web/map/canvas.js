@@ -110,10 +110,6 @@ export async function createCanvas(container, { camera, bounds, choose, moved })
     fit: (to) => first.map.fitBounds(to, { padding: 24, maxZoom: 11 }),
     /** @param {import('../api-types').Place} to */
     goTo: ({ lat, lng }) => first.map.easeTo({ center: [lng, lat], zoom: Math.max(first.map.getZoom(), 7) }),
-    resize() {
-      first.map.resize()
-      second?.pane.map.resize()
-    },
   }
 }
 

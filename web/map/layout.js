@@ -41,7 +41,9 @@ export function replaceControls(room, content) {
   const active = document.activeElement
   const name = active && room.contains(active) ? active.getAttribute('name') : null
   room.replaceChildren(content)
-  const again = name && [...room.querySelectorAll('[name]')].find((one) => one.getAttribute('name') === name)
+  const again = name && [...room.querySelectorAll('[name]')].find(
+    (one) => one.getAttribute('name') === name && !(one instanceof HTMLInputElement && one.type === 'radio' && !one.checked),
+  )
   if (again instanceof HTMLElement) again.focus()
 }
 
@@ -53,8 +55,7 @@ export function replaceControls(room, content) {
  */
 export function modeChooser(chosen, choose) {
   const options = /** @type {const} */ (['map', 'table']).map((mode) => {
-    const input = element('input', { type: 'radio', name: `mode-${mode}`, checked: mode === chosen })
-    input.name = 'mode'
+    const input = element('input', { type: 'radio', name: 'mode', checked: mode === chosen })
     input.addEventListener('change', () => choose(mode))
     return element('label', {}, input, element('span', {}, TEXTS.choosers[mode]))
   })

@@ -56,7 +56,10 @@ class MapPage {
     this.#stage = createStage(parts, source, {
       camera: this.#view.camera,
       moved: (camera) => this.#say({ camera }),
-      choose: (at) => this.change({ at }),
+      choose: async (at) => {
+        await this.change({ at })
+        this.#room.reveal()
+      },
       open: (at) => this.#showPlace(at),
     })
     const actions = {

@@ -1,6 +1,6 @@
 import { showTable } from '../table/table.js'
 import { TEXTS } from '../texts/en.js'
-import { pixelAt } from '../geo/areas.js'
+import { orNone, pixelAt } from '../geo/areas.js'
 import { canDraw, createCanvas } from './canvas.js'
 
 /**
@@ -31,6 +31,9 @@ export function createStage({ canvas, table, message }, { catalog, areasOf }, { 
   /** @type {Promise<Awaited<ReturnType<typeof createCanvas>> | undefined> | undefined} */
   let map
   let country = ''
+  let shows = 0
+  /** @type {Pick<import('./pane.js').Shown, 'countries' | 'areas'>} */
+  let base = { countries: [], areas: [] }
   let tabled = ''
 
   /** @param {CatalogRelease} release */
@@ -47,19 +50,26 @@ export function createStage({ canvas, table, message }, { catalog, areasOf }, { 
   async function showMap({ view, release, layers, compared }) {
     const drawn = await mapOf(release)
     if (!drawn) return false
-    const outlines = Promise.all(catalog.countries.map(({ code }) => areasOf(code, 0))).then((all) => all.flat())
-    const base = { countries: await outlines, areas: await areasOf(release.country_code, 1) }
     const marks = { place: view.at, opacity: view.opacity }
     /** @param {CatalogRelease} of */
     const pixelOf = (of) => (view.at ? pixelAt(of.grids, view.at) : undefined)
-    drawn.show(
-      { ...base, ...marks, layer: layers.layer, pixel: pixelOf(release) },
-      compared && { ...base, ...marks, layer: compared.layer, pixel: pixelOf(compared.release) },
-      compared?.names,
-    )
+    const draw = () =>
+      drawn.show(
+        { ...base, ...marks, layer: layers.layer, pixel: pixelOf(release) },
+        compared && { ...base, ...marks, layer: compared.layer, pixel: pixelOf(compared.release) },
+        compared?.names,
+      )
+    const mine = ++shows
+    draw()
     const moves = country !== '' && country !== release.country_code && !view.camera
     country = release.country_code
     if (moves && release.grids[0]) drawn.fit(release.grids[0].extent)
+    // Values do not wait for borders.
+    const outlines = await Promise.all(catalog.countries.map(({ code }) => orNone(areasOf(code, 0))))
+    const areas = await orNone(areasOf(release.country_code, 1))
+    if (mine !== shows) return true
+    base = { countries: outlines.flat(), areas }
+    draw()
     return true
   }
 
@@ -79,10 +89,7 @@ export function createStage({ canvas, table, message }, { catalog, areasOf }, { 
       canvas.hidden = !asMap
       table.hidden = asMap
       message.textContent = drawable ? '' : TEXTS.map.no
-      if (asMap && (await showMap(staged))) {
-        ;(await map)?.resize()
-        return
-      }
+      if (asMap && (await showMap(staged))) return
       canvas.hidden = true
       table.hidden = false
       await tabulate(staged)

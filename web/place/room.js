@@ -1,4 +1,4 @@
-import { contains, LEVELS } from '../geo/areas.js'
+import { contains, LEVELS, orNone } from '../geo/areas.js'
 import { element } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
 import { askAt } from './ask.js'
@@ -22,9 +22,9 @@ export function createPlaceRoom(container, { catalog, areasOf }, actions) {
    * @param {string | null} country where it lies in none of ours
    */
   async function areasAt(place, country) {
-    const outlines = (await Promise.all(catalog.countries.map(({ code }) => areasOf(code, 0)))).flat()
+    const outlines = (await Promise.all(catalog.countries.map(({ code }) => orNone(areasOf(code, 0))))).flat()
     const code = outlines.find((area) => contains(area, place))?.country_code ?? country
-    const levels = await Promise.all(LEVELS.map((level) => areasOf(code ?? '', level)))
+    const levels = await Promise.all(LEVELS.map((level) => orNone(areasOf(code ?? '', level))))
     const areas = levels.flatMap((level) => level.find((area) => contains(area, place)) ?? [])
     return { country: code, names: areas.reverse().map(({ name }) => name) }
   }
@@ -62,6 +62,10 @@ export function createPlaceRoom(container, { catalog, areasOf }, actions) {
         container.replaceChildren(element('p', { role: 'alert' }, TEXTS.failed(message)))
       }
       if (wanted === shown) container.removeAttribute('aria-busy')
+    },
+    /** Brings it into view, where it lies below the map. */
+    reveal() {
+      container.scrollIntoView({ block: 'nearest' })
     },
     focus() {
       container.querySelector('h2')?.focus()

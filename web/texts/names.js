@@ -21,7 +21,7 @@ export function nameOfLayer(product, { input, scenario }) {
   return [nameOfProduct(product), input, scenario].filter((part) => part !== null).join(', ')
 }
 
-const NUMBERS = new Intl.NumberFormat('en', { maximumFractionDigits: 2 })
+const NUMBERS = new Intl.NumberFormat('en', { maximumFractionDigits: 4 })
 
 /** @param {number} value */
 export const numberText = (value) => NUMBERS.format(value)

@@ -26,6 +26,9 @@ const JSON_OR_PAGE = ['application/json', 'text/html']
 
 const SERVICE_WORKER = 'service-worker.js'
 
+/** What workers may load: theirs is the policy of their own file. */
+const WORKER_POLICY = "default-src 'self'"
+
 const HTML = 'text/html; charset=utf-8'
 const SCRIPT = 'text/javascript; charset=utf-8'
 
@@ -89,7 +92,7 @@ export const webPages = fp(
             files: own.map((name) => `${base}/web/${version}/${name}`),
             answers: [`${base}/catalog`],
           }
-          reply.header('service-worker-allowed', `${base}/`)
+          reply.headers({ 'content-security-policy': WORKER_POLICY, 'service-worker-allowed': `${base}/` })
           return revalidated(request, reply, SCRIPT, `const SHELL = ${JSON.stringify(shell)}\n${worker}`)
         })
 
@@ -103,6 +106,7 @@ export const webPages = fp(
             // While versions change places, one answers to the addresses of the other: it is not to be kept as such.
             if (request.params.version !== version) reply.header('cache-control', 'no-cache')
             if (known) return reply.code(304).send()
+            reply.header('content-security-policy', WORKER_POLICY)
             return reply.type(file.mediaType).send(createReadStream(file.path))
           },
         )

@@ -55,7 +55,7 @@ function ourFiles(): [name: string, path: string][] {
 
 /** The modules of ours that a module imports statically. */
 function importsOf(name: string, text: string): string[] {
-  return [...text.matchAll(/^(?:import|export)[^'"]*?(?:from )?'(\.[^']+)'/gm)].map(([, specifier = '']) =>
+  return [...text.matchAll(/^(?:(?:import|export) [^'"]*? from|import) '(\.[^']+)'/gm)].map(([, specifier = '']) =>
     join(dirname(name), specifier).replaceAll(sep, '/'),
   )
 }
