@@ -41,9 +41,13 @@ export function replaceControls(room, content) {
   const active = document.activeElement
   const name = active && room.contains(active) ? active.getAttribute('name') : null
   room.replaceChildren(content)
-  const again = name && [...room.querySelectorAll('[name]')].find(
-    (one) => one.getAttribute('name') === name && !(one instanceof HTMLInputElement && one.type === 'radio' && !one.checked),
-  )
+  const again =
+    name &&
+    [...room.querySelectorAll('[name]')].find(
+      (one) =>
+        one.getAttribute('name') === name &&
+        !(one instanceof HTMLInputElement && one.type === 'radio' && !one.checked),
+    )
   if (again instanceof HTMLElement) again.focus()
 }
 

@@ -18,7 +18,12 @@ export function legend(layer, release) {
   return element(
     'section',
     { className: 'legend', 'aria-label': texts.title },
-    element('h2', {}, nameOfLayer(release.product, layer), element('span', { className: 'unit' }, ` ${layer.unit}`)),
+    element(
+      'h2',
+      {},
+      nameOfLayer(release.product, layer),
+      element('span', { className: 'unit' }, ` ${layer.unit}`),
+    ),
     rows.length > 0 ? element('ol', {}, ...rows.reverse()) : element('p', {}, texts.empty),
     element('p', { className: 'small' }, `${texts[layer.cut]} ${texts.none}`),
     release.synthetic && element('p', { className: 'small notice' }, TEXTS.synthetic),

@@ -1,8 +1,8 @@
-import { nameOfProduct } from '../texts/names.js'
 import { short } from '../geo/places.js'
 import { copyButton } from '../shell/copy.js'
 import { element } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
+import { nameOfProduct } from '../texts/names.js'
 import { addressOfPlace, calls } from './calls.js'
 import { chart } from './chart.js'
 import { quantities } from './quantities.js'
@@ -29,7 +29,10 @@ export function emptyPanel() {
  * @param {PlaceShown} shown
  * @param {{ close: () => void, setHectares: (hectares: number | null) => void }} actions
  */
-export function placePanel({ place, areas, sections, query, catalog, grid, hectares }, { close, setHectares }) {
+export function placePanel(
+  { place, areas, sections, query, catalog, grid, hectares },
+  { close, setHectares },
+) {
   const texts = TEXTS.place
   const [lat, lng] = [String(short(place.lat)), String(short(place.lng))]
   const { metres_x: across, metres_y: down } = grid?.resolution ?? { metres_x: null, metres_y: null }
@@ -43,7 +46,8 @@ export function placePanel({ place, areas, sections, query, catalog, grid, hecta
     areas.length > 1 && element('p', { className: 'areas' }, areas.slice(1).join(', ')),
     element('p', { className: 'small' }, texts.coordinates(lat, lng)),
     across !== null && down !== null && element('p', { className: 'small' }, texts.pixel(across, down)),
-    sections.some(({ synthetic }) => synthetic) && element('p', { className: 'small notice' }, TEXTS.synthetic),
+    sections.some(({ synthetic }) => synthetic) &&
+      element('p', { className: 'small notice' }, TEXTS.synthetic),
     ...sections.map((section) => sectionOf(section, catalog)),
     quantities(sections, hectares, setHectares),
     calls(addressOfPlace(query)),

@@ -30,7 +30,12 @@ export function frame(current) {
       TEXTS.nav[name],
     ),
   )
-  const mark = element('img', { src: new URL('../mark.svg', import.meta.url).href, width: 28, height: 28, alt: '' })
+  const mark = element('img', {
+    src: new URL('../mark.svg', import.meta.url).href,
+    width: 28,
+    height: 28,
+    alt: '',
+  })
   const offline = element('p', { className: 'offline', role: 'status' })
   const tell = () => offline.replaceChildren(navigator.onLine ? '' : TEXTS.offline)
   addEventListener('online', tell)

@@ -16,9 +16,9 @@ declare module 'fastify' {
     /**
      * Answers with the page that stands where the API has its links, where the client would rather have HTML.
      *
-     * @returns the answer; undefined where it is for the API
+     * @returns whether it has answered; else the API is to
      */
-    frontPage(request: FastifyRequest, reply: FastifyReply): string | undefined
+    frontPage(request: FastifyRequest, reply: FastifyReply): boolean
   }
 }
 
@@ -36,7 +36,7 @@ const MAPLIBRE = join(createRequire(import.meta.url).resolve('maplibre-gl/packag
 
 /** What pages need of libraries, and where it is. */
 const LIBRARIES = Object.fromEntries(
-  ['maplibre-gl.mjs', 'maplibre-gl-shared.mjs', 'maplibre-gl-worker.mjs', 'maplibre-gl.css'].map((name) => [
+  ['maplibre-gl.mjs', 'maplibre-gl-worker.mjs', 'maplibre-gl.css'].map((name) => [
     `lib/maplibre-gl/${name}`,
     join(MAPLIBRE, name),
   ]),
@@ -53,7 +53,12 @@ export const webPages = fp(
     const [front, ...others] = WEB_PAGES as readonly [WebPage, ...WebPage[]]
 
     /** Sends what is made for each request, and kept by nobody who does not ask. */
-    function revalidated(request: FastifyRequest, reply: FastifyReply, mediaType: string, text: string): string {
+    function revalidated(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      mediaType: string,
+      text: string,
+    ): string {
       const tag = entityTag(text)
       reply.headers({ 'cache-control': 'no-cache', etag: tag, 'content-type': mediaType })
       if (!isCurrent(request.headers['if-none-match'], tag)) return text
@@ -70,7 +75,9 @@ export const webPages = fp(
       varyBy(reply, 'Accept')
       const accept = request.headers.accept
       const wanted = accept && new Negotiator({ headers: { accept } }).mediaType(JSON_OR_PAGE)
-      return wanted === 'text/html' ? send(front, request, reply) : undefined
+      if (wanted !== 'text/html') return false
+      reply.send(send(front, request, reply))
+      return true
     })
 
     await app.register(
