@@ -49,7 +49,10 @@ import { advisory } from './domains/advisory/index.ts'
 import { location } from './domains/advisory/location/index.ts'
 import { createLookup } from './domains/advisory/lookup/lookup.ts'
 import { map } from './domains/advisory/map/index.ts'
+import { ogc } from './domains/advisory/ogc/index.ts'
+import { createAdvisors } from './domains/advisory/polygon/advisors.ts'
 import { changes } from './domains/advisory/polygon/changes/index.ts'
+import { createRegionFigures } from './domains/advisory/polygon/region-figures.ts'
 import { warmUp } from './domains/advisory/warm-up.ts'
 import { createAuditRecords } from './domains/audit/records.ts'
 import { createAccounts } from './domains/auth/callers.ts'
@@ -157,12 +160,21 @@ export async function buildApp(
       await guarded.register(overload)
       // Operations stand in the document in this order.
       const record = historyRecorderOf(guarded)
-      await guarded.register(advisory, { prefix: '/advisory', ...logged('advisory'), lookup, record })
+      const advisors = createAdvisors(guarded, lookup)
+      await guarded.register(advisory, {
+        prefix: '/advisory',
+        ...logged('advisory'),
+        lookup,
+        advisors,
+        record,
+      })
       await guarded.register(location, { ...logged('location'), lookup })
       await guarded.register(admin, logged('areas'))
       await guarded.register(catalog, logged('catalog'))
       await guarded.register(changes, logged('advisory'))
       await guarded.register(map, { ...logged('advisory'), lookup })
+      const figures = createRegionFigures(guarded, advisors)
+      await guarded.register(ogc, { prefix: '/ogc', ...logged('advisory'), lookup, figures })
       await guarded.register(history, { prefix: '/history', ...logged('history') })
       await guarded.register(feedback, { prefix: '/history', ...logged('feedback') })
       await guarded.register(stats, logged('stats'))
