@@ -24,7 +24,7 @@ export function legend(layer, release) {
       nameOfLayer(release.product, layer),
       element('span', { className: 'unit' }, ` ${layer.unit}`),
     ),
-    rows.length > 0 ? element('ol', {}, ...rows.reverse()) : element('p', {}, texts.empty),
+    rows.length > 0 ? element('ol', {}, ...rows) : element('p', {}, texts.empty),
     element('p', { className: 'small' }, `${texts[layer.cut]} ${texts.none}`),
     release.synthetic && element('p', { className: 'small notice' }, TEXTS.synthetic),
     element('p', { className: 'small' }, TEXTS.place.source(release.source, release.licence)),

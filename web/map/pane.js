@@ -18,6 +18,11 @@ import { ABOVE_VALUES, namesOf, nothing, outlineOf, pointOf, shapesOf, styleOf }
 
 const VALUES = 'values'
 
+/** What a service answers that is busy, such as with the first map of a release, and how it is asked again. */
+const BUSY = 503
+const AGAIN_MS = 3000
+const MOST_ATTEMPTS = 10
+
 /**
  * One map in the page: what is drawn in it is said anew as a whole each time.
  *
@@ -146,5 +151,27 @@ function mapIn(maplibre, container, camera) {
   map.on('idle', () => {
     container.dataset.state = 'idle'
   })
+  askAgain(map)
   return map
+}
+
+/**
+ * Asks for tiles again that a busy service has refused.
+ *
+ * @param {import('maplibre-gl').Map} map
+ */
+function askAgain(map) {
+  let attempts = 0
+  let waiting = false
+  map.on('error', ({ error }) => {
+    if (Reflect.get(error, 'status') !== BUSY) console.error(error)
+    else if (!waiting && attempts < MOST_ATTEMPTS) {
+      attempts++
+      waiting = true
+      setTimeout(() => {
+        waiting = false
+        if (map.getSource(VALUES)) map.refreshTiles(VALUES)
+      }, AGAIN_MS)
+    }
+  })
 }
