@@ -47,7 +47,7 @@ import { type Config, isDebugged } from './config.ts'
 import type { Database } from './database/client.ts'
 import { advisory } from './domains/advisory/index.ts'
 import { location } from './domains/advisory/location/index.ts'
-import { createLookup } from './domains/advisory/lookup/lookup.ts'
+import { createLookup, type Lookup } from './domains/advisory/lookup/lookup.ts'
 import { map } from './domains/advisory/map/index.ts'
 import { ogc } from './domains/advisory/ogc/index.ts'
 import { createAdvisors } from './domains/advisory/polygon/advisors.ts'
@@ -159,22 +159,12 @@ export async function buildApp(
       await guarded.register(limitedRate)
       await guarded.register(overload)
       // Operations stand in the document in this order.
-      const record = historyRecorderOf(guarded)
-      const advisors = createAdvisors(guarded, lookup)
-      await guarded.register(advisory, {
-        prefix: '/advisory',
-        ...logged('advisory'),
-        lookup,
-        advisors,
-        record,
-      })
+      await registerAdvice(guarded, lookup, logged('advisory'))
       await guarded.register(location, { ...logged('location'), lookup })
       await guarded.register(admin, logged('areas'))
       await guarded.register(catalog, logged('catalog'))
       await guarded.register(changes, logged('advisory'))
       await guarded.register(map, { ...logged('advisory'), lookup })
-      const figures = createRegionFigures(guarded, advisors)
-      await guarded.register(ogc, { prefix: '/ogc', ...logged('advisory'), lookup, figures })
       await guarded.register(history, { prefix: '/history', ...logged('history') })
       await guarded.register(feedback, { prefix: '/history', ...logged('feedback') })
       await guarded.register(stats, logged('stats'))
@@ -202,6 +192,15 @@ async function registerPages(app: App): Promise<void> {
   })
   await app.register(docsPage, { synthetic: createSyntheticNotice(reader, RELEASE_MAX_AGE_MS, logFailure) })
   await app.register(webPages)
+}
+
+/** Registers what gives advice, to programs of our own kind and to those that speak standards. */
+async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Promise<void> {
+  const record = historyRecorderOf(guarded)
+  const advisors = createAdvisors(guarded, lookup)
+  await guarded.register(advisory, { prefix: '/advisory', ...logged, lookup, advisors, record })
+  const figures = createRegionFigures(guarded, advisors)
+  await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures })
 }
 
 function createServer(config: Config, membership: Membership | undefined): App {

@@ -1,7 +1,8 @@
 import { GEOJSON_TYPE, HTML_TYPE, JSON_TYPE } from './answers.ts'
 
-/** The type of the document, to which its version is added. */
+/** The type of the document, as `Accept` names it; and as links and the answer do, by which clients find it. */
 export const DOCUMENT_TYPE = 'application/vnd.oai.openapi+json'
+export const WHOLE_DOCUMENT_TYPE = `${DOCUMENT_TYPE};version=3.0`
 
 export interface Parameter {
   name: string

@@ -13,12 +13,12 @@ import {
   withQuery,
 } from './answers.ts'
 import { documentOf, operationsOf } from './document.ts'
-import { DOCUMENT_TYPE } from './document-parts.ts'
+import { DOCUMENT_TYPE, WHOLE_DOCUMENT_TYPE } from './document-parts.ts'
 import { anchor, list, paragraph, sendPage, table } from './html.ts'
 import { parametersOf } from './parameters.ts'
 
 const DESCRIPTION =
-  'The administrative areas of the countries as features, for programs that draw maps: open to all, without a token.'
+  'Administrative areas as features, and what the published releases come to in them: for programs that draw maps, open to all, without a token.'
 
 const FEATURES = 'http://www.opengis.net/spec/ogcapi-features-1/1.0/conf'
 const FEATURES_CRS = 'http://www.opengis.net/spec/ogcapi-features-2/1.0/conf'
@@ -49,12 +49,12 @@ export function landingRoute(app: App): void {
       .type(form.type)
       .send(JSON.stringify({ title: SERVICE_NAME, description: DESCRIPTION, links }))
   }
-  app.get('/', { ...openRoute(), prefixTrailingSlash: 'both' }, answer)
+  for (const path of ['', '/']) app.get(path, { ...openRoute(), prefixTrailingSlash: 'slash' }, answer)
 }
 
 function landingLinks(root: string): Link[] {
   return [
-    { href: `${root}/api`, rel: 'service-desc', type: DOCUMENT_TYPE, title: 'This API as OpenAPI 3.0' },
+    { href: `${root}/api`, rel: 'service-desc', type: WHOLE_DOCUMENT_TYPE, title: 'This API as OpenAPI 3.0' },
     {
       href: withQuery(`${root}/api`, { f: 'html' }),
       rel: 'service-doc',
@@ -97,7 +97,7 @@ export function documentRoute(app: App): void {
     const document = documentOf(root)
     if (!form.isHtml) {
       return reply
-        .type(form.type === DOCUMENT_TYPE ? `${DOCUMENT_TYPE};version=3.0` : form.type)
+        .type(form.type === DOCUMENT_TYPE ? WHOLE_DOCUMENT_TYPE : form.type)
         .send(Buffer.from(JSON.stringify(document)))
     }
     return sendPage(reply, {

@@ -35,7 +35,7 @@ const rels = (links: Link[]) => [...new Set(links.map(({ rel }) => rel))].sort()
 describe('OGC API Features: Core', () => {
   test('the landing page leads to all else (A.2.2)', async () => {
     const { links, ...landing } = (await get('')).json()
-    expect(landing.title).toBe('Agricultural Advisory Service')
+    expect(landing.title).toBe('Agricultural advisory service')
     expect(rels(links)).toEqual(['alternate', 'conformance', 'data', 'self', 'service-desc', 'service-doc'])
     await expectLinksToWork(links)
     expect((await get('/')).json().links).toEqual(links)
@@ -171,7 +171,7 @@ describe('pages for people', () => {
     const hrefs = [...response.body.matchAll(/href="([^"]*)"/g)].map(([, href]) =>
       (href as string).replaceAll('&#38;', '&'),
     )
-    const own = hrefs.filter((href) => href.includes('/ogc'))
+    const own = hrefs.filter((href) => href.startsWith('http://localhost'))
     expect(own.length).toBeGreaterThan(0)
     await expectLinksToWork(own.map((href) => ({ href, rel: 'link' })))
   })

@@ -44,10 +44,10 @@ describe('EDR', () => {
     expect(described.parameter_names.yield_kg_ha_above_normal).toEqual({
       id: 'yield_kg_ha_above_normal',
       type: 'Parameter',
-      description: 'Yield predictions, Above Normal',
+      description: 'Predicted yield, Above Normal',
       'data-type': 'float',
       unit: { label: 'kg/ha', symbol: 'kg/ha' },
-      observedProperty: { label: 'Yield predictions, Above Normal' },
+      observedProperty: { label: 'Predicted yield, Above Normal' },
     })
     for (const { rel, href } of links) {
       if (rel === 'self' || rel === 'alternate') {

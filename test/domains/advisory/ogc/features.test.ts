@@ -2,17 +2,45 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
+import { testOnServer } from '#test/setup/on-server.ts'
 
-/** Rwanda as one province of two districts side by side, whose border has a bend of a thousandth of a degree. */
+/** Rwanda as one province of two districts side by side, whose border has a bend of 0.0009 degrees. */
 const BORDER = [
   [30, -2],
-  [30.001, -1.75],
+  [30.0009, -1.75],
   [30, -1.5],
 ]
 const WEST = { type: 'Polygon', coordinates: [[[29.5, -2], ...BORDER, [29.5, -1.5], [29.5, -2]]] }
 const EAST = {
   type: 'Polygon',
   coordinates: [[[30.5, -1.5], ...BORDER.toReversed(), [30.5, -2], [30.5, -1.5]]],
+}
+
+/** An island in a bay, which would lie on the land if the bay were left out. */
+const COAST = {
+  type: 'MultiPolygon',
+  coordinates: [
+    [
+      [
+        [0, 6],
+        [1, 6],
+        [1, 7],
+        [0.6, 7],
+        [0.55, 6.95],
+        [0.5, 7],
+        [0, 7],
+        [0, 6],
+      ],
+    ],
+    [
+      [
+        [0.545, 6.985],
+        [0.555, 6.985],
+        [0.555, 6.995],
+        [0.545, 6.985],
+      ],
+    ],
+  ],
 }
 
 const CRS84 = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84'
@@ -30,8 +58,10 @@ beforeAll(async () => {
         feature({ code: 'E', name: 'East & <more>', parent_code: 'RWA' }, EAST),
         feature({ code: 'W', name: 'West', parent_code: 'RWA' }, WEST),
       ]
+      const coast = feature({ code: 'GHA', name: 'Ghana' }, COAST)
       await loadFile(database, await boundaryFile([outline]), 'rwa', 0)
       await loadFile(database, await boundaryFile(districts), 'rwa', 1)
+      await loadFile(database, await boundaryFile([coast]), 'gha', 0)
     },
   })
 })
@@ -143,12 +173,22 @@ describe('features of areas', () => {
         select bool_and(st_isvalid(st_geomfromgeojson(shape::text))) as valid
         from json_array_elements(${shapes}::json) as shape`.execute(service.database.reader)
       expect(rows[0]).toEqual({ valid: true })
-      return found.map(({ geometry }) => JSON.stringify(geometry).includes('30.001'))
+      return found.map(({ geometry }) => JSON.stringify(geometry).includes('30.0009'))
     }
     expect(await bends(0)).toEqual([true, true])
-    expect(await bends(0.0009)).toEqual([true, true])
+    expect(await bends(0.0008)).toEqual([true, true])
     expect(await bends(0.0011)).toEqual([false, false])
     expect(await bends(1000)).toEqual([false, false])
+  })
+
+  // The embedded database's ST_IsValid takes the island on the land for valid.
+  testOnServer('stay whole where they would not be valid', async () => {
+    const shape = async (offset: number) =>
+      (await get(`/collections/areas-gha-0/items?max-allowable-offset=${offset}`)).json<Features>()
+        .features[0]?.geometry.coordinates
+    const whole = await shape(0)
+    expect(whole).toHaveLength(2)
+    expect(await shape(0.1)).toEqual(whole)
   })
 
   test('are answered one by one', async () => {

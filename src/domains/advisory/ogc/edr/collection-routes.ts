@@ -13,7 +13,7 @@ import {
   withQuery,
 } from '../answers.ts'
 import { DEFAULT_CRS } from '../crs.ts'
-import { DOCUMENT_TYPE } from '../document-parts.ts'
+import { WHOLE_DOCUMENT_TYPE } from '../document-parts.ts'
 import { anchor, list, paragraph, sendPage, table } from '../html.ts'
 import { parametersOf } from '../parameters.ts'
 import { OUTPUT_FORMATS } from './data-answer.ts'
@@ -21,7 +21,7 @@ import { collectionParameter } from './parameters.ts'
 import { EDR_PATH, type ReleaseCollection, type Releases } from './releases.ts'
 
 const DESCRIPTION =
-  'What the published releases say at a point, in a polygon, and in administrative areas: OGC API Environmental Data Retrieval, open to all, without a token.'
+  'What the published releases say at a point, in a polygon and in administrative areas: OGC API Environmental Data Retrieval, open to all, without a token.'
 
 const EDR = 'http://www.opengis.net/spec/ogcapi-edr-1/1.1/conf'
 
@@ -52,7 +52,12 @@ export function edrLandingRoutes(app: App): void {
     const edr = root + EDR_PATH
     const links: Link[] = [
       ...selfLinks(edr, query, form, JSON_TYPE),
-      { href: `${root}/api`, rel: 'service-desc', type: DOCUMENT_TYPE, title: 'This API as OpenAPI 3.0' },
+      {
+        href: `${root}/api`,
+        rel: 'service-desc',
+        type: WHOLE_DOCUMENT_TYPE,
+        title: 'This API as OpenAPI 3.0',
+      },
       {
         href: withQuery(`${root}/api`, { f: 'html' }),
         rel: 'service-doc',

@@ -33,7 +33,14 @@ export function readWkt(
   if (!name) throw refusal
   const coordinates = coordinatesOf(body)
   if (coordinates === undefined) throw refusal
-  return { type: TYPES[name], coordinates: name === 'POINT' ? coordinates[0] : coordinates }
+  if (name !== 'POINT') return { type: TYPES[name], coordinates }
+  const [position, ...more] = coordinates
+  if (!isPosition(position) || more.length > 0) throw refusal
+  return { type: 'Point', coordinates: position }
+}
+
+function isPosition(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 2 && value.every((item) => typeof item === 'number')
 }
 
 /** Lists of lists of positions, as the parentheses have them; undefined where they are not matched. */
