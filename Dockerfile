@@ -13,6 +13,7 @@ COPY bin bin
 COPY schemas schemas
 COPY sql sql
 COPY src src
+COPY web web
 
 # What is started is bundled here: then nothing needs esbuild any more. tsx is for Node 20.
 RUN node bin/compile.mjs \

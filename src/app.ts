@@ -37,6 +37,7 @@ import { securityHeaders } from '#src/http/plugins/security-headers.ts'
 import { statementLog } from '#src/http/plugins/statement-log.ts'
 import { tracing } from '#src/http/plugins/tracing.ts'
 import { unknownPaths } from '#src/http/plugins/unknown-paths.ts'
+import { webPages } from '#src/http/plugins/web-pages.ts'
 import { serializersOncePerSchema } from '#src/http/serialization.ts'
 import { AJV_OPTIONS } from '#src/http/validation.ts'
 import { EVERYBODY } from '#src/lib/fair-line.ts'
@@ -150,12 +151,7 @@ export async function buildApp(
   await app.register(bodyParser)
   await app.register(unknownPaths)
   await app.register(robots)
-  await app.register(openapi, {
-    countries: createDocumentCountries(database.reader, config.RELEASE_MAX_AGE_MS, app.logFailure),
-  })
-  await app.register(docsPage, {
-    synthetic: createSyntheticNotice(database.reader, config.RELEASE_MAX_AGE_MS, app.logFailure),
-  })
+  await registerPages(app)
   const lookup = createLookup(app, () => app.turns.next(EVERYBODY))
   const logged = levelsOf(config)
   await app.register(
@@ -182,6 +178,20 @@ export async function buildApp(
   await app.register(service, { prefix: config.BASE_PATH, ...logged('service') })
   publishInTime(app, publishDue)
   return app.decorate('warmUp', () => warmUp(app, lookup))
+}
+
+/** What is read by people and by generators of clients: the document, its page, and those in a browser. */
+async function registerPages(app: App): Promise<void> {
+  const {
+    config: { RELEASE_MAX_AGE_MS },
+    database: { reader },
+    logFailure,
+  } = app
+  await app.register(openapi, {
+    countries: createDocumentCountries(reader, RELEASE_MAX_AGE_MS, logFailure),
+  })
+  await app.register(docsPage, { synthetic: createSyntheticNotice(reader, RELEASE_MAX_AGE_MS, logFailure) })
+  await app.register(webPages)
 }
 
 /** Registers what gives advice, to programs of our own kind and to those that speak standards. */

@@ -49,6 +49,13 @@ function sourceFiles(folder: string): string[] {
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
 }
 
+/** The modules of the pages, which browsers run as they are. */
+function webModules(): string[] {
+  return readdirSync(join(ROOT, 'web'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.js'))
+    .map((name) => join('web', name))
+}
+
 function textOf(file: string): string {
   return readFileSync(join(ROOT, file), 'utf8')
 }
@@ -147,6 +154,12 @@ describe('the source', () => {
     expect(breaches).toEqual([])
   })
 
+  test('modules of pages import nothing but each other: what they know of the service its interface says', () => {
+    const targets = new Set(webModules().flatMap(importsOf))
+    const others = [...targets].filter((target) => !target.startsWith('web/'))
+    expect(others).toEqual([])
+  })
+
   test('rasters stand on nothing but themselves and Node', () => {
     const breaches = imports.filter(
       ({ file, target }) =>
@@ -185,6 +198,7 @@ describe('the source', () => {
 
   test('no two files import each other, neither directly nor through others; types count', () => {
     expect(circlesAmong(files)).toEqual([])
+    expect(circlesAmong(webModules())).toEqual([])
   })
 
   test('only files of queries build SQL', () => {
@@ -216,19 +230,22 @@ describe('the source', () => {
     const codes = PRODUCTS.list.map(({ code }) => code).join('|')
     const condition = new RegExp(`(?:[=<>]|\\b(?:in|case|values)\\b)\\s*\\(?\\s*'(?:${codes})'`)
     const functions = readdirSync(join(ROOT, 'sql/functions')).map((name) => `sql/functions/${name}`)
-    const naming = [...files, ...sourceFiles('bench'), ...functions].filter((file) =>
+    const naming = [...files, ...webModules(), ...sourceFiles('bench'), ...functions].filter((file) =>
       condition.test(readFileSync(join(ROOT, file), 'utf8')),
     )
     expect(naming).toEqual([])
   })
 
   test('no file is too long to be read in one sitting', () => {
-    const lengths = files.map((file) => ({ name: file, lines: textOf(file).split('\n').length - 1 }))
+    const lengths = [...files, ...webModules()].map((file) => ({
+      name: file,
+      lines: textOf(file).split('\n').length - 1,
+    }))
     expect(longerThan(LONGEST_FILE, lengths)).toEqual([])
   })
 
   test('no function is too long to be understood at once', () => {
-    const lengths = files.flatMap((file) =>
+    const lengths = [...files, ...webModules()].flatMap((file) =>
       functionLengths(textOf(file)).map(({ name, lines }) => ({ name: `${file} ${name}`, lines })),
     )
     expect(longerThan(LONGEST_FUNCTION, lengths)).toEqual([])

@@ -39,6 +39,8 @@ export const PUBLIC = [
   'GET /releases/:release/layers/:layer/tiles.json',
   'GET /releases/:release/layers/:layer/tiles/:z/:x/:y',
   'GET /robots.txt',
+  'GET /web/:version/*',
+  'GET /web/service-worker.js',
   'OPTIONS *',
   'POST /advisory/fertilizer/point',
   'POST /advisory/fertilizer/points',
@@ -170,7 +172,13 @@ export const LOGINS = {
 
 /** What caches may do. */
 export const CACHING = {
-  asset: ['GET /robots.txt', 'HEAD /robots.txt', 'HEAD,GET /docs/static/*'],
+  asset: [
+    'GET /robots.txt',
+    'GET /web/:version/*',
+    'HEAD /robots.txt',
+    'HEAD /web/:version/*',
+    'HEAD,GET /docs/static/*',
+  ],
   never: [
     'DELETE /auth/keys/:id',
     'DELETE /auth/sessions',

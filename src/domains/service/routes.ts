@@ -22,12 +22,10 @@ export function serviceRoutes(app: App): void {
         },
       },
     },
-    async ({ basePath: base }) => ({
-      name: SERVICE_NAME,
-      docs: `${base}/docs`,
-      openapi: `${base}/openapi.json`,
-      catalog: `${base}/catalog`,
-    }),
+    async (request, reply) => {
+      if (app.frontPage(request, reply)) return reply
+      return linksBelow(request.basePath)
+    },
   )
 
   app.get(
@@ -70,6 +68,15 @@ export function serviceRoutes(app: App): void {
       return { status: 'ok' as const, ...replicaOf(app) }
     },
   )
+}
+
+function linksBelow(base: string): Static<typeof ServiceLinks> {
+  return {
+    name: SERVICE_NAME,
+    docs: `${base}/docs`,
+    openapi: `${base}/openapi.json`,
+    catalog: `${base}/catalog`,
+  }
 }
 
 /** Why a replica is not used is for operators: the log says it. */

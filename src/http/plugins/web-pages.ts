@@ -1,0 +1,125 @@
+import { createReadStream, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import fp from 'fastify-plugin'
+import Negotiator from 'negotiator'
+import type { App } from '../app.ts'
+import { entityTag, isCurrent } from '../entity-tags.ts'
+import { varyBy } from '../vary.ts'
+import { readWebFiles } from '../web-pages/files.ts'
+import { createPageWriter, WEB_PAGES, type WebPage } from '../web-pages/page.ts'
+import { allowCaching } from './caching.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /**
+     * Answers with the page that stands where the API has its links, where the client would rather have HTML.
+     *
+     * @returns whether it has answered; else the API is to
+     */
+    frontPage(request: FastifyRequest, reply: FastifyReply): boolean
+  }
+}
+
+const JSON_OR_PAGE = ['application/json', 'text/html']
+
+const SERVICE_WORKER = 'service-worker.js'
+
+/** What workers may load: theirs is the policy of their own file. */
+const WORKER_POLICY = "default-src 'self'"
+
+const HTML = 'text/html; charset=utf-8'
+const SCRIPT = 'text/javascript; charset=utf-8'
+
+const MAPLIBRE = join(createRequire(import.meta.url).resolve('maplibre-gl/package.json'), '../dist')
+
+/** What pages need of libraries, and where it is. */
+const LIBRARIES = Object.fromEntries(
+  ['maplibre-gl.mjs', 'maplibre-gl-worker.mjs', 'maplibre-gl.css'].map((name) => [
+    `lib/maplibre-gl/${name}`,
+    join(MAPLIBRE, name),
+  ]),
+)
+
+/**
+ * The pages of the service in a browser, and their files: those of `web`, as they are, and a few of libraries. They use
+ * the API as any client does. Addresses of files have a version in them, so that they can be kept.
+ */
+export const webPages = fp(
+  async (app: App) => {
+    const { version, files, modulesOf } = readWebFiles(LIBRARIES)
+    const writer = createPageWriter({ version, modulesOf })
+    const [front, ...others] = WEB_PAGES as readonly [WebPage, ...WebPage[]]
+
+    /** Sends what is made for each request, and kept by nobody who does not ask. */
+    function revalidated(
+      request: FastifyRequest,
+      reply: FastifyReply,
+      mediaType: string,
+      text: string,
+    ): string {
+      const tag = entityTag(text)
+      reply.headers({ 'cache-control': 'no-cache', etag: tag, 'content-type': mediaType })
+      if (!isCurrent(request.headers['if-none-match'], tag)) return text
+      reply.code(304)
+      return ''
+    }
+
+    function send(page: WebPage, request: FastifyRequest, reply: FastifyReply): string {
+      reply.header('content-security-policy', writer.policy)
+      return revalidated(request, reply, HTML, writer.write(page, request.basePath))
+    }
+
+    app.decorate('frontPage', (request: FastifyRequest, reply: FastifyReply) => {
+      varyBy(reply, 'Accept')
+      const accept = request.headers.accept
+      const wanted = accept && new Negotiator({ headers: { accept } }).mediaType(JSON_OR_PAGE)
+      if (wanted !== 'text/html') return false
+      reply.send(send(front, request, reply))
+      return true
+    })
+
+    await app.register(
+      async (open) => {
+        open.addHook('onRoute', (route) => {
+          route.config = { ...route.config, public: true }
+          route.schema = { hide: true }
+        })
+        for (const page of others) open.get(page.path, async (request, reply) => send(page, request, reply))
+
+        // Of one address, because a new version of it takes the place of the old one.
+        const worker = readFileSync(files.get(SERVICE_WORKER)?.path as string, 'utf8')
+        open.get(`/web/${SERVICE_WORKER}`, async (request, reply) => {
+          const base = request.basePath
+          const own = [...new Set(WEB_PAGES.flatMap(({ entry, styles }) => [...modulesOf(entry), ...styles]))]
+          const shell = {
+            version,
+            pages: WEB_PAGES.map(({ path }) => base + path),
+            files: own.map((name) => `${base}/web/${version}/${name}`),
+            answers: [`${base}/catalog`],
+          }
+          reply.headers({ 'content-security-policy': WORKER_POLICY, 'service-worker-allowed': `${base}/` })
+          return revalidated(request, reply, SCRIPT, `const SHELL = ${JSON.stringify(shell)}\n${worker}`)
+        })
+
+        open.get<{ Params: { version: string; '*': string } }>(
+          '/web/:version/*',
+          { config: { caching: 'asset' } },
+          async (request, reply) => {
+            const file = files.get(request.params['*'])
+            if (!file) return reply.callNotFound()
+            const known = allowCaching(request, reply, file.tag)
+            // While versions change places, one answers to the addresses of the other: it is not to be kept as such.
+            if (request.params.version !== version) reply.header('cache-control', 'no-cache')
+            if (known) return reply.code(304).send()
+            reply.header('content-security-policy', WORKER_POLICY)
+            return reply.type(file.mediaType).send(createReadStream(file.path))
+          },
+        )
+      },
+      { prefix: app.config.BASE_PATH },
+    )
+  },
+  { name: 'web-pages', dependencies: ['base-path', 'caching', 'security-headers'] },
+)

@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import { SERVICE_NAME } from '#schemas/service.ts'
+import type { WebFiles } from './files.ts'
+
+/** A page of the service in a browser. Its texts are in `web/texts`. */
+export interface WebPage {
+  /** Its path, below what all paths of the service begin with. */
+  path: string
+  /** The module that makes it. */
+  entry: string
+  styles: readonly string[]
+}
+
+/** All pages. The first one is answered where the API has its links: to those who would rather have HTML. */
+export const WEB_PAGES = [
+  { path: '/', entry: 'map/main.js', styles: ['styles/page.css', 'styles/map.css'] },
+] as const satisfies readonly WebPage[]
+
+/** Libraries by the names that modules import them by. */
+export const IMPORTS: Readonly<Record<string, string>> = {
+  'maplibre-gl': 'lib/maplibre-gl/maplibre-gl.mjs',
+}
+
+/** Makes the texts of pages, which are the same but for the prefix of their links. */
+export function createPageWriter({ version, modulesOf }: Pick<WebFiles, 'version' | 'modulesOf'>) {
+  const file = (name: string) => `web/${version}/${name}`
+  const imports = Object.entries(IMPORTS).map(([name, target]) => [name, `./${file(target)}`])
+  const importMap = JSON.stringify({ imports: Object.fromEntries(imports) })
+
+  return {
+    /** What the pages may load and do. The map of imports is the only script in a page itself. */
+    policy: policyOf(importMap),
+
+    /** @param base what stands before the paths of the service */
+    write({ entry, styles }: WebPage, base: string): string {
+      return `<!DOCTYPE html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <meta name="color-scheme" content="light dark">
+  <base href="${base}/">
+  <title>${SERVICE_NAME}</title>
+  <link rel="icon" type="image/svg+xml" href="${file('mark.svg')}">
+${styles.map((name) => `  <link rel="stylesheet" href="${file(name)}">\n`).join('')}  <script type="importmap">${importMap}</script>
+${modulesOf(entry)
+  .map((name) => `  <link rel="modulepreload" href="${file(name)}">\n`)
+  .join('')}  <script type="module" src="${file(entry)}"></script>
+</head>
+<body>
+  <noscript>
+    <p>This page is made by a script. Without one, <a href="docs">the documentation</a> shows how to ask the service.</p>
+  </noscript>
+</body>
+</html>
+`
+    },
+  }
+}
+
+function policyOf(importMap: string): string {
+  const hash = createHash('sha256').update(importMap).digest('base64')
+  return [
+    "default-src 'none'",
+    `script-src 'self' 'sha256-${hash}'`,
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "worker-src 'self'",
+    "base-uri 'self'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}

@@ -1,0 +1,126 @@
+import { brotliDecompressSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+
+let service: TestApp
+beforeAll(async () => {
+  service = await createTestApp({ template: 'empty' })
+})
+afterAll(() => service.close())
+
+const frontPage = (headers = {}, { app } = service, url = '/') =>
+  app.inject({ url, headers: { accept: BROWSER, ...headers } })
+
+/** What a page loads, as a browser at `url` would ask for it. */
+function filesOf(page: string, url: string): string[] {
+  const [, base = ''] = /<base href="([^"]+)">/.exec(page) ?? []
+  const named = [...page.matchAll(/<(?:link|script)[^>]*(?:href|src)="([^"]+)"/g)].map(
+    ([, link = '']) => link,
+  )
+  const imports = JSON.parse(/<script type="importmap">(.*?)<\/script>/.exec(page)?.[1] ?? '{}').imports
+  return [...named, ...(Object.values(imports) as string[])].map(
+    (link) => new URL(link, new URL(base, `http://localhost${url}`)).pathname,
+  )
+}
+
+describe('the front page', () => {
+  test.each([undefined, '*/*', 'application/json', 'application/json, text/html;q=0.5', 'image/png'])(
+    'is the links of the API for Accept: %s',
+    async (accept) => {
+      const { statusCode, headers, body } = await service.app.inject({
+        url: '/',
+        headers: accept === undefined ? {} : { accept },
+      })
+      expect([statusCode, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8'])
+      expect(JSON.parse(body)).toEqual({
+        name: 'Agricultural advisory service',
+        docs: '/docs',
+        openapi: '/openapi.json',
+        catalog: '/catalog',
+      })
+      expect(headers.vary).toContain('Accept')
+    },
+  )
+
+  test('is a page in a browser, which asks each time whether it is still the same', async () => {
+    const { statusCode, headers, body } = await frontPage()
+    expect([statusCode, headers['content-type'], headers['cache-control']]).toEqual([
+      200,
+      'text/html; charset=utf-8',
+      'no-cache',
+    ])
+    expect(headers.vary).toContain('Accept')
+    expect(body).toContain('<title>Agricultural advisory service</title>')
+    const again = await frontPage({ 'if-none-match': String(headers.etag) })
+    expect([again.statusCode, again.body]).toEqual([304, ''])
+  })
+
+  test('may run no script but those of the service', async () => {
+    const policy = String((await frontPage()).headers['content-security-policy'])
+    expect(policy).not.toContain('unsafe')
+    expect(policy).not.toMatch(/https?:|blob:|\*/)
+    expect(policy).toContain("worker-src 'self'")
+  })
+
+  test.each(['', '/agro/v0'])('has files that are there, below BASE_PATH "%s"', async (base) => {
+    const prefixed = await createTestApp({ template: 'empty', settings: { BASE_PATH: base } })
+    onTestFinished(() => prefixed.close())
+    const files = filesOf((await frontPage({}, prefixed, `${base}/`)).body, `${base}/`)
+    expect(files.length).toBeGreaterThan(20)
+    for (const url of files) {
+      const { statusCode, headers } = await prefixed.app.inject(url)
+      expect([url, statusCode, headers['cache-control']]).toEqual([url, 200, 'public, max-age=86400'])
+    }
+    const worker = await prefixed.app.inject(`${base}/web/service-worker.js`)
+    expect(worker.headers['service-worker-allowed']).toBe(`${base}/`)
+    const shell = JSON.parse(/^const SHELL = (.*)$/m.exec(worker.body)?.[1] ?? '')
+    for (const url of shell.files) expect((await prefixed.app.inject(url)).statusCode).toBe(200)
+  })
+})
+
+describe('a file of a page', () => {
+  const fileOf = async (name: string) =>
+    filesOf((await frontPage()).body, '/').find((url) => url.endsWith(name)) as string
+
+  test('is compressed, and not sent again to those who have it', async () => {
+    const url = await fileOf('/maplibre-gl.mjs')
+    const plain = await service.app.inject(url)
+    const answer = await service.app.inject({ url, headers: { 'accept-encoding': 'gzip, br' } })
+    expect([answer.headers['content-encoding'], answer.headers['content-type']]).toEqual([
+      'br',
+      'text/javascript; charset=utf-8',
+    ])
+    expect(brotliDecompressSync(answer.rawPayload).equals(plain.rawPayload)).toBe(true)
+    const again = await service.app.inject({ url, headers: { 'if-none-match': String(answer.headers.etag) } })
+    expect([again.statusCode, again.body]).toEqual([304, ''])
+  })
+
+  test('of another version is answered, and not to be kept under its address', async () => {
+    const url = (await fileOf('/main.js')).replace(/web\/[^/]+\//, 'web/another/')
+    const { statusCode, headers } = await service.app.inject(url)
+    expect([statusCode, headers['cache-control']]).toEqual([200, 'no-cache'])
+  })
+
+  test.each([
+    'package.json',
+    'tsconfig.json',
+    'api-types.d.ts',
+    '../package.json',
+    '..%2Fpackage.json',
+    '%2e%2e/%2e%2e/package.json',
+    'map/',
+    'toString',
+    'lib/maplibre-gl/package.json',
+  ])('is one of those that pages need: %s is none', async (name) => {
+    const { statusCode, headers } = await service.app.inject(`/web/1/${name}`)
+    expect([statusCode, headers['content-type']]).toEqual([404, 'application/json; charset=utf-8'])
+  })
+})
+
+test('pages are no operations of the document', async () => {
+  const { paths } = (await service.app.inject('/openapi.json')).json()
+  expect(Object.keys(paths).filter((path) => path.startsWith('/web'))).toEqual([])
+  expect(Object.keys(paths['/'].get.responses['200'].content)).toEqual(['application/json'])
+})

@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'vitest'
+import { choicesOf, layerOf } from '../../web/map/choices.js'
+import { catalogOf, releaseOf, tilesetOf } from './catalog.ts'
+
+const NOTHING = { product: null, country: null, crop: null, month: null }
+
+const wheat = (forecast_period: string) =>
+  releaseOf({ product: 'yield', country_code: 'eth', crop: 'wheat', forecast_period })
+const CATALOG = catalogOf([
+  wheat('2026-06'),
+  wheat('2026-07'),
+  releaseOf({ product: 'yield', country_code: 'eth', crop: 'maize', forecast_period: '2026-05' }),
+  releaseOf({ product: 'forage', country_code: 'ken' }),
+])
+
+describe('what can be chosen on the map', () => {
+  test('begins with the newest release of the first product', () => {
+    expect(choicesOf(CATALOG, NOTHING)).toMatchObject({
+      products: ['yield', 'forage'],
+      countries: ['eth'],
+      crops: ['wheat', 'maize'],
+      months: ['2026-07', '2026-06'],
+      release: { release: 'yield-eth-wheat-2026-07' },
+    })
+  })
+
+  test.each([
+    ['an older month', { month: '2026-06' }, 'yield-eth-wheat-2026-06'],
+    ['a month that the crop does not have', { crop: 'maize', month: '2026-07' }, 'yield-eth-maize-2026-05'],
+    ['a product that is in no such country', { product: 'forage', country: 'eth' }, 'forage-ken'],
+    ['what does not exist', { product: 'x', country: 'y', crop: 'z' }, 'yield-eth-wheat-2026-07'],
+  ])('follows the address where that can be: %s', (_, said, release) => {
+    expect(choicesOf(CATALOG, { ...NOTHING, ...said })?.release.release).toBe(release)
+  })
+
+  test('is nothing where nothing is published', () => {
+    expect(choicesOf(catalogOf([]), NOTHING)).toBeUndefined()
+  })
+})
+
+test('the layer is that of the input and the scenario, or else the first', () => {
+  const layers = [
+    tilesetOf('DAP', 'Normal', 1),
+    tilesetOf('Urea', 'Normal', 2),
+    tilesetOf('Urea', 'Dominant', 3),
+  ]
+  const chosen = (input: string | null, scenario: string | null) =>
+    layerOf(layers, { input, scenario }).layer?.layer
+  expect([
+    chosen(null, null),
+    chosen('Urea', 'Dominant'),
+    chosen('DAP', 'Dominant'),
+    chosen('x', 'x'),
+  ]).toEqual([1, 3, 1, 1])
+  expect(layerOf([], { input: null, scenario: null }).layer).toBeUndefined()
+})

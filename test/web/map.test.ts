@@ -1,0 +1,209 @@
+// Runs on both databases: what pages ask for is all in other tests, but tiles and areas come from statements of their own.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { CHROMIUM } from '#test/setup/chromium.ts'
+import { numberText } from '../../web/texts/names.js'
+import {
+  DESKTOP,
+  drawn,
+  PHONE,
+  receiveVisitors,
+  seriousFindings,
+  type Visit,
+  type Visitors,
+} from './pages.ts'
+
+/** What the first view may take, compressed, without the library that draws maps. */
+const FIRST_VIEW_BYTES = 400_000
+
+const FIELD = 'lat=9.5&lng=38.5'
+const AT_FIELD = 'at=9.5,38.5'
+
+let service: TestApp
+let visitors: Visitors
+let visit: Visit
+
+describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
+  beforeAll(async () => {
+    service = await createTestApp()
+    visitors = await receiveVisitors(service)
+    visit = await visitors.open('/')
+  })
+  afterAll(async () => {
+    await visit?.close()
+    await visitors?.close()
+    await service?.close()
+  })
+
+  const hash = async () => decodeURIComponent(new URL(visit.page.url()).hash.replaceAll('+', ' '))
+
+  test('shows the first layer of the catalog with its legend', async () => {
+    const { page } = visit
+    await drawn(page)
+    const { layers } = (
+      await service.app.inject('/releases/synthetic-yield-eth-wheat-2026-07-v1/layers')
+    ).json()
+    expect(await page.locator('.legend h2').innerText()).toBe('Yield, Above Normal kg/ha')
+    const [first] = layers[0].classes
+    expect(await page.locator('.legend li .unseen').first().textContent()).toBe(
+      `${numberText(first.from)} – ${numberText(first.to)}`,
+    )
+    expect(await page.locator('.legend li').count()).toBe(layers[0].classes.length)
+    expect(await hash()).toContain('product=yield')
+  })
+
+  test('says what all products have at the place that is clicked, as the API does', async () => {
+    const { page } = visit
+    await page.locator('.pane canvas').click()
+    await page.locator('.place .product').first().waitFor()
+    const [, lat, lng] = /at=([-\d.]+),([-\d.]+)/.exec(await hash()) ?? []
+    const answer = (await service.app.inject(`/advisory/point?lat=${lat}&lng=${lng}&country_code=eth`)).json()
+    const values = answer.yield.yield_data.map((entry: { yield_kg_ha: number }) =>
+      numberText(entry.yield_kg_ha),
+    )
+    expect(await page.locator('.product').first().locator('.number').allInnerTexts()).toEqual(values)
+    expect(await page.locator('.product h3').allInnerTexts()).toEqual([
+      'Yield kg/ha',
+      'Fertilizer kg/ha',
+      'Organic inputs t/ha',
+      'Forage score',
+    ])
+    expect(await page.locator('.product code').first().innerText()).toBe(answer.yield.release)
+  })
+
+  test('follows its choosers, and a link opens the same view again', async () => {
+    const { page } = visit
+    await page.getByRole('combobox', { name: 'Advice on', exact: true }).selectOption('fertilizer')
+    await page.locator('.legend h2', { hasText: 'Fertilizer' }).waitFor()
+    await page.getByRole('combobox', { name: 'Input', exact: true }).selectOption('Urea')
+    await page.getByRole('combobox', { name: 'Season', exact: true }).selectOption('Below Normal')
+    await page.locator('.legend h2', { hasText: 'Urea, Below Normal' }).waitFor()
+    const link = page.url()
+    const again = await visitors.open(link.slice(visitors.url.length))
+    await again.page.locator('.legend h2', { hasText: 'Fertilizer, Urea, Below Normal' }).waitFor()
+    expect(await again.page.locator('.place h2').innerText()).toBe(
+      await page.locator('.place h2').innerText(),
+    )
+    expect(again.page.url()).toBe(link)
+    expect(again.complaints).toEqual([])
+    await again.close()
+  })
+
+  test('compares two scenarios side by side', async () => {
+    const { page } = visit
+    await page.getByRole('combobox', { name: 'Compare with', exact: true }).selectOption('Normal')
+    await page.locator('.pane.over[data-state="idle"]').waitFor()
+    expect(await page.locator('.canvas p').allInnerTexts()).toEqual(['Below Normal', 'Normal'])
+    await page.getByLabel('Where the two maps meet').fill('30')
+    expect(await page.locator('.pane.over').evaluate((pane) => pane.style.clipPath)).toBe(
+      'inset(0px 0px 0px 30%)',
+    )
+    await page.getByRole('combobox', { name: 'Compare with', exact: true }).selectOption('')
+    await page.locator('.pane.over').waitFor({ state: 'detached' })
+  })
+
+  test('computes quantities for an area that is typed in', async () => {
+    const { page } = visit
+    await page.getByText('For an area').click()
+    await page.getByLabel('Area in hectares').fill('2')
+    const { fertilizer_data } = (
+      await service.app.inject(`/advisory/fertilizer/point?${FIELD}&country_code=eth`)
+    ).json()
+    await page.goto(`${visitors.url}/#${AT_FIELD}&ha=2`)
+    const table = page.locator('.quantities table', { hasText: 'Fertilizer' })
+    await table.waitFor()
+    const [first] = fertilizer_data
+    const cells = await table.locator('tbody tr').first().locator('th, td').allInnerTexts()
+    expect(cells).toEqual([
+      first.fertilizer_type,
+      first.scenario,
+      `${numberText(first.rate_kg_ha * 2)} kg`,
+      String(Math.ceil((first.rate_kg_ha * 2) / 50)),
+    ])
+  })
+
+  test('finds places by coordinates and by name, with the keyboard alone', async () => {
+    const { page } = visit
+    await page.getByLabel('Area or coordinates').focus()
+    await page.keyboard.type('-1, 36.5')
+    await page.keyboard.press('Enter')
+    await page.locator('.product.none', { hasText: 'has forage only' }).first().waitFor()
+    expect(await hash()).toContain('at=-1,36.5')
+    await page.getByLabel('Area or coordinates').fill('rwan')
+    await page.getByRole('button', { name: 'Rwanda', exact: true }).click()
+    await page.locator('.place h2').waitFor()
+    await page.waitForFunction("location.hash.includes('country=rwa')")
+    expect(visit.complaints).toEqual([])
+  })
+
+  test('has a table with a value for each area, which is sorted', async () => {
+    const { page } = visit
+    await page.goto(`${visitors.url}/#product=yield&country=rwa&as=table&at=-1.95,30.06`)
+    await page.locator('.areas-table tbody tr').first().waitFor()
+    const rows = page.locator('.areas-table tbody tr')
+    const { boundaries } = (await service.app.inject('/catalog')).json()
+    const { areas } = boundaries.find(
+      (one: { country_code: string; level: number }) => one.country_code === 'rwa' && one.level === 1,
+    )
+    expect(await rows.count()).toBe(areas)
+    await page.getByRole('button', { name: 'Normal', exact: true }).click()
+    const shown = await rows.locator('td:nth-child(3)').allInnerTexts()
+    const numbers = shown.map((text) => Number(text.replaceAll(',', '')))
+    expect(numbers).toEqual(numbers.toSorted((a, b) => b - a))
+  })
+
+  test.each(['light', 'dark'] as const)(
+    'has no serious fault of accessibility, as a map or a table, %s',
+    async (colorScheme) => {
+      for (const address of [`/#${AT_FIELD}&ha=1&compare=scenario:Normal`, '/#as=table&country=rwa']) {
+        const { page, complaints, close } = await visitors.open(address, { colorScheme })
+        await page
+          .locator(address.includes('table') ? '.areas-table' : '.place .product')
+          .first()
+          .waitFor()
+        expect([address, await seriousFindings(page)]).toEqual([address, []])
+        expect(complaints).toEqual([])
+        await close()
+      }
+    },
+  )
+
+  test('fits a phone', async () => {
+    const { page, close } = await visitors.open(`/#${AT_FIELD}`, { viewport: PHONE, hasTouch: true })
+    await page.locator('.place .product').first().waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(PHONE.width)
+    await close()
+  })
+
+  test('shows the table where the browser cannot draw the map', async () => {
+    const before = `HTMLCanvasElement.prototype.getContext = () => null`
+    const { page, complaints, close } = await visitors.open('/#country=rwa', { before, viewport: DESKTOP })
+    await page.locator('.areas-table').waitFor()
+    expect(await page.locator('.stage .message').innerText()).toContain('WebGL 2')
+    expect(complaints).toEqual([])
+    await close()
+  })
+
+  test('takes few bytes at first, and opens again without a network', async () => {
+    let bytes = 0
+    const { page, close } = await visitors.open('/docs', { serviceWorkers: 'allow' })
+    page.on('requestfinished', async (request) => {
+      if (request.url().includes('/lib/')) return
+      const { responseBodySize, responseHeadersSize } = await request.sizes()
+      bytes += responseBodySize + responseHeadersSize
+    })
+    await page.goto(`${visitors.url}/`)
+    await drawn(page)
+    expect(bytes).toBeGreaterThan(10_000)
+    expect(bytes).toBeLessThan(FIRST_VIEW_BYTES)
+    await page.evaluate('navigator.serviceWorker.ready.then(() => undefined)')
+    // What this visit has asked for before the worker was there, it asks for again.
+    await page.reload()
+    await drawn(page)
+    await page.context().setOffline(true)
+    await page.reload()
+    await page.locator('.legend, .message').first().waitFor()
+    expect(await page.locator('h1').innerText()).toBe('Agricultural advisory service')
+    await close()
+  })
+})

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { AddressInfo } from 'node:net'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { TestApp } from '#test/setup/app.ts'
+import { CHROMIUM } from '#test/setup/chromium.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+export const DESKTOP = { width: 1280, height: 800 }
+export const PHONE = { width: 390, height: 844 }
+
+/** A browser for all pages of a file, and the address of a service. */
+export interface Visitors {
+  url: string
+  open(path: string, options?: VisitOptions): Promise<Visit>
+  close(): Promise<void>
+}
+
+export interface VisitOptions extends BrowserContextOptions {
+  /** A script that runs before those of the page. */
+  before?: string
+}
+
+/** A page of a visitor who has none of what others were sent. */
+export interface Visit {
+  page: Page
+  /** Errors and warnings, failed requests, and requests to other hosts. */
+  complaints: string[]
+  close(): Promise<void>
+}
+
+/** What Chromium says of drawing without a graphics card. */
+const OF_THE_MACHINE =
+  /GPU stall due to ReadPixels|GroupMarkerNotSet|swiftshader|software WebGL|Service Worker registration blocked/i
+
+/** Has a service listen, and starts a browser. */
+export async function receiveVisitors({ app }: TestApp): Promise<Visitors> {
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+  const browser: Browser = await chromium.launch({
+    executablePath: CHROMIUM as string,
+    // Maps are drawn without a graphics card; and Chromium has no sandbox as root, which containers and CI run as.
+    args: [
+      ...['--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
+      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+    ],
+  })
+  return {
+    url,
+    async open(path, { before, ...options } = {}) {
+      const context = await browser.newContext({
+        viewport: DESKTOP,
+        serviceWorkers: 'block',
+        reducedMotion: 'reduce',
+        ...options,
+      })
+      const page = await context.newPage()
+      page.setDefaultTimeout(PATIENCE.timeout)
+      const complaints = complaintsOf(page, url)
+      if (before) await page.addInitScript(before)
+      await page.goto(url + path)
+      return { page, complaints, close: () => context.close() }
+    },
+    close: () => browser.close(),
+  }
+}
+
+function complaintsOf(page: Page, url: string): string[] {
+  const complaints: string[] = []
+  page.on('console', (message) => {
+    const text = message.text()
+    if (['error', 'warning'].includes(message.type()) && !OF_THE_MACHINE.test(text)) complaints.push(text)
+  })
+  page.on('pageerror', ({ message }) => complaints.push(message))
+  page.on('request', (request) => {
+    const to = request.url()
+    if (!to.startsWith(`${url}/`) && !/^(data|blob):/.test(to)) complaints.push(`asked ${to}`)
+  })
+  page.on('requestfailed', (request) => {
+    const reason = request.failure()?.errorText
+    // What is not wanted any more is given up.
+    if (reason !== 'net::ERR_ABORTED') complaints.push(`${request.url()} failed: ${reason}`)
+  })
+  return complaints
+}
+
+/** Waits until the map has drawn all that is to be seen. */
+export async function drawn(page: Page): Promise<void> {
+  await page.locator('.pane[data-state="idle"]').first().waitFor()
+}
+
+/** What axe finds wrong in a page, and where, as far as it is serious. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  await page.evaluate(AXE)
+  const findings = await page.evaluate<{ id: string; impact: string; nodes: { target: string[] }[] }[]>(
+    "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)",
+  )
+  return findings
+    .filter(({ impact }) => ['serious', 'critical'].includes(impact))
+    .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))
+}

@@ -1,0 +1,77 @@
+/**
+ * @typedef {import('../api-types').Catalog} Catalog
+ * @typedef {import('../api-types').CatalogRelease} CatalogRelease
+ * @typedef {import('../api-types').Tileset} Tileset
+ * @typedef {import('./view.js').View} View
+ */
+
+/**
+ * What can be chosen, and what is chosen: of each kind that which the view says, where there is such, else the first.
+ *
+ * @typedef {object} Choices
+ * @property {string[]} products
+ * @property {string[]} countries
+ * @property {string[]} crops none where the product needs none
+ * @property {string[]} months the newest first; none where the product has none
+ * @property {CatalogRelease} release what is chosen
+ */
+
+/**
+ * @param {Catalog} catalog
+ * @param {Pick<View, 'product' | 'country' | 'crop' | 'month'>} view
+ * @returns {Choices | undefined} undefined where nothing is published
+ */
+export function choicesOf({ products, countries, releases }, view) {
+  const published = products
+    .map(({ product }) => product)
+    .filter((code) => releases.some((one) => one.product === code))
+  // Who goes to a country keeps the product, where the country has it.
+  const product = oneOf(published, view.product)
+  if (product === undefined) return undefined
+  const ofProduct = releases.filter((one) => one.product === product)
+  const offered = countries
+    .map(({ code }) => code)
+    .filter((code) => ofProduct.some((one) => one.country_code === code))
+  const country = oneOf(offered, view.country)
+  const ofCountry = ofProduct.filter((one) => one.country_code === country)
+  const crops = different(ofCountry.map(({ crop }) => crop))
+  const crop = oneOf(crops, view.crop) ?? null
+  const ofCrop = ofCountry.filter((one) => one.crop === crop)
+  const months = different(ofCrop.map(({ forecast_period }) => forecast_period))
+    .sort()
+    .reverse()
+  const month = oneOf(months, view.month) ?? null
+  const release = ofCrop.find((one) => one.forecast_period === month)
+  return release && { products: published, countries: offered, crops, months, release }
+}
+
+/**
+ * The inputs and scenarios of the layers of a release, and the layer of those that are chosen.
+ *
+ * @param {Tileset[]} layers
+ * @param {Pick<View, 'input' | 'scenario'>} view
+ */
+export function layerOf(layers, view) {
+  const inputs = different(layers.map(({ input }) => input))
+  const input = oneOf(inputs, view.input) ?? null
+  const ofInput = layers.filter((layer) => layer.input === input)
+  const scenarios = different(ofInput.map(({ scenario }) => scenario))
+  const scenario = oneOf(scenarios, view.scenario) ?? null
+  return { inputs, scenarios, layer: ofInput.find((layer) => layer.scenario === scenario) }
+}
+
+/**
+ * @param {readonly string[]} offered
+ * @param {string | null} wanted
+ */
+function oneOf(offered, wanted) {
+  return wanted !== null && offered.includes(wanted) ? wanted : offered[0]
+}
+
+/**
+ * @param {(string | null)[]} values
+ * @returns {string[]}
+ */
+function different(values) {
+  return [...new Set(values.filter((value) => value !== null))]
+}

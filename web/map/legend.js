@@ -1,0 +1,42 @@
+import { element } from '../shell/element.js'
+import { TEXTS } from '../texts/en.js'
+import { nameOfLayer, numberText } from '../texts/names.js'
+
+/**
+ * The legend of a layer: unit, classes and how they were cut.
+ *
+ * @param {import('../api-types').Tileset} layer
+ * @param {import('../api-types').CatalogRelease} release
+ */
+export function legend(layer, release) {
+  const texts = TEXTS.legend
+  const rows = layer.classes.map(({ from, to, color }, at) => {
+    const swatch = element('span', { className: 'swatch' })
+    swatch.style.backgroundColor = color
+    const range = element('span', { className: 'unseen' }, texts.range(numberText(from), numberText(to)))
+    const ends = [numberText(from), ...(at === layer.classes.length - 1 ? [numberText(to)] : [])]
+    const ticks = ends.map((end) => element('span', {}, end))
+    return element(
+      'li',
+      {},
+      swatch,
+      range,
+      element('span', { className: 'ticks', 'aria-hidden': 'true' }, ...ticks),
+    )
+  })
+  const said = [texts[layer.cut], layer.scenario !== null && texts.shared, texts.none].filter(Boolean)
+  return element(
+    'section',
+    { className: 'legend', 'aria-label': texts.title },
+    element(
+      'h2',
+      {},
+      nameOfLayer(release.product, layer),
+      element('span', { className: 'unit' }, ` ${layer.unit}`),
+    ),
+    rows.length > 0 ? element('ol', {}, ...rows) : element('p', {}, texts.empty),
+    element('p', { className: 'small' }, said.join(' ')),
+    release.synthetic && element('p', { className: 'small notice' }, TEXTS.synthetic),
+    element('p', { className: 'small' }, TEXTS.place.source(release.source, release.licence)),
+  )
+}

@@ -1,0 +1,166 @@
+import { boundsOf, createAreas, LEVELS, placeInside } from '../geo/areas.js'
+import { emptyPanel } from '../place/panel.js'
+import { createPlaceRoom } from '../place/room.js'
+import { TEXTS } from '../texts/en.js'
+import { choicesOf, layerOf } from './choices.js'
+import { choosers } from './choosers.js'
+import { comparedWith } from './compared.js'
+import { createLayers } from './layers.js'
+import { layout, modeChooser, replaceControls } from './layout.js'
+import { legend } from './legend.js'
+import { searchForm } from './search.js'
+import { createStage } from './stage.js'
+import { readView, writeView } from './view.js'
+
+/**
+ * @typedef {import('../api-types').Area} Area
+ * @typedef {import('../api-types').Catalog} Catalog
+ * @typedef {import('../api-types').Place} Place
+ * @typedef {import('./view.js').View} View
+ */
+
+/**
+ * The page with the map: the address says what it shows, and follows what is chosen.
+ *
+ * @param {HTMLElement} main
+ * @param {Catalog} catalog
+ */
+export async function createMapPage(main, catalog) {
+  const source = { catalog, areasOf: createAreas(catalog) }
+  const parts = layout(main)
+  const page = new MapPage(parts, source)
+  // A map that moves may have written another hash since.
+  addEventListener('hashchange', ({ newURL }) => page.change(readView(new URL(newURL).hash)))
+  await page.update()
+}
+
+class MapPage {
+  #view = readView(location.hash)
+  #updates = 0
+  #layersOf = createLayers()
+  #parts
+  #source
+  #room
+  #stage
+
+  /**
+   * @param {ReturnType<typeof layout>} parts
+   * @param {{ catalog: Catalog, areasOf: ReturnType<typeof createAreas> }} source
+   */
+  constructor(parts, source) {
+    this.#parts = parts
+    this.#source = source
+    this.#room = createPlaceRoom(parts.place, source, {
+      close: () => this.change({ at: null }),
+      setHectares: (hectares) => this.#say({ hectares }),
+    })
+    this.#stage = createStage(parts, source, {
+      camera: this.#view.camera,
+      moved: (camera) => this.#say({ camera }),
+      choose: async (at) => {
+        await this.change({ at })
+        this.#room.reveal()
+      },
+      open: (at) => this.#showPlace(at),
+    })
+    const actions = {
+      areas: () => this.#searched(),
+      showArea: (/** @type {Area} */ area) => this.#showArea(area),
+      showPlace: (/** @type {Place} */ at) => this.#showPlace(at),
+    }
+    parts.search.replaceChildren(searchForm(actions))
+  }
+
+  /** @param {Partial<View>} changes */
+  async change(changes) {
+    this.#say(changes)
+    await this.update()
+  }
+
+  /** Shows what the view says. */
+  async update() {
+    const mine = ++this.#updates
+    const { catalog } = this.#source
+    const choices = choicesOf(catalog, this.#view)
+    if (!choices) {
+      this.#parts.message.textContent = TEXTS.nothingPublished
+      return
+    }
+    const { release, months } = choices
+    const { product, country_code: country, crop, forecast_period: month } = release
+    // The newest month stays the newest: a link does not say it, unless somebody has chosen it.
+    this.#say({ product, country, crop, month: month === months[0] ? null : month })
+    try {
+      const tilesets = await this.#layersOf(release.release, this.#view.cut)
+      const layers = layerOf(tilesets, this.#view)
+      const compared = await comparedWith(catalog, this.#view, layers.layer, this.#layersOf)
+      if (mine !== this.#updates) return
+      this.#say({ input: layers.layer?.input ?? null, scenario: layers.layer?.scenario ?? null })
+      this.#draw(choices, layers, compared)
+      const staged = this.#stage.show({ view: this.#view, release, layers, compared })
+      await Promise.all([staged, this.#drawPlace()])
+    } catch (error) {
+      this.#parts.message.textContent = TEXTS.failed(/** @type {Error} */ (error).message)
+    }
+  }
+
+  /**
+   * @param {import('./choices.js').Choices} choices
+   * @param {ReturnType<typeof layerOf>} layers
+   * @param {import('./compared.js').Compared | undefined} compared
+   */
+  #draw(choices, layers, compared) {
+    const { release } = choices
+    const view = this.#view
+    const change = (/** @type {Partial<View>} */ changes) => this.change(changes)
+    replaceControls(
+      this.#parts.mode,
+      modeChooser(view.mode, (mode) => change({ mode })),
+    )
+    replaceControls(
+      this.#parts.choosers,
+      choosers({ catalog: this.#source.catalog, view, choices, layers }, change, (opacity) => {
+        this.#say({ opacity })
+        this.#stage.setOpacity(opacity)
+      }),
+    )
+    const legends = layers.layer ? [legend(layers.layer, release)] : []
+    // Layers of one release share their classes, those of two do not.
+    if (compared && compared.release !== release) legends.push(legend(compared.layer, compared.release))
+    this.#parts.legend.replaceChildren(...legends)
+  }
+
+  async #drawPlace() {
+    const { at } = this.#view
+    if (at) await this.#room.show({ ...this.#view, at })
+    else this.#parts.place.replaceChildren(...emptyPanel())
+  }
+
+  /** @param {Place} at */
+  async #showPlace(at) {
+    await this.change({ at })
+    this.#stage.goTo(at)
+    this.#room.focus()
+  }
+
+  /** @param {Area} area */
+  async #showArea(area) {
+    await this.change({ country: area.country_code, at: placeInside(area) })
+    this.#stage.fit(boundsOf(area))
+    this.#room.focus()
+  }
+
+  /** All countries, and the areas of the one that is shown. */
+  async #searched() {
+    const { catalog, areasOf } = this.#source
+    const own = LEVELS.slice(1).map((level) => areasOf(this.#view.country ?? '', level))
+    const countries = catalog.countries.map(({ code }) => areasOf(code, 0))
+    return (await Promise.all([...countries, ...own])).flat()
+  }
+
+  /** @param {Partial<View>} changes what the address is to say from now on */
+  #say(changes) {
+    this.#view = { ...this.#view, ...changes }
+    history.replaceState(null, '', writeView(this.#view))
+  }
+}

@@ -1,0 +1,91 @@
+import { short } from '../geo/places.js'
+import { copyButton } from '../shell/copy.js'
+import { element } from '../shell/element.js'
+import { TEXTS } from '../texts/en.js'
+import { nameOfProduct } from '../texts/names.js'
+import { addressOfPlace, calls } from './calls.js'
+import { chart } from './chart.js'
+import { quantities } from './quantities.js'
+
+/**
+ * @typedef {object} PlaceShown
+ * @property {import('../api-types').Place} place
+ * @property {string[]} areas from the smallest up, the country last
+ * @property {import('./sections.js').Section[]} sections
+ * @property {Record<string, string | number | null | undefined>} query what was asked
+ * @property {import('../api-types').Catalog} catalog
+ * @property {import('../api-types').Grid | undefined} grid of the pixel that is outlined
+ * @property {number | null} hectares
+ */
+
+/** What the panel says where no place is chosen. */
+export function emptyPanel() {
+  return [element('h2', {}, TEXTS.place.title), element('p', { className: 'small' }, TEXTS.place.empty)]
+}
+
+/**
+ * What is known of a place.
+ *
+ * @param {PlaceShown} shown
+ * @param {{ close: () => void, setHectares: (hectares: number | null) => void }} actions
+ */
+export function placePanel(
+  { place, areas, sections, query, catalog, grid, hectares },
+  { close, setHectares },
+) {
+  const texts = TEXTS.place
+  const [lat, lng] = [String(short(place.lat)), String(short(place.lng))]
+  const { metres_x: across, metres_y: down } = grid?.resolution ?? { metres_x: null, metres_y: null }
+  return [
+    element(
+      'header',
+      { className: 'place-head' },
+      element('h2', { tabIndex: -1 }, areas[0] ?? texts.at(lat, lng)),
+      element('button', { type: 'button', className: 'quiet', onclick: close }, TEXTS.close),
+    ),
+    areas.length > 1 && element('p', { className: 'areas' }, areas.slice(1).join(', ')),
+    element('p', { className: 'small' }, texts.coordinates(lat, lng)),
+    across !== null && down !== null && element('p', { className: 'small' }, texts.pixel(across, down)),
+    sections.some(({ synthetic }) => synthetic) &&
+      element('p', { className: 'small notice' }, TEXTS.synthetic),
+    ...sections.map((section) => sectionOf(section, catalog)),
+    quantities(sections, hectares, setHectares),
+    calls(addressOfPlace(query)),
+    copyButton(texts.link, () => location.href),
+  ].filter((part) => part !== false)
+}
+
+/**
+ * @param {import('./sections.js').Section} section
+ * @param {import('../api-types').Catalog} catalog
+ */
+function sectionOf(section, { releases }) {
+  const texts = TEXTS.place
+  const { product, unit, period, entries, reason, stale } = section
+  const release = releases.find((one) => one.release === section.release)
+  const title = element('h3', {}, nameOfProduct(product), element('span', { className: 'unit' }, ` ${unit}`))
+  if (entries.length === 0) {
+    return element(
+      'section',
+      { className: 'product none' },
+      title,
+      element('p', {}, element('strong', {}, texts.noValue), reason ? `: ${reason}` : ''),
+    )
+  }
+  const said = [period, release?.valid_until && texts.validUntil(release.valid_until)].filter(Boolean)
+  return element(
+    'section',
+    { className: 'product' },
+    title,
+    chart(section),
+    stale && element('p', { className: 'small notice' }, texts.stale),
+    element('p', { className: 'small' }, said.join(', ')),
+    element(
+      'p',
+      { className: 'small source' },
+      `${texts.release} `,
+      element('code', {}, section.release ?? ''),
+      release ? `. ${texts.source(release.source, release.licence)}` : '',
+    ),
+  )
+}

@@ -1,0 +1,74 @@
+import { contains, LEVELS, orNone } from '../geo/areas.js'
+import { element } from '../shell/element.js'
+import { TEXTS } from '../texts/en.js'
+import { askAt } from './ask.js'
+import { placePanel } from './panel.js'
+
+/**
+ * @typedef {import('../api-types').Place} Place
+ *
+ * Where the place that is chosen is shown.
+ *
+ * @param {HTMLElement} container
+ * @param {{ catalog: import('../api-types').Catalog, areasOf: ReturnType<typeof import('../geo/areas.js').createAreas> }} source
+ * @param {{ close: () => void, setHectares: (hectares: number | null) => void }} actions
+ */
+export function createPlaceRoom(container, { catalog, areasOf }, actions) {
+  let asking = new AbortController()
+  let shown = ''
+
+  /**
+   * @param {Place} place
+   * @param {string | null} country where it lies in none of ours
+   */
+  async function areasAt(place, country) {
+    const outlines = (await Promise.all(catalog.countries.map(({ code }) => orNone(areasOf(code, 0))))).flat()
+    const code = outlines.find((area) => contains(area, place))?.country_code ?? country
+    const levels = await Promise.all(LEVELS.map((level) => orNone(areasOf(code ?? '', level))))
+    const areas = levels.flatMap((level) => level.find((area) => contains(area, place)) ?? [])
+    return { country: code, names: areas.reverse().map(({ name }) => name) }
+  }
+
+  /** @param {import('../map/view.js').View & { at: Place }} view */
+  async function load(view) {
+    const { at: place, month, hectares } = view
+    const { country, names } = await areasAt(place, view.country)
+    const crops = catalog.countries.find(({ code }) => code === country)?.crops ?? []
+    const crop = crops.find((one) => one === view.crop) ?? crops[0]
+    const query = { lat: place.lat, lng: place.lng, country_code: country, crop, forecast_period: month }
+    const sections = await askAt(catalog, query, asking.signal)
+    const release = sections.find(({ product }) => product === view.product)?.release
+    const grid = catalog.releases.find((one) => one.release === release)?.grids[0]
+    return { place, areas: names, sections, query, catalog, grid, hectares }
+  }
+
+  return {
+    /** @param {import('../map/view.js').View & { at: Place }} view */
+    async show(view) {
+      const { at, country, crop, month, product } = view
+      const wanted = JSON.stringify([at, country, crop, month, product])
+      if (wanted === shown && container.querySelector('.place-head')) return
+      shown = wanted
+      asking.abort()
+      asking = new AbortController()
+      container.setAttribute('aria-busy', 'true')
+      try {
+        const found = await load(view)
+        if (wanted !== shown) return
+        container.replaceChildren(...placePanel(found, actions))
+      } catch (error) {
+        if (wanted !== shown) return
+        const { message } = /** @type {Error} */ (error)
+        container.replaceChildren(element('p', { role: 'alert' }, TEXTS.failed(message)))
+      }
+      if (wanted === shown) container.removeAttribute('aria-busy')
+    },
+    /** Brings it into view, where it lies below the map. */
+    reveal() {
+      container.scrollIntoView({ block: 'nearest' })
+    },
+    focus() {
+      container.querySelector('h2')?.focus()
+    },
+  }
+}
