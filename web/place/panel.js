@@ -1,8 +1,8 @@
-import { nameOfProduct } from '../texts/names.js'
 import { short } from '../geo/places.js'
 import { copyButton } from '../shell/copy.js'
 import { element } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
+import { nameOfProduct } from '../texts/names.js'
 import { addressOfPlace, calls } from './calls.js'
 import { chart } from './chart.js'
 import { quantities } from './quantities.js'
@@ -10,7 +10,8 @@ import { quantities } from './quantities.js'
 /**
  * @typedef {object} PlaceShown
  * @property {import('../api-types').Place} place
- * @property {string[]} areas from the smallest up, the country last
+ * @property {import('../api-types').Area[]} areas from the smallest up, the country last
+ * @property {string | null} product the one on the map
  * @property {import('./sections.js').Section[]} sections
  * @property {Record<string, string | number | null | undefined>} query what was asked
  * @property {import('../api-types').Catalog} catalog
@@ -29,7 +30,10 @@ export function emptyPanel() {
  * @param {PlaceShown} shown
  * @param {{ close: () => void, setHectares: (hectares: number | null) => void }} actions
  */
-export function placePanel({ place, areas, sections, query, catalog, grid, hectares }, { close, setHectares }) {
+export function placePanel(
+  { place, areas, product, sections, query, catalog, grid, hectares },
+  { close, setHectares },
+) {
   const texts = TEXTS.place
   const [lat, lng] = [String(short(place.lat)), String(short(place.lng))]
   const { metres_x: across, metres_y: down } = grid?.resolution ?? { metres_x: null, metres_y: null }
@@ -37,18 +41,46 @@ export function placePanel({ place, areas, sections, query, catalog, grid, hecta
     element(
       'header',
       { className: 'place-head' },
-      element('h2', { tabIndex: -1 }, areas[0] ?? texts.at(lat, lng)),
+      element('h2', { tabIndex: -1 }, areas[0]?.name ?? texts.at(lat, lng)),
       element('button', { type: 'button', className: 'quiet', onclick: close }, TEXTS.close),
     ),
-    areas.length > 1 && element('p', { className: 'areas' }, areas.slice(1).join(', ')),
+    areas.length > 1 &&
+      element(
+        'p',
+        { className: 'areas' },
+        areas
+          .slice(1)
+          .map(({ name }) => name)
+          .join(', '),
+      ),
+    districtsLink(areas[0], product),
     element('p', { className: 'small' }, texts.coordinates(lat, lng)),
     across !== null && down !== null && element('p', { className: 'small' }, texts.pixel(across, down)),
-    sections.some(({ synthetic }) => synthetic) && element('p', { className: 'small notice' }, TEXTS.synthetic),
+    sections.some(({ synthetic }) => synthetic) &&
+      element('p', { className: 'small notice' }, TEXTS.synthetic),
     ...sections.map((section) => sectionOf(section, catalog)),
     quantities(sections, hectares, setHectares),
     calls(addressOfPlace(query)),
     copyButton(texts.link, () => location.href),
   ].filter((part) => part !== false)
+}
+
+/**
+ * The way to the table of all areas like this one.
+ *
+ * @param {import('../api-types').Area | undefined} area
+ * @param {string | null} product
+ */
+function districtsLink(area, product) {
+  if (!area || area.level === 0) return /** @type {const} */ (false)
+  const { country_code, level, code, name } = area
+  const wanted = new URLSearchParams({ country: country_code, level: String(level), area: code })
+  if (product) wanted.set('product', product)
+  return element(
+    'p',
+    { className: 'small' },
+    element('a', { href: `districts#${wanted}` }, TEXTS.place.districts(name)),
+  )
 }
 
 /**
