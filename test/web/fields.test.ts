@@ -49,21 +49,21 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
     }
     await page.keyboard.press('Enter')
     await page.getByText('3 corners').waitFor()
-    expect((await page.getByLabel('Corners').inputValue()).split('\n')).toHaveLength(3)
+    expect((await page.getByRole('textbox', { name: 'Corners' }).inputValue()).split('\n')).toHaveLength(3)
   })
 
   test('a field that is typed is asked for after a login in between, and answered as the API does', async () => {
     const { page } = visit
     await page.getByLabel('Name of the field').fill('Upper field')
-    await page.getByLabel('Corners').fill('9.5, 38.5')
+    await page.getByRole('textbox', { name: 'Corners' }).fill('9.5, 38.5')
     await page.getByRole('button', { name: 'Get the advice' }).click()
     await page.getByText('A field has at least three corners.').first().waitFor()
-    await page.getByLabel('Corners').fill(CORNERS)
+    await page.getByRole('textbox', { name: 'Corners' }).fill(CORNERS)
     await page.getByRole('button', { name: 'Get the advice' }).click()
     await logInAsked()
     await page.locator('.report').waitFor()
     const answer = await asked('/advisory/fertilizer', { geometry: FIELD, quantiles: [0.1, 0.5, 0.9] })
-    const text = (value: number) => value.toLocaleString('en', { maximumFractionDigits: 2 })
+    const text = (value: number) => value.toLocaleString('en', { maximumFractionDigits: 4 })
     const section = page.locator('.report section', { hasText: 'Fertilizer' })
     const [first] = answer.fertilizer_data
     expect(await section.locator('tbody tr').first().locator('th, td').allInnerTexts()).toEqual([
@@ -91,7 +91,7 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
   test('a link opens the same field again, and a file is one as well', async () => {
     const { page } = visit
     await page.reload()
-    expect(await page.getByLabel('Corners').inputValue()).toBe(CORNERS)
+    expect(await page.getByRole('textbox', { name: 'Corners' }).inputValue()).toBe(CORNERS)
     const buffer = Buffer.from(
       JSON.stringify({ type: 'Feature', properties: { name: 'Lower' }, geometry: FIELD }),
     )
@@ -146,7 +146,7 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
     expect(shown).toEqual(
       means
         .toSorted((a, b) => a - b)
-        .map((value) => value.toLocaleString('en', { maximumFractionDigits: 2 })),
+        .map((value) => value.toLocaleString('en', { maximumFractionDigits: 4 })),
     )
     const [download] = await Promise.all([
       page.waitForEvent('download'),

@@ -58,7 +58,7 @@ export function districtTable({ items, synthetic }, wanted) {
       rows: rows.map(({ item, values }) => ({
         cells: [
           item.location?.name ?? item.id,
-          item.location?.area_ha,
+          item.location && Math.round(item.location.area_ha * 10) / 10,
           ...names.map((name) => values.get(name)),
           item.error,
         ],

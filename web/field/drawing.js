@@ -1,5 +1,6 @@
 /** @typedef {import('./shape.js').Shape} Shape */
 
+/** Stands out from every colour of values. */
 const COLOR = '#d5006d'
 
 /**
@@ -12,12 +13,26 @@ const COLOR = '#d5006d'
 export async function drawingOn(map, drawn) {
   const [{ TerraDraw, TerraDrawPolygonMode, TerraDrawSelectMode }, { TerraDrawMapLibreGLAdapter }] =
     await Promise.all([import('terra-draw'), import('terra-draw-maplibre-gl-adapter')])
-  const styles = { fillColor: COLOR, fillOpacity: 0.2, outlineColor: COLOR, outlineWidth: 2 }
   const draw = new TerraDraw({
     adapter: new TerraDrawMapLibreGLAdapter({ map }),
     modes: [
-      new TerraDrawPolygonMode({ styles: /** @type {any} */ (styles) }),
+      new TerraDrawPolygonMode({
+        styles: {
+          fillColor: COLOR,
+          fillOpacity: 0.2,
+          outlineColor: COLOR,
+          outlineWidth: 2,
+          closingPointColor: COLOR,
+        },
+      }),
       new TerraDrawSelectMode({
+        styles: {
+          selectedPolygonColor: COLOR,
+          selectedPolygonFillOpacity: 0.2,
+          selectedPolygonOutlineColor: COLOR,
+          selectionPointColor: COLOR,
+          midPointColor: COLOR,
+        },
         flags: {
           polygon: {
             feature: { draggable: true, coordinates: { midpoints: true, draggable: true, deletable: true } },

@@ -61,6 +61,8 @@ export async function open(page) {
     const { release, place } = seriesChoosers(catalog, chosen, choose, ['country', 'crop'])
     series = { ...chosen, country: release?.country_code ?? null, crop: release?.crop ?? null }
     choosers.replaceChildren(place)
+    const extent = release?.grids[0]?.extent
+    if (extent) map?.look(extent)
     keep()
   }
 

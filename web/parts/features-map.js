@@ -25,6 +25,8 @@ export function featuresMap(catalog, { label, left }) {
   const place = element('div', { class: 'pane features' })
   /** @type {Feature[]} */
   let features = []
+  /** @type {[number, number, number, number] | undefined} */
+  let around
   const ready = load()
 
   async function load() {
@@ -50,7 +52,7 @@ export function featuresMap(catalog, { label, left }) {
 
   /** @param {import('maplibre-gl').Map} map */
   function goTo(map) {
-    const bounds = boundsOf(features)
+    const bounds = boundsOf(features) ?? around
     if (!bounds) return
     // What has no place in the page yet has no size.
     if (place.clientWidth === 0) map.once('resize', () => goTo(map))
@@ -61,6 +63,10 @@ export function featuresMap(catalog, { label, left }) {
   return {
     place,
     ready,
+    look(bounds) {
+      around = bounds
+      ready.then(goTo, () => {})
+    },
     async show(shown, whole = true) {
       features = shown
       const map = await ready.catch(() => null)
@@ -76,6 +82,7 @@ export function featuresMap(catalog, { label, left }) {
  * @property {HTMLElement} place
  * @property {Promise<import('maplibre-gl').Map>} ready
  * @property {(features: Feature[], whole?: boolean) => Promise<void>} show goes to where all of them are seen, if `whole`
+ * @property {(bounds: [number, number, number, number]) => void} look goes there, where no features are shown
  */
 
 /** @param {import('../api-types').Catalog} catalog @param {ReturnType<typeof import('../map/pane.js').createPane>} pane */

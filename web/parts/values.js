@@ -4,13 +4,13 @@ import { numberText } from '../texts/names.js'
 /** @typedef {import('../api-types').CatalogProduct} Product */
 
 /**
- * The entries of an answer of any product: its one list.
+ * The entries of an answer of any product: `yield_data`, `fertilizer_data` ... None where it has an error.
  *
  * @param {object} answer
  * @returns {Entry[]}
  */
 export function entriesOf(answer) {
-  return Object.values(answer).find(Array.isArray) ?? []
+  return Object.entries(answer).find(([name]) => name.endsWith('_data'))?.[1] ?? []
 }
 
 /**

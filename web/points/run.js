@@ -107,6 +107,7 @@ export function createRun({ session, catalog, map, mapCard, left }) {
         mark: answer.error === undefined ? '' : 'wrong',
       })),
       numberText,
+      rowsAPage: 25,
     })
     const download = element('button', { type: 'button', class: 'primary' }, points.download)
     download.addEventListener('click', () =>

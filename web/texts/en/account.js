@@ -48,7 +48,7 @@ export const profile = {
   unknownBrowser: 'an unnamed program',
   unknownNetwork: 'an unknown network',
   end: 'End it',
-  endNamed: (/** @type {string} */ time) => `End the login last used ${time}`,
+  endNamed: (/** @type {string} */ time) => `End it: the login last used ${time}`,
   endOthers: 'End all others',
   removeTitle: 'Delete the account',
   removeWhy:

@@ -2,7 +2,7 @@
 export const field = {
   title: 'A field',
   why: 'Draw the field on the map, paste its corners or a GeoJSON, or drop a file.',
-  map: 'Map to draw a field on. Corners can be typed beside it as well.',
+  map: 'Map to draw a field on. The form beside it takes the same as text.',
   draw: 'Draw on the map',
   drawing: 'Click each corner; click the first one again, or press Enter, when it is done.',
   drawn: (/** @type {number} */ corners) => `${corners} corners. Pull them to change the field.`,
