@@ -1,7 +1,7 @@
 import { createAreas } from '../geo/areas.js'
 import { tableOf } from '../parts/table.js'
 import { entriesOf, labelOf } from '../parts/values.js'
-import { classesOf, colorOf } from '../points/colors.js'
+import { classesOf, colorOf, NO_VALUE } from '../points/colors.js'
 import { element, labelled, select } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
 import { numberText } from '../texts/names.js'
@@ -34,7 +34,7 @@ const TOTALS = ['total_kg', 'total_tons']
  * @param {Wanted} wanted
  */
 export function districtTable({ items, synthetic }, wanted) {
-  const { catalog, release, level, map } = wanted
+  const { catalog, release, map } = wanted
   const value = catalog.products.find(({ product }) => product === release.product)?.value
   const entries = items.flatMap((item) => entriesOf(item))
   const total = TOTALS.find((key) => entries.some((entry) => key in entry))
@@ -68,25 +68,10 @@ export function districtTable({ items, synthetic }, wanted) {
       rowsAPage: 1000,
     })
     place.replaceChildren(table)
-    if (map && names[0] !== undefined) draw(rows, names[0]).catch(() => {})
-  }
-
-  /** @param {{ item: Item, values: Map<string, number> }[]} rows @param {string} name */
-  async function draw(rows, name) {
-    const shapes = await createAreas(catalog)(release.country_code, level)
-    const byCode = new Map(rows.map(({ item, values }) => [item.id, values.get(name)]))
-    const classes = classesOf([...byCode.values()].filter((one) => one !== undefined))
-    void map?.show(
-      shapes.map(({ code, geometry }) => {
-        const shown = byCode.get(code)
-        return {
-          type: 'Feature',
-          geometry,
-          properties: { code, color: shown === undefined ? '#888888' : colorOf(classes, shown) },
-        }
-      }),
-      !fitted,
-    )
+    const [first] = names
+    if (first === undefined) return
+    const values = new Map(rows.map((row) => [row.item.id, row.values.get(first)]))
+    draw(values, wanted, !fitted).catch(() => {})
     fitted = true
   }
 
@@ -124,4 +109,22 @@ function figuresOf(item, figure) {
       return typeof value === 'number' ? [[labelOf(entry), value]] : []
     }),
   )
+}
+
+/**
+ * Draws the areas in the colours of their values.
+ *
+ * @param {Map<string, number | undefined>} values by the codes of areas
+ * @param {Wanted} wanted
+ * @param {boolean} whole whether to go to where all of them are seen
+ */
+async function draw(values, { catalog, release, level, map }, whole) {
+  const shapes = await createAreas(catalog)(release.country_code, level)
+  const classes = classesOf([...values.values()].filter((one) => one !== undefined))
+  const features = shapes.map(({ code, geometry }) => {
+    const value = values.get(code)
+    const color = value === undefined ? NO_VALUE : colorOf(classes, value)
+    return { type: /** @type {const} */ ('Feature'), geometry, properties: { code, color } }
+  })
+  await map?.show(features, whole)
 }

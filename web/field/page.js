@@ -32,29 +32,21 @@ export async function open(page) {
   let series = seriesIn(view)
   const choosers = element('div')
   const result = element('div', { 'aria-live': 'polite' })
-  const said = element('p', { role: 'status', class: 'hint' })
 
-  const form = formOf({
-    fields: [
-      { name: 'name', label: field.name, attributes: { value: view.get('name') ?? '', maxlength: 200 } },
-      {
-        name: 'outline',
-        label: field.corners,
-        hint: field.cornersHint,
-        type: 'textarea',
-        attributes: { value: view.get('outline') ?? '', rows: 6 },
-      },
-    ],
-    action: field.ask,
-    async submit({ name: called = '', outline: text = '' }) {
-      const report = await reportOn(page, catalog, series, { name: called.trim(), text })
-      result.replaceChildren(report)
-      report.querySelector('h3')?.focus()
-      keep()
-    },
+  const form = fieldForm(view, async (called, text) => {
+    const report = await reportOn(page, catalog, series, { name: called, text })
+    result.replaceChildren(report)
+    report.querySelector('h3')?.focus()
+    keep()
   })
   const outline = /** @type {HTMLTextAreaElement} */ (form.elements.namedItem('outline'))
   const name = /** @type {HTMLInputElement} */ (form.elements.namedItem('name'))
+  const drawing =
+    map &&
+    drawer(map, (shape) => {
+      outline.value = fieldText(shape)
+      keep()
+    })
 
   /** @param {typeof series} chosen */
   function choose(chosen) {
@@ -74,12 +66,8 @@ export async function open(page) {
 
   /** Shows on the map what is typed, as far as it is a shape. */
   function showTyped() {
-    try {
-      const { shape } = readField(outline.value)
-      void map?.show([{ type: 'Feature', geometry: shape, properties: {} }])
-    } catch {
-      void map?.show([])
-    }
+    drawing?.end()
+    void map?.show(featuresIn(outline.value))
     keep()
   }
 
@@ -102,8 +90,7 @@ export async function open(page) {
     element(
       'div',
       { class: 'halves' },
-      map &&
-        element('section', { class: 'card map-card' }, map.place, drawButton(map, outline, said, keep), said),
+      map && drawing && element('section', { class: 'card map-card' }, map.place, ...drawing.place),
       element(
         'section',
         { class: 'card' },
@@ -117,21 +104,42 @@ export async function open(page) {
 }
 
 /**
- * @param {import('../parts/features-map.js').FeaturesMap} map
- * @param {HTMLTextAreaElement} outline takes what is drawn
- * @param {HTMLElement} said
- * @param {() => void} keep
+ * @param {URLSearchParams} view
+ * @param {(name: string, text: string) => Promise<void>} answer
  */
-function drawButton(map, outline, said, keep) {
-  /** @type {Promise<{ begin(): void }> | undefined} */
+function fieldForm(view, answer) {
+  return formOf({
+    fields: [
+      { name: 'name', label: field.name, attributes: { value: view.get('name') ?? '', maxlength: 200 } },
+      {
+        name: 'outline',
+        label: field.corners,
+        hint: field.cornersHint,
+        type: 'textarea',
+        attributes: { value: view.get('outline') ?? '', rows: 6 },
+      },
+    ],
+    action: field.ask,
+    submit: ({ name = '', outline = '' }) => answer(name.trim(), outline),
+  })
+}
+
+/**
+ * What draws on the map.
+ *
+ * @param {import('../parts/features-map.js').FeaturesMap} map
+ * @param {(shape: Shape) => void} drawn
+ */
+function drawer(map, drawn) {
+  const said = element('p', { role: 'status', class: 'hint' })
+  /** @type {Promise<{ begin(): void, end(): void }> | undefined} */
   let drawing
-  return workButton(field.draw, async () => {
+  const button = workButton(field.draw, async () => {
     const ready = await map.ready
     drawing ??= import('./drawing.js').then(({ drawingOn }) =>
       drawingOn(ready, (shape) => {
-        outline.value = fieldText(shape)
         said.textContent = field.drawn(shape.coordinates.flat().length - 1)
-        keep()
+        drawn(shape)
       }),
     )
     void map.show([], false)
@@ -139,6 +147,17 @@ function drawButton(map, outline, said, keep) {
     begin()
     said.textContent = field.drawing
   })
+  return {
+    place: [button, said],
+    /** Takes what is drawn away: something else is shown. */
+    end() {
+      said.textContent = ''
+      drawing?.then(
+        ({ end }) => end(),
+        () => {},
+      )
+    },
+  }
 }
 
 /**
@@ -161,6 +180,18 @@ async function reportOn({ session, left }, catalog, { country, crop }, { name, t
     signal: left,
   })
   return fieldReport(advice, read.shape, catalog)
+}
+
+/**
+ * @param {string} text
+ * @returns {import('../parts/features-map.js').Feature[]} none, where it is no shape yet
+ */
+function featuresIn(text) {
+  try {
+    return [{ type: 'Feature', geometry: readField(text).shape, properties: {} }]
+  } catch {
+    return []
+  }
 }
 
 /** @param {File} file */

@@ -1,6 +1,9 @@
 /** From low to high: viridis, which those see as well who do not tell red from green. */
 const COLORS = ['#440154', '#3b528b', '#21918c', '#5ec962', '#fde725']
 
+/** Of what has no value. */
+export const NO_VALUE = '#888888'
+
 /**
  * Where classes begin that have about as many values each.
  *

@@ -11,6 +11,7 @@ import { createRun } from './run.js'
 
 const { points } = TEXTS
 const LARGEST_FILE = 30_000_000
+const KINDS = /** @type {const} */ (['lat', 'lng', 'name', 'id'])
 
 /**
  * A file of points, and the advice for all of them.
@@ -59,25 +60,15 @@ export async function open({ session, view, note, left }) {
 
   /** @param {import('./read.js').Table} read */
   function showColumns(read) {
-    const names = read.header.map((text, place) => ({ value: String(place), text }))
-    const none = { value: '-1', text: points.noColumn }
-    const chooser = (/** @type {keyof Columns} */ kind) => {
-      const control = select([none, ...names], String(columns[kind]), (place) => {
-        columns = { ...columns, [kind]: Number(place) }
-        showColumns(read)
-      })
-      control.name = kind
-      return labelled(points.columns[kind], control)
-    }
+    const choosing = columnChoosers(read.header, columns, (chosen) => {
+      columns = chosen
+      showColumns(read)
+    })
     const ready = columns.lat !== -1 && columns.lng !== -1
     const start = element('button', { type: 'button', class: 'primary' }, points.ask(read.rows.length))
     start.addEventListener('click', () => run.start(read, columns, series))
     found.replaceChildren(
-      element(
-        'div',
-        { class: 'choosers' },
-        ...['lat', 'lng', 'name', 'id'].map((kind) => chooser(/** @type {keyof Columns} */ (kind))),
-      ),
+      choosing,
       ready ? start : element('p', { class: 'problem', role: 'alert' }, points.noPlaces),
     )
   }
@@ -98,4 +89,24 @@ export async function open({ session, view, note, left }) {
     mapCard,
     run.result,
   )
+}
+
+/**
+ * @param {string[]} header
+ * @param {Columns} columns
+ * @param {(columns: Columns) => void} choose
+ */
+function columnChoosers(header, columns, choose) {
+  const options = [
+    { value: '-1', text: points.noColumn },
+    ...header.map((text, place) => ({ value: String(place), text })),
+  ]
+  const controls = KINDS.map((kind) => {
+    const control = select(options, String(columns[kind]), (place) =>
+      choose({ ...columns, [kind]: Number(place) }),
+    )
+    control.name = kind
+    return labelled(points.columns[kind], control)
+  })
+  return element('div', { class: 'choosers' }, ...controls)
 }

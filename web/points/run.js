@@ -1,17 +1,12 @@
-import { save } from '../parts/save.js'
-import { tableOf } from '../parts/table.js'
-import { valueColumns, valuesOf } from '../parts/values.js'
-import { element, labelled, select } from '../shell/element.js'
+import { valuesOf } from '../parts/values.js'
+import { element } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
-import { numberText } from '../texts/names.js'
 import { adviseAll } from './batches.js'
-import { classesOf, colorOf } from './colors.js'
-import { csvText } from './csv.js'
 import { pointOf } from './read.js'
+import { resultsOf } from './results.js'
 
 /** @typedef {import('../parts/series.js').Series} Series */
-/** @typedef {import('./batches.js').Answer} Answer */
-/** @typedef {{ point: import('./batches.js').Point, answer: Answer, values: Map<string, number>, record: string[] }} Done */
+/** @typedef {import('./results.js').Done} Done */
 
 const { points } = TEXTS
 
@@ -69,56 +64,8 @@ export function createRun({ session, catalog, map, mapCard, left }) {
           : points.failed(done.length, /** @type {Error} */ (error).message),
       )
     }
-    if (done.length > 0) show(table.header, done, product)
-  }
-
-  /** @param {string[]} header @param {Done[]} done @param {import('../api-types').CatalogProduct} product */
-  function show(header, done, product) {
-    const names = valueColumns(done.map(({ values }) => values))
-    let shown = names[0] ?? ''
-    const draw = () => void map?.show(featuresOf(done, shown))
-    const chooser = select(
-      names.map((value) => ({ value, text: value })),
-      shown,
-      (value) => {
-        shown = value
-        draw()
-      },
-    )
-    const table = tableOf({
-      caption: points.caption(product.unit),
-      columns: [
-        { title: points.columns.id },
-        { title: points.columns.name },
-        { title: points.columns.lat, number: true },
-        { title: points.columns.lng, number: true },
-        ...names.map((title) => ({ title: title || product.unit, number: true })),
-        { title: points.reason },
-      ],
-      rows: done.map(({ point, answer, values }) => ({
-        cells: [
-          point.id,
-          point.name,
-          point.lat,
-          point.lng,
-          ...names.map((name) => values.get(name)),
-          answer.error,
-        ],
-        mark: answer.error === undefined ? '' : 'wrong',
-      })),
-      numberText,
-      rowsAPage: 25,
-    })
-    const download = element('button', { type: 'button', class: 'primary' }, points.download)
-    download.addEventListener('click', () =>
-      save(csvText(fileRows(header, done, names, product)), 'advice.csv'),
-    )
-    mapCard.hidden = map === null
-    if (map) mapCard.replaceChildren(names.length > 1 ? labelled(points.shown, chooser) : '', map.place)
-    draw()
-    result.replaceChildren(
-      element('section', { class: 'card' }, element('div', { class: 'actions' }, download), table),
-    )
+    if (done.length > 0)
+      result.replaceChildren(resultsOf({ header: table.header, done, product }, map, mapCard))
   }
 
   return { progress, result, start }
@@ -151,46 +98,4 @@ function summaryOf(done) {
   const text = points.finished(done.length - wrong, wrong)
   // Something new was published between two calls.
   return releases.size > 1 ? `${text} ${points.releases([...releases].join(', '))}` : text
-}
-
-/** @param {Done[]} done @param {string} shown */
-function featuresOf(done, shown) {
-  const classes = classesOf(done.flatMap(({ values }) => values.get(shown) ?? []))
-  return done.flatMap(({ point, answer, values }) => {
-    const value = values.get(shown)
-    const { lat, lng } = answer.location ?? point
-    if (typeof lat !== 'number' || typeof lng !== 'number') return []
-    return {
-      type: /** @type {const} */ ('Feature'),
-      geometry: { type: 'Point', coordinates: [lng, lat] },
-      properties: { color: value === undefined ? '#888888' : colorOf(classes, value) },
-    }
-  })
-}
-
-/**
- * The file as it was, with the values behind.
- *
- * @param {string[]} header
- * @param {Done[]} done
- * @param {string[]} names
- * @param {import('../api-types').CatalogProduct} product
- */
-function fileRows(header, done, names, { value }) {
-  const added = [
-    ...names.map((name) => `${value.key} ${name}`.trim()),
-    'release',
-    'synthetic',
-    'error',
-    'code',
-  ]
-  const rows = done.map(({ record, answer, values }) => [
-    ...header.map((_, place) => record[place]),
-    ...names.map((name) => values.get(name)),
-    answer.release,
-    answer.synthetic,
-    answer.error,
-    answer.code,
-  ])
-  return [[...header, ...added], ...rows]
 }
