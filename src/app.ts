@@ -49,7 +49,10 @@ import { advisory } from './domains/advisory/index.ts'
 import { location } from './domains/advisory/location/index.ts'
 import { createLookup } from './domains/advisory/lookup/lookup.ts'
 import { map } from './domains/advisory/map/index.ts'
+import { ogc } from './domains/advisory/ogc/index.ts'
+import { createAdvisors } from './domains/advisory/polygon/advisors.ts'
 import { changes } from './domains/advisory/polygon/changes/index.ts'
+import { createRegionFigures } from './domains/advisory/polygon/region-figures.ts'
 import { warmUp } from './domains/advisory/warm-up.ts'
 import { createAuditRecords } from './domains/audit/records.ts'
 import { createAccounts } from './domains/auth/callers.ts'
@@ -148,13 +151,7 @@ export async function buildApp(
   await app.register(bodyParser)
   await app.register(unknownPaths)
   await app.register(robots)
-  await app.register(openapi, {
-    countries: createDocumentCountries(database.reader, config.RELEASE_MAX_AGE_MS, app.logFailure),
-  })
-  await app.register(docsPage, {
-    synthetic: createSyntheticNotice(database.reader, config.RELEASE_MAX_AGE_MS, app.logFailure),
-  })
-  await app.register(webPages)
+  await registerPages(app)
   const lookup = createLookup(app, () => app.turns.next(EVERYBODY))
   const logged = levelsOf(config)
   await app.register(
@@ -163,12 +160,21 @@ export async function buildApp(
       await guarded.register(overload)
       // Operations stand in the document in this order.
       const record = historyRecorderOf(guarded)
-      await guarded.register(advisory, { prefix: '/advisory', ...logged('advisory'), lookup, record })
+      const advisors = createAdvisors(guarded, lookup)
+      await guarded.register(advisory, {
+        prefix: '/advisory',
+        ...logged('advisory'),
+        lookup,
+        advisors,
+        record,
+      })
       await guarded.register(location, { ...logged('location'), lookup })
       await guarded.register(admin, logged('areas'))
       await guarded.register(catalog, logged('catalog'))
       await guarded.register(changes, logged('advisory'))
       await guarded.register(map, { ...logged('advisory'), lookup })
+      const figures = createRegionFigures(guarded, advisors)
+      await guarded.register(ogc, { prefix: '/ogc', ...logged('advisory'), lookup, figures })
       await guarded.register(history, { prefix: '/history', ...logged('history') })
       await guarded.register(feedback, { prefix: '/history', ...logged('feedback') })
       await guarded.register(stats, logged('stats'))
@@ -182,6 +188,20 @@ export async function buildApp(
   await app.register(service, { prefix: config.BASE_PATH, ...logged('service') })
   publishInTime(app, publishDue)
   return app.decorate('warmUp', () => warmUp(app, lookup))
+}
+
+/** What is read by people and by generators of clients: the document, its page, and those in a browser. */
+async function registerPages(app: App): Promise<void> {
+  const {
+    config: { RELEASE_MAX_AGE_MS },
+    database: { reader },
+    logFailure,
+  } = app
+  await app.register(openapi, {
+    countries: createDocumentCountries(reader, RELEASE_MAX_AGE_MS, logFailure),
+  })
+  await app.register(docsPage, { synthetic: createSyntheticNotice(reader, RELEASE_MAX_AGE_MS, logFailure) })
+  await app.register(webPages)
 }
 
 function createServer(config: Config, membership: Membership | undefined): App {

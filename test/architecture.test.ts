@@ -237,7 +237,10 @@ describe('the source', () => {
   })
 
   test('no file is too long to be read in one sitting', () => {
-    const lengths = [...files, ...webModules()].map((file) => ({ name: file, lines: textOf(file).split('\n').length - 1 }))
+    const lengths = [...files, ...webModules()].map((file) => ({
+      name: file,
+      lines: textOf(file).split('\n').length - 1,
+    }))
     expect(longerThan(LONGEST_FILE, lengths)).toEqual([])
   })
 

@@ -37,7 +37,13 @@ test('a place that stands for an area lies in it, also where its middle does not
 
 test('the outline of a pixel is that of the grid around the place', () => {
   const resolution = { metres_x: null, metres_y: null }
-  const grid = { srid: 4326, width: 4, height: 2, resolution, extent: [10, 0, 12, 1] as [number, number, number, number] }
+  const grid = {
+    srid: 4326,
+    width: 4,
+    height: 2,
+    resolution,
+    extent: [10, 0, 12, 1] as [number, number, number, number],
+  }
   expect(pixelAt([grid], { lat: 0.9, lng: 11.2 })).toEqual(rectangle(11, 0.5, 11.5, 1))
   expect(pixelAt([grid], { lat: 0.9, lng: 12.2 })).toBeUndefined()
   expect(pixelAt([{ ...grid, srid: 32637 }], { lat: 0.9, lng: 11.2 })).toBeUndefined()

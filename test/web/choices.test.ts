@@ -46,8 +46,11 @@ test('the layer is that of the input and the scenario, or else the first', () =>
   ]
   const chosen = (input: string | null, scenario: string | null) =>
     layerOf(layers, { input, scenario }).layer?.layer
-  expect([chosen(null, null), chosen('Urea', 'Dominant'), chosen('DAP', 'Dominant'), chosen('x', 'x')]).toEqual([
-    1, 3, 1, 1,
-  ])
+  expect([
+    chosen(null, null),
+    chosen('Urea', 'Dominant'),
+    chosen('DAP', 'Dominant'),
+    chosen('x', 'x'),
+  ]).toEqual([1, 3, 1, 1])
   expect(layerOf([], { input: null, scenario: null }).layer).toBeUndefined()
 })

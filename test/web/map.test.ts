@@ -3,7 +3,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { numberText } from '../../web/texts/names.js'
-import { DESKTOP, drawn, PHONE, receiveVisitors, seriousFindings, type Visit, type Visitors } from './pages.ts'
+import {
+  DESKTOP,
+  drawn,
+  PHONE,
+  receiveVisitors,
+  seriousFindings,
+  type Visit,
+  type Visitors,
+} from './pages.ts'
 
 /** What the first view may take, compressed, without the library that draws maps. */
 const FIRST_VIEW_BYTES = 400_000
@@ -36,8 +44,10 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
       await service.app.inject('/releases/synthetic-yield-eth-wheat-2026-07-v1/layers')
     ).json()
     expect(await page.locator('.legend h2').innerText()).toBe('Yield, Above Normal kg/ha')
-    const last = layers[0].classes.at(-1)
-    expect(await page.locator('.legend li').first().innerText()).toBe(`${numberText(last.from)} – ${numberText(last.to)}`)
+    const [first] = layers[0].classes
+    expect(await page.locator('.legend li').first().innerText()).toBe(
+      `${numberText(first.from)} – ${numberText(first.to)}`,
+    )
     expect(await page.locator('.legend li').count()).toBe(layers[0].classes.length)
     expect(await hash()).toContain('product=yield')
   })
@@ -48,7 +58,9 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     await page.locator('.place .product').first().waitFor()
     const [, lat, lng] = /at=([-\d.]+),([-\d.]+)/.exec(await hash()) ?? []
     const answer = (await service.app.inject(`/advisory/point?lat=${lat}&lng=${lng}&country_code=eth`)).json()
-    const values = answer.yield.yield_data.map((entry: { yield_kg_ha: number }) => numberText(entry.yield_kg_ha))
+    const values = answer.yield.yield_data.map((entry: { yield_kg_ha: number }) =>
+      numberText(entry.yield_kg_ha),
+    )
     expect(await page.locator('.product').first().locator('.number').allInnerTexts()).toEqual(values)
     expect(await page.locator('.product h3').allInnerTexts()).toEqual([
       'Yield kg/ha',
@@ -69,7 +81,9 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     const link = page.url()
     const again = await visitors.open(link.slice(visitors.url.length))
     await again.page.locator('.legend h2', { hasText: 'Fertilizer, Urea, Below Normal' }).waitFor()
-    expect(await again.page.locator('.place h2').innerText()).toBe(await page.locator('.place h2').innerText())
+    expect(await again.page.locator('.place h2').innerText()).toBe(
+      await page.locator('.place h2').innerText(),
+    )
     expect(again.page.url()).toBe(link)
     expect(again.complaints).toEqual([])
     await again.close()
@@ -81,7 +95,9 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     await page.locator('.pane.over[data-state="idle"]').waitFor()
     expect(await page.locator('.canvas p').allInnerTexts()).toEqual(['Below Normal', 'Normal'])
     await page.getByLabel('Where the two maps meet').fill('30')
-    expect(await page.locator('.pane.over').evaluate((pane) => pane.style.clipPath)).toBe('inset(0px 0px 0px 30%)')
+    expect(await page.locator('.pane.over').evaluate((pane) => pane.style.clipPath)).toBe(
+      'inset(0px 0px 0px 30%)',
+    )
     await page.getByLabel('Compare with').selectOption('')
     await page.locator('.pane.over').waitFor({ state: 'detached' })
   })
@@ -126,7 +142,9 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     await page.locator('.areas-table tbody tr').first().waitFor()
     const rows = page.locator('.areas-table tbody tr')
     const { boundaries } = (await service.app.inject('/catalog')).json()
-    const { areas } = boundaries.find((one: { country_code: string; level: number }) => one.country_code === 'rwa' && one.level === 1)
+    const { areas } = boundaries.find(
+      (one: { country_code: string; level: number }) => one.country_code === 'rwa' && one.level === 1,
+    )
     expect(await rows.count()).toBe(areas)
     await page.getByRole('button', { name: 'Normal', exact: true }).click()
     const shown = await rows.locator('td:nth-child(3)').allInnerTexts()
@@ -134,15 +152,21 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     expect(numbers).toEqual(numbers.toSorted((a, b) => b - a))
   })
 
-  test.each(['light', 'dark'] as const)('has no serious fault of accessibility, as a map or a table, %s', async (colorScheme) => {
-    for (const address of [`/#${AT_FIELD}&ha=1&compare=scenario:Normal`, '/#as=table&country=rwa']) {
-      const { page, complaints, close } = await visitors.open(address, { colorScheme })
-      await page.locator(address.includes('table') ? '.areas-table' : '.place .product').first().waitFor()
-      expect([address, await seriousFindings(page)]).toEqual([address, []])
-      expect(complaints).toEqual([])
-      await close()
-    }
-  })
+  test.each(['light', 'dark'] as const)(
+    'has no serious fault of accessibility, as a map or a table, %s',
+    async (colorScheme) => {
+      for (const address of [`/#${AT_FIELD}&ha=1&compare=scenario:Normal`, '/#as=table&country=rwa']) {
+        const { page, complaints, close } = await visitors.open(address, { colorScheme })
+        await page
+          .locator(address.includes('table') ? '.areas-table' : '.place .product')
+          .first()
+          .waitFor()
+        expect([address, await seriousFindings(page)]).toEqual([address, []])
+        expect(complaints).toEqual([])
+        await close()
+      }
+    },
+  )
 
   test('fits a phone', async () => {
     const { page, close } = await visitors.open(`/#${AT_FIELD}`, { viewport: PHONE, hasTouch: true })

@@ -32,7 +32,8 @@ export interface Visit {
 }
 
 /** What Chromium says of drawing without a graphics card. */
-const OF_THE_MACHINE = /GPU stall due to ReadPixels|GroupMarkerNotSet|swiftshader|software WebGL|Service Worker registration blocked/i
+const OF_THE_MACHINE =
+  /GPU stall due to ReadPixels|GroupMarkerNotSet|swiftshader|software WebGL|Service Worker registration blocked/i
 
 /** Has a service listen, and starts a browser. */
 export async function receiveVisitors({ app }: TestApp): Promise<Visitors> {

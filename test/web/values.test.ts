@@ -46,18 +46,31 @@ test('rates come to whole bags of an area', () => {
       { input: null, scenario: 'Normal', value: 50.2 },
     ],
   }
-  expect(quantitiesOf({ ...section, unit: 'kg/ha' }, 2.5, 50).map(({ total, bags }) => [total, bags])).toEqual([
+  expect(
+    quantitiesOf({ ...section, unit: 'kg/ha' }, 2.5, 50).map(({ total, bags }) => [total, bags]),
+  ).toEqual([
     [250, 5],
     [0, 0],
     [125.5, null],
   ])
-  expect(quantitiesOf({ ...section, unit: 't/ha' }, 0.1, 50)[0]).toMatchObject({ total: 10, unit: 't', bags: 200 })
+  expect(quantitiesOf({ ...section, unit: 't/ha' }, 0.1, 50)[0]).toMatchObject({
+    total: 10,
+    unit: 't',
+    bags: 200,
+  })
   expect(quantitiesOf({ ...section, unit: 'score' }, 1, 50)).toEqual([])
 })
 
 test('a table is sorted with what has no value last, and is CSV that spreadsheets take for text', () => {
   const row = (name: string, value: number | null) => ({
-    area: { code: name, name, level: 1, country_code: 'eth', parent: null, geometry: { type: 'Polygon' as const, coordinates: [] } },
+    area: {
+      code: name,
+      name,
+      level: 1,
+      country_code: 'eth',
+      parent: null,
+      geometry: { type: 'Polygon' as const, coordinates: [] },
+    },
     place: { lat: 1, lng: -2 },
     values: [value],
   })

@@ -1,7 +1,7 @@
 import { element } from '../shell/element.js'
 import { onThemeChange } from '../shell/theme.js'
-import { TEXTS } from '../texts/en.js'
 import { createPane } from './pane.js'
+import { createSwipe, FOLLOWING } from './swipe.js'
 
 /** Whether this browser can draw the map. */
 export function canDraw() {
@@ -29,7 +29,7 @@ export async function createCanvas(container, { camera, bounds, choose, moved })
   first.map.addControl(new maplibre.ScaleControl({}), 'bottom-left')
   if (!camera && bounds) first.map.fitBounds(bounds, { padding: 24, animate: false })
   listen(first)
-  /** @type {ReturnType<typeof addSecond> | undefined} */
+  /** @type {ReturnType<typeof createSwipe> | undefined} */
   let second
   onThemeChange(() => {
     first.restyle()
@@ -48,42 +48,6 @@ export async function createCanvas(container, { camera, bounds, choose, moved })
     })
   }
 
-  function addSecond() {
-    const over = element('div', { className: 'pane over' })
-    const divider = element('div', { className: 'divider' })
-    const slider = element('input', { type: 'range', min: '0', max: '100', value: '50', className: 'swipe' })
-    slider.setAttribute('aria-label', TEXTS.map.swipe)
-    const left = element('p', { className: 'left' })
-    const right = element('p', { className: 'right' })
-    const all = [over, divider, left, right, slider]
-    container.append(...all)
-    const center = first.map.getCenter()
-    const pane = createPane(maplibre, over, { center: [center.lng, center.lat], zoom: first.map.getZoom() })
-    listen(pane)
-    const follow = following(first.map, pane.map)
-    const lead = following(pane.map, first.map)
-    const place = () => {
-      over.style.clipPath = `inset(0 0 0 ${slider.value}%)`
-      divider.style.left = `${slider.value}%`
-    }
-    slider.addEventListener('input', place)
-    place()
-    return {
-      pane,
-      /** @param {string} one @param {string} other */
-      name(one, other) {
-        left.textContent = one
-        right.textContent = other
-      },
-      remove() {
-        follow()
-        lead()
-        pane.remove()
-        for (const part of all) part.remove()
-      },
-    }
-  }
-
   return {
     /**
      * @param {import('./pane.js').Shown} shown
@@ -97,7 +61,10 @@ export async function createCanvas(container, { camera, bounds, choose, moved })
         second = undefined
         return
       }
-      second ??= addSecond()
+      if (!second) {
+        second = createSwipe(maplibre, container, first)
+        listen(second.pane)
+      }
       second.pane.show(compared)
       second.name(names.left, names.right)
     },
@@ -111,25 +78,6 @@ export async function createCanvas(container, { camera, bounds, choose, moved })
     /** @param {import('../api-types').Place} to */
     goTo: ({ lat, lng }) => first.map.easeTo({ center: [lng, lat], zoom: Math.max(first.map.getZoom(), 7) }),
   }
-}
-
-/** Said of movements that follow another map's. */
-const FOLLOWING = /** @type {any} */ (new Event('following'))
-
-/**
- * Has a map move as another one does.
- *
- * @param {import('maplibre-gl').Map} leader
- * @param {import('maplibre-gl').Map} follower
- */
-function following(leader, follower) {
-  /** @param {any} event */
-  const follow = ({ originalEvent }) => {
-    if (originalEvent === FOLLOWING) return
-    follower.jumpTo({ center: leader.getCenter(), zoom: leader.getZoom() }, { originalEvent: FOLLOWING })
-  }
-  leader.on('move', follow)
-  return () => leader.off('move', follow)
 }
 
 function addStyles() {

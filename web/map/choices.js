@@ -22,12 +22,16 @@
  * @returns {Choices | undefined} undefined where nothing is published
  */
 export function choicesOf({ products, countries, releases }, view) {
-  const published = products.map(({ product }) => product).filter((code) => releases.some((one) => one.product === code))
+  const published = products
+    .map(({ product }) => product)
+    .filter((code) => releases.some((one) => one.product === code))
   // Who goes to a country keeps the product, where the country has it.
   const product = oneOf(published, view.product)
   if (product === undefined) return undefined
   const ofProduct = releases.filter((one) => one.product === product)
-  const offered = countries.map(({ code }) => code).filter((code) => ofProduct.some((one) => one.country_code === code))
+  const offered = countries
+    .map(({ code }) => code)
+    .filter((code) => ofProduct.some((one) => one.country_code === code))
   const country = oneOf(offered, view.country)
   const ofCountry = ofProduct.filter((one) => one.country_code === country)
   const crops = different(ofCountry.map(({ crop }) => crop))

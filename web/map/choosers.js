@@ -46,14 +46,19 @@ export function choosers({ catalog, view, choices, layers }, change, setOpacity)
       change({ country, crop: null, month: null, compare: null, camera: null, at: null }),
     ),
     chooser(texts.crop, named(choices.crops, cropName), release.crop, (crop) => change({ crop })),
-    chooser(texts.month, named(choices.months, nameOfMonth), release.forecast_period, (month) => change({ month })),
+    chooser(texts.month, named(choices.months, nameOfMonth), release.forecast_period, (month) =>
+      change({ month }),
+    ),
     chooser(texts.input, named(inputs), layer?.input, (input) => change({ input })),
     chooser(texts.scenario, named(scenarios), layer?.scenario, (scenario) => change({ scenario })),
     chooser(texts.compare, comparable(choices, layers), view.compare ?? '', (compare) =>
       change({ compare: compare || null }),
     ),
-    chooser(texts.cut, named(['quantiles', 'equal'], (cut) => texts.cuts[/** @type {View['cut']} */ (cut)]), view.cut, (cut) =>
-      change({ cut: /** @type {View['cut']} */ (cut) }),
+    chooser(
+      texts.cut,
+      named(['quantiles', 'equal'], (cut) => texts.cuts[/** @type {View['cut']} */ (cut)]),
+      view.cut,
+      (cut) => change({ cut: /** @type {View['cut']} */ (cut) }),
     ),
     labelled(texts.opacity, opacity(view.opacity, setOpacity)),
   )
@@ -83,7 +88,14 @@ function comparable({ months, release }, { layer, scenarios }) {
  * @param {(opacity: number) => void} set
  */
 function opacity(chosen, set) {
-  const slider = element('input', { type: 'range', min: '0', max: '100', step: '5', value: String(chosen), name: TEXTS.choosers.opacity })
+  const slider = element('input', {
+    type: 'range',
+    min: '0',
+    max: '100',
+    step: '5',
+    value: String(chosen),
+    name: TEXTS.choosers.opacity,
+  })
   slider.addEventListener('input', () => set(Number(slider.value)))
   return slider
 }

@@ -11,7 +11,7 @@ const WIDE = '(min-width: 60rem)'
  */
 export function layout(main) {
   const part = (/** @type {string} */ className) => element('div', { className })
-  const [search, mode, choosers, legend] = [part('part'), part('part'), part('part'), part('part')]
+  const [search, mode, choosers, legend] = [part('part'), part('part'), part('part'), part('legends')]
   const canvas = part('canvas')
   const table = part('table-room')
   const message = element('p', { className: 'message', role: 'status' })
@@ -24,8 +24,8 @@ export function layout(main) {
   )
   main.className = 'map-page'
   main.replaceChildren(
-    element('div', { className: 'side' }, search, mode, chooserRoom, legend),
-    element('div', { className: 'stage' }, message, canvas, table),
+    element('div', { className: 'side' }, search, mode, chooserRoom),
+    element('div', { className: 'stage' }, message, canvas, legend, table),
     place,
   )
   return { search, mode, choosers, legend, canvas, table, message, place }
@@ -41,9 +41,13 @@ export function replaceControls(room, content) {
   const active = document.activeElement
   const name = active && room.contains(active) ? active.getAttribute('name') : null
   room.replaceChildren(content)
-  const again = name && [...room.querySelectorAll('[name]')].find(
-    (one) => one.getAttribute('name') === name && !(one instanceof HTMLInputElement && one.type === 'radio' && !one.checked),
-  )
+  const again =
+    name &&
+    [...room.querySelectorAll('[name]')].find(
+      (one) =>
+        one.getAttribute('name') === name &&
+        !(one instanceof HTMLInputElement && one.type === 'radio' && !one.checked),
+    )
   if (again instanceof HTMLElement) again.focus()
 }
 

@@ -18,8 +18,13 @@ export function legend(layer, release) {
   return element(
     'section',
     { className: 'legend', 'aria-label': texts.title },
-    element('h2', {}, nameOfLayer(release.product, layer), element('span', { className: 'unit' }, ` ${layer.unit}`)),
-    rows.length > 0 ? element('ol', {}, ...rows.reverse()) : element('p', {}, texts.empty),
+    element(
+      'h2',
+      {},
+      nameOfLayer(release.product, layer),
+      element('span', { className: 'unit' }, ` ${layer.unit}`),
+    ),
+    rows.length > 0 ? element('ol', {}, ...rows) : element('p', {}, texts.empty),
     element('p', { className: 'small' }, `${texts[layer.cut]} ${texts.none}`),
     release.synthetic && element('p', { className: 'small notice' }, TEXTS.synthetic),
     element('p', { className: 'small' }, TEXTS.place.source(release.source, release.licence)),

@@ -13,7 +13,11 @@ async function open() {
     await createMapPage(main, await get('catalog'))
   } catch (error) {
     main.replaceChildren(
-      element('p', { className: 'message', role: 'alert' }, TEXTS.failed(/** @type {Error} */ (error).message)),
+      element(
+        'p',
+        { className: 'message', role: 'alert' },
+        TEXTS.failed(/** @type {Error} */ (error).message),
+      ),
       element('button', { type: 'button', onclick: open }, TEXTS.again),
     )
   }

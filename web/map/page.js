@@ -112,7 +112,10 @@ class MapPage {
     const { release } = choices
     const view = this.#view
     const change = (/** @type {Partial<View>} */ changes) => this.change(changes)
-    replaceControls(this.#parts.mode, modeChooser(view.mode, (mode) => change({ mode })))
+    replaceControls(
+      this.#parts.mode,
+      modeChooser(view.mode, (mode) => change({ mode })),
+    )
     replaceControls(
       this.#parts.choosers,
       choosers({ catalog: this.#source.catalog, view, choices, layers }, change, (opacity) => {

@@ -18,6 +18,11 @@ import { ABOVE_VALUES, namesOf, nothing, outlineOf, pointOf, shapesOf, styleOf }
 
 const VALUES = 'values'
 
+/** What a service answers that is busy, such as with the first map of a release, and how it is asked again. */
+const BUSY = 503
+const AGAIN_MS = 3000
+const MOST_ATTEMPTS = 10
+
 /**
  * One map in the page: what is drawn in it is said anew as a whole each time.
  *
@@ -26,23 +31,7 @@ const VALUES = 'values'
  * @param {{ center: [number, number], zoom: number }} camera
  */
 export function createPane(maplibre, container, camera) {
-  const map = new maplibre.Map({
-    container,
-    style: styleOf(isDark()),
-    ...camera,
-    attributionControl: false,
-    dragRotate: false,
-    pitchWithRotate: false,
-    touchPitch: false,
-    maxZoom: 16,
-    locale: {
-      'Map.Title': TEXTS.map.label,
-      'NavigationControl.ZoomIn': TEXTS.map.zoomIn,
-      'NavigationControl.ZoomOut': TEXTS.map.zoomOut,
-    },
-  })
-  map.touchZoomRotate.disableRotation()
-  map.keyboard.disableRotation()
+  const map = mapIn(maplibre, container, camera)
   /** @type {Shown | undefined} */
   let shown
   let drawn = ''
@@ -52,14 +41,6 @@ export function createPane(maplibre, container, camera) {
     drawn = ''
     draw()
   })
-  // For those who wait until all is drawn: tests, and whoever takes a picture.
-  map.on('dataloading', () => {
-    container.dataset.state = 'drawing'
-  })
-  map.on('idle', () => {
-    container.dataset.state = 'idle'
-  })
-
   function draw() {
     if (!ready || !shown) return
     const { layer, opacity, countries, areas, place, pixel } = shown
@@ -81,9 +62,21 @@ export function createPane(maplibre, container, camera) {
     if (map.getSource(VALUES)) map.removeSource(VALUES)
     if (!layer) return
     const { minzoom, maxzoom, bounds } = layer
-    map.addSource(VALUES, { type: 'raster', tiles: [tilesOf(layer)], tileSize: 256, minzoom, maxzoom, bounds })
+    map.addSource(VALUES, {
+      type: 'raster',
+      tiles: [tilesOf(layer)],
+      tileSize: 256,
+      minzoom,
+      maxzoom,
+      bounds,
+    })
     map.addLayer(
-      { id: VALUES, type: 'raster', source: VALUES, paint: { 'raster-resampling': 'nearest', 'raster-fade-duration': 0 } },
+      {
+        id: VALUES,
+        type: 'raster',
+        source: VALUES,
+        paint: { 'raster-resampling': 'nearest', 'raster-fade-duration': 0 },
+      },
       ABOVE_VALUES,
     )
   }
@@ -126,4 +119,59 @@ export function createPane(maplibre, container, camera) {
 function tilesOf({ release, layer, cut }) {
   const { href } = addressOf(`releases/${encodeURIComponent(release)}/layers/${layer}/tiles`)
   return `${href}/{z}/{x}/{y}${cut === 'equal' ? '?cut=equal' : ''}`
+}
+
+/**
+ * @param {typeof import('maplibre-gl')} maplibre
+ * @param {HTMLElement} container
+ * @param {{ center: [number, number], zoom: number }} camera
+ */
+function mapIn(maplibre, container, camera) {
+  const map = new maplibre.Map({
+    container,
+    style: styleOf(isDark()),
+    ...camera,
+    attributionControl: false,
+    dragRotate: false,
+    pitchWithRotate: false,
+    touchPitch: false,
+    maxZoom: 16,
+    locale: {
+      'Map.Title': TEXTS.map.label,
+      'NavigationControl.ZoomIn': TEXTS.map.zoomIn,
+      'NavigationControl.ZoomOut': TEXTS.map.zoomOut,
+    },
+  })
+  map.touchZoomRotate.disableRotation()
+  map.keyboard.disableRotation()
+  // For those who wait until all is drawn: tests, and whoever takes a picture.
+  map.on('dataloading', () => {
+    container.dataset.state = 'drawing'
+  })
+  map.on('idle', () => {
+    container.dataset.state = 'idle'
+  })
+  askAgain(map)
+  return map
+}
+
+/**
+ * Asks for tiles again that a busy service has refused.
+ *
+ * @param {import('maplibre-gl').Map} map
+ */
+function askAgain(map) {
+  let attempts = 0
+  let waiting = false
+  map.on('error', ({ error }) => {
+    if (Reflect.get(error, 'status') !== BUSY) console.error(error)
+    else if (!waiting && attempts < MOST_ATTEMPTS) {
+      attempts++
+      waiting = true
+      setTimeout(() => {
+        waiting = false
+        if (map.getSource(VALUES)) map.refreshTiles(VALUES)
+      }, AGAIN_MS)
+    }
+  })
 }

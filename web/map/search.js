@@ -1,6 +1,6 @@
+import { placeIn } from '../geo/places.js'
 import { element, labelled } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
-import { placeIn } from '../geo/places.js'
 
 /** @typedef {import('../api-types').Area} Area */
 
@@ -39,7 +39,12 @@ const plain = (text) => text.trim().normalize('NFD').replace(/\p{M}/gu, '').toLo
  */
 export function searchForm({ areas, showArea, showPlace }) {
   const texts = TEXTS.search
-  const input = element('input', { type: 'search', autocomplete: 'off', placeholder: texts.hint, name: 'place' })
+  const input = element('input', {
+    type: 'search',
+    autocomplete: 'off',
+    placeholder: texts.hint,
+    name: 'place',
+  })
   const said = element('p', { className: 'small', role: 'status' })
   const list = element('ul', { className: 'results' })
   const form = element(

@@ -1,6 +1,6 @@
+import { orNone, pixelAt } from '../geo/areas.js'
 import { showTable } from '../table/table.js'
 import { TEXTS } from '../texts/en.js'
-import { orNone, pixelAt } from '../geo/areas.js'
 import { canDraw, createCanvas } from './canvas.js'
 
 /**
@@ -26,7 +26,11 @@ import { canDraw, createCanvas } from './canvas.js'
  * @param {(place: Place) => void} actions.choose
  * @param {(place: Place) => void} actions.open
  */
-export function createStage({ canvas, table, message }, { catalog, areasOf }, { camera, moved, choose, open }) {
+export function createStage(
+  { canvas, table, message },
+  { catalog, areasOf },
+  { camera, moved, choose, open },
+) {
   const drawable = canDraw()
   /** @type {Promise<Awaited<ReturnType<typeof createCanvas>> | undefined> | undefined} */
   let map

@@ -8,8 +8,22 @@ import { placeInside } from '../geo/areas.js'
 
 /** The colours of the base map, in light and dark; those of values come with their tiles. */
 const COLOURS = {
-  light: { water: '#e4e5da', land: '#fbfaf4', line: '#8d937f', border: '#3c4637', label: '#2b3327', halo: '#fbfaf4' },
-  dark: { water: '#0d110d', land: '#1b221b', line: '#6d7a6b', border: '#c0cabb', label: '#eef2ea', halo: '#141a14' },
+  light: {
+    water: '#e4e5da',
+    land: '#fbfaf4',
+    line: '#8d937f',
+    border: '#3c4637',
+    label: '#2b3327',
+    halo: '#fbfaf4',
+  },
+  dark: {
+    water: '#0d110d',
+    land: '#1b221b',
+    line: '#6d7a6b',
+    border: '#c0cabb',
+    label: '#eef2ea',
+    halo: '#141a14',
+  },
 }
 
 /** What is chosen on the map stands out from every colour of values. */
@@ -39,7 +53,12 @@ export function styleOf(dark) {
         source: 'areas',
         paint: { 'line-color': line, 'line-width': ['interpolate', ['linear'], ['zoom'], 4, 0.4, 9, 1.4] },
       },
-      { id: 'countries', type: 'line', source: 'countries', paint: { 'line-color': border, 'line-width': 1.4 } },
+      {
+        id: 'countries',
+        type: 'line',
+        source: 'countries',
+        paint: { 'line-color': border, 'line-width': 1.4 },
+      },
       {
         id: 'names',
         type: 'symbol',

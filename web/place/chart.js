@@ -1,6 +1,6 @@
-import { nameOfProduct, numberText } from '../texts/names.js'
 import { element } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
+import { nameOfProduct, numberText } from '../texts/names.js'
 
 /**
  * A table of the values of a product, each with a bar: what a chart shows is read from the same place.

@@ -1,6 +1,6 @@
-import { nameOfProduct, numberText } from '../texts/names.js'
 import { element, labelled } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
+import { nameOfProduct, numberText } from '../texts/names.js'
 
 const BAG_KG = 50
 
@@ -39,8 +39,12 @@ export function quantities(sections, hectares, change) {
   const texts = TEXTS.quantities
   const area = numberField(hectares ?? '', 'hectares')
   const bag = numberField(BAG_KG, 'bag')
-  const inputs = [...new Set(sections.filter(isRate).flatMap(({ entries }) => entries.map(({ input }) => input)))]
-  const prices = inputs.filter((input) => input !== null).map((input) => ({ input, field: numberField('', 'price') }))
+  const inputs = [
+    ...new Set(sections.filter(isRate).flatMap(({ entries }) => entries.map(({ input }) => input))),
+  ]
+  const prices = inputs
+    .filter((input) => input !== null)
+    .map((input) => ({ input, field: numberField('', 'price') }))
   const results = element('div', { role: 'status' })
   const draw = () => {
     const size = positive(area.value)
@@ -48,7 +52,11 @@ export function quantities(sections, hectares, change) {
     /** @param {string | null} input */
     const priceOf = (input) => positive(prices.find((price) => price.input === input)?.field.value ?? '')
     results.replaceChildren(
-      ...(size ? sections.filter(isRate).map((section) => tableOf(section, quantitiesOf(section, size, perBag), priceOf)) : []),
+      ...(size
+        ? sections
+            .filter(isRate)
+            .map((section) => tableOf(section, quantitiesOf(section, size, perBag), priceOf))
+        : []),
     )
   }
   area.addEventListener('input', () => change(positive(area.value) ?? null))
@@ -83,7 +91,13 @@ function tableOf({ product }, rows, priceOf) {
   const texts = TEXTS.quantities
   const inBags = rows.some(({ bags }) => bags !== null)
   const priced = rows.some(({ input }) => priceOf(input) !== undefined)
-  const columns = [inBags && texts.input, texts.season, texts.total, inBags && texts.bags, priced && texts.cost]
+  const columns = [
+    inBags && texts.input,
+    texts.season,
+    texts.total,
+    inBags && texts.bags,
+    priced && texts.cost,
+  ]
   const head = columns.map((text) => text && element('th', { scope: 'col' }, text))
   const lines = rows.map(({ input, scenario, total, unit, bags }) => {
     const price = priceOf(input)
@@ -94,7 +108,8 @@ function tableOf({ product }, rows, priceOf) {
       element('th', { scope: 'row' }, scenario ?? ''),
       element('td', { className: 'number' }, `${numberText(total)} ${unit}`),
       inBags && element('td', { className: 'number' }, bags === null ? '' : numberText(bags)),
-      priced && element('td', { className: 'number' }, price && bags !== null ? numberText(price * bags) : ''),
+      priced &&
+        element('td', { className: 'number' }, price && bags !== null ? numberText(price * bags) : ''),
     )
   })
   return element(
@@ -114,5 +129,12 @@ function positive(text) {
 
 /** @param {number | string} value @param {string} name */
 function numberField(value, name) {
-  return element('input', { type: 'number', min: '0', step: 'any', inputMode: 'decimal', value: String(value), name })
+  return element('input', {
+    type: 'number',
+    min: '0',
+    step: 'any',
+    inputMode: 'decimal',
+    value: String(value),
+    name,
+  })
 }

@@ -43,7 +43,8 @@ export function sectionsOf(products, answer) {
  * @returns {Section['entries']}
  */
 export function entriesOf(section, key) {
-  const entries = Object.values(section).find((member) => Array.isArray(member) && key in (member[0] ?? {})) ?? []
+  const entries =
+    Object.values(section).find((member) => Array.isArray(member) && key in (member[0] ?? {})) ?? []
   return entries.map((/** @type {Record<string, any>} */ entry) => {
     const input = Object.entries(entry).find(([name]) => name !== key && name !== 'scenario')?.[1]
     return { input: input ?? null, scenario: entry.scenario ?? null, value: entry[key] }

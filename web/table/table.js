@@ -1,6 +1,6 @@
-import { nameOfLayer, numberText } from '../texts/names.js'
 import { element, labelled, select } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
+import { nameOfLayer, numberText } from '../texts/names.js'
 import { csvOf, sorted, valuesIn } from './values.js'
 
 /**
@@ -34,16 +34,29 @@ export async function showTable(container, { catalog, product, release, layers, 
       const parents = new Map((await areasOf(country, level - 1)).map(({ code, name }) => [code, name]))
       results.replaceChildren(...rowsShown(rows, parents))
     } catch (error) {
-      results.replaceChildren(element('p', { role: 'alert' }, TEXTS.failed(/** @type {Error} */ (error).message)))
+      results.replaceChildren(
+        element('p', { role: 'alert' }, TEXTS.failed(/** @type {Error} */ (error).message)),
+      )
     }
   }
   const title = nameOfLayer(release.product, { input, scenario: null })
   const countryName = catalog.countries.find(({ code }) => code === country)?.name ?? country
   const options = levels.map((level) => ({ value: String(level), text: String(level) }))
   container.replaceChildren(
-    element('h2', {}, texts.caption(title, countryName), element('span', { className: 'unit' }, ` ${product.unit}`)),
+    element(
+      'h2',
+      {},
+      texts.caption(title, countryName),
+      element('span', { className: 'unit' }, ` ${product.unit}`),
+    ),
     ...(levels.length > 0
-      ? [labelled(texts.level, select(options, String(levels[0]), (level) => load(Number(level)))), results]
+      ? [
+          labelled(
+            texts.level,
+            select(options, String(levels[0]), (level) => load(Number(level))),
+          ),
+          results,
+        ]
       : [element('p', {}, texts.noAreas)]),
   )
   if (levels[0] !== undefined) await load(levels[0])
@@ -56,7 +69,11 @@ export async function showTable(container, { catalog, product, release, layers, 
     const columns = scenarios.map((scenario) => scenario ?? input ?? product.unit)
     return [
       element('p', { className: 'small' }, texts.note),
-      element('div', { className: 'scrolling', tabIndex: 0, role: 'region', 'aria-label': texts.title }, tableOf(rows, columns, parents, open)),
+      element(
+        'div',
+        { className: 'scrolling', tabIndex: 0, role: 'region', 'aria-label': texts.title },
+        tableOf(rows, columns, parents, open),
+      ),
       element('p', {}, download(`${release.release}.csv`, csvOf(columns, rows))),
     ]
   }
@@ -92,7 +109,11 @@ function tableOf(rows, columns, parents, open) {
   }
   /** @param {import('./values.js').Row} row */
   const rowOf = ({ area, place, values }) => {
-    const name = element('button', { type: 'button', className: 'link', title: texts.open(area.name) }, area.name)
+    const name = element(
+      'button',
+      { type: 'button', className: 'link', title: texts.open(area.name) },
+      area.name,
+    )
     name.addEventListener('click', () => open(place))
     return element(
       'tr',
@@ -105,7 +126,12 @@ function tableOf(rows, columns, parents, open) {
     )
   }
   draw()
-  return element('table', { className: 'areas-table' }, element('thead', {}, element('tr', {}, ...heads, within)), body)
+  return element(
+    'table',
+    { className: 'areas-table' },
+    element('thead', {}, element('tr', {}, ...heads, within)),
+    body,
+  )
 }
 
 /**

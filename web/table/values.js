@@ -33,12 +33,12 @@ export async function valuesIn(areas, { product, value }, release, input, scenar
   }
   return rows.map((item, at) => {
     const entries = entriesOf(item, value.key)
-    const valueOf = (/** @type {string | null} */ scenario) =>
+    const valueFor = (/** @type {string | null} */ scenario) =>
       entries.find((entry) => entry.input === input && entry.scenario === scenario)?.value ?? null
     return {
       area: /** @type {Row['area']} */ (areas[at]),
       place: /** @type {Row['place']} */ (places[at]),
-      values: scenarios.map(valueOf),
+      values: scenarios.map(valueFor),
     }
   })
 }

@@ -13,6 +13,7 @@ import type { Lookup } from './lookup/lookup.ts'
 import { observeLookup } from './metrics.ts'
 import { pointEndpointsOf } from './point/endpoints.ts'
 import { pointRoutes } from './point/routes.ts'
+import type { Advisors } from './polygon/advisors.ts'
 import { polygonRoutes } from './polygon/routes.ts'
 
 /** What is asked for most changes slowly. */
@@ -20,12 +21,14 @@ const KEEP_USES_MS = 10 * 60_000
 
 export interface AdvisoryOptions {
   lookup: Lookup
+  /** For polygons and areas. */
+  advisors: Advisors
   /** Records what callers with a token are answered. */
   record: RecordAdvisory
 }
 
 /** The advisory endpoints: what the published releases say about a place. */
-export async function advisory(app: App, { lookup, record }: AdvisoryOptions): Promise<void> {
+export async function advisory(app: App, { lookup, advisors, record }: AdvisoryOptions): Promise<void> {
   const { list: products } = app.products
   const points = products.map(pointSchemasOf)
   const allProducts = allProductsSchemasOf(points)
@@ -47,5 +50,5 @@ export async function advisory(app: App, { lookup, record }: AdvisoryOptions): P
   app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
   pointRoutes(app, pointEndpointsOf(points, allProducts.response), lookup, record)
   await app.register(batchRoutes, { lookup, schemas: batches, forms })
-  await app.register(polygonRoutes, { lookup, schemas: polygons, many, record })
+  await app.register(polygonRoutes, { lookup, advisors, schemas: polygons, many, record })
 }

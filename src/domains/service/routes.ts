@@ -22,7 +22,10 @@ export function serviceRoutes(app: App): void {
         },
       },
     },
-    async (request, reply) => app.frontPage(request, reply) ?? linksBelow(request.basePath),
+    async (request, reply) => {
+      if (app.frontPage(request, reply)) return reply
+      return linksBelow(request.basePath)
+    },
   )
 
   app.get(

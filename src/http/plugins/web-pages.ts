@@ -16,9 +16,9 @@ declare module 'fastify' {
     /**
      * Answers with the page that stands where the API has its links, where the client would rather have HTML.
      *
-     * @returns the answer; undefined where it is for the API
+     * @returns whether it has answered; else the API is to
      */
-    frontPage(request: FastifyRequest, reply: FastifyReply): string | undefined
+    frontPage(request: FastifyRequest, reply: FastifyReply): boolean
   }
 }
 
@@ -37,7 +37,9 @@ const require = createRequire(import.meta.url)
 /** What pages need of libraries, and where it is. */
 const LIBRARIES = Object.fromEntries([
   ...filesOf('maplibre-gl', join(require.resolve('maplibre-gl/package.json'), '../dist'), [
-    ...['maplibre-gl.mjs', 'maplibre-gl-shared.mjs', 'maplibre-gl-worker.mjs', 'maplibre-gl.css'],
+    'maplibre-gl.mjs',
+    'maplibre-gl-worker.mjs',
+    'maplibre-gl.css',
   ]),
   ...['terra-draw', 'terra-draw-maplibre-gl-adapter'].flatMap((library) =>
     filesOf(library, dirname(require.resolve(library)), [`${library}.modern.js`]),
@@ -77,7 +79,9 @@ export const webPages = fp(
       varyBy(reply, 'Accept')
       const accept = request.headers.accept
       const wanted = accept && new Negotiator({ headers: { accept } }).mediaType(JSON_OR_PAGE)
-      return wanted === 'text/html' ? send(front, request, reply) : undefined
+      if (wanted !== 'text/html') return false
+      reply.send(send(front, request, reply))
+      return true
     })
 
     await app.register(

@@ -43,7 +43,11 @@ export function readWebFiles(libraries: Readonly<Record<string, string>>): WebFi
     files.set(name, { path, mediaType, tag })
     if (path.startsWith(OURS)) imports.set(name, importsOf(name, content.toString()))
   }
-  return { version: version.digest('hex').slice(0, 12), files, modulesOf: (entry) => reachable(entry, imports) }
+  return {
+    version: version.digest('hex').slice(0, 12),
+    files,
+    modulesOf: (entry) => reachable(entry, imports),
+  }
 }
 
 function ourFiles(): [name: string, path: string][] {
@@ -55,8 +59,8 @@ function ourFiles(): [name: string, path: string][] {
 
 /** The modules of ours that a module imports statically. */
 function importsOf(name: string, text: string): string[] {
-  return [...text.matchAll(/^(?:(?:import|export) [^'"]*? from|import) '(\.[^']+)'/gm)].map(([, specifier = '']) =>
-    join(dirname(name), specifier).replaceAll(sep, '/'),
+  return [...text.matchAll(/^(?:(?:import|export) [^'"]*? from|import) '(\.[^']+)'/gm)].map(
+    ([, specifier = '']) => join(dirname(name), specifier).replaceAll(sep, '/'),
   )
 }
 

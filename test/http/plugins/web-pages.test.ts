@@ -16,7 +16,9 @@ const frontPage = (headers = {}, { app } = service, url = '/') =>
 /** What a page loads, as a browser at `url` would ask for it. */
 function filesOf(page: string, url: string): string[] {
   const [, base = ''] = /<base href="([^"]+)">/.exec(page) ?? []
-  const named = [...page.matchAll(/<(?:link|script)[^>]*(?:href|src)="([^"]+)"/g)].map(([, link = '']) => link)
+  const named = [...page.matchAll(/<(?:link|script)[^>]*(?:href|src)="([^"]+)"/g)].map(
+    ([, link = '']) => link,
+  )
   const imports = JSON.parse(/<script type="importmap">(.*?)<\/script>/.exec(page)?.[1] ?? '{}').imports
   return [...named, ...(Object.values(imports) as string[])].map(
     (link) => new URL(link, new URL(base, `http://localhost${url}`)).pathname,

@@ -49,6 +49,8 @@ export interface Lookup {
   readonly outlines: OutlineStore
   /** What is published, as far as that is known without waiting. */
   known(): Snapshot | undefined
+  /** What is published; where what is known is too old, the database is asked. */
+  current(): Promise<Snapshot>
   /** The release that answers for a series now; undefined where nothing is published for it. */
   releaseOf(series: Series): Promise<PublishedRelease | undefined>
   /** The release with a code, where it is published now. */
@@ -171,6 +173,7 @@ export function createLookup({ database, tiles, config, products }: LookupSource
     areas,
     outlines,
     known: snapshots.known,
+    current: snapshots.current,
     inRelease,
     inReleaseQueued,
     inSnapshotQueued: (party, work) => room.run(party, () => inSnapshot(work)),

@@ -28,18 +28,14 @@ import { exampleReasonsOf } from '../lookup/example-reasons.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { releaseMembers } from '../lookup/products.ts'
 import { seriesOf } from '../lookup/series.ts'
-import { createAreaAdvisor } from './area-advisor.ts'
+import type { Advisors } from './advisors.ts'
 import { GEOJSON, polygonBodyReader } from './body.ts'
-import { createComputing } from './computing.ts'
 import { countryOf, refuseUnlessOne } from './country.ts'
 import { entriesOf } from './entries.ts'
 import { type Outline, readGeoJson, type SentGeoJson } from './geometry.ts'
 import { type Advice, locationOf } from './location.ts'
 import { manyRoutes } from './many/routes.ts'
-import { createPolygonAdvisor } from './polygon-advisor.ts'
 import { recordedRequest } from './recorded-request.ts'
-import { createReleaseStatistics } from './release-statistics.ts'
-import { rememberStatistics } from './remembered-statistics.ts'
 import { wantedIn } from './wanted.ts'
 
 type Body = PolygonRequest | PlainPolygonRequest
@@ -67,6 +63,7 @@ The answer is kept in the caller's history, under \`history_id\`; with \`Prefer:
 
 export interface PolygonOptions {
   lookup: Lookup
+  advisors: Advisors
   schemas: PolygonSchemas<ProductDefinition>[]
   /** Of the operations for many polygons. */
   many: { schemas: PolygonsSchemas<ProductDefinition>[]; forms: PolygonsForms }
@@ -75,22 +72,11 @@ export interface PolygonOptions {
 
 /** The advisory endpoints for polygons and administrative areas. They also read GeoJSON, which the app does not. */
 export async function polygonRoutes(app: App, options: PolygonOptions): Promise<void> {
-  const { lookup, schemas, many, record } = options
-  const { database, config, logFailure } = app
+  const { lookup, advisors, schemas, many, record } = options
+  const { config } = app
   app.decorateRequest('polygon', null)
   app.addContentTypeParser<Buffer>(GEOJSON, { parseAs: 'buffer' }, jsonReader(app))
-  const statisticsIn = createReleaseStatistics(database.reader)
-  const remembered = rememberStatistics()
-  const polygonAdvisor = createPolygonAdvisor(
-    database,
-    lookup,
-    statisticsIn,
-    remembered,
-    config.RELEASE_MAX_AGE_MS,
-  )
-  const areaAdvisor = createAreaAdvisor(database, lookup, statisticsIn, remembered, logFailure)
-
-  const adviseInTime = createComputing(app)
+  const { polygonAdvisor, areaAdvisor, adviseInTime } = advisors
 
   function adviceOn(
     call: Call,
@@ -110,7 +96,7 @@ export async function polygonRoutes(app: App, options: PolygonOptions): Promise<
   for (const endpoint of schemas) {
     app.route({ ...polygonRoute(endpoint, adviceOn, record), bodyLimit: config.BODY_LIMIT_BYTES })
   }
-  await app.register(manyRoutes, { lookup, ...many, polygonAdvisor, areaAdvisor, adviseInTime })
+  await app.register(manyRoutes, { lookup, ...many, ...advisors })
 }
 
 function polygonRoute(

@@ -2,9 +2,10 @@ import { type CsvValue, csvCell } from '#src/http/csv.ts'
 import type { Form } from '#src/http/forms.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { DistributionWanted } from '#src/raster/distribution.ts'
-import { columnOf, releaseMembers } from '../../lookup/products.ts'
+import { releaseMembers } from '../../lookup/products.ts'
 import type { ReleaseLabels } from '../../lookup/queries.ts'
-import { entriesOf, figureKeysOf, figuresOf } from '../entries.ts'
+import { columnsOf, figuresIn } from '../columns.ts'
+import { entriesOf, figureKeysOf } from '../entries.ts'
 import { type Advice, locationOf } from '../location.ts'
 import type { Item } from './items.ts'
 
@@ -118,23 +119,4 @@ function placeOf(
 ): Record<(typeof PLACE_COLUMNS)[number], string | number> {
   const { name, lat, lng, area_ha } = locationOf(sent, advice)
   return { name, lat, lng, area_ha }
-}
-
-/** A column for each number of each layer. */
-function columnsOf(product: ProductDefinition, { layers }: ReleaseLabels, keys: string[]): string[] {
-  return layers.flatMap((layer) => keys.map((key) => columnOf(product, layer, key)))
-}
-
-/** What stands in these columns; null where a layer has no value. */
-function figuresIn(
-  product: ProductDefinition,
-  { layers }: ReleaseLabels,
-  keys: string[],
-  { statistics }: Advice,
-): (number | null)[] {
-  return layers.flatMap((layer, index) => {
-    const found = statistics.layers[index]
-    if (!found) return keys.map(() => null)
-    return figuresOf(product, layer, found, statistics.areaHa)
-  })
 }

@@ -1,0 +1,194 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { SERVICE_NAME } from '#schemas/service.ts'
+import type { App } from '#src/http/app.ts'
+import {
+  formOf,
+  isCached,
+  JSON_TYPE,
+  type Link,
+  mapsLink,
+  openRoute,
+  rootOf,
+  selfLinks,
+  withQuery,
+} from '../answers.ts'
+import { DEFAULT_CRS } from '../crs.ts'
+import { DOCUMENT_TYPE } from '../document-parts.ts'
+import { anchor, list, paragraph, sendPage, table } from '../html.ts'
+import { parametersOf } from '../parameters.ts'
+import { OUTPUT_FORMATS } from './data-answer.ts'
+import { collectionParameter } from './parameters.ts'
+import { EDR_PATH, type ReleaseCollection, type Releases } from './releases.ts'
+
+const DESCRIPTION =
+  'What the published releases say at a point, in a polygon, and in administrative areas: OGC API Environmental Data Retrieval, open to all, without a token.'
+
+const EDR = 'http://www.opengis.net/spec/ogcapi-edr-1/1.1/conf'
+
+/** What of the standard is kept; the tests try each. */
+export const EDR_CONFORMANCE = [
+  'http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/core',
+  'http://www.opengis.net/spec/ogcapi-common-2/1.0/conf/collections',
+  `${EDR}/core`,
+  `${EDR}/collections`,
+  `${EDR}/json`,
+  `${EDR}/html`,
+  `${EDR}/geojson`,
+  `${EDR}/covjson`,
+  `${EDR}/oas30`,
+  `${EDR}/position`,
+  `${EDR}/area`,
+  `${EDR}/locations`,
+]
+
+const HOME = { rel: 'root', title: 'OGC API EDR' }
+
+export function edrLandingRoutes(app: App): void {
+  async function landing(request: FastifyRequest, reply: FastifyReply) {
+    const query = parametersOf(request, ['f'])
+    const form = formOf(request, reply, query.f, [JSON_TYPE])
+    if (isCached(request, reply, form, 'fixed')) return reply.code(304).send()
+    const root = rootOf(request)
+    const edr = root + EDR_PATH
+    const links: Link[] = [
+      ...selfLinks(edr, query, form, JSON_TYPE),
+      { href: `${root}/api`, rel: 'service-desc', type: DOCUMENT_TYPE, title: 'This API as OpenAPI 3.0' },
+      {
+        href: withQuery(`${root}/api`, { f: 'html' }),
+        rel: 'service-doc',
+        type: 'text/html',
+        title: 'Paths',
+      },
+      { href: `${edr}/conformance`, rel: 'conformance', type: JSON_TYPE, title: 'Conformance' },
+      { href: `${edr}/collections`, rel: 'data', type: JSON_TYPE, title: 'The collections' },
+    ]
+    if (form.isHtml) {
+      return sendPage(reply, { title: HOME.title, above: [], parts: [paragraph(DESCRIPTION)], links })
+    }
+    const body = { title: SERVICE_NAME, description: DESCRIPTION, links }
+    return reply.type(form.type).send(JSON.stringify(body))
+  }
+  for (const path of [EDR_PATH, `${EDR_PATH}/`]) app.get(path, openRoute(), landing)
+
+  app.get(`${EDR_PATH}/conformance`, openRoute(), async (request, reply) => {
+    const query = parametersOf(request, ['f'])
+    const form = formOf(request, reply, query.f, [JSON_TYPE])
+    if (isCached(request, reply, form, 'fixed')) return reply.code(304).send()
+    if (!form.isHtml) return reply.type(form.type).send(JSON.stringify({ conformsTo: EDR_CONFORMANCE }))
+    const edr = rootOf(request) + EDR_PATH
+    return sendPage(reply, {
+      title: 'Conformance',
+      above: [{ href: withQuery(edr, { f: 'html' }), ...HOME }],
+      parts: [list(EDR_CONFORMANCE.map((uri) => anchor(uri, uri)))],
+      links: selfLinks(`${edr}/conformance`, query, form, JSON_TYPE),
+    })
+  })
+}
+
+export function edrCollectionRoutes(app: App, releases: Releases): void {
+  app.get(`${EDR_PATH}/collections`, openRoute(), async (request, reply) => {
+    const query = parametersOf(request, ['f'])
+    const form = formOf(request, reply, query.f, [JSON_TYPE])
+    const all = await releases.all(request, reply)
+    if (isCached(request, reply, form, JSON.stringify(all.map(versionOf)))) return reply.code(304).send()
+    const edr = rootOf(request) + EDR_PATH
+    const links = selfLinks(`${edr}/collections`, query, form, JSON_TYPE)
+    if (!form.isHtml) {
+      const collections = all.map((one) => collectionBody(rootOf(request), one))
+      return reply.type(form.type).send(JSON.stringify({ links, collections }))
+    }
+    const rows = all.map(({ release: { code }, title, facts }) => [
+      anchor(withQuery(`${edr}/collections/${code}`, { f: 'html' }), code),
+      title,
+      `${facts.source} (${facts.licence})`,
+    ])
+    const above = [{ href: withQuery(edr, { f: 'html' }), ...HOME }]
+    const parts = [table(['id', 'title', 'source'], rows)]
+    return sendPage(reply, { title: 'Releases', above, parts, links })
+  })
+
+  type Call = FastifyRequest<{ Params: { collection: string } }>
+  app.get(`${EDR_PATH}/collections/:collection`, openRoute(), async (request: Call, reply) => {
+    const query = parametersOf(request, ['f'])
+    const form = formOf(request, reply, query.f, [JSON_TYPE])
+    const found = await releases.named(request, reply, request.params.collection)
+    if (isCached(request, reply, form, JSON.stringify(versionOf(found)))) return reply.code(304).send()
+    const edr = rootOf(request) + EDR_PATH
+    const { links: own, ...body } = collectionBody(rootOf(request), found)
+    const address = `${edr}/collections/${body.id}`
+    const links = [...selfLinks(address, query, form, JSON_TYPE), ...own.filter(({ rel }) => rel !== 'self')]
+    if (!form.isHtml) return reply.type(form.type).send(JSON.stringify({ ...body, links }))
+    return sendPage(reply, {
+      title: found.title,
+      above: [{ href: withQuery(`${edr}/collections`, { f: 'html' }), rel: 'data', title: 'Releases' }],
+      parts: [
+        paragraph(body.description),
+        table(
+          ['parameter', 'what it is', 'unit'],
+          found.parameters.map(({ id, title, unit }) => [id, title, unit]),
+        ),
+      ],
+      links,
+    })
+  })
+}
+
+function versionOf({ release, title }: ReleaseCollection) {
+  return [release.code, title]
+}
+
+const QUERIES = {
+  position: 'The values of the pixel at a point',
+  area: 'The means in a polygon, each pixel by the part of it that lies inside',
+  locations: 'The means in administrative areas, by their codes',
+}
+
+/** A release as its document has it. */
+function collectionBody(root: string, { release, facts, title, parameters, time }: ReleaseCollection) {
+  const address = `${root}${EDR_PATH}/collections/${release.code}`
+  const formats = Object.keys(OUTPUT_FORMATS)
+  const queries = Object.entries(QUERIES).map(([name, description]) => ({
+    name,
+    link: {
+      href: `${address}/${name}`,
+      rel: 'data',
+      type: OUTPUT_FORMATS.CoverageJSON,
+      title: description,
+      variables: {
+        title: description,
+        query_type: name,
+        output_formats: formats,
+        default_output_format: formats[0],
+        crs_details: [{ crs: 'CRS84', wkt: DEFAULT_CRS.uri }],
+      },
+    },
+  }))
+  const links: Link[] = [
+    { href: withQuery(address, { f: 'json' }), rel: 'self', type: JSON_TYPE, title },
+    ...queries.map(({ link: { href, rel, type, title: name } }) => ({ href, rel, type, title: name })),
+    mapsLink(root, release.code),
+  ]
+  return {
+    id: release.code,
+    title,
+    description: `${title}. ${release.synthetic ? 'The values are synthetic: made by a formula, not by agronomists. ' : ''}Source: ${facts.source} (${facts.licence}).`,
+    links,
+    extent: {
+      spatial: { bbox: [facts.extent], crs: DEFAULT_CRS.uri },
+      ...(time !== null && {
+        temporal: { interval: [[time, lastMomentOf(time)]], values: [time], trs: 'Gregorian' },
+      }),
+    },
+    data_queries: Object.fromEntries(queries.map(({ name, link }) => [name, { link }])),
+    crs: ['CRS84'],
+    output_formats: formats,
+    parameter_names: Object.fromEntries(parameters.map((one) => [one.id, collectionParameter(one)])),
+  }
+}
+
+/** The last second of the month that a time begins. */
+function lastMomentOf(time: string): string {
+  const first = new Date(time)
+  const last = Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 1) - 1000
+  return new Date(last).toISOString().replace('.000', '')
+}

@@ -1,0 +1,26 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from '#src/database/tables.ts'
+
+/** What a release says of itself beside its values. */
+export interface ReleaseFacts {
+  id: number
+  /** West, south, east and north in decimal degrees. */
+  extent: [number, number, number, number]
+  source: string
+  licence: string
+}
+
+/** Of some releases, those that have been deleted left out. */
+export async function listReleaseFacts(db: Kysely<Tables>, ids: number[]): Promise<ReleaseFacts[]> {
+  const { rows } = await sql<ReleaseFacts>`
+    select
+      release.id,
+      json_build_array(min(west), min(south), max(east), max(north)) as extent,
+      source,
+      licence
+    from release
+    join coverage on coverage.release_id = release.id
+    where release.id = any(${ids}::bigint[])
+    group by release.id`.execute(db)
+  return rows
+}

@@ -1,0 +1,92 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
+import { ApiError, BASE } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { overloaded } from '#src/http/plugins/overload.ts'
+import { inTime } from '#src/http/plugins/patience.ts'
+import { monthAndYear } from '#src/lib/month.ts'
+import type { Lookup } from '../../lookup/lookup.ts'
+import type { PublishedRelease } from '../../lookup/published-release.ts'
+import type { Snapshot } from '../../lookup/snapshot.ts'
+import { listReleaseFacts, type ReleaseFacts } from './extent-queries.ts'
+import { parametersOfRelease, type ReleaseParameter } from './parameters.ts'
+
+/** The paths of EDR begin with it, below those of the OGC API. */
+export const EDR_PATH = '/edr'
+
+/** So many releases are kept in memory; each takes some hundred bytes. */
+const RELEASES_KEPT = 5000
+
+/** A release as a collection. */
+export interface ReleaseCollection {
+  release: PublishedRelease
+  facts: ReleaseFacts
+  title: string
+  parameters: ReleaseParameter[]
+  /** The first moment of the month that it is about; null where it is of no time. */
+  time: string | null
+}
+
+/** Finds releases as collections. */
+export interface Releases {
+  all(request: FastifyRequest, reply: FastifyReply): Promise<ReleaseCollection[]>
+  /** @throws {ApiError} NOT_FOUND where no release with this code is published */
+  named(request: FastifyRequest, reply: FastifyReply, code: string): Promise<ReleaseCollection>
+}
+
+export function createReleases(app: App, lookup: Lookup): Releases {
+  const known = new LRUCache<number, ReleaseFacts>({ max: RELEASES_KEPT })
+
+  async function collectionsOf(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    snapshot: Snapshot,
+    releases: readonly PublishedRelease[],
+  ): Promise<ReleaseCollection[]> {
+    const missing = releases.map(({ id }) => id).filter((id) => !known.has(id))
+    if (missing.length > 0) {
+      const found = await app.inTurn(request, reply, () => listReleaseFacts(app.database.reader, missing))
+      for (const facts of found) known.set(facts.id, facts)
+    }
+    return releases.map((release) => {
+      const facts = known.get(release.id)
+      // It has been deleted since the snapshot was taken, which soon will be another.
+      if (!facts) throw overloaded()
+      const product = app.products.of(release.product)
+      return {
+        release,
+        facts,
+        title: titleOf(product.names.title, release, snapshot),
+        parameters: parametersOfRelease(product, release),
+        time: release.forecastPeriod && `${release.forecastPeriod.slice(0, 10)}T00:00:00Z`,
+      }
+    })
+  }
+
+  return {
+    async all(request, reply) {
+      const snapshot = await inTime(request, reply, lookup.current)
+      const sorted = snapshot.published.toSorted((one, other) => (one.code < other.code ? -1 : 1))
+      return collectionsOf(request, reply, snapshot, sorted)
+    },
+    async named(request, reply, code) {
+      const snapshot = await inTime(request, reply, lookup.current)
+      const release = snapshot.published.find((one) => one.code === code)
+      if (!release) throw noCollection(code)
+      const [collection] = await collectionsOf(request, reply, snapshot, [release])
+      return collection as ReleaseCollection
+    },
+  }
+}
+
+export function noCollection(code: string): ApiError {
+  const list = `\`GET ${BASE}/ogc${EDR_PATH}/collections\` lists those that there are`
+  return new ApiError('NOT_FOUND', `There is no collection ${code}; ${list}.`)
+}
+
+function titleOf(name: string, release: PublishedRelease, { countries }: Snapshot): string {
+  const country = countries.find(({ code }) => code === release.countryCode)?.name ?? release.countryCode
+  const crop = release.cropCode === null ? '' : ` of ${release.cropCode}`
+  const month = release.forecastPeriod === null ? '' : `, ${monthAndYear(release.forecastPeriod)}`
+  return `${name}${crop} in ${country}${month}`
+}

@@ -1,0 +1,51 @@
+import { ApiError } from '#src/errors.ts'
+
+/** Digits are bounded: what matches could otherwise take time that grows with the square of the text. */
+const NUMBER = String.raw`[+-]?(?:\d{1,25}(?:\.\d{0,25})?|\.\d{1,25})(?:[eE][+-]?\d{1,4})?`
+/** A position, with a height or not; the height is left out. */
+const POSITION = new RegExp(String.raw`(${NUMBER})\s+(${NUMBER})(?:\s+${NUMBER})?`, 'g')
+const GEOMETRY = /^\s*(POINT|POLYGON|MULTIPOLYGON)\s*(?:Z\s*)?(\([-+\d\s.,eE()]*\))\s*$/i
+
+/** A geometry of well-known text, with the coordinates of GeoJSON. */
+export interface WktGeometry {
+  type: 'Point' | 'Polygon' | 'MultiPolygon'
+  coordinates: unknown
+}
+
+const TYPES = { POINT: 'Point', POLYGON: 'Polygon', MULTIPOLYGON: 'MultiPolygon' } as const
+
+/**
+ * Reads well-known text. Whether a polygon is one is not looked at.
+ *
+ * @param names of the geometries that may be
+ * @throws {ApiError} INVALID_PARAMETERS where it is none of them
+ */
+export function readWkt(
+  field: string,
+  text: string | undefined,
+  names: readonly (keyof typeof TYPES)[],
+): WktGeometry {
+  const example = names[0] === 'POINT' ? 'POINT(38.5 9.5)' : 'POLYGON((38 9,39 9,39 10,38 9))'
+  const refusal = ApiError.invalid(field, `must be well-known text, such as ${example}`)
+  if (text === undefined) throw refusal
+  const [, keyword = '', body = ''] = GEOMETRY.exec(text) ?? []
+  const name = names.find((one) => one === keyword.toUpperCase())
+  if (!name) throw refusal
+  const coordinates = coordinatesOf(body)
+  if (coordinates === undefined) throw refusal
+  return { type: TYPES[name], coordinates: name === 'POINT' ? coordinates[0] : coordinates }
+}
+
+/** Lists of lists of positions, as the parentheses have them; undefined where they are not matched. */
+function coordinatesOf(body: string): unknown[] | undefined {
+  const json = body
+    .replace(POSITION, (_, x: string, y: string) => `[${Number(x)},${Number(y)}]`)
+    .replaceAll('(', '[')
+    .replaceAll(')', ']')
+  try {
+    // What is left of a number that was none is no JSON.
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
+import { SERVICE_NAME } from '#schemas/service.ts'
+import { HTML_TYPE, type Link } from './answers.ts'
+
+const STYLE = `
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 0 auto; padding: 1rem; color: #1b1b1b; background: #fff; }
+a { color: #0b5394; }
+h1 { font-size: 1.5rem; }
+h2 { font-size: 1.15rem; }
+nav { font-size: 0.9rem; }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-size: 0.9rem; }
+th, td { border: 1px solid #ccc; padding: 0.25rem 0.5rem; text-align: left; vertical-align: top; }
+th { background: #f2f4f7; }
+`
+
+/** Pages load nothing and run nothing; their style is the one above. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** Text that is HTML already. */
+export interface Html {
+  html: string
+}
+
+/** What a page says. */
+export interface Page {
+  title: string
+  /** The pages above this one. */
+  above: readonly Link[]
+  /** Its parts, one below the other. */
+  parts: readonly Html[]
+  /** Where to go from here. */
+  links: readonly Link[]
+}
+
+export function sendPage(reply: FastifyReply, { title, above, parts, links }: Page): FastifyReply {
+  const trail = above.map((link) => anchor(link.href, link.title ?? link.href).html).join(' / ')
+  const list = links.map((link) => `<li>${linkItem(link)}</li>`).join('\n')
+  const text = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escaped(title)} - ${escaped(SERVICE_NAME)}</title>
+<style>${STYLE}</style>
+</head>
+<body>
+<nav>${trail}</nav>
+<main>
+<h1>${escaped(title)}</h1>
+${parts.map(({ html }) => html).join('\n')}
+<h2>Links</h2>
+<ul>
+${list}
+</ul>
+</main>
+</body>
+</html>
+`
+  return reply.header('content-security-policy', PAGE_POLICY).type(`${HTML_TYPE}; charset=utf-8`).send(text)
+}
+
+function linkItem({ href, rel, title, type }: Link): string {
+  const kind = type === undefined ? '' : ` (${escaped(type)})`
+  return `${anchor(href, title ?? rel).html}${kind}`
+}
+
+export function anchor(href: string, text: string): Html {
+  return { html: `<a href="${escaped(href)}">${escaped(text)}</a>` }
+}
+
+export function paragraph(text: string): Html {
+  return { html: `<p>${escaped(text)}</p>` }
+}
+
+export function list(items: readonly (string | Html)[]): Html {
+  return { html: `<ul>${items.map((item) => `<li>${htmlOf(item)}</li>`).join('\n')}</ul>` }
+}
+
+/** What a cell of a table may be. */
+export type Cell = string | number | boolean | null | Html
+
+export function table(columns: readonly string[], rows: readonly (readonly Cell[])[]): Html {
+  const head = columns.map((column) => `<th>${escaped(column)}</th>`).join('')
+  const body = rows.map((cells) => `<tr>${cells.map((cell) => `<td>${htmlOf(cell)}</td>`).join('')}</tr>`)
+  return {
+    html: `<div class="wide"><table><thead><tr>${head}</tr></thead><tbody>\n${body.join('\n')}\n</tbody></table></div>`,
+  }
+}
+
+function htmlOf(cell: Cell): string {
+  if (cell === null) return ''
+  return typeof cell === 'object' ? cell.html : escaped(String(cell))
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+}

@@ -1,0 +1,119 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { SERVICE_NAME } from '#schemas/service.ts'
+import type { App } from '#src/http/app.ts'
+import {
+  formOf,
+  HTML_TYPE,
+  isCached,
+  JSON_TYPE,
+  type Link,
+  openRoute,
+  rootOf,
+  selfLinks,
+  withQuery,
+} from './answers.ts'
+import { documentOf, operationsOf } from './document.ts'
+import { DOCUMENT_TYPE } from './document-parts.ts'
+import { anchor, list, paragraph, sendPage, table } from './html.ts'
+import { parametersOf } from './parameters.ts'
+
+const DESCRIPTION =
+  'The administrative areas of the countries as features, for programs that draw maps: open to all, without a token.'
+
+const FEATURES = 'http://www.opengis.net/spec/ogcapi-features-1/1.0/conf'
+const FEATURES_CRS = 'http://www.opengis.net/spec/ogcapi-features-2/1.0/conf'
+
+/** What of the standards is kept; the tests try each. */
+export const CONFORMANCE = [
+  `${FEATURES}/core`,
+  `${FEATURES}/oas30`,
+  `${FEATURES}/html`,
+  `${FEATURES}/geojson`,
+  `${FEATURES_CRS}/crs`,
+]
+
+/** The answers of these paths change with the version of the service alone. */
+const FIXED = 'fixed'
+
+export function landingRoute(app: App): void {
+  async function answer(request: FastifyRequest, reply: FastifyReply) {
+    const query = parametersOf(request, ['f'])
+    const form = formOf(request, reply, query.f, [JSON_TYPE])
+    if (isCached(request, reply, form, FIXED)) return reply.code(304).send()
+    const root = rootOf(request)
+    const links = [...selfLinks(root, query, form, JSON_TYPE), ...landingLinks(root)]
+    if (form.isHtml) {
+      return sendPage(reply, { title: 'OGC API', above: [], parts: [paragraph(DESCRIPTION)], links })
+    }
+    return reply
+      .type(form.type)
+      .send(JSON.stringify({ title: SERVICE_NAME, description: DESCRIPTION, links }))
+  }
+  app.get('/', { ...openRoute(), prefixTrailingSlash: 'both' }, answer)
+}
+
+function landingLinks(root: string): Link[] {
+  return [
+    { href: `${root}/api`, rel: 'service-desc', type: DOCUMENT_TYPE, title: 'This API as OpenAPI 3.0' },
+    {
+      href: withQuery(`${root}/api`, { f: 'html' }),
+      rel: 'service-doc',
+      type: HTML_TYPE,
+      title: 'This API as a page',
+    },
+    {
+      href: `${root}/conformance`,
+      rel: 'conformance',
+      type: JSON_TYPE,
+      title: 'What of the standards is kept',
+    },
+    { href: `${root}/collections`, rel: 'data', type: JSON_TYPE, title: 'The collections' },
+  ]
+}
+
+export function conformanceRoute(app: App): void {
+  app.get('/conformance', openRoute(), async (request, reply) => {
+    const query = parametersOf(request, ['f'])
+    const form = formOf(request, reply, query.f, [JSON_TYPE])
+    if (isCached(request, reply, form, FIXED)) return reply.code(304).send()
+    const root = rootOf(request)
+    if (!form.isHtml) return reply.type(form.type).send(JSON.stringify({ conformsTo: CONFORMANCE }))
+    return sendPage(reply, {
+      title: 'Conformance',
+      above: [{ href: withQuery(root, { f: 'html' }), rel: 'root', title: 'OGC API' }],
+      parts: [list(CONFORMANCE.map((uri) => anchor(uri, uri)))],
+      links: selfLinks(`${root}/conformance`, query, form, JSON_TYPE),
+    })
+  })
+}
+
+/** The document of these paths, which are none of the other one: clients of these read OpenAPI 3.0 alone. */
+export function documentRoute(app: App): void {
+  app.get('/api', openRoute(), async (request, reply) => {
+    const query = parametersOf(request, ['f'])
+    const form = formOf(request, reply, query.f, [DOCUMENT_TYPE, JSON_TYPE])
+    if (isCached(request, reply, form, FIXED)) return reply.code(304).send()
+    const root = rootOf(request)
+    const document = documentOf(root)
+    if (!form.isHtml) {
+      return reply
+        .type(form.type === DOCUMENT_TYPE ? `${DOCUMENT_TYPE};version=3.0` : form.type)
+        .send(Buffer.from(JSON.stringify(document)))
+    }
+    return sendPage(reply, {
+      title: 'Paths',
+      above: [{ href: withQuery(root, { f: 'html' }), rel: 'root', title: 'OGC API' }],
+      parts: [
+        table(
+          ['path', 'what it answers', 'parameters'],
+          operationsOf(document).map(({ path, summary, parameters }) => [
+            path,
+            summary,
+            parameters.join(', '),
+          ]),
+        ),
+      ],
+      links: selfLinks(`${root}/api`, query, form, DOCUMENT_TYPE),
+    })
+  })
+}

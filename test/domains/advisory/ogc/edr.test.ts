@@ -1,0 +1,155 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { newPerson } from '#test/setup/people.ts'
+
+const RELEASE = 'synthetic-yield-eth-wheat-2026-07-v1'
+const COLLECTION = `/edr/collections/${RELEASE}`
+
+let service: TestApp
+
+beforeAll(async () => {
+  service = await createTestApp()
+})
+afterAll(() => service.close())
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  service.app.inject({ url: `/ogc${path}`, headers })
+
+async function post(url: string, payload: object) {
+  const { headers } = await newPerson(service.app)
+  return (await service.app.inject({ method: 'POST', url, payload, headers })).json()
+}
+
+const valuesOf = (ranges: Record<string, { values: number[] }>) =>
+  Object.values(ranges).map(({ values }) => values[0])
+
+const POINT = 'coords=POINT(38.5 9.5)'
+const RING = [
+  [38.5, 9.5],
+  [38.62, 9.5],
+  [38.6, 9.58],
+  [38.5, 9.5],
+]
+const POLYGON = `coords=POLYGON((${RING.map((position) => position.join(' ')).join()}))`
+
+describe('EDR', () => {
+  test('describes each published release, and how it may be asked', async () => {
+    const { collections } = (await get('/edr/collections')).json()
+    const listed = collections.find(({ id }: { id: string }) => id === RELEASE)
+    const { links, ...described } = (await get(COLLECTION)).json()
+    expect({ ...described, links: listed.links }).toEqual(listed)
+    expect(Object.keys(described.data_queries)).toEqual(['position', 'area', 'locations'])
+    expect(described.extent.spatial.bbox[0]).toHaveLength(4)
+    expect(described.extent.temporal.interval).toEqual([['2026-07-01T00:00:00Z', '2026-07-31T23:59:59Z']])
+    expect(described.parameter_names.yield_kg_ha_above_normal).toEqual({
+      id: 'yield_kg_ha_above_normal',
+      type: 'Parameter',
+      description: 'Yield predictions, Above Normal',
+      'data-type': 'float',
+      unit: { label: 'kg/ha', symbol: 'kg/ha' },
+      observedProperty: { label: 'Yield predictions, Above Normal' },
+    })
+    for (const { rel, href } of links) {
+      if (rel === 'self' || rel === 'alternate') {
+        expect((await get(href.slice(href.indexOf('/edr')))).statusCode).toBe(200)
+      }
+    }
+  })
+
+  test('answers at a point with what the service answers there', async () => {
+    const answered = await post('/advisory/yield/point', { lat: 9.5, lng: 38.5 })
+    const response = await get(`${COLLECTION}/position?${POINT}`)
+    expect([
+      response.statusCode,
+      response.headers['content-type'],
+      response.headers['advisory-release'],
+    ]).toEqual([200, 'application/prs.coverage+json', RELEASE])
+    const { domain, parameters, ranges } = response.json()
+    expect(domain.axes).toEqual({
+      x: { values: [38.5] },
+      y: { values: [9.5] },
+      t: { values: ['2026-07-01T00:00:00Z'] },
+    })
+    expect(Object.keys(parameters)).toEqual(Object.keys(ranges))
+    expect(valuesOf(ranges)).toEqual(
+      answered.yield_data.map(({ yield_kg_ha }: { yield_kg_ha: number }) => yield_kg_ha),
+    )
+    const one = await get(`${COLLECTION}/position?${POINT}&f=GeoJSON&parameter-name=yield_kg_ha_normal`)
+    expect(one.headers['content-type']).toBe('application/geo+json')
+    const [feature] = one.json().features
+    expect([feature.geometry.coordinates, feature.properties['parameter-name']]).toEqual([
+      [38.5, 9.5],
+      ['yield_kg_ha_normal'],
+    ])
+    expect(feature.properties.yield_kg_ha_normal).toBe(ranges.yield_kg_ha_normal.values[0])
+  })
+
+  test('answers in a polygon with the means that the service answers', async () => {
+    const geometry = { type: 'Polygon', coordinates: [RING] }
+    const answered = await post('/advisory/yield', { geometry, country_code: 'eth' })
+    const means = answered.yield_data.map(({ yield_kg_ha }: { yield_kg_ha: number }) => yield_kg_ha)
+    const { domain, ranges } = (await get(`${COLLECTION}/area?${POLYGON}`)).json()
+    expect(domain.axes.composite).toEqual({
+      dataType: 'polygon',
+      coordinates: ['x', 'y'],
+      values: [[RING]],
+    })
+    expect(valuesOf(ranges)).toEqual(means)
+    const rings = `((${RING.map((position) => position.join(' ')).join()}))`
+    const both = (await get(`${COLLECTION}/area?coords=MULTIPOLYGON(${rings},${rings})`)).json()
+    expect(both.type).toBe('CoverageCollection')
+    expect(both.coverages.map((one: { ranges: typeof ranges }) => valuesOf(one.ranges))).toEqual([
+      means,
+      means,
+    ])
+  })
+
+  test('answers in areas by their codes', async () => {
+    const list = (await get(`${COLLECTION}/locations?limit=2`)).json()
+    expect([list.numberReturned, list.features[0].id]).toEqual([2, 'ETH'])
+    const location = list.features[1].id
+    const answered = await post('/advisory/yield', {
+      admin: { country_code: 'eth', level: 1, code: location },
+    })
+    const { ranges } = (await get(`${COLLECTION}/locations/${location}`)).json()
+    expect(valuesOf(ranges)).toEqual(
+      answered.yield_data.map(({ yield_kg_ha }: { yield_kg_ha: number }) => yield_kg_ha),
+    )
+    expect((await get(`${COLLECTION}/locations/X`)).json().code).toBe('NOT_FOUND')
+  })
+
+  test.each([
+    ['/position', 400, 'INVALID_PARAMETERS'],
+    ['/position?coords=POINT(1)', 400, 'INVALID_PARAMETERS'],
+    ['/position?coords=POINT(200 2)', 400, 'INVALID_PARAMETERS'],
+    [`/position?${POINT}&x=1`, 400, 'INVALID_PARAMETERS'],
+    [`/position?${POINT}&f=csv`, 400, 'INVALID_PARAMETERS'],
+    [`/position?${POINT}&crs=EPSG:3857`, 400, 'INVALID_PARAMETERS'],
+    [`/position?${POINT}&parameter-name=rain`, 400, 'INVALID_PARAMETERS'],
+    [`/position?${POINT}&datetime=2020-01-01/2020-02-01`, 400, 'INVALID_PARAMETERS'],
+    ['/position?coords=POINT(0 0)', 404, 'OUTSIDE_COUNTRY'],
+    ['/area?coords=POINT(1 2)', 400, 'INVALID_PARAMETERS'],
+    ['/area?coords=POLYGON((38 9,39 9,39 10))', 400, 'INVALID_GEOMETRY'],
+    ['/area?coords=POLYGON((0 0,1 0,1 1,0 0))', 404, 'OUTSIDE_COUNTRY'],
+    ['/radius?coords=POINT(1 2)', 404, 'NOT_FOUND'],
+  ])('%s is answered %i %s', async (query, status, code) => {
+    const response = await get(COLLECTION + query)
+    expect([response.statusCode, response.json().code]).toEqual([status, code])
+  })
+
+  test('has no collection of what is not published', async () => {
+    expect((await get('/edr/collections/nothing')).statusCode).toBe(404)
+    expect((await get(`/edr/collections/nothing/position?${POINT}`)).statusCode).toBe(404)
+  })
+
+  test.each(['/edr', '/edr/conformance', '/edr/collections', COLLECTION])(
+    '%s is a page, too',
+    async (path) => {
+      const response = await get(path, { accept: 'text/html' })
+      expect([response.statusCode, response.headers['content-type']]).toEqual([
+        200,
+        'text/html; charset=utf-8',
+      ])
+    },
+  )
+})
