@@ -56,15 +56,15 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
     const { page } = visit
     await page.getByLabel('What the key is for').fill('Dashboard')
     await page.getByRole('button', { name: 'Make a key' }).click()
-    const key = await page.getByLabel('The key for Dashboard').innerText()
+    const key = await page.getByLabel('The key for Dashboard', { exact: true }).innerText()
     expect((await profileWith(key)).statusCode).toBe(403)
     await page.reload()
     const item = page.locator('.item', { hasText: 'Dashboard' })
     await item.waitFor()
-    expect([await page.getByLabel('The key for Dashboard').count(), await item.innerText()]).toEqual([
-      0,
-      expect.stringContaining(`${key.slice(0, 9)}`),
-    ])
+    expect([
+      await page.getByLabel('The key for Dashboard', { exact: true }).count(),
+      await item.innerText(),
+    ]).toEqual([0, expect.stringContaining(`${key.slice(0, 9)}`)])
     page.once('dialog', (dialog) => dialog.accept())
     await page.getByRole('button', { name: 'Delete the key for Dashboard' }).click()
     await page.getByText('There are no keys.').waitFor()
@@ -80,7 +80,7 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
     await page.getByRole('button', { name: 'Make a key' }).click()
     await page.getByRole('dialog').getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Go on' }).click()
-    await page.getByLabel('The key for Sensors').waitFor()
+    await page.getByLabel('The key for Sensors', { exact: true }).waitFor()
     expect(takeRefusals(403)).toBe(1)
   })
 

@@ -37,6 +37,7 @@ test('what is not quoted as it should be is read all the same, but for a quote w
 
 test('what is written is read again as it was, and runs nowhere as a formula', () => {
   expect(csvText([['a', 1, null, '=1+1', 'x"y,z']])).toBe('a,1,,\'=1+1,"x""y,z"\r\n')
+  expect(csvText([['-2.5', '+1', '-1,5', '-1+1', '@a']])).toBe('-2.5,+1,"-1,5",\'-1+1,\'@a\r\n')
   expect([...recordsOf(csvText([['a;b', 'c\nd', -1.5, true]]), ',')]).toEqual([
     ['a;b', 'c\nd', '-1.5', 'true'],
   ])

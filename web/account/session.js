@@ -176,6 +176,26 @@ function asJson(body, init) {
   return { method: 'POST', ...init, headers, body: typeof body === 'string' ? body : JSON.stringify(body) }
 }
 
+/**
+ * The storage of the tab; memory, where the browser refuses to keep anything.
+ *
+ * @returns {Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>}
+ */
+export function tabStorage() {
+  try {
+    sessionStorage.getItem(STORED)
+    return sessionStorage
+  } catch {
+    /** @type {Map<string, string>} */
+    const memory = new Map()
+    return {
+      getItem: (name) => memory.get(name) ?? null,
+      setItem: (name, value) => void memory.set(name, value),
+      removeItem: (name) => void memory.delete(name),
+    }
+  }
+}
+
 /** A name for a request, so that it is done once however often it is sent. */
 export function newName() {
   const bytes = crypto.getRandomValues(new Uint8Array(16))

@@ -1,4 +1,4 @@
-import { createSession } from '../account/session.js'
+import { createSession, tabStorage } from '../account/session.js'
 import { element } from '../shell/element.js'
 import { frame } from '../shell/frame.js'
 import { TEXTS } from '../texts/en.js'
@@ -18,7 +18,7 @@ export function startPage(name, title, open) {
   main.classList.add('page')
   document.title = `${title} – ${TEXTS.name}`
   const heading = element('h2', { tabIndex: -1 }, title)
-  const session = createSession(sessionStorage, () => {
+  const session = createSession(tabStorage(), () => {
     // A page that asked for the login in the middle of something goes on with it.
     if (!main.querySelector('[data-goes-on]')) void show(true)
   })

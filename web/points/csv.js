@@ -117,6 +117,9 @@ export function numberIn(cell) {
   return Number.isFinite(value) ? value : text.slice(0, 200)
 }
 
+/** Also with a decimal comma: numbers stay numbers. */
+const NUMBER = /^[-+]?\d+(?:[.,]\d+)?(?:e[-+]?\d+)?$/i
+
 /**
  * A table as a file. Text that a spreadsheet would run as a formula gets an apostrophe in front.
  *
@@ -129,6 +132,6 @@ export function csvText(rows) {
 /** @param {string | number | boolean | null | undefined} value */
 function cellText(value) {
   if (typeof value !== 'string') return String(value ?? '')
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  const text = /^[=+\-@\t\r]/.test(value) && !NUMBER.test(value) ? `'${value}` : value
   return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
