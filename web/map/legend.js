@@ -10,11 +10,21 @@ import { nameOfLayer, numberText } from '../texts/names.js'
  */
 export function legend(layer, release) {
   const texts = TEXTS.legend
-  const rows = layer.classes.map(({ from, to, color }) => {
+  const rows = layer.classes.map(({ from, to, color }, at) => {
     const swatch = element('span', { className: 'swatch' })
     swatch.style.backgroundColor = color
-    return element('li', {}, swatch, texts.range(numberText(from), numberText(to)))
+    const range = element('span', { className: 'unseen' }, texts.range(numberText(from), numberText(to)))
+    const ends = [numberText(from), ...(at === layer.classes.length - 1 ? [numberText(to)] : [])]
+    const ticks = ends.map((end) => element('span', {}, end))
+    return element(
+      'li',
+      {},
+      swatch,
+      range,
+      element('span', { className: 'ticks', 'aria-hidden': 'true' }, ...ticks),
+    )
   })
+  const said = [texts[layer.cut], layer.scenario !== null && texts.shared, texts.none].filter(Boolean)
   return element(
     'section',
     { className: 'legend', 'aria-label': texts.title },
@@ -25,7 +35,7 @@ export function legend(layer, release) {
       element('span', { className: 'unit' }, ` ${layer.unit}`),
     ),
     rows.length > 0 ? element('ol', {}, ...rows) : element('p', {}, texts.empty),
-    element('p', { className: 'small' }, `${texts[layer.cut]} ${texts.none}`),
+    element('p', { className: 'small' }, said.join(' ')),
     release.synthetic && element('p', { className: 'small notice' }, TEXTS.synthetic),
     element('p', { className: 'small' }, TEXTS.place.source(release.source, release.licence)),
   )

@@ -29,7 +29,8 @@ export async function createMapPage(main, catalog) {
   const source = { catalog, areasOf: createAreas(catalog) }
   const parts = layout(main)
   const page = new MapPage(parts, source)
-  addEventListener('hashchange', () => page.change(readView(location.hash)))
+  // A map that moves may have written another hash since.
+  addEventListener('hashchange', ({ newURL }) => page.change(readView(new URL(newURL).hash)))
   await page.update()
 }
 

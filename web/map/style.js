@@ -63,7 +63,7 @@ export function styleOf(dark) {
         id: 'names',
         type: 'symbol',
         source: 'names',
-        minzoom: 4.5,
+        minzoom: 4,
         layout: {
           'text-field': ['get', 'name'],
           'text-font': ['sans-serif'],

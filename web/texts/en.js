@@ -68,8 +68,9 @@ export const TEXTS = {
   legend: {
     title: 'Legend',
     range: (/** @type {string} */ from, /** @type {string} */ to) => `${from} – ${to}`,
-    quantiles: 'Each class covers about the same area. All seasons share these classes.',
-    equal: 'All classes are equally wide. All seasons share these classes.',
+    quantiles: 'Each class covers about the same area.',
+    equal: 'All classes are equally wide.',
+    shared: 'All seasons share these classes.',
     empty: 'This layer has no value anywhere.',
     score: 'score',
     none: 'No colour: no value.',
