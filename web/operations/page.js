@@ -87,6 +87,7 @@ function periodForm({ from, to }, remember) {
 /** @param {Stats} stats */
 function usage({ from, to, advisories, service }) {
   const { users, requests, errors, by_error, by_operation, by_day } = service
+  const daysWithRequests = by_day.filter((day) => day.requests > 0).reverse()
   return element(
     'div',
     {},
@@ -117,7 +118,7 @@ function usage({ from, to, advisories, service }) {
     tableOf({
       caption: operations.byDay,
       columns: trafficColumns(operations.day),
-      rows: by_day.map(({ day, ...traffic }) => ({ cells: [day, ...trafficCells(traffic)] })),
+      rows: daysWithRequests.map(({ day, ...traffic }) => ({ cells: [day, ...trafficCells(traffic)] })),
       numberText,
     }),
   )

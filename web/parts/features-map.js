@@ -107,7 +107,7 @@ function layersOf() {
       id: 'feature-fill',
       type: 'fill',
       filter: ['!', isPoint],
-      paint: { 'fill-color': color, 'fill-opacity': 0.35 },
+      paint: { 'fill-color': color, 'fill-opacity': ['case', ['has', 'color'], 0.75, 0.35] },
     },
     {
       id: 'feature-line',
