@@ -10,7 +10,8 @@ import { quantities } from './quantities.js'
 /**
  * @typedef {object} PlaceShown
  * @property {import('../api-types').Place} place
- * @property {string[]} areas from the smallest up, the country last
+ * @property {import('../api-types').Area[]} areas from the smallest up, the country last
+ * @property {string | null} product the one on the map
  * @property {import('./sections.js').Section[]} sections
  * @property {Record<string, string | number | null | undefined>} query what was asked
  * @property {import('../api-types').Catalog} catalog
@@ -30,7 +31,7 @@ export function emptyPanel() {
  * @param {{ close: () => void, setHectares: (hectares: number | null) => void }} actions
  */
 export function placePanel(
-  { place, areas, sections, query, catalog, grid, hectares },
+  { place, areas, product, sections, query, catalog, grid, hectares },
   { close, setHectares },
 ) {
   const texts = TEXTS.place
@@ -40,10 +41,19 @@ export function placePanel(
     element(
       'header',
       { className: 'place-head' },
-      element('h2', { tabIndex: -1 }, areas[0] ?? texts.at(lat, lng)),
+      element('h2', { tabIndex: -1 }, areas[0]?.name ?? texts.at(lat, lng)),
       element('button', { type: 'button', className: 'quiet', onclick: close }, TEXTS.close),
     ),
-    areas.length > 1 && element('p', { className: 'areas' }, areas.slice(1).join(', ')),
+    areas.length > 1 &&
+      element(
+        'p',
+        { className: 'areas' },
+        areas
+          .slice(1)
+          .map(({ name }) => name)
+          .join(', '),
+      ),
+    districtsLink(areas[0], product),
     element('p', { className: 'small' }, texts.coordinates(lat, lng)),
     across !== null && down !== null && element('p', { className: 'small' }, texts.pixel(across, down)),
     sections.some(({ synthetic }) => synthetic) &&
@@ -53,6 +63,24 @@ export function placePanel(
     calls(addressOfPlace(query)),
     copyButton(texts.link, () => location.href),
   ].filter((part) => part !== false)
+}
+
+/**
+ * The way to the table of all areas like this one.
+ *
+ * @param {import('../api-types').Area | undefined} area
+ * @param {string | null} product
+ */
+function districtsLink(area, product) {
+  if (!area || area.level === 0) return /** @type {const} */ (false)
+  const { country_code, level, code, name } = area
+  const wanted = new URLSearchParams({ country: country_code, level: String(level), area: code })
+  if (product) wanted.set('product', product)
+  return element(
+    'p',
+    { className: 'small' },
+    element('a', { href: `districts#${wanted}` }, TEXTS.place.districts(name)),
+  )
 }
 
 /**

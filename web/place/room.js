@@ -26,20 +26,20 @@ export function createPlaceRoom(container, { catalog, areasOf }, actions) {
     const code = outlines.find((area) => contains(area, place))?.country_code ?? country
     const levels = await Promise.all(LEVELS.map((level) => orNone(areasOf(code ?? '', level))))
     const areas = levels.flatMap((level) => level.find((area) => contains(area, place)) ?? [])
-    return { country: code, names: areas.reverse().map(({ name }) => name) }
+    return { country: code, areas: areas.reverse() }
   }
 
   /** @param {import('../map/view.js').View & { at: Place }} view */
   async function load(view) {
     const { at: place, month, hectares } = view
-    const { country, names } = await areasAt(place, view.country)
+    const { country, areas } = await areasAt(place, view.country)
     const crops = catalog.countries.find(({ code }) => code === country)?.crops ?? []
     const crop = crops.find((one) => one === view.crop) ?? crops[0]
     const query = { lat: place.lat, lng: place.lng, country_code: country, crop, forecast_period: month }
     const sections = await askAt(catalog, query, asking.signal)
     const release = sections.find(({ product }) => product === view.product)?.release
     const grid = catalog.releases.find((one) => one.release === release)?.grids[0]
-    return { place, areas: names, sections, query, catalog, grid, hectares }
+    return { place, areas, product: view.product, sections, query, catalog, grid, hectares }
   }
 
   return {

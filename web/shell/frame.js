@@ -6,13 +6,17 @@ import { themeChooser } from './theme.js'
 /** The pages that the frame leads to, by their names in the texts; addresses are those below the service's own. */
 const PAGES = /** @type {const} */ ([
   ['map', './'],
+  ['field', 'field'],
+  ['points', 'points'],
+  ['districts', 'districts'],
+  ['account', 'account'],
   ['docs', 'docs'],
 ])
 
 /**
  * Makes the frame of a page: its head with the way to the others, and a `main` for its content.
  *
- * @param {(typeof PAGES)[number][0]} current
+ * @param {(typeof PAGES)[number][0] | null} current null for one that no link of the head leads to
  * @returns {HTMLElement} the empty `main`
  */
 export function frame(current) {

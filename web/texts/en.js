@@ -1,8 +1,22 @@
+import { account, factor, feedback, history, keys, profile } from './en/account.js'
+import { districts, field, points } from './en/fields.js'
+import { comparison, operations } from './en/operations.js'
+
 /** All texts of the pages. Elsewhere there are none: another language is another file like this. */
 export const TEXTS = {
+  ...{ account, profile, factor, keys, history, feedback },
+  ...{ field, points, districts, operations, comparison },
   name: 'Agricultural advisory service',
   skip: 'Skip to the content',
-  nav: { label: 'Pages', map: 'Map', docs: 'API' },
+  nav: {
+    label: 'Pages',
+    map: 'Map',
+    field: 'Field',
+    points: 'Points',
+    districts: 'Districts',
+    account: 'Account',
+    docs: 'API',
+  },
   theme: { label: 'Colours', auto: 'System', light: 'Light', dark: 'Dark' },
   offline: 'You are offline. What was loaded before is still there.',
   synthetic: 'Demonstration data, made by a formula. Not advice.',
@@ -14,6 +28,15 @@ export const TEXTS = {
   copy: 'Copy',
   copied: 'Copied',
   close: 'Close',
+  never: 'never',
+  sourceOf: (/** @type {string} */ release, /** @type {string} */ source, /** @type {string} */ licence) =>
+    `${release}: ${source}, ${licence}`,
+  sheet: {
+    before: 'Back',
+    next: 'Next',
+    page: (/** @type {number} */ page, /** @type {number} */ pages) => `Page ${page} of ${pages}`,
+    none: 'Nothing to show.',
+  },
 
   products: /** @type {Record<string, string>} */ ({
     yield: 'Yield',
@@ -88,6 +111,7 @@ export const TEXTS = {
     release: 'Release',
     validUntil: (/** @type {string} */ date) => `valid until ${date}`,
     stale: 'This forecast is older than its season.',
+    districts: (/** @type {string} */ name) => `All areas like ${name} in a table`,
     link: 'Copy a link to this view',
     found: (/** @type {string} */ name) => `Values at ${name}`,
   },

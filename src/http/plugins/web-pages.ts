@@ -1,6 +1,6 @@
 import { createReadStream, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import Negotiator from 'negotiator'
@@ -32,15 +32,19 @@ const WORKER_POLICY = "default-src 'self'"
 const HTML = 'text/html; charset=utf-8'
 const SCRIPT = 'text/javascript; charset=utf-8'
 
-const MAPLIBRE = join(createRequire(import.meta.url).resolve('maplibre-gl/package.json'), '../dist')
+const require = createRequire(import.meta.url)
 
 /** What pages need of libraries, and where it is. */
-const LIBRARIES = Object.fromEntries(
-  ['maplibre-gl.mjs', 'maplibre-gl-worker.mjs', 'maplibre-gl.css'].map((name) => [
-    `lib/maplibre-gl/${name}`,
-    join(MAPLIBRE, name),
+const LIBRARIES = Object.fromEntries([
+  ...filesOf('maplibre-gl', join(require.resolve('maplibre-gl/package.json'), '../dist'), [
+    'maplibre-gl.mjs',
+    'maplibre-gl-worker.mjs',
+    'maplibre-gl.css',
   ]),
-)
+  ...['terra-draw', 'terra-draw-maplibre-gl-adapter'].flatMap((library) =>
+    filesOf(library, dirname(require.resolve(library)), [`${library}.modern.js`]),
+  ),
+])
 
 /**
  * The pages of the service in a browser, and their files: those of `web`, as they are, and a few of libraries. They use
@@ -123,3 +127,7 @@ export const webPages = fp(
   },
   { name: 'web-pages', dependencies: ['base-path', 'caching', 'security-headers'] },
 )
+
+function filesOf(library: string, folder: string, names: readonly string[]): [name: string, path: string][] {
+  return names.map((name) => [`lib/${library}/${name}`, join(folder, name)])
+}

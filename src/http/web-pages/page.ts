@@ -14,11 +14,22 @@ export interface WebPage {
 /** All pages. The first one is answered where the API has its links: to those who would rather have HTML. */
 export const WEB_PAGES = [
   { path: '/', entry: 'map/main.js', styles: ['styles/page.css', 'styles/map.css'] },
+  ...[
+    ['/account', 'account/main.js'],
+    ['/account/history', 'account/history-main.js'],
+    ['/districts', 'districts/main.js'],
+    ['/field', 'field/main.js'],
+    ['/operations', 'operations/main.js'],
+    ['/points', 'points/main.js'],
+  ].map(([path = '', entry = '']) => ({ path, entry, styles: ['styles/page.css', 'styles/pages.css'] })),
 ] as const satisfies readonly WebPage[]
 
 /** Libraries by the names that modules import them by. */
 export const IMPORTS: Readonly<Record<string, string>> = {
   'maplibre-gl': 'lib/maplibre-gl/maplibre-gl.mjs',
+  'terra-draw': 'lib/terra-draw/terra-draw.modern.js',
+  'terra-draw-maplibre-gl-adapter':
+    'lib/terra-draw-maplibre-gl-adapter/terra-draw-maplibre-gl-adapter.modern.js',
 }
 
 /** Makes the texts of pages, which are the same but for the prefix of their links. */

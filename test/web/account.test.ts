@@ -1,0 +1,206 @@
+// Runs on both databases: the pages of an account ask statements of their own, one after the other.
+import { sql } from 'kysely'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { CHROMIUM } from '#test/setup/chromium.ts'
+import { PASSWORD } from '#test/setup/people.ts'
+import { PHONE, receiveVisitors, seriousFindings, type Visit, type Visitors } from './pages.ts'
+
+const EMAIL = 'amina@example.org'
+
+let service: TestApp
+let visitors: Visitors
+let visit: Visit
+
+describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
+  beforeAll(async () => {
+    service = await createTestApp()
+    visitors = await receiveVisitors(service)
+    visit = await visitors.open('/account')
+  })
+  afterAll(async () => {
+    await visit?.close()
+    await visitors?.close()
+    await service?.close()
+  })
+
+  test('make an account, and say what is wrong beside the field that it is about', async () => {
+    const { page } = visit
+    await page.getByRole('button', { name: 'Make an account' }).click()
+    await page.getByLabel('Name', { exact: true }).fill('Amina Bekele')
+    await page.getByLabel('E-mail').fill(EMAIL)
+    await page.getByLabel('New password').fill('short')
+    await page.getByRole('button', { name: 'Make an account' }).click()
+    await page.locator('[name=password][aria-invalid=true]:focus').waitFor()
+    expect(await page.getByLabel('New password').getAttribute('aria-invalid')).toBe('true')
+    expect(takeRefusals(400)).toBe(1)
+    await page.getByLabel('New password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Make an account' }).click()
+    await page.getByText('Logged in as Amina Bekele.').waitFor()
+  })
+
+  test('stay logged in over a reload; no token is kept but the one that is changed at each use', async () => {
+    const { page } = visit
+    const kept = () =>
+      page.evaluate<string[]>('[...Object.values(sessionStorage), ...Object.values(localStorage)]')
+    const [before] = await kept()
+    await page.reload()
+    await page.getByText('Logged in as Amina Bekele.').waitFor()
+    const [after, ...others] = await kept()
+    expect([before === after, others, await page.context().cookies()]).toEqual([false, [], []])
+    expect(after).not.toContain('.')
+  })
+
+  test('make a key, which is shown once and works, and delete it', async () => {
+    const { page } = visit
+    await page.getByLabel('What the key is for').fill('Dashboard')
+    await page.getByRole('button', { name: 'Make a key' }).click()
+    const key = await page.getByLabel('The key for Dashboard', { exact: true }).innerText()
+    expect((await profileWith(key)).statusCode).toBe(403)
+    await page.reload()
+    const item = page.locator('.item', { hasText: 'Dashboard' })
+    await item.waitFor()
+    expect([
+      await page.getByLabel('The key for Dashboard', { exact: true }).count(),
+      await item.innerText(),
+    ]).toEqual([0, expect.stringContaining(`${key.slice(0, 9)}`)])
+    page.once('dialog', (dialog) => dialog.accept())
+    await page.getByRole('button', { name: 'Delete the key for Dashboard' }).click()
+    await page.getByText('There are no keys.').waitFor()
+    expect((await profileWith(key)).statusCode).toBe(401)
+  })
+
+  test('ask for the password again where it was given long ago, and go on', async () => {
+    const { page } = visit
+    await sql`update session set authenticated_at = authenticated_at - interval '11 minutes'`.execute(
+      service.database.writer,
+    )
+    await page.getByLabel('What the key is for').fill('Sensors')
+    await page.getByRole('button', { name: 'Make a key' }).click()
+    await page.getByRole('dialog').getByLabel('Password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByLabel('The key for Sensors', { exact: true }).waitFor()
+    expect(takeRefusals(403)).toBe(1)
+  })
+
+  test('change the password, and log in with the new one alone', async () => {
+    const { page } = visit
+    await page.getByLabel('Current password').fill(PASSWORD)
+    await page.getByLabel('New password').fill('and is cut before the rain')
+    await page.getByRole('button', { name: 'Change the password' }).click()
+    await page.getByText('The password is changed.').waitFor()
+    await page.getByRole('button', { name: 'Log out' }).click()
+    await fillLogin(page, PASSWORD)
+    await page.locator('form [role=alert]:not([hidden])').waitFor()
+    expect(takeRefusals(401)).toBe(1)
+    await fillLogin(page, 'and is cut before the rain')
+    await page.getByText('Logged in as Amina Bekele.').waitFor()
+  })
+
+  test('show what was answered, take feedback on it, and give all of it as a file', async () => {
+    const { page } = visit
+    const authorization = `Bearer ${await newToken()}`
+    const answer = await service.app.inject({
+      method: 'POST',
+      url: '/advisory/yield/point?lat=9.5&lng=38.5&name=Upper%20field',
+      headers: { authorization },
+    })
+    await page.getByRole('link', { name: 'History' }).click()
+    const item = page.locator('.item', { hasText: 'Yield: Upper field' })
+    await item.getByText('How good was it?').click()
+    await item.getByLabel('Rating').selectOption('5')
+    await item.getByLabel('What was seen in the field').fill('3100')
+    await item.getByRole('button', { name: 'Send' }).click()
+    await item.getByText('Your rating: 5 of 5').waitFor()
+    const { history_id } = answer.json()
+    const kept = await service.app.inject({ url: `/history/${history_id}`, headers: { authorization } })
+    expect(kept.json().feedback).toMatchObject({ rating: 5, observed: { yield_kg_ha: 3100 } })
+
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download as CSV' }).click(),
+    ])
+    const csv = await service.app.inject({
+      url: '/history/my?all=true',
+      headers: { authorization, accept: 'text/csv' },
+    })
+    expect(await textOf(download)).toBe(csv.body)
+
+    await page.getByLabel('Advice on').selectOption('forage')
+    await page.getByRole('button', { name: 'Show', exact: true }).click()
+    await page.getByText('Nothing was asked for yet').waitFor()
+    expect(new URL(page.url()).hash).toBe('#product=forage')
+    await page.goBack()
+    page.once('dialog', (dialog) => dialog.accept())
+    await item.getByRole('button', { name: 'Delete Upper field' }).click()
+    await item.waitFor({ state: 'detached' })
+  })
+
+  test.each(['light', 'dark'] as const)(
+    'have no serious fault of accessibility, and fit a phone, %s',
+    async (colorScheme) => {
+      const { page } = visit
+      await page.emulateMedia({ colorScheme })
+      await page.setViewportSize(PHONE)
+      for (const [path, shown] of [
+        ['/account', 'Keys for servers'],
+        ['/account/history', 'Download as CSV'],
+      ]) {
+        await page.goto(visitors.url + path)
+        await page.getByText(shown as string).waitFor()
+        await page.locator('[aria-busy=true]').waitFor({ state: 'detached' })
+        expect([path, await seriousFindings(page)]).toEqual([path, []])
+        expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([
+          path,
+          PHONE.width,
+        ])
+      }
+    },
+  )
+
+  test('delete the account, with all that there is of it', async () => {
+    const { page } = visit
+    await page.goto(`${visitors.url}/account`)
+    await page.getByLabel('Type the e-mail').fill('somebody@example.org')
+    await page.getByRole('button', { name: 'Delete the account' }).click()
+    await page.getByText('That is not amina@example.org.').waitFor()
+    await page.getByLabel('Type the e-mail').fill(EMAIL)
+    await page.getByRole('button', { name: 'Delete the account' }).click()
+    await page.getByRole('button', { name: 'Log in' }).waitFor()
+    expect(await page.evaluate('sessionStorage.length')).toBe(0)
+    expect(visit.complaints).toEqual([])
+  })
+
+  const profileWith = (key: string) =>
+    service.app.inject({ url: '/user/profile', headers: { authorization: `Bearer ${key}` } })
+
+  async function newToken(): Promise<string> {
+    const payload = { email: EMAIL, password: 'and is cut before the rain' }
+    const response = await service.app.inject({ method: 'POST', url: '/auth/login', payload })
+    return response.json().access_token
+  }
+
+  /** Browsers complain of each answer that refuses something; such as were meant are taken away. */
+  function takeRefusals(status: number): number {
+    const meant = visit.complaints.filter((complaint) => complaint.includes(`status of ${status} `))
+    visit.complaints.splice(
+      0,
+      Infinity,
+      ...visit.complaints.filter((complaint) => !meant.includes(complaint)),
+    )
+    return meant.length
+  }
+})
+
+async function fillLogin(page: Page, password: string): Promise<void> {
+  await page.getByLabel('E-mail').fill(EMAIL)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Log in' }).click()
+}
+
+async function textOf(download: { createReadStream(): Promise<AsyncIterable<Buffer>> }): Promise<string> {
+  const chunks = []
+  for await (const chunk of await download.createReadStream()) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}

@@ -1,0 +1,212 @@
+import { loginFirst } from '../account/enter.js'
+import { workButton } from '../parts/blocks.js'
+import { dropZone } from '../parts/drop-zone.js'
+import { featuresMap } from '../parts/features-map.js'
+import { formOf } from '../parts/form.js'
+import { seriesChoosers, seriesIn } from '../parts/series.js'
+import { element } from '../shell/element.js'
+import { TEXTS } from '../texts/en.js'
+import { fieldAdvice } from './advice.js'
+import { fieldReport } from './report.js'
+import { fieldText, NoShape, readField } from './shape.js'
+
+/** @typedef {import('./shape.js').Shape} Shape */
+
+const { field } = TEXTS
+
+/** A longer outline is not put into the address. */
+const LONGEST_LINK = 2000
+
+/** A file of a field is a few kilobytes; larger ones are something else. */
+const LARGEST_FILE = 2_000_000
+
+/**
+ * A field that is drawn, pasted or dropped, and what the service says of it.
+ *
+ * @param {import('../parts/page.js').Page} page
+ */
+export async function open(page) {
+  const { session, view, note, left } = page
+  const catalog = await session.get('catalog')
+  const map = featuresMap(catalog, { label: field.map, left })
+  let series = seriesIn(view)
+  const choosers = element('div')
+  const result = element('div', { 'aria-live': 'polite' })
+
+  const form = fieldForm(view, async (called, text) => {
+    const report = await reportOn(page, catalog, series, { name: called, text })
+    result.replaceChildren(report)
+    report.querySelector('h3')?.focus()
+    keep()
+  })
+  const outline = /** @type {HTMLTextAreaElement} */ (form.elements.namedItem('outline'))
+  const name = /** @type {HTMLInputElement} */ (form.elements.namedItem('name'))
+  const drawing =
+    map &&
+    drawer(map, (shape) => {
+      outline.value = fieldText(shape)
+      keep()
+    })
+
+  /** @param {typeof series} chosen */
+  function choose(chosen) {
+    const { release, place } = seriesChoosers(catalog, chosen, choose, ['country', 'crop'])
+    series = { ...chosen, country: release?.country_code ?? null, crop: release?.crop ?? null }
+    choosers.replaceChildren(place)
+    const extent = release?.grids[0]?.extent
+    if (extent) map?.look(extent)
+    keep()
+  }
+
+  function keep() {
+    const { country, crop } = series
+    const short = outline.value.length <= LONGEST_LINK
+    note({ country, crop, name: name.value.trim(), outline: short ? outline.value.trim() : null })
+  }
+
+  /** Shows on the map what is typed, as far as it is a shape. */
+  function showTyped() {
+    drawing?.end()
+    void map?.show(featuresIn(outline.value))
+    keep()
+  }
+
+  /** @param {File} file */
+  async function take(file) {
+    const read = readOrSay(await textIn(file))
+    outline.value = fieldText(read.shape)
+    if (read.name) name.value = read.name
+    showTyped()
+    return field.taken(file.name)
+  }
+
+  choose(series)
+  outline.addEventListener('change', showTyped)
+  if (outline.value !== '') showTyped()
+  return element(
+    'div',
+    { class: 'column', 'data-goes-on': '' },
+    element('p', {}, field.why),
+    element(
+      'div',
+      { class: 'halves' },
+      map && drawing && element('section', { class: 'card map-card' }, map.place, ...drawing.place),
+      element(
+        'section',
+        { class: 'card' },
+        choosers,
+        dropZone(field.drop, '.json,.geojson,.txt', take),
+        form,
+      ),
+    ),
+    result,
+  )
+}
+
+/**
+ * @param {URLSearchParams} view
+ * @param {(name: string, text: string) => Promise<void>} answer
+ */
+function fieldForm(view, answer) {
+  return formOf({
+    fields: [
+      { name: 'name', label: field.name, attributes: { value: view.get('name') ?? '', maxlength: 200 } },
+      {
+        name: 'outline',
+        label: field.corners,
+        hint: field.cornersHint,
+        type: 'textarea',
+        attributes: { value: view.get('outline') ?? '', rows: 6 },
+      },
+    ],
+    action: field.ask,
+    submit: ({ name = '', outline = '' }) => answer(name.trim(), outline),
+  })
+}
+
+/**
+ * What draws on the map.
+ *
+ * @param {import('../parts/features-map.js').FeaturesMap} map
+ * @param {(shape: Shape) => void} drawn
+ */
+function drawer(map, drawn) {
+  const said = element('p', { role: 'status', class: 'hint' })
+  /** @type {Promise<{ begin(): void, end(): void }> | undefined} */
+  let drawing
+  const button = workButton(field.draw, async () => {
+    const ready = await map.ready
+    drawing ??= import('./drawing.js').then(({ drawingOn }) =>
+      drawingOn(ready, (shape) => {
+        said.textContent = field.drawn(shape.coordinates.flat().length - 1)
+        drawn(shape)
+      }),
+    )
+    void map.show([], false)
+    const { begin } = await drawing
+    begin()
+    said.textContent = field.drawing
+  })
+  return {
+    place: [button, said],
+    /** Takes what is drawn away: something else is shown. */
+    end() {
+      said.textContent = ''
+      drawing?.then(
+        ({ end }) => end(),
+        () => {},
+      )
+    },
+  }
+}
+
+/**
+ * Asks for the advice, as somebody who is logged in.
+ *
+ * @param {import('../parts/page.js').Page} page
+ * @param {import('../api-types').Catalog} catalog
+ * @param {import('../parts/series.js').Series} series
+ * @param {{ name: string, text: string }} wanted
+ */
+async function reportOn({ session, left }, catalog, { country, crop }, { name, text }) {
+  const read = readOrSay(text)
+  if (!(await loginFirst(session, field.login))) throw new Error(field.loginNeeded)
+  const advice = await fieldAdvice(session, {
+    catalog,
+    shape: read.shape,
+    name: name || (read.name ?? ''),
+    country,
+    crop,
+    signal: left,
+  })
+  return fieldReport(advice, read.shape, catalog)
+}
+
+/**
+ * @param {string} text
+ * @returns {import('../parts/features-map.js').Feature[]} none, where it is no shape yet
+ */
+function featuresIn(text) {
+  try {
+    return [{ type: 'Feature', geometry: readField(text).shape, properties: {} }]
+  } catch {
+    return []
+  }
+}
+
+/** @param {File} file */
+async function textIn(file) {
+  if (file.size > LARGEST_FILE) throw new Error(field.tooLarge)
+  return file.text()
+}
+
+/** @param {string} text */
+function readOrSay(text) {
+  try {
+    return readField(text)
+  } catch (error) {
+    if (!(error instanceof NoShape)) throw error
+    const message = field.wrong[error.reason](error.line ?? 0)
+    throw Object.assign(new Error(message), { details: [{ field: 'outline', message }] })
+  }
+}

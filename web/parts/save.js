@@ -1,0 +1,16 @@
+/**
+ * Has the browser save a file.
+ *
+ * @param {BlobPart} content
+ * @param {string} name
+ * @param {string} [type]
+ */
+export function save(content, name, type = 'text/csv;charset=utf-8') {
+  const address = URL.createObjectURL(new Blob([content], { type }))
+  const link = document.createElement('a')
+  link.href = address
+  link.download = name
+  link.click()
+  // The download has begun by then.
+  setTimeout(() => URL.revokeObjectURL(address), 1000)
+}

@@ -1,0 +1,137 @@
+// Tables as people have them: commas, semicolons or tabs, with or without quotes.
+
+/** What somebody's file has that no table has. */
+export class NoTable extends Error {
+  /** @param {'empty' | 'openQuote' | 'noRows' | 'tooMany'} reason @param {number} [line] from 1 */
+  constructor(reason, line) {
+    super(reason)
+    this.reason = reason
+    this.line = line
+  }
+}
+
+const DELIMITERS = [',', ';', '\t']
+
+/**
+ * The one that the first line has most of.
+ *
+ * @param {string} text
+ */
+export function delimiterOf(text) {
+  const [line = ''] = text.split(/[\r\n]/, 1)
+  const bare = line.replaceAll(/"[^"]*"/g, '')
+  const count = (/** @type {string} */ delimiter) => bare.split(delimiter).length
+  return DELIMITERS.reduce((most, delimiter) => (count(delimiter) > count(most) ? delimiter : most))
+}
+
+/**
+ * The records of a table as RFC 4180 has it, with a delimiter of its own; lines without anything are left out.
+ *
+ * @param {string} text
+ * @param {string} delimiter
+ * @returns {Generator<string[]>}
+ */
+export function* recordsOf(text, delimiter) {
+  const cell = new RegExp(`[^${delimiter}\\r\\n]*`, 'y')
+  const end = /\r\n|[\r\n]/y
+  let at = text.startsWith('\ufeff') ? 1 : 0
+  /** @type {string[]} */
+  let record = []
+  while (at < text.length) {
+    if (text[at] === '"') {
+      const close = closingQuote(text, at)
+      cell.lastIndex = close + 1
+      // What follows a closing quote belongs to the cell: `"6" pipe`.
+      const rest = cell.exec(text)?.[0] ?? ''
+      record.push(text.slice(at + 1, close).replaceAll('""', '"') + rest)
+      at = cell.lastIndex
+    } else {
+      cell.lastIndex = at
+      record.push(cell.exec(text)?.[0] ?? '')
+      at = cell.lastIndex
+    }
+    if (text[at] === delimiter) {
+      at += 1
+      // A delimiter at the very end has an empty cell behind it.
+      if (at < text.length) continue
+      record.push('')
+    }
+    end.lastIndex = at
+    if (end.test(text)) at = end.lastIndex
+    else if (at < text.length) continue
+    if (record.some((value) => value !== '')) yield record
+    record = []
+  }
+}
+
+/**
+ * @param {string} text
+ * @param {number} open
+ */
+function closingQuote(text, open) {
+  for (let at = open + 1; ; at += 2) {
+    at = text.indexOf('"', at)
+    if (at === -1) throw new NoTable('openQuote', text.slice(0, open).split('\n').length)
+    if (text[at + 1] !== '"') return at
+  }
+}
+
+/** What columns are called, in any case. */
+const NAMES = {
+  lat: ['lat', 'latitude', 'y', 'gps_lat', 'gps_latitude', 'lat_dd'],
+  lng: ['lng', 'lon', 'long', 'longitude', 'x', 'gps_lng', 'gps_lon', 'gps_longitude', 'lng_dd', 'lon_dd'],
+  id: ['id', 'key', 'code', 'farm_id', 'field_id', 'plot_id', 'uuid', '_id'],
+  name: ['name', 'farmer', 'farm', 'field', 'plot', 'label', 'site'],
+}
+
+/** @typedef {{ lat: number, lng: number, id: number, name: number }} Columns places from 0; -1 for none */
+
+/**
+ * Which columns say what, as far as their names tell.
+ *
+ * @param {string[]} header
+ * @returns {Columns}
+ */
+export function columnsOf(header) {
+  const names = header.map((name) =>
+    name
+      .trim()
+      .toLowerCase()
+      .replaceAll(/[\s-]+/g, '_'),
+  )
+  const find = (/** @type {keyof typeof NAMES} */ what) =>
+    NAMES[what].map((name) => names.indexOf(name)).find((place) => place !== -1) ?? -1
+  return { lat: find('lat'), lng: find('lng'), id: find('id'), name: find('name') }
+}
+
+/**
+ * A number as people write it; what is none stays as it is, for the service to say so.
+ *
+ * @param {string | undefined} cell
+ * @returns {number | string | null}
+ */
+export function numberIn(cell) {
+  const text = (cell ?? '').trim()
+  if (text === '') return null
+  const value = Number(/^[-+]?\d+,\d+$/.test(text) ? text.replace(',', '.') : text)
+  return Number.isFinite(value) ? value : text.slice(0, 200)
+}
+
+/** Also with a decimal comma: numbers stay numbers. */
+const NUMBER = /^[-+]?\d+(?:[.,]\d+)?(?:e[-+]?\d+)?$/i
+
+/**
+ * A table as a file. Text that a spreadsheet would run as a formula gets an apostrophe in front.
+ *
+ * @param {(string | number | boolean | null | undefined)[][]} rows
+ */
+export function csvText(rows) {
+  return rows.map((row) => `${row.map(cellText).join(',')}\r\n`).join('')
+}
+
+/** @param {string | number | boolean | null | undefined} value */
+function cellText(value) {
+  if (typeof value !== 'string') return String(value ?? '')
+  const text = /^[=+\-@\t\r]/.test(value) && !NUMBER.test(value) ? `'${value}` : value
+  return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}

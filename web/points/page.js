@@ -1,0 +1,112 @@
+import { dropZone } from '../parts/drop-zone.js'
+import { featuresMap } from '../parts/features-map.js'
+import { seriesChoosers, seriesIn } from '../parts/series.js'
+import { element, labelled, select } from '../shell/element.js'
+import { TEXTS } from '../texts/en.js'
+import { columnsOf, NoTable } from './csv.js'
+import { readTable } from './read.js'
+import { createRun } from './run.js'
+
+/** @typedef {import('./csv.js').Columns} Columns */
+
+const { points } = TEXTS
+const LARGEST_FILE = 30_000_000
+const KINDS = /** @type {const} */ (['lat', 'lng', 'name', 'id'])
+
+/**
+ * A file of points, and the advice for all of them.
+ *
+ * @param {import('../parts/page.js').Page} page
+ */
+export async function open({ session, view, note, left }) {
+  const catalog = await session.get('catalog')
+  await session.resume().catch(() => null)
+  const map = featuresMap(catalog, { label: points.map, left })
+  const mapCard = element('section', { class: 'card map-card', hidden: true }, map?.place)
+  /** @type {import('./read.js').Table | undefined} */
+  let table
+  /** @type {Columns} */
+  let columns = { lat: -1, lng: -1, id: -1, name: -1 }
+  let series = seriesIn(view)
+  const choosers = element('div')
+  const found = element('div')
+  const run = createRun({ session, catalog, map, mapCard, left })
+
+  /** @param {typeof series} chosen */
+  function choose(chosen) {
+    const { release, place } = seriesChoosers(catalog, chosen, choose)
+    choosers.replaceChildren(place)
+    series = {
+      product: release?.product ?? null,
+      country: release?.country_code ?? null,
+      crop: release?.crop ?? null,
+      month: release?.forecast_period ?? null,
+    }
+    note(series)
+  }
+
+  /** @param {File} file */
+  async function take(file) {
+    if (file.size > LARGEST_FILE) throw new Error(points.tooLarge)
+    try {
+      table = await readTable(await file.text())
+    } catch (error) {
+      throw error instanceof NoTable ? new Error(points.wrong[error.reason](error.line ?? 0)) : error
+    }
+    columns = columnsOf(table.header)
+    showColumns(table)
+    return points.taken(file.name, table.rows.length)
+  }
+
+  /** @param {import('./read.js').Table} read */
+  function showColumns(read) {
+    const choosing = columnChoosers(read.header, columns, (chosen) => {
+      columns = chosen
+      showColumns(read)
+    })
+    const ready = columns.lat !== -1 && columns.lng !== -1
+    const start = element('button', { type: 'button', class: 'primary' }, points.ask(read.rows.length))
+    start.addEventListener('click', () => run.start(read, columns, series))
+    found.replaceChildren(
+      choosing,
+      ready ? start : element('p', { class: 'problem', role: 'alert' }, points.noPlaces),
+    )
+  }
+
+  choose(series)
+  return element(
+    'div',
+    { class: 'column', 'data-goes-on': '' },
+    element('p', {}, points.why),
+    element(
+      'section',
+      { class: 'card' },
+      choosers,
+      dropZone(points.drop, '.csv,.tsv,.txt', take),
+      found,
+      run.progress,
+    ),
+    mapCard,
+    run.result,
+  )
+}
+
+/**
+ * @param {string[]} header
+ * @param {Columns} columns
+ * @param {(columns: Columns) => void} choose
+ */
+function columnChoosers(header, columns, choose) {
+  const options = [
+    { value: '-1', text: points.noColumn },
+    ...header.map((text, place) => ({ value: String(place), text })),
+  ]
+  const controls = KINDS.map((kind) => {
+    const control = select(options, String(columns[kind]), (place) =>
+      choose({ ...columns, [kind]: Number(place) }),
+    )
+    control.name = kind
+    return labelled(points.columns[kind], control)
+  })
+  return element('div', { class: 'choosers' }, ...controls)
+}

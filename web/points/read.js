@@ -1,0 +1,52 @@
+// From a file to the points of calls, in slices between which the page goes on.
+
+import { delimiterOf, NoTable, numberIn, recordsOf } from './csv.js'
+
+/** @typedef {import('./csv.js').Columns} Columns */
+/** @typedef {import('./batches.js').Point} Point */
+
+/** A file as it was read: the names of its columns, and its rows. @typedef {{ header: string[], rows: string[][] }} Table */
+
+/** More rows than a page should be asked to show. */
+export const MOST_ROWS = 100_000
+
+/** For so long nothing else of the page goes on, in milliseconds. */
+const SLICE = 12
+
+/**
+ * @param {string} text
+ * @returns {Promise<Table>}
+ * @throws {NoTable}
+ */
+export async function readTable(text) {
+  /** @type {string[][]} */
+  const rows = []
+  let sliceBegan = performance.now()
+  for (const record of recordsOf(text, delimiterOf(text))) {
+    if (rows.length > MOST_ROWS) throw new NoTable('tooMany')
+    rows.push(record)
+    if (performance.now() - sliceBegan < SLICE) continue
+    await new Promise((resolve) => setTimeout(resolve))
+    sliceBegan = performance.now()
+  }
+  const [header, ...others] = rows
+  if (header === undefined) throw new NoTable('empty')
+  if (others.length === 0) throw new NoTable('noRows')
+  return { header, rows: others }
+}
+
+/**
+ * @param {string[]} record
+ * @param {Columns} columns
+ * @param {number} number of the row, from 1: its id where it has no other
+ * @returns {Point}
+ */
+export function pointOf(record, columns, number) {
+  const name = (record[columns.name] ?? '').trim().slice(0, 200)
+  return {
+    id: (record[columns.id] ?? '').trim().slice(0, 200) || String(number),
+    ...(name !== '' && { name }),
+    lat: numberIn(record[columns.lat]),
+    lng: numberIn(record[columns.lng]),
+  }
+}

@@ -1,0 +1,65 @@
+/** What admins look at. */
+export const operations = {
+  title: 'Operations',
+  login: 'This is for admins.',
+  adminsOnly: 'This is for admins. An operator makes an account one.',
+  published: 'Published releases',
+  publishedCaption: 'What answers now',
+  releaseColumns: {
+    release: 'Release',
+    product: 'Product',
+    country: 'Country',
+    crop: 'Crop',
+    month: 'Forecast for',
+    validUntil: 'Valid until',
+    source: 'Source',
+  },
+  usage: 'Usage and errors',
+  summary: (
+    /** @type {{ from: string, to: string, advisories: number, requests: number, errors: number, registered: number, active: number }} */ {
+      from,
+      to,
+      advisories,
+      requests,
+      errors,
+      registered,
+      active,
+    },
+  ) =>
+    `From ${from} to ${to}: ${requests} requests, ${errors} of them with an error; ${advisories} advisories with a token; ${registered} accounts, ${active} of them active.`,
+  byOperation: 'By operation, in milliseconds',
+  slowNote:
+    'Press a heading to sort: what is slow stands first then. Single slow calls are in the log of the service.',
+  byError: 'By error',
+  byDay: 'By day, in milliseconds',
+  operation: 'Operation',
+  day: 'Day',
+  code: 'Code',
+  status: 'Status',
+  requests: 'Requests',
+  errors: 'Errors',
+  latencies: ['Median', '95 %', '99 %', 'Slowest'],
+}
+
+export const comparison = {
+  title: 'What a release changes',
+  why: 'Compare a release with the one that answers now, before it is published.',
+  after: 'Release',
+  afterHint: 'Published or only loaded: its code, as the load has printed it.',
+  before: 'Compared with',
+  threshold: 'Counts as changed from (%)',
+  compare: 'Compare',
+  layers: 'All areas together',
+  worst: 'Areas that change most',
+  all: 'all',
+  columns: {
+    area: 'Area',
+    layer: 'Layer',
+    before: 'Mean before',
+    after: 'Mean after',
+    change: 'Change (%)',
+    changed: 'Changed (% of area)',
+    gained: 'Gained (%)',
+    lost: 'Lost (%)',
+  },
+}
