@@ -75,7 +75,7 @@ export function readingPageOf(reading: Reading, frame: Frame): string {
       ${reading.opening}
       ${chapters.join('\n')}
     </article>`
-  return framed(frame, { main })
+  return framed(frame, { main, heading: reading.title })
 }
 
 /** A chapter of which the heading alone is seen until somebody opens it: the operations are not far below. */
@@ -83,10 +83,15 @@ function folded({ id, heading, content }: Chapter): string {
   return `<details id="${id}"><summary><h3>${heading}</h3></summary>\n${content}</details>`
 }
 
-function framed(
-  { title, folder, version }: Frame,
-  { main, script }: { main: string; script?: string },
-): string {
+interface Filling {
+  main: string
+  /** What the page is about, where that is not the service as a whole. */
+  heading?: string
+  /** Shows the operations. */
+  script?: string
+}
+
+function framed({ title, folder, version }: Frame, { main, heading, script }: Filling): string {
   const file = (name: string) => `${folder}static/${name}?v=${version}`
   const swagger = `
   <link rel="stylesheet" href="${file('swagger-ui.css')}">
@@ -97,7 +102,7 @@ function framed(
 <head>
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
-  <title>${title}</title>
+  <title>${heading ? `${heading} - ${title}` : title}</title>
   <link rel="icon" type="image/svg+xml" href="${file('mark.svg')}">${script ? swagger : ''}
   <link rel="stylesheet" href="${file('page.css')}">
   <script type="module" src="${file('reading.js')}"></script>
