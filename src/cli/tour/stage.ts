@@ -48,7 +48,8 @@ export function terminalStage({ waits, isJson, signal }: StageOptions): Stage {
 
 function textStage(): Telling {
   const { stdout } = process
-  const isColoured = Boolean(stdout.isTTY && stdout.hasColors?.())
+  const { NO_COLOR, TERM } = process.env
+  const isColoured = Boolean(stdout.isTTY && !NO_COLOR && TERM !== 'dumb')
   const styled = (style: Parameters<typeof styleText>[0], text: string) =>
     isColoured ? styleText(style, text) : text
   // Asked each time: a window may have another size by now.
