@@ -127,8 +127,7 @@ describe.skipIf(spawnSync('script', ['--version']).error)('a tour at a terminal'
     expect(text.match(/\d+ of 12: /g)).toEqual(['1 of 12: ', '2 of 12: '])
     expect(text).toContain('\u001b[1m1 of 12: What is published?\u001b[22m')
     expect(text).toMatch(/ended 0\r\n$/)
-    const prose = text.split('\r\n').filter((line) => /^The catalog|^words mean/.test(line))
-    expect(prose.map((line) => line.length <= 60)).toEqual([true, true])
+    expect(text).toContain('The catalog lists countries, crops, products and releases,\r\nand says what')
   })
 
   test('has no colours with NO_COLOR, and takes its account back on Ctrl-C', async () => {
