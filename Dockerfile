@@ -10,6 +10,8 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error \
 
 COPY LICENSE ./
 COPY bin bin
+# What the page at /docs shows.
+COPY docs docs
 COPY schemas schemas
 COPY sql sql
 COPY src src

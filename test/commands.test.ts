@@ -144,7 +144,14 @@ afterAll(async () => {
 
 describe.sequential('the commands run as they are written, one after the other, in', () => {
   // Each of the operator's commands starts the embedded database anew: on it, those of the README will do.
-  const others = ['docs/api.md', 'docs/countries.md', 'docs/operations.md']
+  const others = [
+    'docs/guide/integrators.md',
+    'docs/api.md',
+    'docs/countries.md',
+    'docs/guide/operators.md',
+    'docs/operations.md',
+    'docs/guide/contributors.md',
+  ]
   const pages = ['README.md', ...(process.env.TEST_DATABASE_KIND === 'server' ? others : [])]
   describe.each(pages)('%s', (page) => {
     test.each(blocksOf(page))('$commands', async (block) => {

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { BATCH_LIMITS } from '#schemas/batch-forms.ts'
+import { MOST_POLYGONS } from '#schemas/polygons.ts'
 import { loadConfig } from '#src/config.ts'
+import { MAX_VERTICES } from '#src/domains/advisory/polygon/geometry.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 
 const textOf = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8')
@@ -19,7 +22,7 @@ function examplesOf(file: string) {
   return [...shown].map(([, command = '', answer = '']) => ({ file, command, answer }))
 }
 
-const EXAMPLES = { 'README.md': 3, 'docs/api.md': 2 }
+const EXAMPLES = { 'README.md': 3, 'docs/api.md': 2, 'docs/guide/integrators.md': 2 }
 
 test.each(Object.entries(EXAMPLES))('%s shows %i answers', (file, count) => {
   expect(examplesOf(file)).toHaveLength(count)
@@ -34,12 +37,30 @@ test.each(examples)('is answered as $file shows: $command', async ({ command, an
   // Each request has its own, unless it brings one.
   const id = /"request_id":"([^"]*)"/.exec(answer)?.[1]
   const response = await service.app.inject({
-    method: 'POST',
+    method: /-X POST/.test(command) ? 'POST' : 'GET',
     url,
     headers: { ...(type && { 'content-type': type }), ...(id && { 'x-request-id': id }) },
     ...(payload !== undefined && { payload }),
   })
   expect(response.body.trimEnd().replaceAll('\r\n', '\n')).toBe(answer)
+})
+
+test('the guide has the limits that are kept', () => {
+  const { BODY_LIMIT_BYTES, BATCH_BODY_LIMIT_BYTES, HISTORY_USER_ITEMS, HISTORY_USER_MB } = loadConfig({})
+  const limits = [
+    ...textOf('docs/guide/integrators.md').matchAll(/^\| ([a-z].*?) \| (.*?) \| \d{3} `\w+` \|$/gm),
+  ]
+  const number = (value: number) => value.toLocaleString('en')
+  const mebibytes = (bytes: number) => `${bytes / 1_048_576} MiB`
+  expect(limits.map(([, , most]) => most).slice(0, 4)).toEqual([
+    `${number(BATCH_LIMITS.anonymous)}; ${number(BATCH_LIMITS.withToken)} with a token`,
+    number(MOST_POLYGONS),
+    number(MAX_VERTICES),
+    `${mebibytes(BODY_LIMIT_BYTES)}; with a token, many points or polygons ${mebibytes(BATCH_BODY_LIMIT_BYTES)}`,
+  ])
+  expect(textOf('docs/guide/integrators.md')).toContain(
+    `| items in a history | ${number(HISTORY_USER_ITEMS)}, or ${HISTORY_USER_MB} MB |`,
+  )
 })
 
 test('the table of variables has every setting with its default', () => {

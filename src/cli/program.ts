@@ -18,6 +18,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['crops', async () => (await import('./crops.ts')).cropsCommand],
   ['ranges', async () => (await import('./ranges.ts')).rangesCommand],
   ['demo', async () => (await import('./demo.ts')).demoCommand],
+  ['tour', async () => (await import('./tour/index.ts')).tourCommand],
   ['users', async () => (await import('./users.ts')).usersCommand],
   ['audit', async () => (await import('./audit.ts')).auditCommand],
   ['export', async () => (await import('./export.ts')).exportCommand],

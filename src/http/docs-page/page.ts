@@ -1,14 +1,22 @@
-/** What a page of the documentation is made of. */
-export interface PageContent {
+import type { Chapter, Reading } from './markdown.ts'
+
+/** What all pages of the documentation have. */
+export interface Frame {
+  /** The name of the service. */
   title: string
-  /** The product that the guide asks about. */
-  product: string
-  /** Whether it says that synthetic values are published. */
-  synthetic: boolean
   /** Before the path of a file: where the files are, as seen from the page. */
   folder: string
   /** Tells files of this version from others that browsers may have kept. */
   version: string
+}
+
+/** What the page of the operations is made of. */
+export interface PageContent extends Frame {
+  /** The product that its first steps ask about. */
+  product: string
+  /** Whether it says that synthetic values are published. */
+  synthetic: boolean
+  guide: Reading
 }
 
 const NOTICE = `
@@ -17,27 +25,10 @@ const NOTICE = `
       Answers that come of it say <code>"synthetic": true</code>.
     </p>`
 
-/** The page of the documentation: what it is about, how to begin, and room for the operations. */
-export function pageOf({ title, product, synthetic, folder, version }: PageContent): string {
-  const file = (name: string) => `${folder}static/${name}?v=${version}`
-  return `<!DOCTYPE html>
-<html lang="en">
-<head>
-  <meta charset="utf-8">
-  <meta name="viewport" content="width=device-width, initial-scale=1">
-  <title>${title}</title>
-  <link rel="icon" type="image/svg+xml" href="${file('mark.svg')}">
-  <link rel="stylesheet" href="${file('swagger-ui.css')}">
-  <link rel="stylesheet" href="${file('page.css')}">
-  <script defer src="${file('swagger-ui-bundle.js')}"></script>
-  <script type="module" src="${file('page.js')}"></script>
-</head>
-<body>
-  <header>
-    <img src="${file('mark.svg')}" width="48" height="48" alt="">
-    <p class="name">${title}</p>
-  </header>
-  <main>${synthetic ? NOTICE : ''}
+/** The page of the documentation: what it is about, how to begin, the guide, and room for the operations. */
+export function pageOf({ product, synthetic, guide, ...frame }: PageContent): string {
+  const { folder } = frame
+  const main = `${synthetic ? NOTICE : ''}
     <section class="guide" aria-labelledby="guide">
       <h2 id="guide">Begin here</h2>
       <ol>
@@ -58,13 +49,70 @@ export function pageOf({ title, product, synthetic, folder, version }: PageConte
         </li>
       </ol>
       <p>
-        The rules that all operations share stand below, and those of each stand with it.
         <a href="#/catalog/getCatalog">The catalog</a> says what is published and what its words mean. For
-        programs there is the same document as <a href="${folder}../openapi.yaml">YAML</a> and
+        programs there is the document as <a href="${folder}../openapi.yaml">YAML</a> and
         <a href="${folder}../openapi.json">JSON</a>.
       </p>
     </section>
-    <div id="operations"><noscript>The operations are shown by a script; the document has them, too.</noscript></div>
+    <section class="reading" aria-labelledby="reading">
+      <h2 id="reading">${guide.title}</h2>
+      ${guide.opening}
+      ${guide.chapters.map(folded).join('\n')}
+    </section>
+    <div id="operations"><noscript>The operations are shown by a script; the document has them, too.</noscript></div>`
+  return framed(frame, { main, script: 'page.js' })
+}
+
+/** A page to read, of its own. */
+export function readingPageOf(reading: Reading, frame: Frame): string {
+  const chapters = reading.chapters.map(
+    ({ id, heading, content }) => `<h2 id="${id}">${heading}</h2>\n${content}`,
+  )
+  const main = `
+    <article class="reading">
+      <p><a href=".">All operations, and the guide</a></p>
+      <h1>${reading.title}</h1>
+      ${reading.opening}
+      ${chapters.join('\n')}
+    </article>`
+  return framed(frame, { main, heading: reading.title })
+}
+
+/** A chapter of which the heading alone is seen until somebody opens it: the operations are not far below. */
+function folded({ id, heading, content }: Chapter): string {
+  return `<details id="${id}"><summary><h3>${heading}</h3></summary>\n${content}</details>`
+}
+
+interface Filling {
+  main: string
+  /** What the page is about, where that is not the service as a whole. */
+  heading?: string
+  /** Shows the operations. */
+  script?: string
+}
+
+function framed({ title, folder, version }: Frame, { main, heading, script }: Filling): string {
+  const file = (name: string) => `${folder}static/${name}?v=${version}`
+  const swagger = `
+  <link rel="stylesheet" href="${file('swagger-ui.css')}">
+  <script defer src="${file('swagger-ui-bundle.js')}"></script>
+  <script type="module" src="${file(String(script))}"></script>`
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <title>${heading ? `${heading} - ${title}` : title}</title>
+  <link rel="icon" type="image/svg+xml" href="${file('mark.svg')}">${script ? swagger : ''}
+  <link rel="stylesheet" href="${file('page.css')}">
+  <script type="module" src="${file('reading.js')}"></script>
+</head>
+<body>
+  <header>
+    <img src="${file('mark.svg')}" width="48" height="48" alt="">
+    <p class="name">${title}</p>
+  </header>
+  <main>${main}
   </main>
 </body>
 </html>

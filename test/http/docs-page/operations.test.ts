@@ -103,6 +103,24 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, in a browser', () => 
     expect(await page.locator('.opblock').count()).toBe(operations.length)
   })
 
+  test('has the guide above them, with commands that ask this service as somebody of their own', async () => {
+    const origin = url.replace('/docs', '')
+    const command = (chapter: string) => page.locator(`#${chapter} code.language-sh`).first()
+    expect(await command('the-first-call').isVisible()).toBe(false)
+    await page.locator('#the-first-call summary').click()
+    expect(await command('the-first-call').innerText()).toContain(`curl '${origin}/advisory/yield/point?`)
+    // From a page to a chapter, which is folded there.
+    await page.goto(`${url}/rules`)
+    await page.getByRole('link', { name: 'the guide', exact: true }).click()
+    await page.locator('#a-key[open]').waitFor()
+    const [, address] = /"email": "(.*?)"/.exec(await command('a-key').innerText()) ?? []
+    expect(address).toMatch(/^kofi\.[0-9a-z]+@example\.org$/)
+    expect(
+      await page.evaluate('document.querySelector("#a-key").getBoundingClientRect().top < innerHeight'),
+    ).toBe(true)
+    await page.goto(url)
+  })
+
   test('fits a phone, with the form and the answer of an operation', async () => {
     await page.setViewportSize({ width: 390, height: 844 })
     const { tag, operationId } = operations[0] as Operation
@@ -113,6 +131,8 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, in a browser', () => 
     expect(await statusIn(block)).toBe('200')
     const { x = -1, width = 0, height = 0 } = (await button.boundingBox()) ?? {}
     expect([x >= 0, x + width <= 390, height >= 30]).toEqual([true, true, true])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    for (const summary of await page.locator('.reading summary').all()) await summary.click()
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
     await page.setViewportSize(DESKTOP)
     await page.reload()

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
@@ -12,12 +13,50 @@ afterAll(() => service.close())
 
 const pageAt = async (url: string, { app } = service) => (await app.inject(url)).body
 
-/** The addresses that a page names, as a browser at `url` would ask for them. */
+/** The addresses of this service that a page names, as a browser at `url` would ask for them. */
 function linksOf(page: string, url: string): string[] {
-  return [...page.matchAll(/(?:src|href)="([^"#]+)"/g)].map(
+  return [...page.matchAll(/(?:src|href)="((?!https?:)[^"#]+)"/g)].map(
     ([, link = '']) => new URL(link, `http://localhost${url}`).pathname,
   )
 }
+
+/** What GitHub and browsers find by the part of a link behind `#`. */
+const idsOf = (page: string) => new Set([...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
+
+describe('the documents for integrators', () => {
+  test('are shown with the chapters of the guide above the operations', async () => {
+    const page = await pageAt('/docs')
+    const guide = readFileSync('docs/guide/integrators.md', 'utf8')
+    const chapters = [...guide.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading)
+    expect(chapters.length).toBeGreaterThan(5)
+    expect([...page.matchAll(/<summary><h3>(.*?)<\/h3>/g)].map(([, heading]) => heading)).toEqual(chapters)
+    expect(page.indexOf('<div id="operations">')).toBeGreaterThan(page.lastIndexOf('</details>'))
+    expect(page).toContain('<td>404 <code>NO_DATA</code>')
+  })
+
+  test.each(['/docs', '/docs/', '/docs/rules', '/docs/versions'])(
+    'have links from %s that lead to a chapter',
+    async (url) => {
+      const page = await pageAt(url)
+      const links = [...page.matchAll(/href="((?!https?:)[^"?]*#[^/"][^"]*)"/g)]
+      for (const [, link = ''] of links) {
+        const { pathname, hash } = new URL(link, `http://localhost${url}`)
+        expect([link, idsOf(await pageAt(pathname)).has(hash.slice(1))]).toEqual([link, true])
+      }
+      // A file of the repository is not here.
+      expect(page).not.toMatch(/href="[^"]*\.md/)
+      expect(linksOf(page, url).length).toBeGreaterThan(4)
+    },
+  )
+
+  test('are as safe as the page of the operations', async () => {
+    const [operations, rules] = await Promise.all(
+      ['/docs', '/docs/rules'].map((url) => service.app.inject(url)),
+    )
+    expect(rules?.headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(rules?.headers['content-security-policy']).toBe(operations?.headers['content-security-policy'])
+  })
+})
 
 describe('the page of the documentation', () => {
   test('has the name and the mark of the service, and a guide', async () => {
@@ -25,7 +64,7 @@ describe('the page of the documentation', () => {
     expect(page).toContain('<title>Agricultural advisory service</title>')
     expect(page).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">')
     expect(page).toContain('<link rel="icon" type="image/svg+xml" href="static/mark.svg?v=')
-    expect(page.match(/href="#[^"]+"/g)).toEqual([
+    expect(page.match(/href="#\/[^"]+"/g)).toEqual([
       'href="#/advisory/yieldAtPoint"',
       'href="#/auth/register"',
       'href="#/auth/login"',
@@ -39,7 +78,7 @@ describe('the page of the documentation', () => {
     'has links that lead somewhere, at %s',
     async (url) => {
       const links = linksOf(await pageAt(url), url)
-      expect(links.length).toBe(8)
+      expect(links).toEqual(expect.arrayContaining(['/docs/rules', '/docs/versions', '/openapi.yaml']))
       for (const link of links) {
         const { statusCode, headers } = await service.app.inject(link)
         expect([link, statusCode]).toEqual([link, 200])
@@ -56,7 +95,7 @@ describe('the page of the documentation', () => {
   test('has links that lead somewhere below BASE_PATH', async () => {
     const prefixed = await createTestApp({ template: 'empty', settings: { BASE_PATH: '/agro/v0' } })
     onTestFinished(() => prefixed.close())
-    for (const url of ['/agro/v0/docs', '/agro/v0/docs/']) {
+    for (const url of ['/agro/v0/docs', '/agro/v0/docs/', '/agro/v0/docs/rules']) {
       for (const link of linksOf(await pageAt(url, prefixed), url)) {
         expect([link, (await prefixed.app.inject(link)).statusCode]).toEqual([link, 200])
       }
@@ -91,5 +130,5 @@ test('without a database the page is shown, and claims nothing of the data', asy
   onTestFinished(() => app.close())
   const { statusCode, body } = await app.inject('/docs')
   expect(statusCode).toBe(200)
-  expect(body).not.toContain('synthetic')
+  expect(body).not.toContain('The data are synthetic.')
 })

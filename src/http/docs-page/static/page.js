@@ -10,10 +10,12 @@ const ENDING = ['logout', 'deleteProfile', 'resetPassword']
 /** Operations after which the account of the examples is gone, or has another password. */
 const PARTING = ['deleteProfile', 'changePassword', 'resetPassword']
 
-/** Where the browser remembers whose examples these are. */
-const VISITOR = 'docs-visitor'
-
 const NDJSON = 'application/x-ndjson'
+
+// Of the same version as this file.
+const { forgetVisitor, withAddressesOfVisitor } = await import(
+  `./visitor.js${new URL(import.meta.url).search}`
+)
 
 const room = document.querySelector('#operations')
 
@@ -46,22 +48,10 @@ const ui = globalThis.SwaggerUIBundle({
   },
 })
 
-// Swagger UI looks at the address once, when it has loaded.
-globalThis.addEventListener('hashchange', () => ui.layoutActions.parseDeepLinkHash(location.hash))
-
-/**
- * The account of the examples would belong to whoever registers it first: each visitor has one of their own.
- */
-function withAddressesOfVisitor(text) {
-  const visitor = localStorage.getItem(VISITOR) ?? randomName()
-  localStorage.setItem(VISITOR, visitor)
-  return text.replaceAll(/\b(\w+)@example\.org/g, `$1.${visitor}@example.org`)
-}
-
-function randomName() {
-  const bytes = crypto.getRandomValues(new Uint8Array(5))
-  return [...bytes].map((byte) => byte.toString(36).padStart(2, '0')).join('')
-}
+// Swagger UI looks at the address once, when it has loaded. What begins otherwise is a chapter of the guide.
+globalThis.addEventListener('hashchange', () => {
+  if (location.hash.startsWith('#/')) ui.layoutActions.parseDeepLinkHash(location.hash)
+})
 
 /** Lines of JSON are sent as they are: Swagger UI takes every type with "json" in its name for one JSON text. */
 function plainLines() {
@@ -94,7 +84,7 @@ function follow(system, path, method, body) {
 
   const { operationId } = spec.paths[path][method]
   if (ENDING.includes(operationId)) forgetToken(system)
-  if (PARTING.includes(operationId)) localStorage.removeItem(VISITOR)
+  if (PARTING.includes(operationId)) forgetVisitor()
 }
 
 /** The id of what an answer is about, or of the first thing that it lists. */

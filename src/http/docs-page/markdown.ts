@@ -1,0 +1,69 @@
+import MarkdownIt, { type Token } from 'markdown-it'
+
+/** A page of Markdown as HTML. */
+export interface Reading {
+  title: string
+  /** What stands above the first chapter. */
+  opening: string
+  chapters: Chapter[]
+}
+
+/** What stands below a heading of the second level. */
+export interface Chapter {
+  /** As links name it: made of the heading as GitHub makes it. */
+  id: string
+  /** HTML, as all that follows. */
+  heading: string
+  content: string
+}
+
+/**
+ * Renders a page of our documents. HTML in it is shown as text, and links have no schemes that run anything.
+ *
+ * @param hrefOf where a link leads; null where that is nowhere, and its text alone is shown
+ */
+export function readingOf(text: string, hrefOf: (link: string) => string | null): Reading {
+  const markdown = new MarkdownIt({ html: false })
+  const tokens = markdown.parse(text, {})
+  for (const { children } of tokens) if (children) pointLinks(children, hrefOf)
+  const render = (some: Token[]) => markdown.renderer.render(some, markdown.options, {})
+  for (const [index, token] of tokens.entries()) {
+    if (token.type === 'heading_open') token.attrSet('id', slugOf(textOf(tokens[index + 1])))
+  }
+
+  const starts = tokens.flatMap(({ type, tag }, index) =>
+    type === 'heading_open' && tag === 'h2' ? [index] : [],
+  )
+  const chapters = starts.map((start, index) => ({
+    id: String(tokens[start]?.attrGet('id')),
+    heading: markdown.renderer.renderInline(tokens[start + 1]?.children ?? [], markdown.options, {}),
+    // Behind the heading, its text and its end.
+    content: render(tokens.slice(start + 3, starts[index + 1])),
+  }))
+  return { title: textOf(tokens[1]), opening: render(tokens.slice(3, starts[0])), chapters }
+}
+
+/** Has the links of a line lead where they are to lead from here. */
+function pointLinks(tokens: Token[], hrefOf: (link: string) => string | null): void {
+  let isHidden = false
+  for (const token of tokens) {
+    if (token.type === 'link_open') {
+      const href = hrefOf(String(token.attrGet('href')))
+      isHidden = href === null
+      if (href !== null) token.attrSet('href', href)
+    }
+    if (token.type === 'link_open' || token.type === 'link_close') token.hidden = isHidden
+  }
+}
+
+/** What is read of a line, without its marks. */
+function textOf(line: Token | undefined): string {
+  return (line?.children ?? []).map(({ content }) => content).join('')
+}
+
+function slugOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-')
+}

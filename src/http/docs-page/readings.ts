@@ -1,0 +1,37 @@
+import { readFile } from 'node:fs/promises'
+import { join, normalize } from 'node:path'
+import type { Reading } from './markdown.ts'
+
+const DOCUMENTS = join(import.meta.dirname, '../../../docs')
+
+/** The documents for integrators, by where they are below /docs: the guide stands on the page itself. */
+const READINGS = { '': 'guide/integrators.md', rules: 'api.md', versions: 'versioning.md' } as const
+
+export type ReadingPath = keyof typeof READINGS
+
+/** Those that have a page of their own. */
+export const READING_PATHS = ['rules', 'versions'] as const satisfies ReadingPath[]
+
+/**
+ * Renders a document, with links that lead to the others. What else is linked is for readers of the repository.
+ *
+ * @param folder before the paths of the others: where they are, as seen from the page
+ */
+export async function readDocument(path: ReadingPath, folder: string): Promise<Reading> {
+  const file = READINGS[path]
+  // Loaded with the first page that is asked for: a start does not wait for it.
+  const [text, { readingOf }] = await Promise.all([
+    readFile(join(DOCUMENTS, file), 'utf8'),
+    import('./markdown.ts'),
+  ])
+  return readingOf(text, (link) => hrefFrom(file, link, folder))
+}
+
+function hrefFrom(file: string, link: string, folder: string): string | null {
+  if (/^(https?:|#)/.test(link)) return link
+  const [target = '', chapter] = link.split('#')
+  const linked = normalize(join(file, '..', target))
+  const found = Object.entries(READINGS).find(([, document]) => document === linked)
+  if (!found) return null
+  return `${folder}${found[0] || '.'}${chapter === undefined ? '' : `#${chapter}`}`
+}
