@@ -70,6 +70,7 @@ import { user } from './domains/user/index.ts'
 import { publishDue } from './ingest/publish.ts'
 import type { Products } from './products/define.ts'
 import { PRODUCTS } from './products/index.ts'
+import { serveFiles } from './storage/serving.ts'
 import { createTileStores } from './tiles/stores.ts'
 
 /**
@@ -110,7 +111,9 @@ export async function buildApp(
   const app = createServer(config, membership)
   app.decorate('config', config)
   app.decorate('database', database)
-  app.decorate('tiles', createTileStores(database))
+  const files = database.files ? serveFiles(config, database.files) : null
+  app.decorate('files', files)
+  app.decorate('tiles', createTileStores(database, files?.ranges))
   app.decorate('products', products)
   app.decorate('turns', createTurns(SLICE_MS))
 
