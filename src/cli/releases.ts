@@ -67,12 +67,13 @@ function releasesText(releases: ListedRelease[]): string {
     stateText(release),
     timeText(release.publishedAt ?? release.createdAt),
     sizeText(release.bytes),
+    release.store === 'files' ? 'files' : 'database',
     release.source,
   ])
   const refusals = releases.flatMap(({ code, schedule }) =>
     schedule?.refusal ? [`${code} was refused: ${printable(schedule.refusal)}`] : [],
   )
-  return [table(['RELEASE', 'STATE', 'SINCE (UTC)', 'SIZE', 'SOURCE'], rows), ...refusals].join('\n')
+  return [table(['RELEASE', 'STATE', 'SINCE (UTC)', 'SIZE', 'IN', 'SOURCE'], rows), ...refusals].join('\n')
 }
 
 releasesCommand.addCommand(showCommand)

@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { CheckName, Finding } from '#src/database/findings.ts'
+import type { TileStoreName } from '#src/database/release-tables.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { holderOf } from '#src/database/work-lock.ts'
 import { recordOperation } from '#src/domains/audit/queries.ts'
@@ -16,6 +17,8 @@ export interface ReleaseRow extends Series, Validity {
   checksum: string
   /** Whether a compression may have changed its values. */
   lossy: boolean
+  /** Where its tiles are. */
+  store: TileStoreName
   status: 'loading' | 'ready' | 'deleted'
   createdAt: Date
   /** Null where it is not the published one. */
@@ -46,6 +49,7 @@ const selectReleases = (db: Kysely<Tables>) =>
       'release.licence',
       'release.checksum',
       'release.lossy',
+      'release.tile_store as store',
       'release.status',
       'release.created_at as createdAt',
       'publication.published_at as publishedAt',
