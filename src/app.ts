@@ -111,9 +111,7 @@ export async function buildApp(
   const app = createServer(config, membership)
   app.decorate('config', config)
   app.decorate('database', database)
-  const files = database.files ? serveFiles(config, database.files) : null
-  app.decorate('files', files)
-  app.decorate('tiles', createTileStores(database, files?.ranges))
+  decorateTiles(app)
   app.decorate('products', products)
   app.decorate('turns', createTurns(SLICE_MS))
 
@@ -183,6 +181,14 @@ export async function buildApp(
   await app.register(service, { prefix: config.BASE_PATH, ...logged('service') })
   publishInTime(app, publishDue)
   return app.decorate('warmUp', () => warmUp(app, lookup))
+}
+
+/** Where the pixels of releases are read from. */
+function decorateTiles(app: App): void {
+  const { config, database } = app
+  const files = database.files ? serveFiles(config, database.files) : null
+  app.decorate('files', files)
+  app.decorate('tiles', createTileStores(database, files?.ranges))
 }
 
 function createServer(config: Config, membership: Membership | undefined): App {

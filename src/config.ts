@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import { OperatorError } from '#src/errors.ts'
 import { brokenRulesOf } from '#src/lib/broken-rules.ts'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
+import { isOneOf, listOf } from '#src/lib/lists.ts'
 import { isAddressOrRange } from '#src/lib/network.ts'
 import { withSecretsOfFiles } from '#src/lib/secret-files.ts'
 
@@ -220,10 +221,6 @@ function workersOf({ WORKERS, DATABASE_URL }: Settings): number {
   )
 }
 
-function listOf(text: string): string[] {
-  return text.split(',').flatMap((item) => item.trim() || [])
-}
-
 function moduleAndLevel(item: string): [string, string] {
   const [module, level] = item.split('=').map((word) => word.trim()) as [string, string?]
   if (!isOneOf(LOG_MODULES, module) || !isOneOf(LOG_LEVELS, level)) {
@@ -233,10 +230,6 @@ function moduleAndLevel(item: string): [string, string] {
     )
   }
   return [module, level]
-}
-
-function isOneOf<Word extends string>(words: readonly Word[], word: string | undefined): word is Word {
-  return words.some((one) => one === word)
 }
 
 /** Whoever is trusted can claim any address, so a range of everybody is a mistake. */

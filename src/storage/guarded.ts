@@ -1,5 +1,6 @@
 import { type BreakerLimits, createBreaker } from './breaker.ts'
-import type { RangeReader } from './ranges.ts'
+import { createPlaces } from './places.ts'
+import type { Range, RangeReader } from './ranges.ts'
 import { FileDamaged, FileMissing, StorageUnavailable } from './store.ts'
 
 export interface GuardLimits extends BreakerLimits {
@@ -14,18 +15,13 @@ export interface GuardState {
   isAway: boolean
   reads: number
   bytes: number
-  /** How many failed, by why. */
+  /** How many failed, by why: `refused` are those that the store was not asked for. */
   errors: Record<'unavailable' | 'missing' | 'damaged' | 'refused', number>
 }
 
 /** Reads from a store that may be slow or away, so that nobody waits for it in vain for long. */
 export interface GuardedRanges extends RangeReader {
   state(): GuardState
-}
-
-interface Waiting {
-  begin(): void
-  fail(error: Error): void
 }
 
 /**
@@ -41,98 +37,74 @@ export function guarded(
   now?: () => number,
 ): GuardedRanges {
   const breaker = createBreaker(limits, now)
-  const waiting = new Set<Waiting>()
+  const places = createPlaces(limits.concurrency)
   const errors: GuardState['errors'] = { unavailable: 0, missing: 0, damaged: 0, refused: 0 }
-  let running = 0
   let reads = 0
   let bytes = 0
+  const refusal = () => new NotAsked(place)
 
-  function refusal(): StorageUnavailable {
-    errors.refused++
-    return new StorageUnavailable(
-      `the files at ${place} were not asked for: they could not be reached just now`,
-    )
-  }
-
-  /** Waits for a place among those who read. */
-  function turn(signal: AbortSignal): Promise<void> {
-    if (running < limits.concurrency) {
-      running++
-      return Promise.resolve()
+  /** Reads once there is a place for it, unless it has become clear meanwhile that there is no use in it. */
+  async function readInTurn(
+    range: Range,
+    signal: AbortSignal,
+    isProbe: boolean,
+    begins: () => void,
+  ): Promise<Buffer> {
+    await places.take(signal)
+    if (breaker.isOpen() && !isProbe) {
+      places.leave()
+      throw refusal()
     }
-    return new Promise((resolve, reject) => {
-      const fail = (error: Error) => {
-        waiting.delete(entry)
-        reject(error)
-      }
-      const late = () => fail(tooLate(place))
-      const entry: Waiting = {
-        begin() {
-          waiting.delete(entry)
-          signal.removeEventListener('abort', late)
-          resolve()
-        },
-        fail,
-      }
-      waiting.add(entry)
-      signal.addEventListener('abort', late, { once: true })
-    })
-  }
-
-  /** Gives the place to who waits longest. */
-  function next(): void {
-    const [first] = waiting
-    if (first) first.begin()
-    else running--
-  }
-
-  function countError(error: unknown): void {
-    if (error instanceof FileMissing) errors.missing++
-    else if (error instanceof FileDamaged) errors.damaged++
-    else errors.unavailable++
-    if (!breaker.isOpen()) return
-    for (const { fail } of [...waiting]) fail(refusal())
+    reads++
+    begins()
+    const reading = ranges.read(range, signal)
+    try {
+      return await Promise.race([reading, failingAt(signal)])
+    } finally {
+      // Who reads has the place until it ends, and not only until nobody waits for it: a disk that hangs cannot be left.
+      void reading.then(places.leave, places.leave)
+    }
   }
 
   return {
     state: () => ({ isAway: breaker.isOpen(), reads, bytes, errors: { ...errors } }),
     async read(range) {
       const leave = breaker.enter()
-      if (!leave) throw refusal()
-      const isProbe = breaker.isOpen()
-      const signal = AbortSignal.timeout(limits.deadlineMs)
-      try {
-        await turn(signal)
-      } catch (error) {
-        leave('left')
-        throw error
-      }
-      if (breaker.isOpen() && !isProbe) {
-        next()
-        leave('left')
+      if (!leave) {
+        errors.refused++
         throw refusal()
       }
-      reads++
-      const reading = ranges.read(range, signal)
-      const isOver = reading.then(
-        () => {},
-        () => {},
-      )
+      const signal = deadlineOf(place, limits.deadlineMs)
+      let hasBegun = false
+      const begins = () => {
+        hasBegun = true
+      }
       try {
-        const read = await Promise.race([reading, failingAt(signal, place)])
+        const read = await readInTurn(range, signal, breaker.isOpen(), begins)
         leave('worked')
         bytes += read.length
         return read
       } catch (error) {
-        leave(isAway(error) ? 'failed' : 'worked')
-        countError(error)
+        errors[kindOf(error)]++
+        if (hasBegun) leave(isAway(error) ? 'failed' : 'worked')
+        else leave('left')
+        if (breaker.isOpen()) places.refuse(refusal)
         throw error
-      } finally {
-        // Who reads has the place until it ends, and not only until nobody waits for it: a disk that hangs cannot be left.
-        void isOver.then(next)
       }
     },
   }
+}
+
+class NotAsked extends StorageUnavailable {
+  constructor(place: string) {
+    super(`the files at ${place} were not asked for: they could not be reached just now`)
+  }
+}
+
+function kindOf(error: unknown): keyof GuardState['errors'] {
+  if (error instanceof FileMissing) return 'missing'
+  if (error instanceof FileDamaged) return 'damaged'
+  return error instanceof NotAsked ? 'refused' : 'unavailable'
 }
 
 /** Whether a store has not answered; where it has, others may be answered better. */
@@ -141,12 +113,16 @@ function isAway(error: unknown): boolean {
   return !(error instanceof StorageUnavailable && error.hasAnswered)
 }
 
-function failingAt(signal: AbortSignal, place: string): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(tooLate(place)), { once: true })
-  })
+/** A signal that says after a while that the store is too late. */
+function deadlineOf(place: string, milliseconds: number): AbortSignal {
+  const deadline = new AbortController()
+  const late = new StorageUnavailable(`the files at ${place} cannot be reached: they do not answer in time`)
+  setTimeout(() => deadline.abort(late), milliseconds).unref()
+  return deadline.signal
 }
 
-function tooLate(place: string): StorageUnavailable {
-  return new StorageUnavailable(`the files at ${place} cannot be reached: they do not answer in time`)
+function failingAt(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
 }

@@ -98,21 +98,6 @@ export async function keepFindings(
   )
 }
 
-/** A release whose time to be published has come, and what was said beforehand. */
-export interface DueRelease {
-  code: string
-  publishAt: Date
-  /** The user of the operating system who wanted that. */
-  scheduledBy: string
-  /** The checks whose errors do not count. */
-  allowed: CheckName[]
-  /** Whether notes are errors as well. */
-  strict: boolean
-}
-
-/** What has come of it: what it took the place of, or why it is not published, in sentences. */
-export type DueOutcome = { replaced: string | undefined } | { refusal: string }
-
 /** What is recorded of a publication beside the operator. */
 export interface PublicationOrigin {
   /** The checks that would have refused it. */
