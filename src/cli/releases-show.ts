@@ -5,6 +5,7 @@ import { listReleaseRecords, type ReleaseDetail, type ReleaseRecord } from '#src
 import { type LayerSummary, listLayers } from '#src/domains/releases/layer-queries.ts'
 import { type ReleaseRow, requireRelease } from '#src/domains/releases/queries.ts'
 import { findSchedule, type Schedule } from '#src/domains/releases/schedule-queries.ts'
+import { findTileStore } from '#src/ingest/move-queries.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { isStale, lastDayOf } from '#src/products/season.ts'
 import { lookInDatabase } from './database.ts'
@@ -30,6 +31,7 @@ export const showCommand = new Command('show')
         stale: isStale(release, Date.now()),
         schedule: (await findSchedule(writer, id)) ?? null,
         bytes: (await listReleaseSizes(writer, id)).get(id) ?? 0,
+        store: await findTileStore(writer, id),
         layers: await listLayers(writer, id),
         history: await listReleaseRecords(writer, code),
       }
@@ -41,6 +43,7 @@ withExamples(showCommand, 'agro releases show yield-eth-wheat-2026-08-v2')
 type ShownRelease = Omit<ReleaseRow, 'id' | 'lockless'> & {
   schedule: Schedule | null
   bytes: number
+  store: TileStoreName
   layers: LayerSummary[]
   history: ReleaseRecord[]
 }

@@ -36,6 +36,12 @@ export async function findTileStore(db: Kysely<Tables>, releaseId: number): Prom
   return tile_store
 }
 
+/** Where the tiles of releases are read from, by the ids of these. */
+export async function listTileStores(db: Kysely<Tables>): Promise<Map<number, TileStoreName>> {
+  const rows = await db.selectFrom('release').select(['id', 'tile_store']).execute()
+  return new Map(rows.map(({ id, tile_store }) => [id, tile_store]))
+}
+
 /**
  * Has the tiles of a release read from another store from now on.
  *

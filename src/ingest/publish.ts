@@ -1,8 +1,14 @@
 import type { Transaction } from 'kysely'
 import type { Finding } from '#src/database/findings.ts'
 import type { Tables } from '#src/database/tables.ts'
-import { findPrevious, keepFindings, publishRelease, requireComplete } from '#src/domains/releases/queries.ts'
-import type { DueOutcome, DueRelease } from '#src/domains/releases/schedule-queries.ts'
+import {
+  type DueOutcome,
+  type DueRelease,
+  findPrevious,
+  keepFindings,
+  publishRelease,
+  requireComplete,
+} from '#src/domains/releases/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { inspectAgain } from './checks/index.ts'
 import { allowedChecks, type Leniency, refusalText, refusingChecks } from './checks/judgement.ts'

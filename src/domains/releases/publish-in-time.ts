@@ -1,12 +1,7 @@
 import type { App } from '#src/http/app.ts'
 import { LOOK_EVERY_MS, workInBackground } from '#src/http/background-work.ts'
-import {
-  type DueOutcome,
-  type DueRelease,
-  findTimeToNext,
-  type PublishDue,
-  publishNextDue,
-} from './schedule-queries.ts'
+import type { DueOutcome, DueRelease } from './queries.ts'
+import { findTimeToNext, type PublishDue, publishNextDue } from './schedule-queries.ts'
 
 /** A release that is published so much later than it was to be has waited for a service. */
 const LATE_MS = 2 * LOOK_EVERY_MS

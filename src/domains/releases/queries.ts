@@ -1,6 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { CheckName, Finding } from '#src/database/findings.ts'
-import type { TileStoreName } from '#src/database/release-tables.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { holderOf } from '#src/database/work-lock.ts'
 import { recordOperation } from '#src/domains/audit/queries.ts'
@@ -17,8 +16,6 @@ export interface ReleaseRow extends Series, Validity {
   checksum: string
   /** Whether a compression may have changed its values. */
   lossy: boolean
-  /** Where its tiles are. */
-  store: TileStoreName
   status: 'loading' | 'ready' | 'deleted'
   createdAt: Date
   /** Null where it is not the published one. */
@@ -49,7 +46,6 @@ const selectReleases = (db: Kysely<Tables>) =>
       'release.licence',
       'release.checksum',
       'release.lossy',
-      'release.tile_store as store',
       'release.status',
       'release.created_at as createdAt',
       'publication.published_at as publishedAt',
@@ -97,6 +93,21 @@ export async function keepFindings(
     trx,
   )
 }
+
+/** A release whose time to be published has come, and what was said beforehand. */
+export interface DueRelease {
+  code: string
+  publishAt: Date
+  /** The user of the operating system who wanted that. */
+  scheduledBy: string
+  /** The checks whose errors do not count. */
+  allowed: CheckName[]
+  /** Whether notes are errors as well. */
+  strict: boolean
+}
+
+/** What has come of it: what it took the place of, or why it is not published, in sentences. */
+export type DueOutcome = { replaced: string | undefined } | { refusal: string }
 
 /** What is recorded of a publication beside the operator. */
 export interface PublicationOrigin {

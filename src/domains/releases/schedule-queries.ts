@@ -5,25 +5,17 @@ import { doAlone } from '#src/database/work-lock.ts'
 import { recordOperation } from '#src/domains/audit/queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { operatorName } from '#src/lib/operator.ts'
-import { lockReleases, type ReleaseRow, requireComplete, requireRelease } from './queries.ts'
+import {
+  type DueOutcome,
+  type DueRelease,
+  lockReleases,
+  type ReleaseRow,
+  requireComplete,
+  requireRelease,
+} from './queries.ts'
 
 /** Any constant will do, as long as every process that publishes what is scheduled uses the same. */
 const PUBLISHING_LOCK = 7_239_450
-
-/** A release whose time to be published has come, and what was said beforehand. */
-export interface DueRelease {
-  code: string
-  publishAt: Date
-  /** The user of the operating system who wanted that. */
-  scheduledBy: string
-  /** The checks whose errors do not count. */
-  allowed: CheckName[]
-  /** Whether notes are errors as well. */
-  strict: boolean
-}
-
-/** What has come of it: what it took the place of, or why it is not published, in sentences. */
-export type DueOutcome = { replaced: string | undefined } | { refusal: string }
 
 /** When a release is to be published, and what came of it. */
 export interface Schedule extends Omit<DueRelease, 'code'> {
