@@ -40,6 +40,17 @@ export const Readiness = Type.Object(
         { description: 'The replica of the database, where the service has one.' },
       ),
     ),
+    files: Type.Optional(
+      Type.Object(
+        {
+          state: Type.Enum(['used', 'unavailable'], {
+            description:
+              '`unavailable`: they do not answer; what is in memory or on a disk nearby is answered, all else 503.',
+          }),
+        },
+        { description: 'The files that rasters are in, where they are not in the database.' },
+      ),
+    ),
   },
   { $id: 'Readiness' },
 )

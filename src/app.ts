@@ -74,6 +74,7 @@ import { user } from './domains/user/index.ts'
 import { publishDue } from './ingest/publish.ts'
 import type { Products } from './products/define.ts'
 import { PRODUCTS } from './products/index.ts'
+import { serveFiles } from './storage/serving.ts'
 import { createTileStores } from './tiles/stores.ts'
 
 /**
@@ -114,7 +115,7 @@ export async function buildApp(
   const app = createServer(config, membership)
   app.decorate('config', config)
   app.decorate('database', database)
-  app.decorate('tiles', createTileStores(database))
+  decorateTiles(app)
   app.decorate('products', products)
   app.decorate('turns', createTurns(SLICE_MS))
 
@@ -201,6 +202,14 @@ async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Pro
   await guarded.register(advisory, { prefix: '/advisory', ...logged, lookup, advisors, record })
   const figures = createRegionFigures(guarded, advisors)
   await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures })
+}
+
+/** Where the pixels of releases are read from. */
+function decorateTiles(app: App): void {
+  const { config, database } = app
+  const files = database.files ? serveFiles(config, database.files) : null
+  app.decorate('files', files)
+  app.decorate('tiles', createTileStores(database, files?.ranges))
 }
 
 function createServer(config: Config, membership: Membership | undefined): App {

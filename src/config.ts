@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox'
 import { OperatorError } from '#src/errors.ts'
 import { brokenRulesOf } from '#src/lib/broken-rules.ts'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
+import { isOneOf, listOf } from '#src/lib/lists.ts'
 import { isAddressOrRange } from '#src/lib/network.ts'
 import { withSecretsOfFiles } from '#src/lib/secret-files.ts'
 
@@ -69,9 +70,12 @@ const Environment = Type.Object({
   TRUSTED_PROXIES: Type.String({ default: '' }),
   CORS_ORIGINS: Type.String({ default: '*' }),
   TILE_STORE: Type.String({ pattern: '^(postgis|file:///.+|https?://.+|s3://.+)$', default: 'postgis' }),
+  TILE_STORE_TIMEOUT_MS: Type.Integer({ minimum: 50, maximum: 60_000, default: 1000 }),
+  TILE_DISK_CACHE_DIR: Type.Optional(Type.String()),
+  TILE_DISK_CACHE_MB: Type.Integer({ minimum: 64, maximum: 16_777_216, default: 1024 }),
   S3_ENDPOINT: Type.Optional(Type.String({ pattern: '^https?://' })),
-  S3_REGION: Type.String({ minLength: 1, default: 'us-east-1' }),
-  S3_ACCESS_KEY_ID: Type.Optional(Type.String()),
+  S3_REGION: Type.String({ pattern: '^[!-~]+$', default: 'us-east-1' }),
+  S3_ACCESS_KEY_ID: Type.Optional(Type.String({ pattern: '^[!-~]+$' })),
   S3_SECRET_ACCESS_KEY: Type.Optional(Type.String()),
   TILE_CACHE_MB: Type.Integer({ minimum: 0, maximum: 65_536, default: 256 }),
   RELEASE_MAX_AGE_MS: Type.Integer({ minimum: 0, maximum: 60_000, default: 2000 }),
@@ -217,10 +221,6 @@ function workersOf({ WORKERS, DATABASE_URL }: Settings): number {
   )
 }
 
-function listOf(text: string): string[] {
-  return text.split(',').flatMap((item) => item.trim() || [])
-}
-
 function moduleAndLevel(item: string): [string, string] {
   const [module, level] = item.split('=').map((word) => word.trim()) as [string, string?]
   if (!isOneOf(LOG_MODULES, module) || !isOneOf(LOG_LEVELS, level)) {
@@ -230,10 +230,6 @@ function moduleAndLevel(item: string): [string, string] {
     )
   }
   return [module, level]
-}
-
-function isOneOf<Word extends string>(words: readonly Word[], word: string | undefined): word is Word {
-  return words.some((one) => one === word)
 }
 
 /** Whoever is trusted can claim any address, so a range of everybody is a mistake. */

@@ -1,9 +1,13 @@
 import { Command } from 'commander'
+import type { Database } from '#src/database/client.ts'
 import { importDatabase } from '#src/database/transfer/import.ts'
+import { lookForFiles } from '#src/ingest/file-presence.ts'
+import { findFileTotals, listSomeGranules } from '#src/ingest/move-queries.ts'
+import { StorageUnavailable } from '#src/storage/store.ts'
 import { withDatabase } from './database.ts'
 import { countsOf, totalOf } from './export.ts'
 import { pathNamed } from './files.ts'
-import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
+import { JSON_OPTION, type Output, print, say, withExamples } from './output.ts'
 import { progressIfLong } from './progress.ts'
 
 export const importCommand = new Command('import')
@@ -13,7 +17,7 @@ export const importCommand = new Command('import')
   .argument('<file>', 'a file of `agro export`, of the same version')
   .option(...JSON_OPTION)
   .action((file: string, output: Output) =>
-    withDatabase(async ({ writer }) => {
+    withDatabase(async ({ writer, files }) => {
       const digests = await importDatabase(writer, pathNamed(file), (phase) => progressIfLong(phase))
       const rows = totalOf(digests)
       print(
@@ -21,6 +25,40 @@ export const importCommand = new Command('import')
         { file, rows, tables: countsOf(digests) },
         `${rows} rows of ${Object.keys(digests).length} tables are there, the same as in ${file}.`,
       )
+      await sayWhatIsInFiles(writer, files)
     }),
   )
+/** Of the files that releases are in, so many are looked for. */
+const FILES_LOOKED_FOR = 1000
+
+/** Says which files the database names that are not where this machine looks for them. */
+async function sayWhatIsInFiles(db: Database['writer'], files: Database['files']): Promise<void> {
+  const { releases, files: named } = await findFileTotals(db)
+  if (releases === 0) return
+  const begin = `The tiles of ${releases} releases are in ${named} files`
+  if (!files) {
+    say(
+      'error',
+      `${begin}, and TILE_STORE names none: set it to where they are. Until then these are answered 503.`,
+    )
+    return
+  }
+  const some = await listSomeGranules(db, FILES_LOOKED_FOR)
+  const found = await lookForFiles(files, some).catch((error) => {
+    // What was imported is there all the same.
+    if (!(error instanceof StorageUnavailable)) throw error
+    say('error', `${begin}, and ${error.message}.`)
+  })
+  if (!found) return
+  const { looked, absent } = found
+  if (absent.length === 0)
+    say('note', `${begin} of ${files.place}: ${looked} were looked for, and are there.`)
+  else {
+    say(
+      'error',
+      `${begin} of ${files.place}, where ${absent.length} of the ${looked} that were looked for are missing or damaged: copy them there, each with the same path.`,
+    )
+  }
+}
+
 withExamples(importCommand, 'agro import advisory.agro')

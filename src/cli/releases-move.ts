@@ -1,11 +1,10 @@
 import { Command, Option } from 'commander'
 import type { TileStoreName } from '#src/database/release-tables.ts'
 import { moveRelease } from '#src/ingest/move.ts'
-import { withDatabase } from './database.ts'
+import { tell, withDatabase } from './database.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
 import { progressLine } from './progress.ts'
-
-const PLACES: Record<TileStoreName, string> = { files: 'the files of TILE_STORE', postgis: 'the database' }
+import { storeText } from './releases-state.ts'
 
 export const moveCommand = new Command('move')
   .description(
@@ -17,10 +16,10 @@ export const moveCommand = new Command('move')
   .action((code: string, options: Output & { to: TileStoreName }) =>
     withDatabase(async (database) => {
       const { to } = options
-      const moved = await moveRelease(database, code, to, progressLine('moving'))
+      const moved = await moveRelease(database, code, to, { progress: progressLine('moving'), tell })
       const text = moved
-        ? `The tiles of ${code} are in ${PLACES[to]} now.`
-        : `They are in ${PLACES[to]} already.`
+        ? `The tiles of ${code} are in ${storeText(to)} now.`
+        : `They are in ${storeText(to)} already.`
       print(options, { release: code, store: to, moved }, text)
     }),
   )

@@ -1,16 +1,18 @@
 import { Command } from 'commander'
 import type { AuditKind } from '#src/database/audit-table.ts'
+import type { TileStoreName } from '#src/database/release-tables.ts'
 import { listReleaseRecords, type ReleaseDetail, type ReleaseRecord } from '#src/domains/audit/queries.ts'
 import { type LayerSummary, listLayers } from '#src/domains/releases/layer-queries.ts'
 import { type ReleaseRow, requireRelease } from '#src/domains/releases/queries.ts'
 import { findSchedule, type Schedule } from '#src/domains/releases/schedule-queries.ts'
+import { findTileStore } from '#src/ingest/move-queries.ts'
 import { shortNumber } from '#src/lib/round.ts'
 import { isStale, lastDayOf } from '#src/products/season.ts'
 import { lookInDatabase } from './database.ts'
 import { sizeText } from './doctor/finding.ts'
 import { listReleaseSizes } from './doctor/table-queries.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
-import { stateOf, stateText } from './releases-state.ts'
+import { stateOf, stateText, storeText } from './releases-state.ts'
 import { printable, table } from './table.ts'
 import { timeText } from './time.ts'
 
@@ -29,6 +31,7 @@ export const showCommand = new Command('show')
         stale: isStale(release, Date.now()),
         schedule: (await findSchedule(writer, id)) ?? null,
         bytes: (await listReleaseSizes(writer, id)).get(id) ?? 0,
+        store: await findTileStore(writer, id),
         layers: await listLayers(writer, id),
         history: await listReleaseRecords(writer, code),
       }
@@ -40,6 +43,7 @@ withExamples(showCommand, 'agro releases show yield-eth-wheat-2026-08-v2')
 type ShownRelease = Omit<ReleaseRow, 'id' | 'lockless'> & {
   schedule: Schedule | null
   bytes: number
+  store: TileStoreName
   layers: LayerSummary[]
   history: ReleaseRecord[]
 }
@@ -58,7 +62,7 @@ function textOf(release: ShownRelease): string {
     `source: ${release.source}`,
     `licence: ${release.licence}`,
     ...(release.lossy ? ['lossy: a compression may have changed its values'] : []),
-    `loaded: ${timeText(release.createdAt)} UTC; its rasters take ${sizeText(release.bytes)}`,
+    `loaded: ${timeText(release.createdAt)} UTC; its rasters take ${sizeText(release.bytes)} in ${storeText(release.store)}`,
     ...(release.publishedAt ? [`published: ${timeText(release.publishedAt)} UTC`] : []),
     ...(release.schedule?.refusal ? [`refused: ${printable(release.schedule.refusal)}`] : []),
     ...seasonText(release),
@@ -104,6 +108,8 @@ function deedText(code: string, kind: AuditKind, detail: ReleaseDetail): string 
       return `refused at its time: ${detail.refusal}`
     case 'release_withdrawn':
       return 'withdrawn'
+    case 'release_moved':
+      return `its tiles moved into ${storeText(detail.store as TileStoreName)}`
     default:
       return publicationText(code, detail)
   }

@@ -1,3 +1,4 @@
+import type { TileStoreName } from '#src/database/release-tables.ts'
 import type { ReleaseRow } from '#src/domains/releases/queries.ts'
 import type { Schedule } from '#src/domains/releases/schedule-queries.ts'
 import { isStale, type Validity } from '#src/products/season.ts'
@@ -20,4 +21,9 @@ export function stateText(release: ReleaseFacts & Validity & { schedule: Schedul
   if (schedule?.refusedAt) parts.push(`refused ${timeText(schedule.refusedAt)}`)
   else if (schedule) parts.push(`scheduled for ${timeText(schedule.publishAt)}`)
   return parts.join(', ')
+}
+
+/** Where the tiles of a release are, for people. */
+export function storeText(store: TileStoreName): string {
+  return store === 'files' ? 'the files of TILE_STORE' : 'the database'
 }

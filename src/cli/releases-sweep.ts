@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { removeUnusedFiles } from '#src/ingest/unused-files.ts'
-import { withDatabase } from './database.ts'
+import { tell, withDatabase } from './database.ts'
 import { sizeText } from './doctor/finding.ts'
 import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
 import { whileShown } from './progress.ts'
@@ -12,9 +12,15 @@ export const sweepCommand = new Command('sweep')
   .action((options: Output & { dryRun?: boolean }) =>
     withDatabase(async (database) => {
       const { dryRun = false } = options
-      const { files, bytes } = await whileShown('looking', removeUnusedFiles(database, dryRun))
+      const onWait = () => tell('Releases are being loaded or moved: waiting for that.')
+      const { files, bytes, unfinished } = await whileShown(
+        'looking',
+        removeUnusedFiles(database, { dryRun, onWait }),
+      )
       const verb = dryRun ? 'would be removed' : 'are removed'
-      print(options, { files, bytes, removed: !dryRun }, `${files} files (${sizeText(bytes)}) ${verb}.`)
+      const rest = unfinished > 0 ? `, of which ${unfinished} were not written to their end` : ''
+      const sentence = `${files} files (${sizeText(bytes)}) ${verb}${rest}.`
+      print(options, { files, bytes, unfinished, removed: !dryRun }, sentence)
     }),
   )
 withExamples(sweepCommand, 'agro releases sweep --dry-run', 'agro releases sweep')

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { Database } from '#src/database/client.ts'
 import type { CheckName } from '#src/database/findings.ts'
+import type { TileStoreName } from '#src/database/release-tables.ts'
 import { inTransaction } from '#src/database/transaction.ts'
 import { deleteRelease } from '#src/domains/releases/deletion-queries.ts'
 import { listReleases, type ReleaseRow } from '#src/domains/releases/queries.ts'
@@ -8,6 +9,7 @@ import { listSchedules, type Schedule } from '#src/domains/releases/schedule-que
 import { isFirst, withdrawRelease } from '#src/domains/releases/withdrawal-queries.ts'
 import { OperatorError } from '#src/errors.ts'
 import { refusingChecks } from '#src/ingest/checks/judgement.ts'
+import { listTileStores } from '#src/ingest/move-queries.ts'
 import { rollBackChecked } from '#src/ingest/publish.ts'
 import { isStale } from '#src/products/season.ts'
 import { allowOption, STRICT_OPTION, sayFindings } from './checks.ts'
@@ -40,12 +42,14 @@ const list = releasesCommand
     lookInDatabase(async ({ writer }) => {
       const sizes = await listReleaseSizes(writer)
       const schedules = await listSchedules(writer)
+      const stores = await listTileStores(writer)
       const releases = (await listReleases(writer)).map(({ id, lockless: _, ...release }) => ({
         ...release,
         state: stateOf(release),
         stale: isStale(release, Date.now()),
         schedule: schedules.get(id) ?? null,
         bytes: sizes.get(id) ?? 0,
+        store: stores.get(id) ?? 'postgis',
       }))
       print(output, releases, releasesText(releases))
     }),
@@ -58,6 +62,7 @@ type ListedRelease = Omit<ReleaseRow, 'id' | 'lockless'> & {
   stale: boolean
   schedule: Schedule | null
   bytes: number
+  store: TileStoreName
 }
 
 function releasesText(releases: ListedRelease[]): string {
@@ -67,12 +72,13 @@ function releasesText(releases: ListedRelease[]): string {
     stateText(release),
     timeText(release.publishedAt ?? release.createdAt),
     sizeText(release.bytes),
+    release.store === 'files' ? 'files' : 'database',
     release.source,
   ])
   const refusals = releases.flatMap(({ code, schedule }) =>
     schedule?.refusal ? [`${code} was refused: ${printable(schedule.refusal)}`] : [],
   )
-  return [table(['RELEASE', 'STATE', 'SINCE (UTC)', 'SIZE', 'SOURCE'], rows), ...refusals].join('\n')
+  return [table(['RELEASE', 'STATE', 'SINCE (UTC)', 'SIZE', 'IN', 'SOURCE'], rows), ...refusals].join('\n')
 }
 
 releasesCommand.addCommand(showCommand)

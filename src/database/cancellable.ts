@@ -14,6 +14,8 @@ export type Copy = (query: RawBuilder<unknown>) => Promise<BinaryRow[]>
 export interface Reads {
   ask: Ask
   copy: Copy
+  /** Is aborted when nobody waits for it any more. */
+  signal: AbortSignal
 }
 
 /**
@@ -59,6 +61,7 @@ export function readUntil(database: Database, signal: AbortSignal): Reads {
   }
 
   return {
+    signal,
     async ask<Row>(query: RawBuilder<Row>) {
       const { sql, parameters } = query.compile(database.reader)
       const { rows } = await run((client) => client.query(sql, [...parameters]))

@@ -23,8 +23,10 @@ export interface WorkLock {
 }
 
 interface Waiting {
-  /** Called once, where somebody else has the lock. */
-  onWait?: () => void
+  /** Another lock, which many may have at the same time, and nobody while somebody has it alone. */
+  shared?: number | undefined
+  /** Called once, where somebody else has the lock, or the shared one alone. */
+  onWait?: (isForShared: boolean) => void
   /** Ends the waiting. */
   signal?: AbortSignal
 }
@@ -39,7 +41,7 @@ interface Waiting {
 export async function lockWork(
   database: Database,
   lock: number,
-  { onWait = () => {}, signal }: Waiting = {},
+  { shared, onWait = () => {}, signal }: Waiting = {},
 ): Promise<WorkLock> {
   const lost = new AbortController()
   if (database.kind === 'embedded') return { lost: lost.signal, unlock: () => {} }
@@ -56,8 +58,10 @@ export async function lockWork(
     client.release(true)
   }
   try {
-    for (let attempt = 1; !(await tryLock(client, lock)); attempt++) {
-      if (attempt === 1) onWait()
+    for (let attempt = 1; ; attempt++) {
+      const held = await tryLock(client, lock, shared)
+      if (held.alone && held.shared) break
+      if (attempt === 1) onWait(held.alone)
       // Nobody waits inside the database: what waits there keeps dead rows from being cleaned up.
       await client.query('rollback')
       await setTimeout(LOOK_EVERY_MS, undefined, { signal })
@@ -73,7 +77,11 @@ export async function lockWork(
  * Begins a transaction that lives for as long as its connection, and takes the lock in it. A machine that has gone away
  * is noticed within a minute, and not after the two hours that systems take for that by themselves.
  */
-async function tryLock(client: pg.PoolClient, lock: number): Promise<boolean> {
+async function tryLock(
+  client: pg.PoolClient,
+  lock: number,
+  shared: number | undefined,
+): Promise<{ alone: boolean; shared: boolean }> {
   await client.query(`
     begin read only;
     set local idle_in_transaction_session_timeout = 0;
@@ -81,8 +89,11 @@ async function tryLock(client: pg.PoolClient, lock: number): Promise<boolean> {
     set local tcp_keepalives_interval = 10;
     set local tcp_keepalives_count = 3`)
   // With a parameter it would have a portal, which stays open with its snapshot.
-  const { rows } = await client.query(`select pg_try_advisory_xact_lock(${lock}) as held`)
-  return rows[0].held
+  const { rows } = await client.query(`
+    select
+      pg_try_advisory_xact_lock(${lock}) as alone,
+      ${shared === undefined ? true : `pg_try_advisory_xact_lock_shared(${shared})`} as shared`)
+  return rows[0]
 }
 
 /**

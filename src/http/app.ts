@@ -10,6 +10,7 @@ import type { Config } from '#src/config.ts'
 import type { Database } from '#src/database/client.ts'
 import type { Turns } from '#src/lib/turns.ts'
 import type { Products } from '#src/products/define.ts'
+import type { ServedFiles } from '#src/storage/serving.ts'
 import type { TileStores } from '#src/tiles/stores.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
@@ -28,6 +29,8 @@ declare module 'fastify' {
     database: Database
     /** Where the pixels of releases are read from. */
     tiles: TileStores
+    /** The files that some of them lie in; null where all are in the database. */
+    files: ServedFiles | null
     /** What it gives advice on. */
     products: Products
     /** What takes long is done by turns, a slice in each turn of the event loop. */

@@ -2,6 +2,7 @@ import type { Database } from '#src/database/client.ts'
 import { lockWork } from '#src/database/work-lock.ts'
 import { deleteLoad, listDeadLoads, loadLockOf } from './load-queries.ts'
 import type { ReleaseDescription } from './source.ts'
+import { FILES_LOCK } from './unused-files.ts'
 
 export interface LoadingOptions {
   /** Ends the load, of which nothing is left then. */
@@ -26,8 +27,14 @@ export async function whileLoading<Result>(
   { signal, tell = () => {}, clearing = () => () => {} }: LoadingOptions = {},
 ): Promise<Result> {
   const lock = loadLockOf(description)
-  const onWait = () => tell('The same data are being loaded by another process: waiting for it.')
-  const { lost, unlock } = await lockWork(database, lock, { onWait, signal })
+  const onWait = (isForShared: boolean) =>
+    tell(
+      isForShared
+        ? 'Files that no release has are being swept: waiting for that.'
+        : 'The same data are being loaded by another process: waiting for it.',
+    )
+  const shared = database.files && FILES_LOCK
+  const { lost, unlock } = await lockWork(database, lock, { shared, onWait, signal })
   try {
     for (const { id, code } of await listDeadLoads(database.writer, lock)) {
       if (await deleteLoad(database.writer, id, clearing(code))) {

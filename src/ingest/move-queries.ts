@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { TileStoreName } from '#src/database/release-tables.ts'
 import type { Tables } from '#src/database/tables.ts'
+import { recordOperation } from '#src/domains/audit/queries.ts'
 import { lockReleases, requireComplete } from '#src/domains/releases/queries.ts'
 import type { TiledGrid } from '#src/raster/grid.ts'
 
@@ -35,6 +36,12 @@ export async function findTileStore(db: Kysely<Tables>, releaseId: number): Prom
   return tile_store
 }
 
+/** Where the tiles of releases are read from, by the ids of these. */
+export async function listTileStores(db: Kysely<Tables>): Promise<Map<number, TileStoreName>> {
+  const rows = await db.selectFrom('release').select(['id', 'tile_store']).execute()
+  return new Map(rows.map(({ id, tile_store }) => [id, tile_store]))
+}
+
 /**
  * Has the tiles of a release read from another store from now on.
  *
@@ -44,6 +51,7 @@ export async function switchStore(trx: Transaction<Tables>, code: string, to: Ti
   await lockReleases(trx)
   const { id } = await requireComplete(trx, code)
   await trx.updateTable('release').set({ tile_store: to }).where('id', '=', id).execute()
+  await recordOperation(trx, { kind: 'release_moved', detail: { release: code, store: to } })
 }
 
 /** Deletes what a store has of a coverage. Its files stay, until `agro releases sweep` finds that nobody has them. */
@@ -56,13 +64,52 @@ export async function clearStore(
   await db.deleteFrom(table).where('coverage_id', '=', coverageId).execute()
 }
 
-/** Whether a coverage has a file of a name. */
-export async function isFileUsed(db: Kysely<Tables>, fileName: string): Promise<boolean> {
-  const found = await db
-    .selectFrom('granule')
-    .select('name')
-    .where('name', '=', fileName.replace(/\.tif$/, ''))
-    .limit(1)
-    .executeTakeFirst()
-  return found !== undefined
+/** Which of some files coverages have. */
+export async function listUsedFiles(db: Kysely<Tables>, fileNames: string[]): Promise<Set<string>> {
+  const { rows } = await sql<{ name: string }>`
+    select distinct name || '.tif' as name
+    from granule
+    where name = any(${fileNames.map((name) => name.replace(/\.tif$/, ''))}::text[])`.execute(db)
+  return new Set(rows.map(({ name }) => name))
+}
+
+/** A file that a database names. */
+export interface NamedGranule {
+  name: string
+  headerBytes: number
+  bytes: number
+}
+
+/** What a database has in files: how many, and of how many releases. */
+export interface FileTotals {
+  releases: number
+  files: number
+  bytes: number
+}
+
+export async function findFileTotals(db: Kysely<Tables>): Promise<FileTotals> {
+  const { rows } = await sql<FileTotals>`
+    select
+      count(distinct release_id)::integer as releases,
+      count(distinct granule.name)::integer as files,
+      coalesce(sum(granule.bytes), 0)::float8 as bytes
+    from granule
+    join coverage on coverage.id = coverage_id
+    join release on release.id = release_id
+    where status = 'ready' and tile_store = 'files'`.execute(db)
+  return rows[0] as FileTotals
+}
+
+/** Some of the files of complete releases, as good as drawn by lot, and the same each time. */
+export async function listSomeGranules(db: Kysely<Tables>, most: number): Promise<NamedGranule[]> {
+  const { rows } = await sql<NamedGranule>`
+    select distinct on (right(granule.name, 16), granule.name)
+      granule.name, header_bytes as "headerBytes", granule.bytes::float8 as bytes
+    from granule
+    join coverage on coverage.id = coverage_id
+    join release on release.id = release_id
+    where status = 'ready' and tile_store = 'files'
+    order by right(granule.name, 16), granule.name
+    limit ${most}`.execute(db)
+  return rows
 }

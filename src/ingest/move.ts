@@ -19,9 +19,17 @@ import {
 } from './move-queries.ts'
 import { type WritePixels, writingGranules, writingRasters } from './pixel-writing.ts'
 import { isGeographic } from './queries.ts'
+import { FILES_LOCK } from './unused-files.ts'
 
 /** Any constant will do, as long as every process that moves releases uses the same. */
 const MOVE_LOCK = 7_239_461
+
+export interface MoveOptions {
+  /** Shows which part is done, from 0 to 1. */
+  progress?: (done: number) => void
+  /** Told in a sentence what is waited for. */
+  tell?: (sentence: string) => void
+}
 
 /**
  * Moves the tiles of a release into another store. They are written there, read again and compared before anybody reads
@@ -35,11 +43,12 @@ export async function moveRelease(
   database: Database,
   code: string,
   to: TileStoreName,
-  progress: (done: number) => void = () => {},
+  { progress = () => {}, tell = () => {} }: MoveOptions = {},
 ): Promise<boolean> {
   const { writer, files } = database
   if (!files) throw new OperatorError('TILE_STORE names no files: set it to where they are.')
-  const { unlock } = await lockWork(database, MOVE_LOCK)
+  const onWait = () => tell('Another release is being moved, or files are being swept: waiting for that.')
+  const { lost, unlock } = await lockWork(database, MOVE_LOCK, { shared: FILES_LOCK, onWait })
   try {
     const { id } = await requireComplete(writer, code)
     const from = await findTileStore(writer, id)
@@ -47,13 +56,20 @@ export async function moveRelease(
     const coverages = await listMovedCoverages(writer, id)
     if (from !== to) {
       for (const [index, coverage] of coverages.entries()) {
-        await copyCoverage(database, code, coverage, to)
+        await copyCoverage(database, code, coverage, to, lost)
         progress((index + 1) / (coverages.length + 1))
       }
-      await inTransaction(writer, (trx) => switchStore(trx, code, to))
+      await inTransaction(writer, async (trx) => {
+        await switchStore(trx, code, to)
+        // It may have waited for others; whoever has the lock by now may have begun to move it as well.
+        lost.throwIfAborted()
+      })
     }
     // Also what a move that was cut off here has left.
-    for (const coverage of coverages) await clearStore(writer, other, coverage.id)
+    for (const coverage of coverages) {
+      lost.throwIfAborted()
+      await clearStore(writer, other, coverage.id)
+    }
     progress(1)
     return from !== to
   } finally {
@@ -67,6 +83,7 @@ async function copyCoverage(
   code: string,
   coverage: MovedCoverage,
   to: TileStoreName,
+  lost: AbortSignal,
 ): Promise<void> {
   const { writer, files } = database
   const stores = createTileStores({ ...database, reader: writer })
@@ -75,6 +92,7 @@ async function copyCoverage(
   if (grid.tileSize !== TILE_SIZE) throw new OperatorError(`${code} has tiles of another size.`)
   const expected = await digestOf(from, coverage)
   if (isDeepStrictEqual(await digestOf(stores[to], coverage).catch(() => null), expected)) return
+  lost.throwIfAborted()
   await clearStore(writer, to, id)
   const bands = await bandsOf(from, id)
   if (!bands) return
@@ -85,6 +103,7 @@ async function copyCoverage(
         throw new OperatorError(`${code} cannot be moved: its tiles are not all of one kind.`)
       }
       const pixels = window.bands.map((band) => band.pixels)
+      lost.throwIfAborted()
       await write(window.window, pixels)
     }
   }

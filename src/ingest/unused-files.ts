@@ -1,33 +1,101 @@
 import type { Database } from '#src/database/client.ts'
-import { isFileUsed } from './move-queries.ts'
+import { inTransaction } from '#src/database/transaction.ts'
+import { lockWork } from '#src/database/work-lock.ts'
+import { recordOperation } from '#src/domains/audit/queries.ts'
+import type { FileStore, ListedFile } from '#src/storage/store.ts'
+import { listUsedFiles } from './move-queries.ts'
 
-/** Loads and moves write a file before the database names it, and whoever has an older snapshot still reads what is deleted. */
+/** Tells which of some files coverages have. */
+export type UsedFiles = (names: string[]) => Promise<Set<string>>
+
+/**
+ * What writes files shares it, and what removes them has it alone: a file that nobody has may be written again while its
+ * removal is under way. Any constant will do, as long as every process uses the same.
+ */
+export const FILES_LOCK = 7_239_462
+
+/** Whoever has an older snapshot still reads what was deleted, and what is written by others may not be finished. */
 const KEPT_MS = 24 * 3_600_000
+
+/** The database is asked about so many at a time. */
+const FILES_A_QUESTION = 500
 
 /** What was removed. */
 export interface RemovedFiles {
   files: number
   bytes: number
+  /** How many of them were not written to their end. */
+  unfinished: number
+}
+
+export interface SweepOptions {
+  /** Counts what would be removed, and removes nothing. */
+  dryRun?: boolean
+  /** The time, in milliseconds. */
+  now?: number
+  /** Told once, where releases are loaded or moved, which is waited for. */
+  onWait?: () => void
 }
 
 /**
- * Removes the files that no release has, those left that were written within a day.
+ * Removes the files that no release has, and what is left of those that were not written to their end; those that were
+ * written within a day are left. Nobody loads or moves a release meanwhile.
  *
- * @param dryRun tells what would be removed, and removes nothing
  * @throws {OperatorError} where TILE_STORE can only be read
  */
 export async function removeUnusedFiles(
-  { writer, files }: Database,
-  dryRun: boolean,
-  now = Date.now(),
+  database: Database,
+  { dryRun = false, now = Date.now(), onWait = () => {} }: SweepOptions = {},
 ): Promise<RemovedFiles> {
-  const removed = { files: 0, bytes: 0 }
+  const removed: RemovedFiles = { files: 0, bytes: 0, unfinished: 0 }
+  const { writer, files } = database
   if (!files) return removed
-  for await (const { name, bytes, writtenAt } of files.list()) {
-    if (now - writtenAt.getTime() < KEPT_MS || (await isFileUsed(writer, name))) continue
-    if (!dryRun) await files.remove(name)
-    removed.files++
-    removed.bytes += bytes
+  const { lost, unlock } = dryRun ? UNLOCKED : await lockWork(database, FILES_LOCK, { onWait })
+  try {
+    const used: UsedFiles = (names) => listUsedFiles(writer, names)
+    for await (const { name, bytes, unfinished } of unusedFiles(used, files, now)) {
+      lost.throwIfAborted()
+      if (!dryRun) await files.remove(name)
+      removed.files++
+      removed.bytes += bytes
+      removed.unfinished += Number(unfinished)
+    }
+  } finally {
+    unlock()
+  }
+  if (!dryRun && removed.files > 0) {
+    await inTransaction(writer, (trx) =>
+      recordOperation(trx, { kind: 'files_swept', detail: { ...removed } }),
+    )
   }
   return removed
+}
+
+/** What only looks needs no lock. */
+const UNLOCKED = { lost: new AbortController().signal, unlock: () => {} }
+
+/**
+ * The files that no release has, but for those that were written within a day.
+ *
+ * @param now the time, in milliseconds
+ */
+export async function* unusedFiles(
+  usedFiles: UsedFiles,
+  files: FileStore,
+  now: number,
+): AsyncGenerator<ListedFile> {
+  let old: ListedFile[] = []
+  async function unused(): Promise<ListedFile[]> {
+    const finished = old.filter(({ unfinished }) => !unfinished)
+    const used = await usedFiles(finished.map(({ name }) => name))
+    return old.filter(({ name }) => !used.has(name))
+  }
+  for await (const file of files.list()) {
+    if (now - file.writtenAt.getTime() < KEPT_MS) continue
+    old.push(file)
+    if (old.length < FILES_A_QUESTION) continue
+    yield* await unused()
+    old = []
+  }
+  yield* await unused()
 }

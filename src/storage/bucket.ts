@@ -1,7 +1,15 @@
-import { parseXml, type XmlElement } from '@rgrove/parse-xml'
-import { askServer, type FileRequest, rangeHeader, readRange } from './http.ts'
+import { inAttempts, PAUSES_MS } from './attempts.ts'
+import {
+  askServer,
+  type Expected,
+  type FileRequest,
+  MOST_ERROR_BYTES,
+  rangeHeader,
+  readRange,
+} from './http.ts'
+import { type ListPage, pageOf } from './list-page.ts'
 import { type Credentials, signed } from './signature.ts'
-import { type FileStore, type ListedFile, nameAt, pathOf } from './store.ts'
+import { type FileStore, pathOf, StorageUnavailable } from './store.ts'
 
 export interface Bucket {
   /** Of the provider; the bucket is the first part of its paths. */
@@ -12,8 +20,18 @@ export interface Bucket {
   credentials: Credentials
 }
 
+export interface BucketLimits {
+  /** How long is waited for an answer, but for that to a file that is stored. */
+  timeoutMs: number
+  /** Before something is tried once more that an operator waits for. */
+  pausesMs?: readonly number[]
+}
+
 /** Makes the store of a bucket that speaks S3. */
-export function openBucket({ endpoint, bucket, prefix, credentials }: Bucket, timeoutMs: number): FileStore {
+export function openBucket(
+  { endpoint, bucket, prefix, credentials }: Bucket,
+  { timeoutMs, pausesMs = PAUSES_MS }: BucketLimits,
+): FileStore {
   const place = `s3://${[bucket, prefix].filter(Boolean).join('/')}`
   const root = `${endpoint.replace(/\/$/, '')}/${bucket}`
   const below = prefix === '' ? '' : `${prefix}/`
@@ -23,37 +41,49 @@ export function openBucket({ endpoint, bucket, prefix, credentials }: Bucket, ti
     name: string,
     more: Partial<FileRequest> = {},
   ): FileRequest {
-    const url = new URL(`${root}/${below}${pathOf(name)}`)
-    return signed({ method, url, headers: {}, ...more }, credentials)
+    const path = `${below}${pathOf(name)}`.split('/').map(encodeURIComponent).join('/')
+    const request = { method, url: new URL(`${root}/${path}`), headers: {}, ...more }
+    return signed(request, credentials)
   }
 
-  async function page(token: string | undefined): Promise<{ files: ListedFile[]; next: string | undefined }> {
+  /** Asks for what an operator waits for; it is signed anew each time. */
+  function ask(request: () => FileRequest, expected: Omit<Expected, 'signal'>, waitMs = timeoutMs) {
+    return inAttempts(
+      () => askServer(place, request(), { ...expected, signal: AbortSignal.timeout(waitMs) }),
+      pausesMs,
+    )
+  }
+
+  async function page(token: string | undefined): Promise<ListPage> {
     const url = new URL(root)
     url.searchParams.set('list-type', '2')
     if (below) url.searchParams.set('prefix', below)
     if (token) url.searchParams.set('continuation-token', token)
-    const request = signed({ method: 'GET', url, headers: {} }, credentials)
-    const { body } = await askServer(place, request, timeoutMs, [200])
-    return pageOf(body.toString(), below)
+    const request = () => signed({ method: 'GET', url, headers: {} }, credentials)
+    const { body } = await ask(request, { statuses: [200], mostBytes: MOST_LIST_BYTES })
+    return pageOf(place, body.toString(), below)
   }
 
   return {
     place,
-    read: (name, offset, length) =>
-      readRange(place, requestFor('GET', name, { headers: rangeHeader(offset, length) }), timeoutMs, length),
+    read: (name, offset, length, signal = AbortSignal.timeout(timeoutMs)) =>
+      readRange(place, requestFor('GET', name, { headers: rangeHeader(offset, length) }), length, signal),
     async write(name, bytes) {
-      await askServer(place, requestFor('PUT', name, { body: bytes }), WRITE_TIMEOUT_MS, [200, 201, 204])
+      const expected = { statuses: [200, 201, 204], mostBytes: MOST_ERROR_BYTES }
+      await ask(() => requestFor('PUT', name, { body: bytes }), expected, WRITE_TIMEOUT_MS)
     },
     async *list() {
       let token: string | undefined
       do {
         const { files, next } = await page(token)
         yield* files
+        if (next && next === token) throw new StorageUnavailable(`${place} lists the same again and again`)
         token = next
       } while (token)
     },
+    canWrite: async () => null,
     async remove(name) {
-      await askServer(place, requestFor('DELETE', name), timeoutMs, [200, 204, 404])
+      await ask(() => requestFor('DELETE', name), { statuses: [200, 204, 404], mostBytes: MOST_ERROR_BYTES })
     },
   }
 }
@@ -61,23 +91,5 @@ export function openBucket({ endpoint, bucket, prefix, credentials }: Bucket, ti
 /** Nobody but an operator waits for what is written: some megabytes. */
 const WRITE_TIMEOUT_MS = 120_000
 
-/** A page of ListObjectsV2. */
-function pageOf(text: string, below: string): { files: ListedFile[]; next: string | undefined } {
-  const root = parseXml(text).root as XmlElement
-  const files = childrenOf(root, 'Contents').flatMap((entry) => {
-    const name = nameAt(textOf(entry, 'Key').slice(below.length))
-    const writtenAt = new Date(textOf(entry, 'LastModified'))
-    return name === undefined ? [] : [{ name, bytes: Number(textOf(entry, 'Size')), writtenAt }]
-  })
-  return { files, next: textOf(root, 'NextContinuationToken') || undefined }
-}
-
-function childrenOf(element: XmlElement, name: string): XmlElement[] {
-  return element.children.filter(
-    (child): child is XmlElement => child.type === 'element' && (child as XmlElement).name === name,
-  )
-}
-
-function textOf(element: XmlElement, name: string): string {
-  return childrenOf(element, name)[0]?.text ?? ''
-}
+/** A page has a thousand names at most, of a kilobyte at most. */
+const MOST_LIST_BYTES = 8 * 2 ** 20

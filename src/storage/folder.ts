@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join, relative } from 'node:path'
+import { access, constants, mkdir, open, opendir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
-import { FileMissing, type FileStore, nameAt, pathOf, StorageUnavailable } from './store.ts'
+import { FileMissing, type FileStore, fileAt, type ListedFile, pathOf, StorageUnavailable } from './store.ts'
 
 /** Makes the store of a folder, which several machines may share. It is made by the first file. */
 export function openFolder(folder: string): FileStore {
@@ -29,7 +29,7 @@ export function openFolder(folder: string): FileStore {
       const path = placeOf(name)
       const unfinished = `${path}.${randomBytes(6).toString('hex')}`
       try {
-        await mkdir(dirname(path), { recursive: true })
+        await makeFolder(dirname(path))
         const file = await open(unfinished, 'wx')
         try {
           await file.writeFile(bytes)
@@ -49,14 +49,20 @@ export function openFolder(folder: string): FileStore {
       try {
         for await (const entry of await opendir(folder, { recursive: true })) {
           const path = join(entry.parentPath, entry.name)
-          const name = nameAt(relative(folder, path))
-          if (name === undefined) continue
-          const { size, mtime } = await stat(path)
-          yield { name, bytes: size, writtenAt: mtime }
+          const file = fileAt(relative(folder, path))
+          const found = file && (await listed(path, file))
+          if (found) yield found
         }
       } catch (error) {
         throw unavailable(folder, error)
       }
+    },
+    async canWrite() {
+      const nearest = await nearestFolder(resolve(folder))
+      return access(nearest, constants.W_OK | constants.X_OK).then(
+        () => true,
+        () => false,
+      )
     },
     async remove(name) {
       await rm(placeOf(name), { force: true }).catch((error) => {
@@ -71,6 +77,32 @@ async function isThere(folder: string): Promise<boolean> {
     (found) => found.isDirectory(),
     () => false,
   )
+}
+
+/** The folder, or the nearest above it where it has not been made yet. */
+async function nearestFolder(folder: string): Promise<string> {
+  return (await isThere(folder)) || dirname(folder) === folder ? folder : nearestFolder(dirname(folder))
+}
+
+/** A file with what is known of it; undefined where it has been removed or finished meanwhile. */
+async function listed(
+  path: string,
+  file: Pick<ListedFile, 'name' | 'unfinished'>,
+): Promise<ListedFile | undefined> {
+  try {
+    const { size, mtime } = await stat(path)
+    return { ...file, bytes: size, writtenAt: mtime }
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Makes a folder that outlasts a loss of power, with those above it. */
+async function makeFolder(folder: string): Promise<void> {
+  const first = await mkdir(folder, { recursive: true })
+  if (first === undefined) return
+  for (let made = folder; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made))
 }
 
 /** A file that was renamed is there after a loss of power once its folder has been written. */

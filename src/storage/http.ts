@@ -1,5 +1,5 @@
 import { OperatorError } from '#src/errors.ts'
-import { messageOf } from '#src/lib/caught.ts'
+import { codeOf, messageOf } from '#src/lib/caught.ts'
 import { FileMissing, type FileStore, pathOf, StorageUnavailable } from './store.ts'
 
 /** What a server is asked, with headers that may depend on it. */
@@ -10,6 +10,15 @@ export interface FileRequest {
   body?: Buffer
 }
 
+/** What is made of an answer. */
+export interface Expected {
+  /** Those that are no failure. */
+  statuses: number[]
+  /** Longer answers are failures, too: nobody is to fill our memory. */
+  mostBytes: number
+  signal: AbortSignal
+}
+
 /**
  * Asks a server.
  *
@@ -17,21 +26,67 @@ export interface FileRequest {
  */
 export async function askServer(
   place: string,
-  { url, ...request }: FileRequest,
-  timeoutMs: number,
-  statuses: number[],
+  request: FileRequest,
+  expected: Expected,
 ): Promise<{ status: number; body: Buffer }> {
   try {
-    // A redirection might lead anywhere, with the signature.
-    const signal = AbortSignal.timeout(timeoutMs)
-    const response = await fetch(url, { ...request, signal, redirect: 'error' } as RequestInit)
-    const body = Buffer.from(await response.arrayBuffer())
-    if (statuses.includes(response.status)) return { status: response.status, body }
-    throw new Error(`the answer is ${response.status}`)
+    return await answerOf(request, expected).catch((error) => {
+      // A server may end a connection that was kept open in the moment in which it is used again.
+      if (!wasReset(error) || expected.signal.aborted) throw error
+      return answerOf(request, expected)
+    })
   } catch (error) {
-    const reason = messageOf((error as Error).cause ?? error)
-    throw new StorageUnavailable(`the files at ${place} cannot be reached: ${reason}`, { cause: error })
+    const { status } = error as Partial<UnexpectedAnswer>
+    throw new StorageUnavailable(`the files at ${place} cannot be reached: ${reasonOf(error)}`, {
+      cause: error,
+      hasAnswered: status !== undefined && status < 500 && status !== TOO_MANY_REQUESTS,
+    })
   }
+}
+
+const TOO_MANY_REQUESTS = 429
+
+class UnexpectedAnswer extends Error {
+  readonly status: number
+
+  constructor(status: number, message = `the answer is ${status}`) {
+    super(message)
+    this.status = status
+  }
+}
+
+async function answerOf(
+  { url, ...request }: FileRequest,
+  { statuses, mostBytes, signal }: Expected,
+): Promise<{ status: number; body: Buffer }> {
+  // A redirection might lead anywhere, with the signature.
+  const response = await fetch(url, { ...request, signal, redirect: 'error' } as RequestInit)
+  const { status } = response
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  try {
+    if (!statuses.includes(status)) throw new UnexpectedAnswer(status)
+    for await (const part of response.body ?? []) {
+      bytes += part.length
+      if (bytes > mostBytes) throw new UnexpectedAnswer(status, `the answer has more than ${mostBytes} bytes`)
+      parts.push(part)
+    }
+  } catch (error) {
+    await response.body?.cancel().catch(() => {})
+    throw error
+  }
+  return { status, body: Buffer.concat(parts) }
+}
+
+function wasReset(error: unknown): boolean {
+  const code = codeOf((error as Error).cause)
+  return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE'
+}
+
+/** What fetch fails for is the cause of what it throws; where several addresses were tried, that has a code alone. */
+function reasonOf(error: unknown): string {
+  const cause = (error as Error).cause ?? error
+  return messageOf(cause) || (codeOf(cause) ?? messageOf(error))
 }
 
 /**
@@ -42,13 +97,19 @@ export async function askServer(
 export async function readRange(
   place: string,
   request: FileRequest,
-  timeoutMs: number,
   length: number,
+  signal: AbortSignal,
 ): Promise<Buffer> {
-  const { status, body } = await askServer(place, request, timeoutMs, [206, 404, 416])
+  const expected = { statuses: [206, ...MISSING], mostBytes: Math.max(length, MOST_ERROR_BYTES), signal }
+  const { status, body } = await askServer(place, request, expected)
   if (status === 206 && body.length === length) return body
   throw new FileMissing(`${place} has not all of ${request.url.pathname}`)
 }
+
+const MISSING = [404, 416]
+
+/** Of a page that says what is wrong. */
+export const MOST_ERROR_BYTES = 65_536
 
 export function rangeHeader(offset: number, length: number): Record<string, string> {
   return { range: `bytes=${offset}-${offset + length - 1}` }
@@ -67,15 +128,13 @@ export function openWebServer(base: URL, timeoutMs: number): FileStore {
 
   return {
     place,
-    read: (name, offset, length) =>
-      readRange(
-        place,
-        { method: 'GET', url: new URL(pathOf(name), root), headers: rangeHeader(offset, length) },
-        timeoutMs,
-        length,
-      ),
+    read(name, offset, length, signal = AbortSignal.timeout(timeoutMs)) {
+      const url = new URL(pathOf(name), root)
+      return readRange(place, { method: 'GET', url, headers: rangeHeader(offset, length) }, length, signal)
+    },
     write: refuse,
     list: () => ({ [Symbol.asyncIterator]: () => ({ next: refuse }) }),
     remove: refuse,
+    canWrite: async () => false,
   }
 }

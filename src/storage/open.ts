@@ -8,7 +8,7 @@ import type { FileStore } from './store.ts'
 
 /** What opens the store of a kind of URL. */
 const KINDS: Record<string, (url: URL, config: Config) => FileStore> = {
-  'file:': (url) => openFolder(fileURLToPath(url)),
+  'file:': (url) => openFolder(pathOfFile(url)),
   'http:': (url, { STATEMENT_TIMEOUT_MS }) => openWebServer(url, STATEMENT_TIMEOUT_MS),
   'https:': (url, { STATEMENT_TIMEOUT_MS }) => openWebServer(url, STATEMENT_TIMEOUT_MS),
   's3:': openConfiguredBucket,
@@ -21,9 +21,41 @@ const KINDS: Record<string, (url: URL, config: Config) => FileStore> = {
  */
 export function openFileStore(config: Config): FileStore | undefined {
   if (config.TILE_STORE === 'postgis') return undefined
-  if (!URL.canParse(config.TILE_STORE)) throw new OperatorError('TILE_STORE is no URL.')
-  const url = new URL(config.TILE_STORE)
+  const url = plainUrl('TILE_STORE', config.TILE_STORE)
   return KINDS[url.protocol]?.(url, config)
+}
+
+/**
+ * A URL that is a place and nothing else. What is refused is not repeated: it may be a password.
+ *
+ * @throws {OperatorError} where it is none
+ */
+function plainUrl(setting: string, text: string): URL {
+  if (!URL.canParse(text)) throw new OperatorError(`${setting} is no URL.`)
+  const url = new URL(text)
+  if (url.username || url.password) {
+    throw new OperatorError(`${setting} has a user or a password in it, which are not used: leave them out.`)
+  }
+  if (url.search || url.hash) {
+    throw new OperatorError(`${setting} has a ? or a # in it: write %3F or %23 where a name has one.`)
+  }
+  return url
+}
+
+function pathOfFile(url: URL): string {
+  try {
+    return fileURLToPath(url)
+  } catch {
+    throw new OperatorError(`TILE_STORE=${url} names no folder.`)
+  }
+}
+
+function prefixOf(url: URL): string {
+  try {
+    return decodeURIComponent(url.pathname.replace(/^\/|\/$/g, ''))
+  } catch {
+    throw new OperatorError(`TILE_STORE=${url} names no prefix: a % is written %25.`)
+  }
 }
 
 function openConfiguredBucket(url: URL, config: Config): FileStore {
@@ -31,13 +63,14 @@ function openConfiguredBucket(url: URL, config: Config): FileStore {
   if (!S3_ENDPOINT || !S3_ACCESS_KEY_ID || !S3_SECRET_ACCESS_KEY) {
     throw new OperatorError(`TILE_STORE=${url} needs S3_ENDPOINT, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY.`)
   }
+  if (url.port) throw new OperatorError(`TILE_STORE=${url} has a port: it belongs into S3_ENDPOINT.`)
   return openBucket(
     {
-      endpoint: S3_ENDPOINT,
-      bucket: url.host,
-      prefix: url.pathname.replace(/^\/|\/$/g, ''),
+      endpoint: plainUrl('S3_ENDPOINT', S3_ENDPOINT).href,
+      bucket: url.hostname,
+      prefix: prefixOf(url),
       credentials: { accessKeyId: S3_ACCESS_KEY_ID, secretAccessKey: S3_SECRET_ACCESS_KEY, region },
     },
-    config.STATEMENT_TIMEOUT_MS,
+    { timeoutMs: config.STATEMENT_TIMEOUT_MS },
   )
 }

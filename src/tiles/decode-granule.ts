@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { Window } from '#src/raster/grid.ts'
 import { asPixels, bytesOf, type Pixels, type PixelType, pixelsOf, withType } from '#src/raster/pixels.ts'
+import type { Range } from '#src/storage/ranges.ts'
+import { FileDamaged } from '#src/storage/store.ts'
 import {
   BLOCK_SIZE,
   type BlockPlace,
   blockWindowsOf,
   type Description,
+  FORMAT,
   type Granule,
   sampleTypeOf,
   sumOf,
@@ -15,22 +18,20 @@ import {
 import { fieldBytes, longsOf } from './tiff.ts'
 import type { Zstd } from './zstd.ts'
 
-/** What is kept of a granule is not what was written. */
-export class DamagedGranule extends Error {
-  override name = 'DamagedGranule'
+/** Whether bytes are the header of the granule of a name. */
+export function isHeaderOf(name: string, bytes: Buffer): boolean {
+  return createHash('sha256').update(bytes).digest('hex') === name
 }
 
 /**
  * Reads the header of a granule.
  *
- * @throws {DamagedGranule} where it is not the one of that name
+ * @throws {FileDamaged} where it is of a form that this version does not know
  */
-export function decodeHeader(name: string, header: Buffer): Granule {
-  if (createHash('sha256').update(header).digest('hex') !== name) {
-    throw new DamagedGranule(`the header of ${name} is damaged`)
-  }
+export function decodeHeader(header: Buffer): Granule {
   const text = fieldBytes(header, TAGS.description).subarray(0, -1).toString('latin1')
-  const { grid, window, bands, sums } = JSON.parse(text) as Description
+  const { format, grid, window, bands, sums } = JSON.parse(text) as Description
+  if (format !== FORMAT) throw new FileDamaged(`a granule is of the form ${format}, which is not known`)
   const offsets = longsOf(header, TAGS.tileOffsets)
   const lengths = longsOf(header, TAGS.tileByteCounts)
   return {
@@ -53,17 +54,18 @@ export function blockIndexOf({ window }: Granule, { row, column }: Pick<Window, 
   )
 }
 
-/** Where the bytes of a block are; null of one without any value. */
-export function rangeOf({ blocks }: Granule, index: number): { offset: number; length: number } | null {
+/** Where the bytes of a block are, and how they are known; null of one without any value. */
+export function rangeOf({ blocks }: Granule, index: number): Omit<Range, 'name'> | null {
   const { offset, lengths, sum } = blocks[index] as BlockPlace
-  return sum === '' ? null : { offset, length: lengths.reduce((total, length) => total + length, 0) }
+  if (sum === '') return null
+  const length = lengths.reduce((total, length) => total + length, 0)
+  return { offset, length, isWhole: (bytes) => sumOf([bytes]) === sum }
 }
 
 /**
  * Reads the pixels of a block, in the types that their bands are stored in.
  *
- * @param bytes of `rangeOf`
- * @throws {DamagedGranule} where they are not what was written
+ * @param bytes of `rangeOf`, which are whole
  */
 export function decodeBlock(
   zstd: Zstd,
@@ -71,8 +73,7 @@ export function decodeBlock(
   index: number,
   bytes: Buffer,
 ): WindowPixels {
-  const { lengths, sum } = blocks[index] as BlockPlace
-  if (sumOf([bytes]) !== sum) throw new DamagedGranule(`a block of ${bytes.length} bytes is damaged`)
+  const { lengths } = blocks[index] as BlockPlace
   const window = blockWindowsOf(all)[index] as Window
   const type = sampleTypeOf(bands)
   let at = 0

@@ -3,7 +3,7 @@ import { findAlsoAtPrimary, type Sources } from '#src/database/lacking.ts'
 import type { Tables } from '#src/database/tables.ts'
 import type { Pixels } from '#src/raster/pixels.ts'
 import { TILE_SIZE, tileCutter } from '#src/raster/tiles.ts'
-import type { FileStore } from '#src/storage/store.ts'
+import type { RangeReader } from '#src/storage/ranges.ts'
 import { BLOCK_SIZE, blockWindowsOf } from './granule.ts'
 import { findGranules, type GranuleFile, listGranuleRows, listGranules } from './granule-queries.ts'
 import { createGranuleReader, type GranuleReader } from './granule-reader.ts'
@@ -14,13 +14,20 @@ const READS_AT_A_TIME = 16
 
 const TILES_ACROSS_BLOCK = BLOCK_SIZE / TILE_SIZE
 
+/** A store of tiles in files. */
+export interface FileTiles extends TileStore {
+  /** How often memory had the part of a file that a tile was cut from, or what says where that is. */
+  hits(): number
+}
+
 /** Makes the store of tiles in files; the database says which granules a coverage has. */
-export function createFileTiles(source: Sources<Kysely<Tables>>, files: FileStore): TileStore {
+export function createFileTiles(source: Sources<Kysely<Tables>>, files: RangeReader): FileTiles {
   const granules = createGranuleReader(files)
 
   async function cutTiles(
     found: (GranuleFile | undefined | null)[],
     tiles: TileAddress[],
+    signal?: AbortSignal,
   ): Promise<(Buffer | Error | null)[]> {
     const results = found.map((granule) => (granule === null ? null : EMPTY)) as (Buffer | Error | null)[]
     const blocks = new Map<string, { granule: GranuleFile; places: number[] }>()
@@ -34,6 +41,8 @@ export function createFileTiles(source: Sources<Kysely<Tables>>, files: FileStor
     }
     await eachOf([...blocks.values()], async ({ granule, places }) => {
       try {
+        // What nobody waits for any more is not read.
+        signal?.throwIfAborted()
         const wanted = places.map((place) => tiles[place] as TileAddress)
         const cut = await tilesIn(granules, granule, wanted)
         for (const [index, place] of places.entries()) results[place] = cut[index] as Buffer
@@ -46,9 +55,10 @@ export function createFileTiles(source: Sources<Kysely<Tables>>, files: FileStor
 
   return {
     find: async (tiles) => cutTiles(await findAlsoAtPrimary(source, tiles, findGranulesIn), tiles),
-    async read({ ask }, coverageId, tiles) {
+    hits: granules.hits,
+    async read({ ask, signal }, coverageId, tiles) {
       const addresses = tiles.map((tile) => ({ ...tile, coverageId }))
-      const found = await cutTiles(await findGranules(ask, addresses), addresses)
+      const found = await cutTiles(await findGranules(ask, addresses), addresses, signal)
       const rows: StoredTile[] = []
       for (const [index, { row, column }] of tiles.entries()) {
         const wkb = found[index]

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { Window } from '#src/raster/grid.ts'
 import { bytesOf } from '#src/raster/pixels.ts'
-import type { FileStore } from '#src/storage/store.ts'
-import { blockIndexOf, decodeBlock, decodeHeader, rangeOf } from './decode-granule.ts'
+import type { RangeReader } from '#src/storage/ranges.ts'
+import { blockIndexOf, decodeBlock, decodeHeader, isHeaderOf, rangeOf } from './decode-granule.ts'
 import { BLOCK_SIZE, type Granule, type WindowPixels } from './granule.ts'
 import type { GranuleFile } from './granule-queries.ts'
 import { loadZstd } from './zstd.ts'
@@ -19,18 +19,21 @@ export interface GranuleReader {
   /**
    * @throws {StorageUnavailable} where the store does not answer
    * @throws {FileMissing} where it has no such granule
-   * @throws {DamagedGranule} where that is not what was written
+   * @throws {FileDamaged} where that is not what was written
    */
   header(file: GranuleFile): Promise<Granule>
   /** The pixels of the block that has a pixel of the grid; null where none of them has a value. It throws the same. */
   block(file: GranuleFile, pixel: Pick<Window, 'row' | 'column'>): Promise<WindowPixels | null>
+  /** How many headers and blocks were in memory. */
+  hits(): number
 }
 
-export function createGranuleReader(files: FileStore): GranuleReader {
+export function createGranuleReader(files: RangeReader): GranuleReader {
   const headers = new LRUCache<string, Promise<Granule>>({ max: MOST_HEADERS })
   const blocks = new LRUCache<string, Promise<WindowPixels | null>>({
     maxSize: MOST_BLOCK_BYTES,
   })
+  let hits = 0
 
   /** Whoever asks for the same meanwhile waits for the same; of a failure nothing is kept. */
   function once<Found>(
@@ -40,17 +43,23 @@ export function createGranuleReader(files: FileStore): GranuleReader {
     size?: number,
   ): Promise<Found> {
     const known = cache.get(key)
-    if (known) return known
+    if (known) {
+      hits++
+      return known
+    }
     const reading = read()
     cache.set(key, reading, { size })
-    reading.catch(() => cache.delete(key))
+    reading.catch(() => {
+      // It may have made room for others, and be read anew by now.
+      if (cache.peek(key) === reading) cache.delete(key)
+    })
     return reading
   }
 
   async function readBlock(file: GranuleFile, granule: Granule, index: number): Promise<WindowPixels | null> {
     const range = rangeOf(granule, index)
     if (range === null) return null
-    const bytes = await files.read(fileNameOf(file), range.offset, range.length)
+    const bytes = await files.read({ ...range, name: fileNameOf(file) })
     const zstd = await loadZstd()
     // What others wait for comes between two blocks.
     await setImmediate()
@@ -58,11 +67,13 @@ export function createGranuleReader(files: FileStore): GranuleReader {
   }
 
   const header: GranuleReader['header'] = (file) =>
-    once(headers, file.name, async () =>
-      decodeHeader(file.name, await files.read(fileNameOf(file), 0, file.headerBytes)),
-    )
+    once(headers, file.name, async () => {
+      const range = { name: fileNameOf(file), offset: 0, length: file.headerBytes }
+      return decodeHeader(await files.read({ ...range, isWhole: (bytes) => isHeaderOf(file.name, bytes) }))
+    })
 
   return {
+    hits: () => hits,
     header,
     async block(file, pixel) {
       const granule = await header(file)

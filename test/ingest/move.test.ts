@@ -5,86 +5,33 @@ import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
-import type { Database } from '#src/database/client.ts'
 import { deleteRelease } from '#src/domains/releases/deletion-queries.ts'
 import { moveRelease } from '#src/ingest/move.ts'
 import { removeUnusedFiles } from '#src/ingest/unused-files.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newFolder } from '#test/setup/folders.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
-import { ingestManifest, kindFixture, type LayerText, manifestText, writeManifest } from './fixtures.ts'
-
-interface Kind {
-  lossy?: boolean
-  layers: LayerText[]
-  points: [number, number, ...(number | null)[]][]
-}
-
-const KINDS = Object.values(
-  JSON.parse(await readFile(kindFixture('expected.json'), 'utf8')) as Record<string, Kind>,
-)
+import { answersOf, ingestKinds, KINDS } from './kinds.ts'
 
 let service: TestApp
 let person: Person
 let folder: string
-const codes: string[] = []
+let codes: string[]
 beforeAll(async () => {
   folder = join(await newFolder(), 'tiles')
   service = await createTestApp({
     template: 'empty',
     // Nothing is answered from memory: each answer is read from where the tiles are.
     settings: { TILE_STORE: String(pathToFileURL(folder)), TILE_CACHE_MB: '0', RELEASE_MAX_AGE_MS: '0' },
-    prepare: ingestAll,
+    prepare: async (database) => {
+      codes = await ingestKinds(database)
+    },
   })
   person = await newPerson(service.app)
 }, 120_000)
 afterAll(() => service.close())
 
-function monthOf(kind: number): string {
-  return `${2000 + Math.floor(kind / 12)}-${String((kind % 12) + 1).padStart(2, '0')}`
-}
-
-async function ingestAll(database: Database): Promise<void> {
-  const texts = await newFolder()
-  for (const [kind, { layers, lossy }] of KINDS.entries()) {
-    const inFolder = layers.map(({ file, files, ...layer }, index) => ({
-      ...layer,
-      ...(file ? { file: kindFixture(file) } : { files: files?.map(kindFixture) }),
-      input: `layer ${index}`,
-      decimals: 10,
-    }))
-    const settings = { product: 'fertilizer', forecast_period: monthOf(kind), lossy }
-    const manifest = await writeManifest(texts, manifestText(inFolder, settings))
-    codes.push((await ingestManifest(database, manifest)).code)
-  }
-}
-
-/** What is answered for all kinds: to points, to many at once, and to a polygon around some of them. */
-async function answers(app = service.app, kinds = KINDS.length): Promise<string[]> {
-  const found: string[] = []
-  for (const [kind, { points }] of KINDS.slice(0, kinds).entries()) {
-    const forecast_period = monthOf(kind)
-    const ask = async (url: string, payload: object) => {
-      const { headers } = person
-      const { statusCode, body } = await app.inject({ method: 'POST', url, headers, payload })
-      found.push(`${statusCode} ${body.replace(/"(history_id|request_id)":"[^"]+"/g, '')}`)
-    }
-    const places = points.map(([lng, lat]) => ({ lng, lat }))
-    for (const place of places.slice(-3)) {
-      await ask('/advisory/fertilizer/point', { ...place, forecast_period })
-    }
-    await ask('/advisory/fertilizer/points', { points: places, forecast_period })
-    const [west, south] = [places[0]?.lng as number, places[0]?.lat as number]
-    const ring = [
-      [west - 0.05, south - 0.05],
-      [west + 0.05, south - 0.05],
-      [west, south + 0.05],
-      [west - 0.05, south - 0.05],
-    ]
-    await ask('/advisory/fertilizer', { geometry: { type: 'Polygon', coordinates: [ring] }, forecast_period })
-  }
-  return found
-}
+const answers = (app = service.app, kinds = KINDS.length) => answersOf(app, person, kinds)
 
 async function countOf(table: 'raster_tile' | 'granule'): Promise<number> {
   const { count } = await service.database.writer
@@ -132,11 +79,11 @@ test('files that no release has are swept after a day', async () => {
     (await readdir(folder, { recursive: true })).filter((name) => name.endsWith('.tif')).length
   const all = await count()
   await moveRelease(database, codes[1] as string, 'postgis')
-  expect(await removeUnusedFiles(database, false)).toEqual({ files: 0, bytes: 0 })
-  const { files } = await removeUnusedFiles(database, true, Date.now() + day)
+  expect(await removeUnusedFiles(database)).toEqual({ files: 0, bytes: 0, unfinished: 0 })
+  const { files } = await removeUnusedFiles(database, { dryRun: true, now: Date.now() + day })
   expect(files).toBeGreaterThan(0)
   expect(await count()).toBe(all)
-  expect((await removeUnusedFiles(database, false, Date.now() + day)).files).toBe(files)
+  expect((await removeUnusedFiles(database, { now: Date.now() + day })).files).toBe(files)
   expect(await count()).toBe(all - files)
   expect(await moveRelease(database, codes[1] as string, 'files')).toBe(true)
   expect(await count()).toBe(all)

@@ -81,8 +81,11 @@ export interface OpenTestDatabase {
 }
 
 /** Makes a database and opens it as an operator's commands do: statements may take as long as they need. */
-export async function openTestDatabase(template: Template): Promise<OpenTestDatabase> {
-  const { testDatabase, cluster } = await openTestCluster(template)
+export async function openTestDatabase(
+  template: Template,
+  settings?: Record<string, string>,
+): Promise<OpenTestDatabase> {
+  const { testDatabase, cluster } = await openTestCluster(template, settings)
   const database = cluster.connectForMaintenance()
   return {
     database,

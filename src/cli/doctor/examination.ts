@@ -4,6 +4,7 @@ import type { Database } from '#src/database/client.ts'
 import { isDatabaseUnavailable } from '#src/database/failures.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
+import type { FileStore } from '#src/storage/store.ts'
 import { type DoctorReport, error, type Finding, unknown } from './finding.ts'
 
 /** A subject, and what is asked about it: each question for itself, named as monitoring knows it. */
@@ -20,6 +21,8 @@ export interface Patient {
   ask: <Answer>(query: (trx: Transaction<Tables>) => Promise<Answer>) => Promise<Answer>
   /** The same of the replica, where there is one. */
   askReplica: Patient['ask']
+  /** Those of TILE_STORE, where it names any. */
+  files: FileStore | undefined
 }
 
 export type NamedFinding = DoctorReport['findings'][number]

@@ -15,6 +15,7 @@ import { clock } from './clock.ts'
 import { connections } from './connections.ts'
 import { disk } from './disk.ts'
 import { examine, type NamedFinding, type Patient, readingFrom } from './examination.ts'
+import { files } from './files.ts'
 import { type DoctorReport, EXIT_OF_LEVEL, error, unknown, worstOf } from './finding.ts'
 import { history } from './history.ts'
 import { mail } from './mail.ts'
@@ -101,6 +102,7 @@ async function examineCluster(config: Config, cluster: Cluster): Promise<NamedFi
     kind: database.kind,
     ask: readingFrom(database.writer),
     // Without the way round of requests, which ask the primary where the replica does not answer.
+    files: database.files,
     askReplica: readingFrom(new Kysely({ dialect: new PostgresDialect({ pool: database.readPool }) })),
   }
   const onServer = [connections, ...(config.DATABASE_READ_URL === undefined ? [] : [replica]), clock]
@@ -113,6 +115,7 @@ async function examineCluster(config: Config, cluster: Cluster): Promise<NamedFi
         tables,
         history,
         releases,
+        files,
         areas,
       ],
       patient,

@@ -141,6 +141,7 @@ const RELEASE_KINDS: AuditKind[] = [
   'release_scheduled',
   'release_unscheduled',
   'release_refused',
+  'release_moved',
 ]
 
 /** What has happened to a release, or to another in its place. */
@@ -159,6 +160,7 @@ export interface ReleaseDetail {
   allowed?: string[]
   scheduled_by?: string
   publish_at?: string
+  store?: string
   refusal?: string
 }
 

@@ -65,7 +65,7 @@ export function serviceRoutes(app: App): void {
     async (request, reply) => {
       if (app.draining) throw new ApiError('OVERLOADED', 'The service is stopping.')
       await inTime(request, reply, () => ping(app.database.reader))
-      return { status: 'ok' as const, ...replicaOf(app) }
+      return { status: 'ok' as const, ...replicaOf(app), ...filesOf(app) }
     },
   )
 }
@@ -84,4 +84,10 @@ function replicaOf({ database: { replica } }: App): Pick<Static<typeof Readiness
   if (!replica) return {}
   const { name, lagMs } = replica.state()
   return { replica: { state: name, lag_ms: lagMs } }
+}
+
+/** That files are away is no reason to send requests elsewhere: all processes read the same. */
+function filesOf({ files }: App): Pick<Static<typeof Readiness>, 'files'> {
+  if (!files) return {}
+  return { files: { state: files.store().isAway ? 'unavailable' : 'used' } }
 }

@@ -67,6 +67,28 @@ export const METRICS = {
   agro_tile_cache_hits_total: { type: 'counter', help: 'Tiles that were found in memory.' },
   agro_tile_cache_misses_total: { type: 'counter', help: 'Tiles that were not.' },
   agro_tile_cache_evictions_total: { type: 'counter', help: 'Tiles that made room for others.' },
+  agro_tile_files_away: {
+    type: 'gauge',
+    help: '1 while the store of TILE_STORE does not answer, and is asked now and then only.',
+    aggregator: 'max',
+  },
+  agro_tile_files_reads_total: {
+    type: 'counter',
+    help: 'Parts of files that tiles are cut from, by where they were found: memory, disk (TILE_DISK_CACHE_DIR), store (TILE_STORE).',
+  },
+  agro_tile_files_bytes_total: { type: 'counter', help: 'Bytes of these, by where: disk, store.' },
+  agro_tile_files_errors_total: {
+    type: 'counter',
+    help: 'Reads of the store that failed, by reason: unavailable, missing, damaged, and refused where it was not even asked.',
+  },
+  agro_tile_disk_cache_failures_total: {
+    type: 'counter',
+    help: 'How often the disk of TILE_DISK_CACHE_DIR was full, slow or damaged: the store was read in its place.',
+  },
+  agro_tile_disk_cache_evictions_total: {
+    type: 'counter',
+    help: 'Files there that made room for others.',
+  },
   agro_area_cells: { type: 'gauge', help: 'Cells in memory whose areas are known.' },
   agro_area_cell_bytes: { type: 'gauge', help: 'About how much memory these take: 32 MB at most.' },
   agro_outline_vertices: {

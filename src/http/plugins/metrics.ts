@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { schemaVersion } from '#src/database/scripts.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { App } from '../app.ts'
+import { observeFiles } from '../metrics/files.ts'
 import { createMetrics, type Metrics } from '../metrics/metrics.ts'
 
 /** Has the parts of the service say what they are doing, and says it of the process and its connections. */
@@ -31,6 +32,7 @@ export const metrics = fp(
     for (const server of ['replica', 'primary'] as const) {
       metrics.observe('agro_database_reads_total', () => replica?.counts[server] ?? 0, { server })
     }
+    observeFiles(metrics, app)
   },
   { name: 'metrics' },
 )

@@ -102,7 +102,9 @@ describe.sequential('what the checks find', () => {
       `${code}: published`,
       'source: A test',
       'licence: CC0-1.0',
-      expect.stringMatching(/^loaded: \d{4}-\d\d-\d\d \d\d:\d\d UTC; its rasters take \d+(\.\d)? kB$/),
+      expect.stringMatching(
+        /^loaded: \d{4}-\d\d-\d\d \d\d:\d\d UTC; its rasters take \d+(\.\d)? kB in the database$/,
+      ),
       expect.stringMatching(/^published: \d{4}-\d\d-\d\d \d\d:\d\d UTC$/),
       'valid until: 2027-01-31',
       'LAYER   UNIT   VALID     MINIMUM   MAXIMUM   MEAN',

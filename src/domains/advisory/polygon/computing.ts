@@ -122,6 +122,7 @@ export function computationUntil(
   const reads: Reads = {
     ask: (query) => inTime(() => read.ask(query)),
     copy: (query) => inTime(() => read.copy(query)),
+    signal,
   }
   return { ask: reads.ask, readTiles: readingTiles(tiles, reads), wait, pause }
 }

@@ -1,0 +1,128 @@
+import { type BreakerLimits, createBreaker } from './breaker.ts'
+import { createPlaces } from './places.ts'
+import type { Range, RangeReader } from './ranges.ts'
+import { FileDamaged, FileMissing, StorageUnavailable } from './store.ts'
+
+export interface GuardLimits extends BreakerLimits {
+  /** How long a read may take, with the wait for its turn. */
+  deadlineMs: number
+  /** Reads that may be under way at the same time. */
+  concurrency: number
+}
+
+/** What was read of a store, and whether it is away. */
+export interface GuardState {
+  isAway: boolean
+  reads: number
+  bytes: number
+  /** How many failed, by why: `refused` are those that the store was not asked for. */
+  errors: Record<'unavailable' | 'missing' | 'damaged' | 'refused', number>
+}
+
+/** Reads from a store that may be slow or away, so that nobody waits for it in vain for long. */
+export interface GuardedRanges extends RangeReader {
+  state(): GuardState
+}
+
+/**
+ * Has only so many read at a time, each no longer than a deadline. Where some have failed one after the other, all others
+ * fail at once, but for one now and then, which finds out whether the store is back.
+ *
+ * @param place of the store, for people
+ */
+export function guarded(
+  place: string,
+  ranges: RangeReader,
+  limits: GuardLimits,
+  now?: () => number,
+): GuardedRanges {
+  const breaker = createBreaker(limits, now)
+  const places = createPlaces(limits.concurrency)
+  const errors: GuardState['errors'] = { unavailable: 0, missing: 0, damaged: 0, refused: 0 }
+  let reads = 0
+  let bytes = 0
+  const refusal = () => new NotAsked(place)
+
+  /** Reads once there is a place for it, unless it has become clear meanwhile that there is no use in it. */
+  async function readInTurn(
+    range: Range,
+    signal: AbortSignal,
+    isProbe: boolean,
+    begins: () => void,
+  ): Promise<Buffer> {
+    await places.take(signal)
+    if (breaker.isOpen() && !isProbe) {
+      places.leave()
+      throw refusal()
+    }
+    reads++
+    begins()
+    const reading = ranges.read(range, signal)
+    try {
+      return await Promise.race([reading, failingAt(signal)])
+    } finally {
+      // Who reads has the place until it ends, and not only until nobody waits for it: a disk that hangs cannot be left.
+      void reading.then(places.leave, places.leave)
+    }
+  }
+
+  return {
+    state: () => ({ isAway: breaker.isOpen(), reads, bytes, errors: { ...errors } }),
+    async read(range) {
+      const leave = breaker.enter()
+      if (!leave) {
+        errors.refused++
+        throw refusal()
+      }
+      const signal = deadlineOf(place, limits.deadlineMs)
+      let hasBegun = false
+      const begins = () => {
+        hasBegun = true
+      }
+      try {
+        const read = await readInTurn(range, signal, breaker.isOpen(), begins)
+        leave('worked')
+        bytes += read.length
+        return read
+      } catch (error) {
+        errors[kindOf(error)]++
+        if (hasBegun) leave(isAway(error) ? 'failed' : 'worked')
+        else leave('left')
+        if (breaker.isOpen()) places.refuse(refusal)
+        throw error
+      }
+    },
+  }
+}
+
+class NotAsked extends StorageUnavailable {
+  constructor(place: string) {
+    super(`the files at ${place} were not asked for: they could not be reached just now`)
+  }
+}
+
+function kindOf(error: unknown): keyof GuardState['errors'] {
+  if (error instanceof FileMissing) return 'missing'
+  if (error instanceof FileDamaged) return 'damaged'
+  return error instanceof NotAsked ? 'refused' : 'unavailable'
+}
+
+/** Whether a store has not answered; where it has, others may be answered better. */
+function isAway(error: unknown): boolean {
+  if (error instanceof FileMissing || error instanceof FileDamaged) return false
+  return !(error instanceof StorageUnavailable && error.hasAnswered)
+}
+
+/** A signal that says after a while that the store is too late. */
+function deadlineOf(place: string, milliseconds: number): AbortSignal {
+  const deadline = new AbortController()
+  const late = new StorageUnavailable(`the files at ${place} cannot be reached: they do not answer in time`)
+  setTimeout(() => deadline.abort(late), milliseconds).unref()
+  return deadline.signal
+}
+
+function failingAt(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+}

@@ -1,0 +1,98 @@
+// Runs on a server alone: the embedded database can be opened by one process at a time.
+import { cp, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openCluster } from '#src/database/client.ts'
+import { loadRelease } from '#src/ingest/load.ts'
+import { runAgro } from '#test/setup/cli.ts'
+import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { newFolder } from '#test/setup/folders.ts'
+import { onePixelRelease } from '#test/setup/releases.ts'
+import { examine } from './examination.ts'
+
+let folder: string
+let tiles: string
+let settings: { TILE_STORE: string }
+let source: TestDatabase
+let target: TestDatabase
+let code: string
+const agro = (on: TestDatabase, more: Record<string, string>, ...parameters: string[]) =>
+  runAgro({ ...on, environment: { ...on.environment, ...more } }, ...parameters)
+
+beforeAll(async () => {
+  folder = await newFolder()
+  tiles = join(folder, 'tiles')
+  settings = { TILE_STORE: String(pathToFileURL(tiles)) }
+  source = await createTestDatabase('empty', settings)
+  target = await createTestDatabase('empty')
+  const cluster = await openCluster(source.config)
+  const database = cluster.connectForMaintenance()
+  code = (await loadRelease(database, onePixelRelease({ Urea: 1 }))).code
+  await database.close()
+  await cluster.close()
+})
+afterAll(async () => {
+  await source.drop()
+  await target.drop()
+})
+
+describe.sequential('releases whose tiles are in files', () => {
+  test('say so where they are listed and shown', async () => {
+    const { stdout } = await agro(source, {}, 'releases', 'list', '--json')
+    expect(JSON.parse(stdout)).toMatchObject([{ code, store: 'files' }])
+    expect((await agro(source, {}, 'releases', 'list')).stdout).toMatch(/ IN +SOURCE\n.* files +A test/)
+    const shown = await agro(source, {}, 'releases', 'show', code)
+    expect(shown.stdout).toMatch(/its rasters take .* in the files of TILE_STORE\n/)
+  })
+
+  test('the doctor finds their files, those that are missing, and those that nobody has', async () => {
+    const well = await examine(source)
+    expect(well.findings.filter(({ group }) => group === 'files').map(({ level }) => level)).toEqual([
+      'ok',
+      'ok',
+      'ok',
+      'ok',
+    ])
+    expect(well.of('files present')).toEqual([['ok', '1 of 1 files were looked for, and are there.']])
+    const elsewhere = await examine(source, { TILE_STORE: 'postgis' })
+    expect(elsewhere.of('files reachable')).toEqual([
+      ['error', '1 releases have their tiles in files, and TILE_STORE names none.'],
+    ])
+    const copy = join(folder, 'copy')
+    await cp(tiles, copy, { recursive: true })
+    const [path] = (await readdir(copy, { recursive: true })).filter((name) => name.endsWith('.tif'))
+    await rm(join(copy, String(path)))
+    const lost = await examine(source, { TILE_STORE: String(pathToFileURL(copy)) })
+    const name = String(path).slice(3)
+    expect(lost.of('files present')).toEqual([
+      ['error', `Of 1 files that were looked for, 1 are missing or damaged: ${name}.`],
+    ])
+    const away = await examine(source, { TILE_STORE: 'http://127.0.0.1:9/' })
+    expect(away.of('files reachable')).toEqual([
+      [
+        'error',
+        expect.stringMatching(/^The files at .* cannot be reached: .*: 1 releases are answered 503\.$/),
+      ],
+    ])
+    expect(away.of('files writable')).toEqual([['note', expect.stringContaining('No files can be written')]])
+  })
+
+  test('an export says what to copy, and an import whether it is there', async () => {
+    const file = join(folder, 'all.agro')
+    const exported = await agro(source, {}, 'export', file)
+    expect(exported.stderr).toContain(`The tiles of 1 releases are not in it, but in 1 files`)
+    const imported = await agro(target, {}, 'import', file)
+    expect(imported.code).toBe(0)
+    expect(imported.stderr).toContain('and TILE_STORE names none: set it to where they are')
+    for (const [store, sentence] of [
+      [tiles, ': 1 were looked for, and are there.'],
+      [join(folder, 'none'), 'ENOENT'],
+    ] as const) {
+      const other = await createTestDatabase('empty', { TILE_STORE: String(pathToFileURL(store)) })
+      const { stderr } = await agro(other, {}, 'import', file)
+      expect(stderr).toContain(sentence)
+      await other.drop()
+    }
+  })
+})
