@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -10,6 +9,7 @@ import type { Cleanup } from '#bench/cleanup.ts'
 import { findPrograms, serverProcesses } from '#bench/cluster.ts'
 import { execute } from '#bench/postgres.ts'
 import { signal } from '../faults/server.ts'
+import { freePorts } from '../ports.ts'
 
 export type Member = 1 | 2 | 3
 const MEMBERS: Member[] = [1, 2, 3]
@@ -29,9 +29,11 @@ export interface Members {
   kill(member: Member): void
   /** Ends the etcd of a member at once. */
   killEtcd(member: Member): void
-  /** Has the same do nothing, and go on. */
-  pause(member: Member): void
-  resume(member: Member): void
+  /** Ends the PgBouncer of a member at once. */
+  killPool(member: Member): void
+  /** Has its server, its Patroni and its PgBouncer do nothing, or the server alone, and go on. */
+  pause(member: Member, what?: 'server'): void
+  resume(member: Member, what?: 'server'): void
   /** Removes the files of a member's server. */
   lose(member: Member): void
   /** Runs a statement on a member, as a superuser. */
@@ -44,11 +46,14 @@ const FOLDER = fileURLToPath(new URL('../../ops/cluster', import.meta.url))
 const PORTS = 18
 const run = promisify(execFile)
 
-/** The programs that are not installed here. */
-export async function missingPrograms(): Promise<string[]> {
+/** What a cluster takes beside PostgreSQL. */
+export const PROGRAMS = ['etcd', 'patroni', 'haproxy', 'pgbouncer']
+
+/** PostgreSQL and programs, as far as they are not installed here. */
+export async function missingPrograms(programs: string[]): Promise<string[]> {
   const PATH = `${process.env.PATH}:/usr/sbin`
   const missing = findPrograms() === undefined ? ['PostgreSQL with PostGIS'] : []
-  for (const program of ['etcd', 'patroni', 'haproxy', 'pgbouncer']) {
+  for (const program of programs) {
     const [command, ...parameters] = ['sh', '-c', `command -v ${program}`] as const
     await run(command, parameters, { env: { PATH } }).catch(() => missing.push(program))
   }
@@ -60,7 +65,7 @@ export async function startMembers(cleanup: Cleanup): Promise<Members> {
   const parent = mkdtempSync(join(tmpdir(), 'agro-chaos-cluster-'))
   cleanup.add(() => rmSync(parent, { recursive: true, force: true }))
   const folder = join(parent, 'cluster')
-  const firstPort = await freePorts()
+  const firstPort = await freePorts(PORTS)
   const env = { ...process.env, CLUSTER_FOLDER: folder, CLUSTER_PORT: String(firstPort) }
   // Its user has to come to its folder.
   await run('chmod', ['755', parent])
@@ -76,14 +81,14 @@ export async function startMembers(cleanup: Cleanup): Promise<Members> {
     `postgres://postgres:${SUPERUSER_PASSWORD}@127.0.0.1:${firstPort + 2 + member}/postgres`
 
   const pidOf = (name: string) => Number(readFileSync(join(folder, 'run', `${name}.pid`), 'utf8'))
-  function processes(member: Member): number[] {
+  function processes(member: Member, what?: 'server'): number[] {
     const pidFile = join(folder, `member-${member}`, 'postmaster.pid')
     const server = existsSync(pidFile) ? serverProcesses(pidFile) : []
     // Patroni first, which would start a server that has ended.
-    return [pidOf(`patroni-${member}`), ...server, pidOf(`pgbouncer-${member}`)]
+    return what ? server : [pidOf(`patroni-${member}`), ...server, pidOf(`pgbouncer-${member}`)]
   }
-  const send = (member: Member, name: NodeJS.Signals) => {
-    for (const pid of processes(member)) signal(pid, name)
+  const send = (member: Member, name: NodeJS.Signals, what?: 'server') => {
+    for (const pid of processes(member, what)) signal(pid, name)
   }
 
   return {
@@ -106,8 +111,9 @@ export async function startMembers(cleanup: Cleanup): Promise<Members> {
     },
     kill: (member) => send(member, 'SIGKILL'),
     killEtcd: (member) => signal(pidOf(`etcd-${member}`), 'SIGKILL'),
-    pause: (member) => send(member, 'SIGSTOP'),
-    resume: (member) => send(member, 'SIGCONT'),
+    killPool: (member) => signal(pidOf(`pgbouncer-${member}`), 'SIGKILL'),
+    pause: (member, what) => send(member, 'SIGSTOP', what),
+    resume: (member, what) => send(member, 'SIGCONT', what),
     lose: (member) => rmSync(join(folder, `member-${member}`), { recursive: true }),
     execute: (member, statement) => execute(urlOf(member), statement),
     up,
@@ -121,20 +127,4 @@ export async function untilAnother({ find }: Members, role: Role, member: Member
     if (found !== undefined && found !== member) return found
     await setTimeout(100)
   }
-}
-
-/** The first of as many ports that nobody listens at now, below those that the system gives away. */
-async function freePorts(): Promise<number> {
-  for (;;) {
-    const first = 20_000 + Math.floor(Math.random() * 500) * PORTS
-    const ports = Array.from({ length: PORTS }, (_, index) => first + index)
-    if ((await Promise.all(ports.map(isFree))).every(Boolean)) return first
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer().once('error', () => resolve(false))
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-  })
 }

@@ -12,7 +12,7 @@ export type TileStores = Record<TileStoreName, TileStore>
 export function createTileStores({
   files,
   ...source
-}: TileSource & Pick<Database, 'writer' | 'files'>): TileStores {
+}: TileSource & Pick<Database, 'readerAtPrimary' | 'files'>): TileStores {
   return {
     postgis: createPostgisTiles(source),
     files: files ? createFileTiles(source, files) : NO_FILES,
