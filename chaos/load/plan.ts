@@ -56,6 +56,8 @@ export interface Asked {
   /** 0 where there was no answer. */
   status: number
   retryAfter: boolean
+  /** Whether the service answered, and not what is in front of it. */
+  byService: boolean
   /** The release that a right answer is of. */
   release?: string
   /** What is wrong with the answer. */

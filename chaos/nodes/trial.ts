@@ -17,12 +17,7 @@ import { askBeyondRate, guess, logInBesideMany, RATE } from './limits.ts'
 import { type Nodes, startNodes } from './nodes.ts'
 
 /** The tiles of the demo have not all room in memory: some points need the database each time. */
-const SETTINGS = {
-  TILE_CACHE_MB: '2',
-  ACCESS_TOKEN_MINUTES: '60',
-  MIGRATE_ON_START: 'false',
-  DATABASE_POOL_SIZE: '5',
-}
+const SETTINGS = { TILE_CACHE_MB: '2', ACCESS_TOKEN_MINUTES: '60', MIGRATE_ON_START: 'false' }
 
 /** Longer than a release answers that is not published any more. */
 const SETTLE_MS = 3000
@@ -95,6 +90,9 @@ async function tryUnderLoad(
   const to = Date.now()
   const lost = await verify(plan, ledger)
   console.log(`\n${phasesReport(phases, asked)}\n`)
+  const failed = asked.filter(({ status }) => status < 200 || status > 299)
+  const { length: onTheWay } = failed.filter(({ byService }) => !byService)
+  console.log(`failed: ${failed.length}, of which ${onTheWay} got to no process that answered`)
   console.log(`lost: ${lost.length} of ${acknowledgedIn(ledger)} that were acknowledged`)
   const happens = 'each process is replaced'
   return judge({
