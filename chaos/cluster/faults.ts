@@ -74,14 +74,15 @@ const machineKilled = clusterFault(
   TTL_MS + 2000 + ETCD_ELECTION_MS,
 )
 
+/** One that went on would take the lead back, which is for watchdogs to prevent: docs/operations.md says why. */
 const leaderHung = clusterFault(
   'leader-hung',
-  'the server of the leader does nothing (SIGSTOP) until another leads, and goes on then',
+  'the server of the leader does nothing (SIGSTOP) until another leads, and is killed then as a watchdog would do',
   async (members) => {
     const leader = (await members.find('leader')) as Member
-    members.pause(leader, 'server')
+    members.pauseServer(leader)
     await untilAnother(members, 'leader', leader)
-    members.resume(leader, 'server')
+    members.kill(leader)
     await members.up()
   },
 )

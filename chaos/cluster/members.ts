@@ -31,9 +31,11 @@ export interface Members {
   killEtcd(member: Member): void
   /** Ends the PgBouncer of a member at once. */
   killPool(member: Member): void
-  /** Has its server, its Patroni and its PgBouncer do nothing, or the server alone, and go on. */
-  pause(member: Member, what?: 'server'): void
-  resume(member: Member, what?: 'server'): void
+  /** Has its server, its Patroni and its PgBouncer do nothing, and go on. */
+  pause(member: Member): void
+  resume(member: Member): void
+  /** Has its server do nothing. */
+  pauseServer(member: Member): void
   /** Removes the files of a member's server. */
   lose(member: Member): void
   /** Runs a statement on a member, as a superuser. */
@@ -81,15 +83,16 @@ export async function startMembers(cleanup: Cleanup): Promise<Members> {
     `postgres://postgres:${SUPERUSER_PASSWORD}@127.0.0.1:${firstPort + 2 + member}/postgres`
 
   const pidOf = (name: string) => Number(readFileSync(join(folder, 'run', `${name}.pid`), 'utf8'))
-  function processes(member: Member, what?: 'server'): number[] {
+  function serverOf(member: Member): number[] {
     const pidFile = join(folder, `member-${member}`, 'postmaster.pid')
-    const server = existsSync(pidFile) ? serverProcesses(pidFile) : []
-    // Patroni first, which would start a server that has ended.
-    return what ? server : [pidOf(`patroni-${member}`), ...server, pidOf(`pgbouncer-${member}`)]
+    return existsSync(pidFile) ? serverProcesses(pidFile) : []
   }
-  const send = (member: Member, name: NodeJS.Signals, what?: 'server') => {
-    for (const pid of processes(member, what)) signal(pid, name)
+  const send = (pids: number[], name: NodeJS.Signals) => {
+    for (const pid of pids) signal(pid, name)
   }
+  // Patroni first, which would start a server that has ended.
+  const sendAll = (member: Member, name: NodeJS.Signals) =>
+    send([pidOf(`patroni-${member}`), ...serverOf(member), pidOf(`pgbouncer-${member}`)], name)
 
   return {
     urls: {
@@ -109,11 +112,12 @@ export async function startMembers(cleanup: Cleanup): Promise<Members> {
       const [row] = await execute(service.DATABASE_READ_URL as string, 'select inet_server_port() as port')
       return ((row as { port: number }).port - firstPort - 2) as Member
     },
-    kill: (member) => send(member, 'SIGKILL'),
+    kill: (member) => sendAll(member, 'SIGKILL'),
     killEtcd: (member) => signal(pidOf(`etcd-${member}`), 'SIGKILL'),
     killPool: (member) => signal(pidOf(`pgbouncer-${member}`), 'SIGKILL'),
-    pause: (member, what) => send(member, 'SIGSTOP', what),
-    resume: (member, what) => send(member, 'SIGCONT', what),
+    pause: (member) => sendAll(member, 'SIGSTOP'),
+    resume: (member) => sendAll(member, 'SIGCONT'),
+    pauseServer: (member) => send(serverOf(member), 'SIGSTOP'),
     lose: (member) => rmSync(join(folder, `member-${member}`), { recursive: true }),
     execute: (member, statement) => execute(urlOf(member), statement),
     up,
