@@ -82,18 +82,6 @@ export async function startMembers(cleanup: Cleanup): Promise<Members> {
   const urlOf = (member: Member) =>
     `postgres://postgres:${SUPERUSER_PASSWORD}@127.0.0.1:${firstPort + 2 + member}/postgres`
 
-  const pidOf = (name: string) => Number(readFileSync(join(folder, 'run', `${name}.pid`), 'utf8'))
-  function serverOf(member: Member): number[] {
-    const pidFile = join(folder, `member-${member}`, 'postmaster.pid')
-    return existsSync(pidFile) ? serverProcesses(pidFile) : []
-  }
-  const send = (pids: number[], name: NodeJS.Signals) => {
-    for (const pid of pids) signal(pid, name)
-  }
-  // Patroni first, which would start a server that has ended.
-  const sendAll = (member: Member, name: NodeJS.Signals) =>
-    send([pidOf(`patroni-${member}`), ...serverOf(member), pidOf(`pgbouncer-${member}`)], name)
-
   return {
     urls: {
       leader: service.DATABASE_URL as string,
@@ -112,6 +100,29 @@ export async function startMembers(cleanup: Cleanup): Promise<Members> {
       const [row] = await execute(service.DATABASE_READ_URL as string, 'select inet_server_port() as port')
       return ((row as { port: number }).port - firstPort - 2) as Member
     },
+    ...processesIn(folder),
+    execute: (member, statement) => execute(urlOf(member), statement),
+    up,
+  }
+}
+
+type Processes = Pick<Members, 'kill' | 'killEtcd' | 'killPool' | 'pause' | 'resume' | 'pauseServer' | 'lose'>
+
+/** What can be done to the processes and files of members, in the folder of a cluster. */
+function processesIn(folder: string): Processes {
+  const pidOf = (name: string) => Number(readFileSync(join(folder, 'run', `${name}.pid`), 'utf8'))
+  function serverOf(member: Member): number[] {
+    const pidFile = join(folder, `member-${member}`, 'postmaster.pid')
+    return existsSync(pidFile) ? serverProcesses(pidFile) : []
+  }
+  const send = (pids: number[], name: NodeJS.Signals) => {
+    for (const pid of pids) signal(pid, name)
+  }
+  // Patroni first, which would start a server that has ended.
+  const sendAll = (member: Member, name: NodeJS.Signals) =>
+    send([pidOf(`patroni-${member}`), ...serverOf(member), pidOf(`pgbouncer-${member}`)], name)
+
+  return {
     kill: (member) => sendAll(member, 'SIGKILL'),
     killEtcd: (member) => signal(pidOf(`etcd-${member}`), 'SIGKILL'),
     killPool: (member) => signal(pidOf(`pgbouncer-${member}`), 'SIGKILL'),
@@ -119,8 +130,6 @@ export async function startMembers(cleanup: Cleanup): Promise<Members> {
     resume: (member) => sendAll(member, 'SIGCONT'),
     pauseServer: (member) => send(serverOf(member), 'SIGSTOP'),
     lose: (member) => rmSync(join(folder, `member-${member}`), { recursive: true }),
-    execute: (member, statement) => execute(urlOf(member), statement),
-    up,
   }
 }
 

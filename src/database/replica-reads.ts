@@ -90,16 +90,7 @@ export function createReads({ pool, writerPool, isUsed, fail }: ReadsOptions) {
       }
     },
 
-    /** What a replica lacks. */
-    beginOnWriter(): Reading {
-      return {
-        async run(part) {
-          const result = await part(writerPool)
-          counts.primary++
-          return result
-        },
-      }
-    },
+    beginOnWriter: () => readingOn(writerPool, counts),
 
     /** Gives up all that is under way on the replica: it is begun anew on the writer. */
     cut(reason: unknown) {
@@ -108,6 +99,17 @@ export function createReads({ pool, writerPool, isUsed, fail }: ReadsOptions) {
       const left = new ReplicaLeftError('the replica was left', { cause: reason })
       for (const end of underWay) end(left)
       for (const client of connections) client.connection.stream.destroy(left)
+    },
+  }
+}
+
+/** Reads on the writer what a replica lacks. */
+function readingOn(writerPool: pg.Pool, counts: ReadCounts): Reading {
+  return {
+    async run(part) {
+      const result = await part(writerPool)
+      counts.primary++
+      return result
     },
   }
 }

@@ -20,7 +20,8 @@ describe.skipIf(isMissing)('HAProxy in front of several processes, none of which
     const folder = await newFolder()
     const file = join(folder, 'haproxy.cfg')
     await copyFile('ops/nodes/haproxy.cfg', file)
-    await appendFile(file, `  server node-1 127.0.0.1:${await freePort()}\n`)
+    const address = `127.0.0.1:${await freePort()}`
+    await appendFile(file, `  server node-1 ${address}\n  server last-1 ${address} backup no-check\n`)
     port = await freePort()
     const env = { PATH, NODES_FOLDER: folder, NODES_HOST: '127.0.0.1', NODES_PORT: String(port) }
     const child = spawn('haproxy', ['-q', '-db', '-f', file], { env, stdio: 'inherit' })
