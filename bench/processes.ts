@@ -26,6 +26,9 @@ export interface Server {
 const START_TIMEOUT_MS = 180_000
 const STOP_TIMEOUT_MS = 15_000
 const COMPLAINT = /^\{"level":[456]0,/
+/** What no run expects: with the stack of what was answered 500. */
+const MISTAKE = /^\{"level":50,.*"err":\{/
+const LONGEST_LINE = 2000
 
 /** What Node is given by `npm start` in a folder with a version of the service. */
 export function startArgumentsIn(folder: string): string[] {
@@ -60,6 +63,7 @@ export async function startServer(
   let complaints = 0
   createInterface(child.stdout).on('line', (line) => {
     if (COMPLAINT.test(line)) complaints++
+    if (MISTAKE.test(line)) console.error(line.slice(0, LONGEST_LINE))
   })
   const port = await listeningPort(child, nodeArguments.at(-1) as string)
   const startedIn = (performance.now() - started) / 1000

@@ -74,6 +74,30 @@ const machineKilled = clusterFault(
   TTL_MS + 2000 + ETCD_ELECTION_MS,
 )
 
+/** One that went on would take the lead back, which is for watchdogs to prevent: docs/operations.md says why. */
+const leaderHung = clusterFault(
+  'leader-hung',
+  'the server of the leader does nothing (SIGSTOP) until another leads, and is killed then as a watchdog would do',
+  async (members) => {
+    const leader = (await members.find('leader')) as Member
+    members.pauseServer(leader)
+    await untilAnother(members, 'leader', leader)
+    members.kill(leader)
+    await members.up()
+  },
+)
+
+const poolsKilled = clusterFault(
+  'pools-killed',
+  'the PgBouncer of the leader is killed and started again, and then that of the replica that is read from',
+  async (members) => {
+    for (const find of [() => members.find('leader'), members.read]) {
+      members.killPool((await find()) as Member)
+      await members.up()
+    }
+  },
+)
+
 const replicasKilled = clusterFault(
   'replicas-killed',
   'the replica that is read from is killed, and the synchronous one after it, each for five seconds',
@@ -146,6 +170,8 @@ export const CLUSTER_FAULTS = [
   replicaBehind,
   filesLost,
   etcdWithoutMajority,
+  poolsKilled,
+  leaderHung,
   machineKilled,
 ]
 

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -10,6 +9,7 @@ import type { Cleanup } from '#bench/cleanup.ts'
 import { findPrograms, serverProcesses } from '#bench/cluster.ts'
 import { execute } from '#bench/postgres.ts'
 import { signal } from '../faults/server.ts'
+import { freePorts } from '../ports.ts'
 
 export type Member = 1 | 2 | 3
 const MEMBERS: Member[] = [1, 2, 3]
@@ -29,9 +29,13 @@ export interface Members {
   kill(member: Member): void
   /** Ends the etcd of a member at once. */
   killEtcd(member: Member): void
-  /** Has the same do nothing, and go on. */
+  /** Ends the PgBouncer of a member at once. */
+  killPool(member: Member): void
+  /** Has its server, its Patroni and its PgBouncer do nothing, and go on. */
   pause(member: Member): void
   resume(member: Member): void
+  /** Has its server do nothing. */
+  pauseServer(member: Member): void
   /** Removes the files of a member's server. */
   lose(member: Member): void
   /** Runs a statement on a member, as a superuser. */
@@ -44,11 +48,14 @@ const FOLDER = fileURLToPath(new URL('../../ops/cluster', import.meta.url))
 const PORTS = 18
 const run = promisify(execFile)
 
-/** The programs that are not installed here. */
-export async function missingPrograms(): Promise<string[]> {
+/** What a cluster takes beside PostgreSQL. */
+export const PROGRAMS = ['etcd', 'patroni', 'haproxy', 'pgbouncer']
+
+/** PostgreSQL and programs, as far as they are not installed here. */
+export async function missingPrograms(programs: string[]): Promise<string[]> {
   const PATH = `${process.env.PATH}:/usr/sbin`
   const missing = findPrograms() === undefined ? ['PostgreSQL with PostGIS'] : []
-  for (const program of ['etcd', 'patroni', 'haproxy', 'pgbouncer']) {
+  for (const program of programs) {
     const [command, ...parameters] = ['sh', '-c', `command -v ${program}`] as const
     await run(command, parameters, { env: { PATH } }).catch(() => missing.push(program))
   }
@@ -60,7 +67,7 @@ export async function startMembers(cleanup: Cleanup): Promise<Members> {
   const parent = mkdtempSync(join(tmpdir(), 'agro-chaos-cluster-'))
   cleanup.add(() => rmSync(parent, { recursive: true, force: true }))
   const folder = join(parent, 'cluster')
-  const firstPort = await freePorts()
+  const firstPort = await freePorts(PORTS)
   const env = { ...process.env, CLUSTER_FOLDER: folder, CLUSTER_PORT: String(firstPort) }
   // Its user has to come to its folder.
   await run('chmod', ['755', parent])
@@ -74,17 +81,6 @@ export async function startMembers(cleanup: Cleanup): Promise<Members> {
   const { SUPERUSER_PASSWORD } = fileOf('passwords')
   const urlOf = (member: Member) =>
     `postgres://postgres:${SUPERUSER_PASSWORD}@127.0.0.1:${firstPort + 2 + member}/postgres`
-
-  const pidOf = (name: string) => Number(readFileSync(join(folder, 'run', `${name}.pid`), 'utf8'))
-  function processes(member: Member): number[] {
-    const pidFile = join(folder, `member-${member}`, 'postmaster.pid')
-    const server = existsSync(pidFile) ? serverProcesses(pidFile) : []
-    // Patroni first, which would start a server that has ended.
-    return [pidOf(`patroni-${member}`), ...server, pidOf(`pgbouncer-${member}`)]
-  }
-  const send = (member: Member, name: NodeJS.Signals) => {
-    for (const pid of processes(member)) signal(pid, name)
-  }
 
   return {
     urls: {
@@ -104,13 +100,36 @@ export async function startMembers(cleanup: Cleanup): Promise<Members> {
       const [row] = await execute(service.DATABASE_READ_URL as string, 'select inet_server_port() as port')
       return ((row as { port: number }).port - firstPort - 2) as Member
     },
-    kill: (member) => send(member, 'SIGKILL'),
-    killEtcd: (member) => signal(pidOf(`etcd-${member}`), 'SIGKILL'),
-    pause: (member) => send(member, 'SIGSTOP'),
-    resume: (member) => send(member, 'SIGCONT'),
-    lose: (member) => rmSync(join(folder, `member-${member}`), { recursive: true }),
+    ...processesIn(folder),
     execute: (member, statement) => execute(urlOf(member), statement),
     up,
+  }
+}
+
+type Processes = Pick<Members, 'kill' | 'killEtcd' | 'killPool' | 'pause' | 'resume' | 'pauseServer' | 'lose'>
+
+/** What can be done to the processes and files of members, in the folder of a cluster. */
+function processesIn(folder: string): Processes {
+  const pidOf = (name: string) => Number(readFileSync(join(folder, 'run', `${name}.pid`), 'utf8'))
+  function serverOf(member: Member): number[] {
+    const pidFile = join(folder, `member-${member}`, 'postmaster.pid')
+    return existsSync(pidFile) ? serverProcesses(pidFile) : []
+  }
+  const send = (pids: number[], name: NodeJS.Signals) => {
+    for (const pid of pids) signal(pid, name)
+  }
+  // Patroni first, which would start a server that has ended.
+  const sendAll = (member: Member, name: NodeJS.Signals) =>
+    send([pidOf(`patroni-${member}`), ...serverOf(member), pidOf(`pgbouncer-${member}`)], name)
+
+  return {
+    kill: (member) => sendAll(member, 'SIGKILL'),
+    killEtcd: (member) => signal(pidOf(`etcd-${member}`), 'SIGKILL'),
+    killPool: (member) => signal(pidOf(`pgbouncer-${member}`), 'SIGKILL'),
+    pause: (member) => sendAll(member, 'SIGSTOP'),
+    resume: (member) => sendAll(member, 'SIGCONT'),
+    pauseServer: (member) => send(serverOf(member), 'SIGSTOP'),
+    lose: (member) => rmSync(join(folder, `member-${member}`), { recursive: true }),
   }
 }
 
@@ -121,20 +140,4 @@ export async function untilAnother({ find }: Members, role: Role, member: Member
     if (found !== undefined && found !== member) return found
     await setTimeout(100)
   }
-}
-
-/** The first of as many ports that nobody listens at now, below those that the system gives away. */
-async function freePorts(): Promise<number> {
-  for (;;) {
-    const first = 20_000 + Math.floor(Math.random() * 500) * PORTS
-    const ports = Array.from({ length: PORTS }, (_, index) => first + index)
-    if ((await Promise.all(ports.map(isFree))).every(Boolean)) return first
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer().once('error', () => resolve(false))
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-  })
 }

@@ -8,7 +8,7 @@ import { learnAnswers, startLoad } from '../load/load.ts'
 import { clusterReportOf, recordsOf } from '../report.ts'
 import { ready, say, tryOne } from '../trial.ts'
 import { CLUSTER_FAULTS, REPEATED_FAULT } from './faults.ts'
-import { missingPrograms } from './members.ts'
+import { missingPrograms, PROGRAMS } from './members.ts'
 import { setUpCluster } from './stage.ts'
 
 interface Options {
@@ -48,7 +48,7 @@ const options = new Command('npm run cluster --')
   .option('--report <file>', 'write what each fault came to as JSON, with a record for each 100 ms')
   .parse()
   .opts<Options>()
-const missing = await missingPrograms()
+const missing = await missingPrograms(PROGRAMS)
 if (missing.length > 0) {
   say(
     `there is no ${missing.join(', ')} here: the cluster is left out. As root, ops/cluster/up installs them`,

@@ -38,7 +38,8 @@ export function createAsking(nextPort: () => number, heard: Heard) {
     const { status, headers } = reply
     const outcome = isSuccess(reply) ? check(reply) : {}
     const retryAfter = headers['retry-after'] !== undefined
-    heard.asked.push({ what, at, ms: performance.now() - began, status, retryAfter, ...outcome })
+    const byService = headers['x-request-id'] !== undefined
+    heard.asked.push({ what, at, ms: performance.now() - began, status, retryAfter, byService, ...outcome })
     return reply
   }
 }

@@ -93,12 +93,13 @@ export async function learnAnswers({ service, releases }: Learnt): Promise<Plan[
 /** What a new account asks. */
 export async function planFor(port: number, known: Plan['known']): Promise<Plan> {
   const { email, password, token } = await newcomer(port)
+  const visitor = await newcomer(port)
   const [spot] = known.point as [Known]
   const answers = await ask(client(port, token), { path: '/auth/keys', body: '{"name":"chaos"}' })
   const login = await ask(client(port), { path: '/auth/login', body: JSON.stringify({ email, password }) })
   const account: Account = { email, password, ...JSON.parse(login.body), key: JSON.parse(answers.body).key }
   const keptPoint = { path: spot.path, body: JSON.parse(spot.body as string), answers: spot.answers }
-  return { port, account, known, keptPoint }
+  return { port, account, visitor: { email: visitor.email, password: visitor.password }, known, keptPoint }
 }
 
 /** How much the service has acknowledged. */

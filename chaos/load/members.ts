@@ -100,7 +100,7 @@ export function deleter(asking: Asking, { account }: Plan, ledger: Ledger): Call
 const tokenIn = ({ body }: Reply): Pick<Asked, 'wrong'> =>
   typeof JSON.parse(body).access_token === 'string' ? {} : { wrong: 'no token' }
 
-export function loginCaller(asking: Asking, { account: { email, password } }: Plan): Caller {
+export function loginCaller(asking: Asking, { visitor: { email, password } }: Plan): Caller {
   return {
     everyMs: 1000,
     async ask() {

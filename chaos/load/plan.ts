@@ -40,6 +40,8 @@ export interface Plan {
   /** Other processes of the service, which are asked by turns with that. */
   otherPorts?: number[]
   account: Account
+  /** Who logs in again and again: of the sessions of an account the oldest end, which are not to be those of `account`. */
+  visitor: Pick<Account, 'email' | 'password'>
   known: Record<'point' | 'point from the database' | 'batch' | 'polygon' | 'catalog', Known[]>
   /** What a point with a token is asked with, beside its name. */
   keptPoint: { path: string; body: object; answers: Record<string, string> }
@@ -54,6 +56,8 @@ export interface Asked {
   /** 0 where there was no answer. */
   status: number
   retryAfter: boolean
+  /** Whether the service answered, and not what is in front of it. */
+  byService: boolean
   /** The release that a right answer is of. */
   release?: string
   /** What is wrong with the answer. */

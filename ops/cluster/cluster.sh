@@ -1,4 +1,4 @@
-# What `up` and `down` share: where the cluster is, who it runs as, and its processes. Both are sh, and read this file.
+# What `up` and `down` share: where the cluster is, who it runs as, and its ports. Both are sh, and read this file.
 
 : "${CLUSTER_FOLDER:=/var/tmp/agro-cluster}"
 : "${CLUSTER_PORT:=5550}"
@@ -11,8 +11,8 @@ PATH="$PATH:/usr/sbin"
 programs=
 for control in /usr/share/postgresql/*/extension/postgis_raster.control; do
   version=${control#/usr/share/postgresql/}
-  folder="/usr/lib/postgresql/${version%%/*}/bin"
-  [ ! -x "$folder/initdb" ] || programs=$folder
+  found="/usr/lib/postgresql/${version%%/*}/bin"
+  [ ! -x "$found/initdb" ] || programs=$found
 done
 PATH="$programs:$PATH"
 
@@ -26,11 +26,6 @@ patroni_port() { echo $((CLUSTER_PORT + 8 + $1)); }
 etcd_port() { echo $((CLUSTER_PORT + 11 + $1)); }
 etcd_peer_port() { echo $((CLUSTER_PORT + 14 + $1)); }
 
-fail() {
-  echo "ops/cluster/${0##*/}: $1" >&2
-  exit 1
-}
-
 # Nothing of this runs as root.
 as_user() {
   if [ "$(id -u)" = 0 ]; then
@@ -40,28 +35,5 @@ as_user() {
   fi
 }
 
-# The process of a name, such as patroni-1. Each has the folder among its parameters: another one that has got the number of
-# one that ended has not.
-pid_of() {
-  pid=$(cat "$CLUSTER_FOLDER/run/$1.pid" 2>/dev/null) && grep -qs "$CLUSTER_FOLDER" "/proc/$pid/cmdline" && echo "$pid"
-}
-
-# Starts a program under a name, unless it runs: start NAME COMMAND...
-start() {
-  name=$1
-  shift
-  ! pid_of "$name" >/dev/null || return 0
-  as_user setsid --fork sh -c 'echo $$ >"$1"; log=$2; shift 2; exec "$@" >>"$log" 2>&1' sh \
-    "$CLUSTER_FOLDER/run/$name.pid" "$CLUSTER_FOLDER/log/$name" "$@" >/dev/null 2>&1 </dev/null
-}
-
-# Waits until a command does well: until_well WHAT SECONDS COMMAND...
-until_well() {
-  what=$1
-  late=$(($(date +%s) + $2))
-  shift 2
-  until "$@" >/dev/null 2>&1; do
-    [ "$(date +%s)" -lt "$late" ] || fail "$what within the time there is; $CLUSTER_FOLDER/log says why."
-    sleep 0.2
-  done
-}
+folder=$CLUSTER_FOLDER
+. "$here/../processes.sh"

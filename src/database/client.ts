@@ -36,13 +36,17 @@ export interface Database {
   patientWriter: Kysely<Tables>
   /** For requests that only read: a replica where there is one that is well, and else the writer. */
   reader: Kysely<Tables>
+  /** For what a replica lacks: the primary, with the connections that take the replica's place. */
+  readerAtPrimary: Kysely<Tables>
   /** The writer's connections, for what Kysely does not speak: COPY, locks of a session. */
   pool: pg.Pool
   /** The replica's, or those of the writer where there is none. What reads goes through `beginReading`. */
   readPool: pg.Pool
+  /** Connections to the primary that take the replica's place; null where there is no replica. */
+  readPoolAtPrimary: pg.Pool | null
   /** Reads as `reader` does, with connections, for statements that can be cancelled. */
   beginReading(): Reading
-  /** The same as `writer` does: for what a replica does not have. */
+  /** The same as `readerAtPrimary` does. */
   beginReadingAtPrimary(): Reading
   /** Null where there is none. */
   replica: Replica | null
@@ -117,15 +121,15 @@ export function serverCluster(url: string, config: Config): Cluster {
       const admit = (client: pg.ClientBase) => replica.admit(client)
       const readPool = createPool({ ...options, target: readUrl, admit })
       // Writes may stand still, for a replica that has to acknowledge them, with all connections of their pool.
-      const readPoolOfWriter = createPool({ ...options, target: url })
+      const readPoolAtPrimary = createPool({ ...options, target: url })
       const replica = createReplica({
         url: readUrl,
         pool: readPool,
         writerUrl: url,
-        writerPool: readPoolOfWriter,
+        writerPool: readPoolAtPrimary,
         maxLagMs,
       })
-      return withReplica(database, config, [readPool, readPoolOfWriter], replica)
+      return withReplica(database, config, [readPool, readPoolAtPrimary], replica)
     },
     close: async () => {},
   }
@@ -158,8 +162,10 @@ function databaseOf(kind: Database['kind'], config: Config, pool: pg.Pool): Data
     writer,
     patientWriter: writer,
     reader: writer,
+    readerAtPrimary: writer,
     pool,
     readPool: pool,
+    readPoolAtPrimary: null,
     beginReading,
     beginReadingAtPrimary: beginReading,
     replica: null,
@@ -194,21 +200,23 @@ function withPatience(database: Database, config: Config, pool: pg.Pool): Databa
 function withReplica(
   database: Database,
   config: Config,
-  [readPool, readPoolOfWriter]: [pg.Pool, pg.Pool],
+  [readPool, readPoolAtPrimary]: [pg.Pool, pg.Pool],
   replica: Replica,
 ): Database {
+  const readerBy = (begin: () => Reading) =>
+    new Kysely<Tables>({ dialect: readingDialect(begin), log: logTo(database.statements, config) })
   return {
     ...database,
-    reader: new Kysely<Tables>({
-      dialect: readingDialect(() => replica.beginReading()),
-      log: logTo(database.statements, config),
-    }),
+    reader: readerBy(replica.beginReading),
+    readerAtPrimary: readerBy(replica.beginReadingAtPrimary),
     readPool,
-    beginReading: () => replica.beginReading(),
+    readPoolAtPrimary,
+    beginReading: replica.beginReading,
+    beginReadingAtPrimary: replica.beginReadingAtPrimary,
     replica,
     async close() {
       replica.close()
-      await Promise.all([readPool.end(), readPoolOfWriter.end()])
+      await Promise.all([readPool.end(), readPoolAtPrimary.end()])
       await database.close()
     },
   }

@@ -3,7 +3,7 @@ import { isDatabaseUnavailable } from './failures.ts'
 /** Where something is read: on a replica, and on the primary, which is the same where there is no replica. */
 export interface Sources<Source> {
   reader: Source
-  writer: Source
+  readerAtPrimary: Source
 }
 
 /**
@@ -11,15 +11,15 @@ export interface Sources<Source> {
  * deleted, or a replica may not have it yet that the primary, or another replica, has told of.
  */
 export async function findAlsoAtPrimary<Source, Item, Found>(
-  { reader, writer }: Sources<Source>,
+  { reader, readerAtPrimary }: Sources<Source>,
   items: Item[],
   find: (source: Source, items: Item[]) => Promise<(Found | null)[]>,
 ): Promise<(Found | null)[]> {
   const found = await find(reader, items)
-  if (reader === writer) return found
+  if (reader === readerAtPrimary) return found
   const lacking = items.filter((_, index) => found[index] === null)
   if (lacking.length === 0) return found
-  const rest = await find(writer, lacking).catch((error) => {
+  const rest = await find(readerAtPrimary, lacking).catch((error) => {
     // What is published is looked up again, which may well do without it.
     if (isDatabaseUnavailable(error)) return lacking.map(() => null)
     throw error

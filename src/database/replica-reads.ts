@@ -22,6 +22,9 @@ export interface ReadCounts {
 /** A connection leads to another replica than the one whose lag is known. */
 export class StrayConnectionError extends Error {}
 
+/** A replica was left while something was read there. */
+class ReplicaLeftError extends Error {}
+
 /** What is being read, on the replica or on the writer. */
 export function createReads({ pool, writerPool, isUsed, fail }: ReadsOptions) {
   const connections = connectionsOf(pool)
@@ -87,11 +90,26 @@ export function createReads({ pool, writerPool, isUsed, fail }: ReadsOptions) {
       }
     },
 
+    beginOnWriter: () => readingOn(writerPool, counts),
+
     /** Gives up all that is under way on the replica: it is begun anew on the writer. */
-    cut(error: Error) {
+    cut(reason: unknown) {
       replaced++
-      for (const end of underWay) end(error)
-      for (const client of connections) client.connection.stream.destroy(error)
+      // Whatever the reason is, it is none of what was being read.
+      const left = new ReplicaLeftError('the replica was left', { cause: reason })
+      for (const end of underWay) end(left)
+      for (const client of connections) client.connection.stream.destroy(left)
+    },
+  }
+}
+
+/** Reads on the writer what a replica lacks. */
+function readingOn(writerPool: pg.Pool, counts: ReadCounts): Reading {
+  return {
+    async run(part) {
+      const result = await part(writerPool)
+      counts.primary++
+      return result
     },
   }
 }
@@ -116,17 +134,17 @@ const OF_REPLICA = /^(40|42|53|55|58|XX00[12])/
 function mayBeOfReplica(error: unknown): boolean {
   const code = codeOf(error)
   if (code === STATEMENT_TIMEOUT) return false
-  return (
-    error instanceof StrayConnectionError ||
-    isDatabaseUnavailable(error) ||
-    (code !== undefined && OF_REPLICA.test(code))
-  )
+  return isLeft(error) || isDatabaseUnavailable(error) || (code !== undefined && OF_REPLICA.test(code))
+}
+
+function isLeft(error: unknown): boolean {
+  return error instanceof StrayConnectionError || error instanceof ReplicaLeftError
 }
 
 /** Whether the replica is not there any more, rather than busy with something else. */
 function isLost(error: unknown): boolean {
   return (
-    !(error instanceof StrayConnectionError) &&
+    !isLeft(error) &&
     !OF_REPLICA.test(codeOf(error) ?? '') &&
     messageOf(error) !== 'timeout exceeded when trying to connect'
   )

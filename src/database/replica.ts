@@ -22,6 +22,8 @@ export interface Replica {
   /** Is told each time that the name of the state changes, and at once where it is not `used`. */
   onChange(listener: (state: ReplicaState) => void): void
   beginReading(): Reading
+  /** For what the replica lacks: by the connections to the writer that take its place. */
+  beginReadingAtPrimary(): Reading
   /** What has been read so far by readings that may be there. */
   counts: Readonly<ReadCounts>
   /**
@@ -98,7 +100,7 @@ export function createReplica(options: ReplicaOptions): Replica {
     } catch (error) {
       if (closed) return
       fail(error)
-      reads.cut(error as Error)
+      reads.cut(error)
     }
     if (!closed) timer = setTimeout(look, Math.max(0, begun + LOOK_EVERY_MS - performance.now())).unref()
   }
@@ -118,6 +120,7 @@ export function createReplica(options: ReplicaOptions): Replica {
     state,
     onChange: changes.onChange,
     beginReading: reads.begin,
+    beginReadingAtPrimary: reads.beginOnWriter,
     counts: reads.counts,
     admit: replayed.admit,
     close() {

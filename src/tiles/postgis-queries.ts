@@ -15,7 +15,7 @@ export type TileSource = Pick<Database, 'reader' | 'beginReading' | 'beginReadin
 
 /** Makes the store of what is in the table of tiles. */
 export function createPostgisTiles({ reader, beginReading, beginReadingAtPrimary }: TileSource): TileStore {
-  const begin = { reader: beginReading, writer: beginReadingAtPrimary }
+  const begin = { reader: beginReading, readerAtPrimary: beginReadingAtPrimary }
   return {
     find: (tiles) => findAlsoAtPrimary(begin, tiles, findTiles),
     read: ({ copy }, coverageId, tiles) => readTiles(copy, coverageId, tiles),

@@ -17,7 +17,7 @@ export interface TileStores extends Record<TileStoreName, TileStore> {
  * @param ranges what files are read by; from where they are, where it is left out
  */
 export function createTileStores(
-  { files, ...source }: TileSource & Pick<Database, 'writer' | 'files'>,
+  { files, ...source }: TileSource & Pick<Database, 'readerAtPrimary' | 'files'>,
   ranges: RangeReader | undefined = files && rangesOf(files),
 ): TileStores {
   return {

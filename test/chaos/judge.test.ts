@@ -3,7 +3,7 @@ import { judge, type Outcome } from '#chaos/judge.ts'
 import type { Asked } from '#chaos/load/plan.ts'
 import { reportOf } from '#chaos/report.ts'
 
-const POINT: Asked = { what: 'point', at: 10_000, ms: 5, status: 200, retryAfter: false }
+const POINT: Asked = { what: 'point', at: 10_000, ms: 5, status: 200, retryAfter: false, byService: true }
 const REFUSED: Asked = { ...POINT, status: 503, retryAfter: true }
 
 /** A fault from 10 to 15 s, in which this was asked. */

@@ -5,7 +5,14 @@ import { longestStop } from '#chaos/stops.ts'
 
 /** Points that were asked for at these times, answered 200 after so long, or refused. */
 function asked(...points: [at: number, ms: number, status?: number][]): Asked[] {
-  return points.map(([at, ms, status = 200]) => ({ what: 'point', at, ms, status, retryAfter: true }))
+  return points.map(([at, ms, status = 200]) => ({
+    what: 'point',
+    at,
+    ms,
+    status,
+    retryAfter: true,
+    byService: true,
+  }))
 }
 
 describe('who asks again and again', () => {

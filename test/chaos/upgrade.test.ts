@@ -17,7 +17,7 @@ test('each request counts in the phase that it was sent in, and wrong answers as
     { name: 'the old one alone', from: 1000 },
     { name: 'both', from: 2000 },
   ]
-  const asked = { what: 'point', ms: 4.6, status: 200, retryAfter: false } as const
+  const asked = { what: 'point', ms: 4.6, status: 200, retryAfter: false, byService: true } as const
   expect(
     phasesReport(phases, [
       { ...asked, at: 1000 },

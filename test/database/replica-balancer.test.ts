@@ -96,7 +96,7 @@ describe.skipIf(!POSTGRES_PROGRAMS)('a replica behind a balancer', () => {
 
       const asked: number[] = []
       const noting = (db: typeof database.reader, pixels: (typeof pixel)[]) => {
-        if (db === database.writer) asked.push(...pixels.map(({ coverageId }) => coverageId))
+        if (db === database.readerAtPrimary) asked.push(...pixels.map(({ coverageId }) => coverageId))
         return findPixels(db, pixels)
       }
       await executeOnServer(server.replicaUrl('agro'), 'select pg_wal_replay_resume()')

@@ -51,3 +51,19 @@ test('whatever the replica fails by at last, the database is away', async () => 
   await expect(read()).rejects.toBe(away)
   expect(tried).toEqual(['replica', 'primary', 'replica'])
 })
+
+test('what is being read when the replica is left is read on the primary, whatever it is left for', async () => {
+  const { begin, cut } = createReads({ pool, writerPool, isUsed: async () => true, fail() {} })
+  const where = begin().run(async (used) => {
+    if (used === writerPool) return 'primary'
+    setImmediate(() => cut(new TypeError('what the replica answered has no row')))
+    return new Promise<never>(() => {})
+  })
+  expect(await where).toBe('primary')
+})
+
+test('what the replica lacks is read on the primary, and counted', async () => {
+  const { beginOnWriter, counts } = createReads({ pool, writerPool, isUsed: async () => true, fail() {} })
+  expect(await beginOnWriter().run(async (used) => used === writerPool)).toBe(true)
+  expect(counts).toEqual({ replica: 0, primary: 1 })
+})

@@ -12,7 +12,7 @@ export const metrics = fp(
     const metrics = createMetrics()
     app.decorate('metrics', metrics)
 
-    const { kind, pool, readPool, replica } = app.database
+    const { kind, pool, readPool, readPoolAtPrimary, replica } = app.database
     const build = { version: VERSION, node: process.version, database: kind }
     metrics.observe('agro_build_info', () => 1, build)
     metrics.observe(
@@ -29,6 +29,7 @@ export const metrics = fp(
     metrics.observe('agro_schema_version', () => version)
     observePool(metrics, 'writer', pool)
     if (replica) observePool(metrics, 'reader', readPool)
+    if (readPoolAtPrimary) observePool(metrics, 'reader_at_primary', readPoolAtPrimary)
     for (const server of ['replica', 'primary'] as const) {
       metrics.observe('agro_database_reads_total', () => replica?.counts[server] ?? 0, { server })
     }

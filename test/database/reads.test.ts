@@ -1,0 +1,89 @@
+// Runs on a server alone: the embedded database has no replica.
+import type pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildApp } from '#src/app.ts'
+import { loadConfig } from '#src/config.ts'
+import { openCluster } from '#src/database/client.ts'
+import type { TestApp } from '#test/setup/app.ts'
+import { createTestDatabase } from '#test/setup/database.ts'
+import { documentOf, operationsOf } from '#test/setup/document.ts'
+import { asSomebody, examplesOf } from '#test/setup/example-requests.ts'
+
+/**
+ * What asks a replica, as docs/reliability.md has it. Nothing is in memory here: points and polygons look up
+ * each time what is published.
+ */
+const FROM_REPLICA = [
+  ...['yield', 'fertilizer', 'isfm', 'forage', 'everything'].flatMap((product) => [
+    `${product}AtPoint`,
+    `get${product[0]?.toUpperCase()}${product.slice(1)}AtPoint`,
+  ]),
+  ...['AtPoints', 'InPolygon', 'InPolygons'].flatMap((how) =>
+    ['yield', 'fertilizer', 'isfm', 'forage'].map((product) => `${product}${how}`),
+  ),
+  'validateLocation',
+  'listAdminAreas',
+  'getCatalog',
+  'compareReleases',
+  'listLayers',
+  'getTileset',
+  'getTile',
+  'getReadiness',
+]
+
+describe('with a replica', () => {
+  let service: TestApp
+  /** How often a connection of each pool was taken. */
+  const taken = { replica: 0, readerAtPrimary: 0 }
+  beforeAll(async () => {
+    const testDatabase = await createTestDatabase('demo')
+    // What is asked where is the same when both lead to one server.
+    const config = loadConfig({
+      ...testDatabase.environment,
+      DATABASE_READ_URL: testDatabase.config.DATABASE_URL as string,
+      TILE_CACHE_MB: '0',
+      RELEASE_MAX_AGE_MS: '0',
+      SMTP_URL: 'smtp://127.0.0.1:1',
+      MAIL_FROM: 'noreply@example.org',
+    })
+    const cluster = await openCluster(config)
+    const database = cluster.connect()
+    database.readPool.on('acquire', () => taken.replica++)
+    const atPrimary = database.readPoolAtPrimary as pg.Pool
+    atPrimary.on('acquire', () => taken.readerAtPrimary++)
+    const app = await buildApp(config, database)
+    service = {
+      app,
+      database,
+      async close() {
+        await app.close()
+        await database.close()
+        await cluster.close()
+        await testDatabase.drop()
+      },
+    } as TestApp
+  })
+  afterAll(() => service.close())
+
+  test('what is asked of it is what the documents say, and all else is read where it is written', async () => {
+    const document = await documentOf(service.app, 'all')
+    const asked: string[] = []
+    for (const { method, path, operation } of operationsOf(document)) {
+      const [{ mediaType, body, query }] = examplesOf(document, operation) as [
+        ReturnType<typeof examplesOf>[number],
+      ]
+      const { url, headers, payload } = await asSomebody(service, operation, path, body)
+      const before = taken.replica
+      await service.app.inject({
+        method: method.toUpperCase() as 'GET',
+        url: url + query,
+        headers: { ...headers, ...(mediaType && { 'content-type': mediaType }) },
+        ...(payload !== undefined && { payload: payload as object }),
+      })
+      if (taken.replica > before) asked.push(operation.operationId as string)
+    }
+    expect(asked).toEqual(FROM_REPLICA)
+    // The replica had all of it.
+    expect(taken.readerAtPrimary).toBe(0)
+  })
+})
