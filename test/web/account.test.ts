@@ -149,7 +149,7 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
       ]) {
         await page.goto(visitors.url + path)
         await page.getByText(shown as string).waitFor()
-        await page.locator('[aria-busy=true]').waitFor({ state: 'detached' })
+        await page.waitForFunction("!document.querySelector('[aria-busy=true]')")
         expect([path, await seriousFindings(page)]).toEqual([path, []])
         expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([
           path,

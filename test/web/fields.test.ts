@@ -184,7 +184,7 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
       for (const path of ['/field', '/points', '/districts', '/operations']) {
         await page.goto(visitors.url + path)
         await page.locator('.card').first().waitFor()
-        await page.locator('[aria-busy=true]').waitFor({ state: 'detached' })
+        await page.waitForFunction("!document.querySelector('[aria-busy=true]')")
         expect([path, await seriousFindings(page)]).toEqual([path, []])
         expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([
           path,
