@@ -1,0 +1,124 @@
+import { coefficientsOf, coreSecondsOf, isReference } from './coefficients.ts'
+import { closedLoopMs, coldOf, farColdMs, hitRatio, residentMiB } from './requests-model.ts'
+import type { LoadRow, ScalingResults } from './results.ts'
+import { storageOf } from './storage-model.ts'
+
+/** What the model says of something that was measured, and that it was not made from. */
+export interface Check {
+  what: string
+  unit: string
+  measured: number
+  modelled: number
+  /** How far off the model may be, as a part of what was measured. */
+  tolerance: number
+}
+
+/** Bytes are what they are; computing takes longer where other work takes caches and clock from it. */
+const OF_BYTES = 0.05
+/** With one layer, what a tile takes beside its pixels is not shared by eight. */
+const OF_FEW_LAYERS = 0.25
+const OF_LOG = 0.1
+const OF_COMPUTING = 0.5
+const OF_MEMORY = 0.15
+const OF_HITS = 0.1
+const OF_LATENCY = 0.25
+
+/** All of them. */
+export function checksOf(results: ScalingResults): Check[] {
+  return [...loadChecks(results), ...memoryChecks(results), ...latencyChecks(results)]
+}
+
+/** How far off, as a part of what was measured. */
+export function errorOf({ measured, modelled }: Check): number {
+  return Math.abs(modelled / measured - 1)
+}
+
+function loadChecks(results: ScalingResults): Check[] {
+  const coefficients = coefficientsOf(results)
+  const others = results.loads.filter((row) => !isReference(row))
+  return others.flatMap((row) => {
+    if (row.content === 'published') return []
+    const dataset = { content: row.content, pixels: row.pixels, layers: row.layers }
+    const modelled = storageOf(dataset, row.store, coefficients, results.rows)
+    const few = row.layers < 8
+    const what = `${row.content}, ${Math.round(row.pixels / 1e6)} million pixels, ${row.layers} ${few ? 'layer' : 'layers'}, ${row.store}`
+    const bytes = few ? OF_FEW_LAYERS : OF_BYTES
+    return [
+      {
+        what: `stored: ${what}`,
+        unit: 'MB',
+        measured: storedBytesOf(row) / 1e6,
+        modelled: (modelled.databaseBytes - modelled.granuleRowBytes + modelled.fileBytes) / 1e6,
+        tolerance: bytes,
+      },
+      {
+        what: `log: ${what}`,
+        unit: 'MB',
+        measured: row.walBytes / 1e6,
+        modelled: modelled.walBytes / 1e6,
+        tolerance: few ? OF_FEW_LAYERS : OF_LOG,
+      },
+      {
+        what: `computing: ${what}`,
+        unit: 's',
+        measured: coreSecondsOf(row),
+        modelled: modelled.coreSeconds,
+        tolerance: OF_COMPUTING,
+      },
+    ]
+  })
+}
+
+/** Pixels and summaries, wherever they are; few rows about granules take as much as many. */
+export function storedBytesOf(row: LoadRow): number {
+  const { store, tileBytes, tileIndexBytes, summaryBytes, fileBytes } = row
+  return store === 'files' ? summaryBytes + fileBytes : tileBytes + tileIndexBytes + summaryBytes
+}
+
+function memoryChecks({ memory }: ScalingResults): Check[] {
+  const withCache = memory.filter(({ tileCacheMB }) => tileCacheMB > 0)
+  // The line goes through the first and the last.
+  const resident = withCache.slice(1, -1).map(({ tileCacheMB, residentMiB: measured }) => ({
+    what: `memory of a process, TILE_CACHE_MB=${tileCacheMB}`,
+    unit: 'MiB',
+    measured,
+    modelled: residentMiB(memory, tileCacheMB),
+    tolerance: OF_MEMORY,
+  }))
+  const found = withCache.map(({ tileCacheMB, tiles, places, hitRatio: measured }) => ({
+    what: `tiles found in memory, of ${places} by Zipf's law, TILE_CACHE_MB=${tileCacheMB}`,
+    unit: '%',
+    measured: 100 * measured,
+    modelled: 100 * hitRatio(places, tiles),
+    tolerance: OF_HITS,
+  }))
+  return [...resident, ...found]
+}
+
+function latencyChecks(results: ScalingResults): Check[] {
+  const busy = results.warm.filter(({ connections }) => connections > 1)
+  const [near, far] = [coldOf(results, 'files', 1), coldOf(results, 'web', 1)]
+  return [
+    ...busy.map(({ connections, rate, p50 }) => ({
+      what: `median of points in memory, ${connections} connections (Little)`,
+      unit: 'ms',
+      measured: p50,
+      modelled: closedLoopMs(connections, rate),
+      tolerance: OF_LATENCY,
+    })),
+    {
+      what: `median of points from files ${far.delayMs} ms away`,
+      unit: 'ms',
+      measured: far.p50,
+      modelled: farColdMs(near.p50, far.delayMs, 1),
+      tolerance: OF_LATENCY,
+    },
+    {
+      what: `p99 of points from files ${far.delayMs} ms away, whose headers are not in memory`,
+      unit: 'ms',
+      measured: far.p99,
+      modelled: farColdMs(near.p99, far.delayMs, 2),
+      tolerance: OF_LATENCY,
+    },
+  ]
+}
