@@ -5,6 +5,7 @@ import { storageIn } from './modelled-tables.ts'
 import { hitRatio } from './requests-model.ts'
 import { CONTENTS, type ScalingResults, STORES, type Store } from './results.ts'
 import { SCENARIOS } from './scenarios.ts'
+import { countText } from './units.ts'
 
 const STORE_NAMES: Record<Store, string> = { postgis: 'PostgreSQL', files: 'files' }
 
@@ -52,7 +53,7 @@ function growthChart(
     title,
     valueAxis,
     groupAxis: 'what is loaded, and where; bars from the smallest raster to the largest',
-    series: sizes.map((pixels) => `${Math.round(pixels / 1e6)} million pixels`),
+    series: sizes.map((pixels) => `${countText(pixels)} pixels`),
     groups: CONTENTS.flatMap((content) =>
       STORES.map((store) => ({
         label: `${content}, ${STORE_NAMES[store]}`,

@@ -43,5 +43,6 @@ export async function startFarSide(cleanup: Cleanup, folder: string, delayMs: nu
     server.closeAllConnections()
     server.close()
   })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, reads: () => reads }
+  // By name: the service's own address is looked for in what it prints.
+  return { url: `http://localhost:${(server.address() as AddressInfo).port}/`, reads: () => reads }
 }

@@ -46,15 +46,20 @@ export async function writeRasters(
   return { content, pixels: side ** 2, manifest: manifestOf(fertilizer, made) }
 }
 
-/** Loads one release into a new database, and says what it has taken. */
+/**
+ * Loads one release into a new database, and says what it has taken.
+ *
+ * @param purpose tells databases apart that have the same
+ */
 export async function measureLoad(
   stage: Stage,
   { store, content, pixels, manifest }: Load,
+  purpose = 'load',
 ): Promise<{ row: LoadRow; database: LoadedDatabase }> {
   const { server, folder } = stage
   const layers = manifest.layers.length
   say(`loading ${content} into ${store}: ${pixels} pixels, ${layers} layers`)
-  const name = `${store}_${content}_${pixels}_${layers}`
+  const name = `${purpose}_${store}_${content}_${pixels}_${layers}`
   const granules = join(folder, name)
   if (store === 'files') mkdirSync(granules)
   const database: LoadedDatabase = {
@@ -77,6 +82,8 @@ export async function measureLoad(
   const [taken] = (await server.execute(database.url, TAKEN)) as [Record<keyof Taken, string>]
   const numbers = Object.fromEntries(Object.entries(taken).map(([key, value]) => [key, Number(value)]))
   const row = { store, content, layers, pixels, ...(numbers as unknown as Taken), ...spent }
+  // What was measured before a later step fails.
+  say(JSON.stringify(row))
   return { database, row }
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Manifest, ManifestLayer } from '#src/ingest/manifest-file.ts'
@@ -10,83 +10,103 @@ import { describeMachine, loadBefore } from '../machine.ts'
 import { startDatabaseServer } from '../postgres.ts'
 import { prepareData } from '../rasters/data.ts'
 import type { LoadedRaster } from '../rasters/raster.ts'
-import type { Results } from '../results.ts'
 import { withDatabase } from '../service.ts'
 import { REFERENCE } from './coefficients.ts'
+import { fromBench } from './from-bench.ts'
 import { type Load, measureLoad, writeRasters } from './loads.ts'
 import { measureCold, measureMemory, measureWarm, preparePoints } from './points.ts'
-import { CONTENTS, type FromBench, type LoadRow, type ScalingResults, STORES } from './results.ts'
+import { CONTENTS, type Content, type LoadRow, type ScalingResults, STORES } from './results.ts'
 import { measureHeader, measureRows } from './rows.ts'
-import type { LoadedDatabase, Stage } from './stage.ts'
+import type { Stage } from './stage.ts'
 
 const LAYERS = 8
 
-/** Pixels on a side: what is modelled from the second is held to the others. */
-const SIDES = [512, 1024, 2048]
+/**
+ * Squares of so many pixels on a side: what is modelled from the second is held to the others. Regions with cropland come
+ * again after 1,024 pixels, so that smaller squares have another share of it.
+ */
+const SQUARES: { side: number; contents: readonly Content[] }[] = [
+  { side: 512, contents: ['float32', 'int16'] },
+  { side: Math.sqrt(REFERENCE.pixels), contents: CONTENTS },
+  { side: 2048, contents: ['float32', 'masked'] },
+]
 
 /** What points are asked of: more tiles than the caches that are measured have room for. */
-const SIDE_OF_POINTS = 2048
+const SIDE_OF_POINTS = 1024
 
-/** The results of the last run of `npm run bench`. */
-const BENCH_RESULTS = new URL('../results/latest.json', import.meta.url)
+/** What is measured, and what is taken from results of before. */
+export type Part = 'loads' | 'points'
 
 /** Measures what the model is made from and held to: some minutes, and some GB of disk. */
-export async function measureScaling(cleanup: Cleanup, largest: number): Promise<ScalingResults> {
+export async function measureScaling(
+  cleanup: Cleanup,
+  largest: number,
+  only: Part | undefined,
+  before: () => ScalingResults,
+): Promise<ScalingResults> {
   const load = loadBefore()
+  const bench = fromBench()
+  const stage = await openStage(cleanup)
+  const loads = only === 'points' ? before().loads : await measureLoads(stage, largest)
+  const points = only === 'loads' ? before() : await measurePoints(stage, Math.min(largest, SIDE_OF_POINTS))
+  return {
+    at: new Date().toISOString(),
+    machine: describeMachine(stage.server.versions),
+    loadBefore: load,
+    loads,
+    memory: points.memory,
+    header: points.header,
+    warm: points.warm,
+    cold: points.cold,
+    rows: points.rows,
+    bench,
+  }
+}
+
+export async function openStage(cleanup: Cleanup): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'agro-scaling-'))
   cleanup.add(() => rmSync(folder, { recursive: true, force: true }))
   const server = await startDatabaseServer(cleanup)
   if (!server) throw new Error("this needs Debian's PostgreSQL with PostGIS")
   const pidFile = join(server.cluster.data, 'postmaster.pid')
-  const stage: Stage = {
+  await withDatabase({ DATABASE_URL: await server.createDatabase('empty') }, async () => {})
+  return {
     cleanup,
     server,
     folder,
     serverProcesses: () => serverProcesses(pidFile),
     generator: startGenerator(cleanup),
   }
-  await withDatabase({ DATABASE_URL: await server.createDatabase('empty') }, async () => {})
-  const rows = await measureRows(stage)
-  const { loads, databases } = await measureLoads(stage, largest)
-  const side = Math.min(largest, SIDE_OF_POINTS)
-  const [postgis, files] = STORES.map((store) => databases.get(`${store} ${side}`)) as [
-    LoadedDatabase,
-    LoadedDatabase,
-  ]
-  const header = await measureHeader(stage, files, LAYERS)
+}
+
+/** Points of Float32 with eight layers, from either store. */
+async function measurePoints(
+  stage: Stage,
+  side: number,
+): Promise<Pick<ScalingResults, 'memory' | 'header' | 'warm' | 'cold' | 'rows'>> {
+  const folder = join(stage.folder, 'rasters-of-points')
+  const made = await writeRasters(folder, { content: 'float32', side, layers: LAYERS })
+  const { database: postgis } = await measureLoad(stage, { store: 'postgis', ...made }, 'points')
+  const { database: files } = await measureLoad(stage, { store: 'files', ...made }, 'points')
   await preparePoints(stage, side)
-  const warm = await measureWarm(stage, postgis)
-  const cold = await measureCold(stage, postgis, files)
-  const memory = await measureMemory(stage, postgis)
   return {
-    at: new Date().toISOString(),
-    machine: describeMachine(server.versions),
-    loadBefore: load,
-    loads,
-    memory,
-    header,
-    warm,
-    cold,
-    rows,
-    bench: fromBench(),
+    header: await measureHeader(stage, files, LAYERS),
+    cold: await measureCold(stage, postgis, files),
+    warm: await measureWarm(stage, postgis),
+    memory: await measureMemory(stage, postgis),
+    rows: await measureRows(stage),
   }
 }
 
-/** Loads of all kinds; those of Float32 stay, by their store and side, and points are asked of them. */
-async function measureLoads(
-  stage: Stage,
-  largest: number,
-): Promise<{ loads: LoadRow[]; databases: Map<string, LoadedDatabase> }> {
+/** Loads of all kinds. */
+async function measureLoads(stage: Stage, largest: number): Promise<LoadRow[]> {
   const loads: LoadRow[] = []
-  const databases = new Map<string, LoadedDatabase>()
   const folder = join(stage.folder, 'rasters')
-  for (const side of SIDES.filter((one) => one <= largest)) {
-    for (const content of CONTENTS) {
+  for (const { side, contents } of SQUARES.filter((one) => one.side <= largest)) {
+    for (const content of contents) {
       const made = await writeRasters(folder, { content, side, layers: LAYERS })
       for (const store of STORES) {
-        const { row, database } = await measureLoad(stage, { store, ...made })
-        loads.push(row)
-        if (content === 'float32') databases.set(`${store} ${side}`, database)
+        loads.push((await measureLoad(stage, { store, ...made })).row)
       }
     }
   }
@@ -97,7 +117,7 @@ async function measureLoads(
     for (const store of STORES) loads.push((await measureLoad(stage, { store, ...made })).row)
   }
   say('loaded')
-  return { loads, databases }
+  return loads
 }
 
 /** Two layers as somebody has published them, where the bench has such rasters; generated ones say nothing new. */
@@ -111,19 +131,5 @@ async function published({ folder }: Stage): Promise<Omit<Load, 'store'> | undef
     content: 'published',
     pixels: first.grid.width * first.grid.height,
     manifest: { ...manifest, layers: layers as ManifestLayer[] },
-  }
-}
-
-/** What the last full run of the bench has measured and this does not. */
-function fromBench(): FromBench | null {
-  if (!existsSync(BENCH_RESULTS)) return null
-  const results: Results = JSON.parse(readFileSync(BENCH_RESULTS, 'utf8'))
-  if (results.mode !== 'full') return null
-  const { at, workers, history, memory } = results
-  return {
-    at,
-    workers: (workers?.rows ?? []).map(({ workers, rate, rateToOne }) => ({ workers, rate, rateToOne })),
-    history: history ? { items: history.large.items, gigabytes: history.large.gigabytes } : null,
-    memory: memory ? { idle: memory.idle, full: memory.full } : null,
   }
 }

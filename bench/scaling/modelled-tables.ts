@@ -4,15 +4,15 @@ import { coefficientsOf } from './coefficients.ts'
 import { costOf } from './cost-model.ts'
 import { PRICES } from './prices.ts'
 import {
+  benchPointsOf,
   coldOf,
   farColdMs,
+  filesP99Ms,
   hitRatio,
   memoryBytesOfTile,
   mostPointsPerSecond,
   PLANNED_USE,
   p99Ms,
-  residentMiB,
-  warmOf,
 } from './requests-model.ts'
 import type { ScalingResults } from './results.ts'
 import { SCENARIOS, type Scenario } from './scenarios.ts'
@@ -56,8 +56,8 @@ export function storageTable(results: ScalingResults): Table {
 const PROCESSES = [1, 4, 16]
 
 export function processesTable(results: ScalingResults): Table {
-  const busy = warmOf(results, 64)
-  const alone = warmOf(results, 1)
+  const busy = benchPointsOf(results, 'memory', 64)
+  const alone = benchPointsOf(results, 'memory', 1)
   return {
     title: 'Points whose tiles are in memory (modelled)',
     head: [
@@ -65,14 +65,14 @@ export function processesTable(results: ScalingResults): Table {
       ...['p99 ms then', 'p99 ms at 90 %', 'memory with the default cache'],
     ],
     rows: PROCESSES.map((processes) => {
-      const most = mostPointsPerSecond(busy.cpuMs, processes)
+      const most = mostPointsPerSecond(busy.rate, processes)
       return [
         `${processes}`,
         figure(most),
         figure(PLANNED_USE * most),
         figure(p99Ms(alone, PLANNED_USE)),
         figure(p99Ms(alone, 0.9)),
-        bytesText(processes * residentMiB(results.memory, 256) * 2 ** 20),
+        bytesText(processes * results.bench.memory.full * 2 ** 20),
       ]
     }),
   }
@@ -83,6 +83,7 @@ const READERS = { 1: 1, 3: 2 }
 
 export function coldRatesTable(results: ScalingResults): Table {
   const cold = coldOf(results, 'postgis', 64)
+  const busy = benchPointsOf(results, 'memory', 64)
   const cores = 4
   const rows = Object.entries(READERS).flatMap(([members, readers]) => {
     const most = (PLANNED_USE * readers * cores * 1000) / cold.serverCpuMs
@@ -91,7 +92,7 @@ export function coldRatesTable(results: ScalingResults): Table {
       `${readers}`,
       percentText(share),
       figure(most / share),
-      figure((most / share) * ((1 - share) * warmOf(results, 64).cpuMs + share * cold.serviceCpuMs) * 1e-3),
+      figure((most / share) * (((1 - share) * 1000) / busy.rate + share * cold.serviceCpuMs) * 1e-3),
     ])
   })
   return {
@@ -108,8 +109,8 @@ const FAR_MS = 20
 export function pointsTable(results: ScalingResults): Table {
   const room = (megabytes: number) => (megabytes * 1e6) / memoryBytesOfTile(8)
   const caches = [256, 1024, 4096]
-  const busy = warmOf(results, 64)
-  const alone = warmOf(results, 1)
+  const busy = benchPointsOf(results, 'memory', 64)
+  const alone = benchPointsOf(results, 'memory', 1)
   return {
     title: `Points of each scenario, half of the CPU used, all tiles asked for by Zipf’s law (modelled)`,
     head: [
@@ -120,10 +121,10 @@ export function pointsTable(results: ScalingResults): Table {
     rows: SCENARIOS.map((scenario) => {
       const { store, processes } = scenario
       const tiles = Math.round(storageIn(results, scenario).tiles)
-      const near = coldOf(results, store, 1).p99
+      const near = store === 'files' ? filesP99Ms(results) : benchPointsOf(results, 'no-cache', 1).p99
       return [
         scenario.name,
-        figure(PLANNED_USE * mostPointsPerSecond(busy.cpuMs, processes)),
+        figure(PLANNED_USE * mostPointsPerSecond(busy.rate, processes)),
         figure(p99Ms(alone, PLANNED_USE)),
         ...caches.map((megabytes) => percentText(hitRatio(tiles, room(megabytes)))),
         figure(near),

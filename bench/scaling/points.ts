@@ -19,7 +19,7 @@ const WARM_SECONDS = 4
 const HIT_SECONDS = 3
 
 /** All of them too small for the tiles that are asked for. */
-const CACHES_MB = [0, 8, 16, 32, 64, 128]
+const CACHES_MB = [0, 4, 8, 16, 32]
 
 /** What may be waited for on the far side. */
 const DELAY_MS = 20
@@ -33,6 +33,16 @@ export async function preparePoints({ generator }: Stage, side: number): Promise
     const bodies = pointsInEach(side, step).map(requestBody)
     await generator.prepare({ list, paths: [POINT_PATH], bodies })
   }
+}
+
+/** A process that has no tile in memory, and is told of none that others were asked for. */
+async function startCold(
+  { cleanup, server }: Stage,
+  database: LoadedDatabase,
+  settings: Record<string, string>,
+): Promise<Server> {
+  await server.execute(database.url, 'truncate tile_use')
+  return startService(cleanup, whereIs(database), settings)
 }
 
 async function ask(
@@ -57,7 +67,7 @@ export async function measureMemory(stage: Stage, database: LoadedDatabase): Pro
   for (const tileCacheMB of CACHES_MB) {
     say(`memory: TILE_CACHE_MB=${tileCacheMB}`)
     const metricsPort = await freePort()
-    const service = await startService(stage.cleanup, whereIs(database), {
+    const service = await startCold(stage, database, {
       TILE_CACHE_MB: `${tileCacheMB}`,
       METRICS_PORT: `${metricsPort}`,
     })
@@ -71,6 +81,7 @@ export async function measureMemory(stage: Stage, database: LoadedDatabase): Pro
     // Of misses are counted two for a point: it looks again before it asks the database.
     const hitRatio = (after.hits - before.hits) / asked
     rows.push({ tileCacheMB, tiles: after.tiles, residentMiB, places, hitRatio })
+    say(JSON.stringify(rows.at(-1)))
     await service.stop()
   }
   return rows
@@ -88,7 +99,7 @@ async function cacheOf(port: number): Promise<{ tiles: number; hits: number }> {
 /** Points whose tiles are in memory: one after the other, and as many as there can be. */
 export async function measureWarm(stage: Stage, database: LoadedDatabase): Promise<WarmRow[]> {
   const rows: WarmRow[] = []
-  const service = await startService(stage.cleanup, whereIs(database), { TILE_CACHE_MB: '1024' })
+  const service = await startCold(stage, database, { TILE_CACHE_MB: '1024' })
   await ask(stage, service, 'tiles', 'once', CONNECTIONS)
   await ask(stage, service, 'tiles', 'uniform', CONNECTIONS, WARM_SECONDS)
   for (const connections of [1, 16, CONNECTIONS]) {
@@ -98,6 +109,7 @@ export async function measureWarm(stage: Stage, database: LoadedDatabase): Promi
     const seconds = cpuSecondsOf([service.pid]) - before
     const { rate, p50, p99 } = result
     rows.push({ connections, rate, p50, p99, cpuMs: (1000 * seconds) / answersOf(result) })
+    say(JSON.stringify(rows.at(-1)))
   }
   await service.stop()
   return rows
@@ -120,7 +132,7 @@ export async function measureCold(
     connections: number,
   ) => {
     say(`points not in memory: ${store}, ${connections} connections`)
-    const service = await startService(stage.cleanup, whereIs(database), { TILE_CACHE_MB: '1024' })
+    const service = await startCold(stage, database, { TILE_CACHE_MB: '1024' })
     const before = { service: cpuSecondsOf([service.pid]), server: cpuSecondsOf(stage.serverProcesses()) }
     const readBefore = web.reads()
     const result = await ask(stage, service, list, 'once', connections)
@@ -134,14 +146,13 @@ export async function measureCold(
       serviceCpuMs: (1000 * (cpuSecondsOf([service.pid]) - before.service)) / points,
       serverCpuMs: (1000 * (cpuSecondsOf(stage.serverProcesses()) - before.server)) / points,
     })
+    say(JSON.stringify(rows.at(-1)))
     await service.stop()
   }
   await measure('postgis', postgis, 'blocks', 1)
   await measure('files', files, 'blocks', 1)
   await measure('web', far, 'blocks', 1)
   await measure('postgis', postgis, 'tiles', CONNECTIONS)
-  await measure('files', files, 'blocks', CONNECTIONS)
-  await measure('web', far, 'blocks', CONNECTIONS)
   await measure('files', files, 'tiles', CONNECTIONS)
   return rows
 }

@@ -1,4 +1,4 @@
-import type { ColdRow, MemoryRow, ScalingResults, WarmRow } from './results.ts'
+import type { BenchPoints, ColdRow, MemoryRow, ScalingResults } from './results.ts'
 
 /**
  * What a point costs more where several processes share a port: the primary, and caches of the processor. Measured with
@@ -13,11 +13,11 @@ export const PLANNED_USE = 0.5
  * Points a second, of tiles in memory, that processes answer when they do nothing else: they share nothing, so their
  * rates add up (Amdahl's serial part is the primary alone, a hundredth).
  *
- * @param cpuMs of a point
+ * @param rateOfOne what one process answers
  * @param processes each has a core of its own
  */
-export function mostPointsPerSecond(cpuMs: number, processes: number): number {
-  return (processes * 1000) / (cpuMs * (processes > 1 ? WORKER_OVERHEAD : 1))
+export function mostPointsPerSecond(rateOfOne: number, processes: number): number {
+  return (processes * rateOfOne) / (processes > 1 ? WORKER_OVERHEAD : 1)
 }
 
 /** By Little's law: how long each of so many clients waits who ask again as soon as they are answered. */
@@ -27,20 +27,21 @@ export function closedLoopMs(connections: number, rate: number): number {
 
 /**
  * The time that 99 of 100 points stay below, of clients that do not wait for each other: that of one client, and what
- * they wait for in a line with arrivals at random and one process (M/M/1).
+ * they wait for in a line with arrivals at random and one process (M/M/1), each as long as the median of one client.
  *
+ * @param alone of one client
  * @param use the part of the process's time that is used, below 1
  */
-export function p99Ms(alone: Pick<WarmRow, 'p99' | 'cpuMs'>, use: number): number {
-  const waiting = use > 0.01 ? (alone.cpuMs * Math.log(100 * use)) / (1 - use) : 0
-  return alone.p99 + waiting
+export function p99Ms({ p50, p99 }: Pick<BenchPoints, 'p50' | 'p99'>, use: number): number {
+  const waiting = use > 0.01 ? (p50 * Math.log(100 * use)) / (1 - use) : 0
+  return p99 + waiting
 }
 
-/** MiB of a process whose tiles take all the room that they may: a line through two of what was measured. */
+/** MiB of a process whose tiles take all the room that they may: what it takes without any, and that room. */
 export function residentMiB(memory: MemoryRow[], tileCacheMB: number): number {
-  const [least, most] = [memory.at(1), memory.at(-1)] as [MemoryRow, MemoryRow]
-  const slope = (most.residentMiB - least.residentMiB) / (most.tileCacheMB - least.tileCacheMB)
-  return least.residentMiB + slope * (tileCacheMB - least.tileCacheMB)
+  const without = memory.find((row) => row.tileCacheMB === 0)
+  if (!without) throw new Error('the memory of a process without tiles was not measured')
+  return without.residentMiB + (tileCacheMB * 1e6) / 2 ** 20
 }
 
 /** Bytes that a tile takes in memory: four for each pixel and layer, and 256 beside them (tile-cache.ts). */
@@ -96,6 +97,15 @@ export function farColdMs(nearMs: number, delayMs: number, reads: number): numbe
   return nearMs + reads * delayMs
 }
 
+/**
+ * The time that 99 of 100 cold points of one client stay below where tiles are in files near by: PostgreSQL is asked as
+ * well, for the name of the granule, and what the service computes is more.
+ */
+export function filesP99Ms(results: ScalingResults): number {
+  const [postgis, files] = [coldOf(results, 'postgis', 1), coldOf(results, 'files', 1)]
+  return benchPointsOf(results, 'no-cache', 1).p99 + Math.max(0, files.serviceCpuMs - postgis.serviceCpuMs)
+}
+
 /** A measurement of points that were not in memory. */
 export function coldOf({ cold }: ScalingResults, store: ColdRow['store'], connections: number): ColdRow {
   const found = cold.find((row) => row.store === store && row.connections === connections)
@@ -103,8 +113,13 @@ export function coldOf({ cold }: ScalingResults, store: ColdRow['store'], connec
   return found
 }
 
-export function warmOf({ warm }: ScalingResults, connections: number): WarmRow {
-  const found = warm.find((row) => row.connections === connections)
-  if (!found) throw new Error(`points over ${connections} connections were not measured`)
+/** What the bench has measured of one process. */
+export function benchPointsOf(
+  { bench }: Pick<ScalingResults, 'bench'>,
+  target: BenchPoints['target'],
+  connections: number,
+): BenchPoints {
+  const found = bench.points.find((row) => row.target === target && row.connections === connections)
+  if (!found) throw new Error(`points (${target}) over ${connections} connections were not measured`)
   return found
 }

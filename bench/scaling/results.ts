@@ -89,15 +89,26 @@ export interface RowBytes {
   granule: number
 }
 
-/** What is taken from a full run of the bench. */
+/** Points of one process as the bench measures them: with their tiles in memory, or each asked of PostgreSQL. */
+export interface BenchPoints {
+  target: 'memory' | 'no-cache'
+  connections: number
+  rate: number
+  p50: number
+  p99: number
+}
+
+/** What is taken from a full run of the bench, which has the machine for itself. */
 export interface FromBench {
   at: string
+  loadBefore: number
+  points: BenchPoints[]
   /** Points a second of one process and of two, the load generator on a core of theirs. */
   workers: { workers: number; rate: number; rateToOne: number }[]
   /** Of a large history, with its indexes. */
-  history: { items: number; gigabytes: number } | null
+  history: { items: number; gigabytes: number }
   /** MiB of a process when it has started, and with points answered from a full cache of the default size. */
-  memory: { idle: number; full: number } | null
+  memory: { idle: number; full: number }
 }
 
 /** docs/scaling/results.json: what the model is made from and held to. */
@@ -113,5 +124,5 @@ export interface ScalingResults {
   warm: WarmRow[]
   cold: ColdRow[]
   rows: RowBytes
-  bench: FromBench | null
+  bench: FromBench
 }

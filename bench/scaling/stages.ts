@@ -1,7 +1,7 @@
 import { figure } from '../limits.ts'
 import type { Table } from '../report/table.ts'
 import { coefficientsOf } from './coefficients.ts'
-import { memoryBytesOfTile, mostPointsPerSecond, PLANNED_USE, residentMiB, warmOf } from './requests-model.ts'
+import { benchPointsOf, memoryBytesOfTile, mostPointsPerSecond, PLANNED_USE } from './requests-model.ts'
 import type { ScalingResults } from './results.ts'
 import { bytesText, countText } from './units.ts'
 
@@ -37,12 +37,12 @@ export interface Limits {
 
 export function limitsOf(results: ScalingResults): Limits {
   const { float32 } = coefficientsOf(results)
-  const { cpuMs } = warmOf(results, 64)
+  const { rate } = benchPointsOf(results, 'memory', 64)
   const tilesInMemory = 256e6 / memoryBytesOfTile(8)
   const { coreSecondsPerPixel: seconds, walBytesPerPixel: log } = float32
   return {
-    pointsOfOne: PLANNED_USE * mostPointsPerSecond(cpuMs, 1),
-    pointsOfSixteen: PLANNED_USE * mostPointsPerSecond(cpuMs, 16),
+    pointsOfOne: PLANNED_USE * mostPointsPerSecond(rate, 1),
+    pointsOfSixteen: PLANNED_USE * mostPointsPerSecond(rate, 16),
     tilesInMemory,
     pixelsInMemory: tilesInMemory * 256,
     pixelsOfNight: { postgis: NIGHT_SECONDS / seconds.postgis, files: NIGHT_SECONDS / seconds.files },
@@ -55,7 +55,7 @@ export function limitsOf(results: ScalingResults): Limits {
 /** Which stage an operator is in, what ends it, and what is done then. */
 export function stagesTable(results: ScalingResults): Table {
   const limits = limitsOf(results)
-  const memory = (processes: number) => bytesText(processes * residentMiB(results.memory, 256) * 2 ** 20)
+  const memory = (processes: number) => bytesText(processes * results.bench.memory.full * 2 ** 20)
   return {
     title: 'Stages',
     head: ['', 'stage', 'what ends it', 'what says so', 'next'],
