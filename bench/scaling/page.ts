@@ -64,7 +64,7 @@ export function scalingPage(results: ScalingResults): string {
 function introduction({ at, machine, loadBefore }: ScalingResults): string {
   const { cpu, cores, memoryGiB, system, node, postgresql, postgis } = machine
   const other = isBusy(loadBefore)
-    ? `**The machine had other work** (load ${figure(loadBefore)}): times and rates are worth less than bytes.`
+    ? `**The machine had other work** (load ${figure(loadBefore)}): what was computed may be too much, and times are not shown where they matter. Rates and latencies of points are those of a full run of the bench, which had the machine for itself.`
     : `The machine was quiet (load ${figure(loadBefore)}).`
   return `What the service takes when it grows, where each stage ends, and what comes next. Numbers are **measured**, **modelled** (by \`bench/scaling\`, from what was measured) or **assumed**; each table says which.
 
@@ -137,9 +137,9 @@ const AFRICA = `- Computing is that of the process that loads and of PostgreSQL 
 
 const REQUESTS = `A process answers points whose tiles it has from memory, and shares nothing with others: rates add up. **Assumed**: a point costs ${figure(WORKER_OVERHEAD)} times as much in one of several processes (measured with two: [all cores](operations.md#all-cores)), and each has a core of its own; memory bandwidth is not modelled. The time that 99 of 100 stay below is that of one client plus a line with arrivals at random (M/M/1, modelled); collecting garbage and publications are not in it.`
 
-const MEMORY = `What a process finds depends on how tiles are asked for. **Assumed** is Zipf's law with exponent 1, as with towns; \`tile-cache.ts\` clears what was not asked for lately, for which Che's approximation of such caches stands. That every tile is asked for by somebody, as below, is the worst case.`
+const MEMORY = `What a process finds depends on how tiles are asked for. **Assumed** is Zipf's law with exponent 1, as with towns; \`tile-cache.ts\` clears what was not asked for lately, for which Che's approximation of such caches stands. That every tile is asked for by somebody, as below, is the worst case. Each process has a cache of its own: 4 GB for each of eight processes have no room in a machine of 32 GB.`
 
-const COLD = `A point that is not in memory takes one query of PostgreSQL, shared by all that wait at that moment, or ranges of bytes of a file: one for its block of 128 pixels, and one before it where the header of the granule is not in memory. The first rows ask one client's points, each of a block of its own; the others 64 clients'. The time of a tile that is not in memory is that of one client, whose data the machine has in memory: a disk adds what its reads take.`
+const COLD = `A point that is not in memory takes one query of PostgreSQL, shared by all that wait at that moment, or ranges of bytes of a file: one for its block of 128 pixels, and one before it where the header of the granule is not in memory. With one connection each point is of a block of its own; with 64, of a tile of its own. The time of a tile that is not in memory is that of one client of the full run of the bench, whose data the machine had in memory: a disk adds what its reads take. From files it is that, what the service computes more, and two reads where the header is not in memory (modelled; on a quiet machine it was not measured).`
 
 function header({ header: { heapBytes, fileBytes, layers } }: ScalingResults): string {
   return `The header of a granule of ${layers} layers takes ${bytesText(heapBytes)} of memory (measured), and ${bytesText(fileBytes)} in its file; a process keeps 4,096 of them, so ${bytesText(4096 * heapBytes)} (modelled).`

@@ -92,6 +92,14 @@ export function hitRatio(places: number, room: number): number {
   )
 }
 
+/** Blocks that a granule has: its header is read once for all of them. */
+const BLOCKS_OF_GRANULE = 16
+
+/** Ranges that are read for a point, where each block is asked for once and headers stay in memory. */
+export function readsOfEachBlock(): number {
+  return 1 + 1 / BLOCKS_OF_GRANULE
+}
+
 /** What a point that is not in memory takes where files are so far away: reads come one after the other. */
 export function farColdMs(nearMs: number, delayMs: number, reads: number): number {
   return nearMs + reads * delayMs
