@@ -68,7 +68,7 @@ function introduction({ at, machine, loadBefore }: ScalingResults): string {
     : `The machine was quiet (load ${figure(loadBefore)}).`
   return `What the service takes when it grows, where each stage ends, and what comes next. Numbers are **measured**, **modelled** (by \`bench/scaling\`, from what was measured) or **assumed**; each table says which.
 
-Measured on ${at.slice(0, 10)}: ${cpu}, ${cores} cores, ${memoryGiB} GiB of memory; ${system}; Node ${node}, PostgreSQL ${postgresql} with PostGIS ${postgis}, which did not wait for the disk (\`fsync=off\`) and shared the machine with the service and with who asked. ${other}`
+Measured on ${at.slice(0, 10)}: ${cpu}, ${cores} cores, ${memoryGiB} GiB of memory; ${system}; Node ${node}, PostgreSQL ${postgresql} with PostGIS ${postgis}, which did not wait for the disk (\`fsync=off\`) and shared the machine with the service and with who asked. Loads, points and memory are of several runs of that day. ${other}`
 }
 
 const STAGES = `A country at 300 m has some ten million pixels: it begins in stage 2, and needs no other for their sake. What ends a stage is what comes first of its column; points/s are for tiles in memory, over connections that are kept.`
