@@ -4,12 +4,20 @@ import type { PixelGrid } from '#src/raster/grid.ts'
 export interface RasterToWrite {
   grid: PixelGrid
   nodata: number
+  /** What pixels are written as; Float32 where nothing is said. */
+  sample?: 'float32' | 'int16'
   /** Writes the values of a row, from 0, into an array as long as the grid is wide. */
   fill(row: number, values: Float32Array): void
 }
 
 /** Rows are written in strips of about this many bytes, so that memory does not grow with the raster. */
 const STRIP_BYTES = 1 << 20
+
+/** The arrays of samples, and what TIFF calls them. */
+const SAMPLES = {
+  float32: { SampleArray: Float32Array, format: 3 },
+  int16: { SampleArray: Int16Array, format: 2 },
+}
 
 const SHORT = 3
 const LONG = 4
@@ -20,12 +28,14 @@ const BYTES_OF: Record<number, number> = { [SHORT]: 2, [LONG]: 4, [DOUBLE]: 8, [
 type Tag = [number: number, type: number, values: number[] | string]
 
 /**
- * Writes a raster as a little-endian GeoTIFF in longitude and latitude (EPSG:4326): one band of Float32,
+ * Writes a raster as a little-endian GeoTIFF in longitude and latitude (EPSG:4326): one band,
  * uncompressed strips. It must stay below 4 GB.
  */
-export async function writeGeoTiff(path: string, { grid, nodata, fill }: RasterToWrite): Promise<void> {
+export async function writeGeoTiff(path: string, raster: RasterToWrite): Promise<void> {
+  const { grid, nodata, fill, sample = 'float32' } = raster
+  const { SampleArray, format } = SAMPLES[sample]
   const { width, height } = grid
-  const rowBytes = width * 4
+  const rowBytes = width * SampleArray.BYTES_PER_ELEMENT
   const rowsPerStrip = Math.max(1, Math.floor(STRIP_BYTES / rowBytes))
   const strips = Array.from({ length: Math.ceil(height / rowsPerStrip) }, (_, strip) => {
     const rows = Math.min(rowsPerStrip, height - strip * rowsPerStrip)
@@ -35,14 +45,14 @@ export async function writeGeoTiff(path: string, { grid, nodata, fill }: RasterT
     encodeDirectory([
       [256, LONG, [width]],
       [257, LONG, [height]],
-      [258, SHORT, [32]],
+      [258, SHORT, [8 * SampleArray.BYTES_PER_ELEMENT]],
       [259, SHORT, [1]], // uncompressed
       [262, SHORT, [1]], // black is zero
       [273, LONG, strips.map(({ from }) => dataStart + from * rowBytes)],
       [277, SHORT, [1]],
       [278, LONG, [rowsPerStrip]],
       [279, LONG, strips.map(({ bytes }) => bytes)],
-      [339, SHORT, [3]], // floats
+      [339, SHORT, [format]],
       [33550, DOUBLE, [grid.pixelWidth, -grid.pixelHeight, 0]],
       [33922, DOUBLE, [0, 0, 0, grid.originX, grid.originY, 0]],
       // Geographic, pixels are areas, EPSG:4326.
@@ -57,7 +67,8 @@ export async function writeGeoTiff(path: string, { grid, nodata, fill }: RasterT
     const values = new Float32Array(rowsPerStrip * width)
     for (const { from, rows, bytes } of strips) {
       for (let row = 0; row < rows; row++) fill(from + row, values.subarray(row * width, (row + 1) * width))
-      await file.write(new Uint8Array(values.buffer, 0, bytes), 0, bytes, at)
+      const samples = SampleArray.from(values)
+      await file.write(new Uint8Array(samples.buffer, 0, bytes), 0, bytes, at)
       at += bytes
     }
   } finally {
