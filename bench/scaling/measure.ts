@@ -44,7 +44,7 @@ export async function measureScaling(
   only: Part | undefined,
   before: () => ScalingResults,
 ): Promise<ScalingResults> {
-  const load = loadBefore()
+  const load = await loadBefore(say)
   const bench = fromBench()
   const stage = await openStage(cleanup)
   const loads = only === 'points' ? before().loads : await measureLoads(stage, largest)

@@ -89,7 +89,7 @@ export async function measureHeader(
   const collect = runInNewContext('gc') as () => void
   collect()
   const before = process.memoryUsage().heapUsed
-  const held = Array.from({ length: HEADERS }, () => decodeHeader(name, header))
+  const held = Array.from({ length: HEADERS }, () => decodeHeader(header))
   collect()
   const heapBytes = (process.memoryUsage().heapUsed - before) / held.length
   return { layers, heapBytes, fileBytes: length }
