@@ -107,6 +107,7 @@ describe('metrics', () => {
     expect(more('agro_batcher_runs_total{batcher="tiles"}')).toBe(2)
     expect(more('agro_batcher_wait_seconds_total{batcher="tiles"}')).toBeGreaterThan(0)
     expect(more('agro_tile_cache_hits_total')).toBe(2 + 2 + 3)
+    expect(more('agro_tile_cache_misses_total')).toBe(2)
     expect(more('agro_batch_points_total{product="fertilizer"}')).toBe(2)
     expect(more('agro_batcher_items_total{batcher="history"}')).toBe(3)
     expect(more('agro_caller_cache_misses_total')).toBe(1)

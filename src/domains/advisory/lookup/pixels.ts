@@ -109,7 +109,8 @@ export function createPixelReader(
       if (!isFoundHere(coverage)) return undefined
       const place = placeIn(coverage, position)
       if (place === null) return NOTHING
-      const tile = cache.get(place.key)
+      // Whoever reads it then counts that it was missing.
+      const tile = cache.has(place.key) ? cache.get(place.key) : undefined
       return tile === undefined ? undefined : pixelIn(tile, place)
     },
     async read(coverage, position, party) {
