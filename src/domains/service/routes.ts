@@ -17,7 +17,11 @@ export function serviceRoutes(app: App): void {
         description: 'Where to go from here.',
         tags: ['service'],
         response: {
-          200: { ...ref(ServiceLinks), description: 'The links.' },
+          200: {
+            ...ref(ServiceLinks),
+            description: 'The links.',
+            headers: { Vary: { type: 'string', description: '`Accept`: a browser is answered with a page.' } },
+          },
           ...unlimitedErrorResponses(),
         },
       },
