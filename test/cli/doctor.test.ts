@@ -76,6 +76,7 @@ describe('the doctor', () => {
       'releases seasons',
       'releases summaries',
       'areas boundaries',
+      'files reachable',
     ])
     expect(of('versions service')).toEqual([
       ['ok', `The service is ${VERSION}, on Node ${process.versions.node}.`],

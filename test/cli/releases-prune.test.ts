@@ -73,6 +73,6 @@ test('agro releases list says what the rasters of each take', async () => {
   expect(first?.bytes).toBeGreaterThan(150 * 115 * 4)
   expect(first?.bytes).toBeLessThan(80 * (16 * 16 * 4 + 100))
   const { stdout } = await agro('releases', 'list')
-  expect(stdout).toMatch(/^RELEASE +STATE +SINCE \(UTC\) +SIZE +SOURCE$/m)
-  expect(stdout).toMatch(/ \d+(\.\d)? kB +A test$/m)
+  expect(stdout).toMatch(/^RELEASE +STATE +SINCE \(UTC\) +SIZE +IN +SOURCE$/m)
+  expect(stdout).toMatch(/ \d+(\.\d)? kB +database +A test$/m)
 })
