@@ -23,6 +23,13 @@ case $NODES in '' | *[!0-9]* | 0*) fail "NODES is a number of processes, not $NO
 if pid_of haproxy >/dev/null; then NODES=$(grep -c '^  server node-' "$folder/haproxy.cfg"); fi
 numbers=$(seq "$NODES")
 
+# A setting of ENV_FILE that the environment does not have: what is exported here comes before that file.
+take_from_file() {
+  eval "[ -z \"\${$1:-}\" ]" && [ -n "${ENV_FILE:-}" ] || return 0
+  value=$(sed -n "s/^$1=\(.*\)/\1/p" "$ENV_FILE" | tail -n 1 | tr -d "\"'")
+  [ -z "$value" ] || export "$1=$value"
+}
+
 node_port() { echo $((NODES_PORT + $1)); }
 
 # Sends a line to HAProxy's socket, and prints what it answers.

@@ -75,8 +75,8 @@ describe('the doctor', () => {
       'releases scheduled',
       'releases seasons',
       'releases summaries',
-      'areas boundaries',
       'files reachable',
+      'areas boundaries',
     ])
     expect(of('versions service')).toEqual([
       ['ok', `The service is ${VERSION}, on Node ${process.versions.node}.`],
