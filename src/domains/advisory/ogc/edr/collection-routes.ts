@@ -47,7 +47,7 @@ export function edrLandingRoutes(app: App): void {
   async function landing(request: FastifyRequest, reply: FastifyReply) {
     const query = parametersOf(request, ['f'])
     const form = formOf(request, reply, query.f, [JSON_TYPE])
-    if (isCached(request, reply, form, 'fixed')) return reply.code(304).send()
+    if (isCached(request, reply, form, '')) return reply.code(304).send()
     const root = rootOf(request)
     const edr = root + EDR_PATH
     const links: Link[] = [
@@ -78,7 +78,7 @@ export function edrLandingRoutes(app: App): void {
   app.get(`${EDR_PATH}/conformance`, openRoute(), async (request, reply) => {
     const query = parametersOf(request, ['f'])
     const form = formOf(request, reply, query.f, [JSON_TYPE])
-    if (isCached(request, reply, form, 'fixed')) return reply.code(304).send()
+    if (isCached(request, reply, form, '')) return reply.code(304).send()
     if (!form.isHtml) return reply.type(form.type).send(JSON.stringify({ conformsTo: EDR_CONFORMANCE }))
     const edr = rootOf(request) + EDR_PATH
     return sendPage(reply, {
