@@ -123,3 +123,8 @@ export function isCached(
   if (reply.hasHeader('etag')) reply.header('etag', `W/${tag}`)
   return isCurrent
 }
+
+/** Takes back what `isCached` has allowed: the next time there will be more. */
+export function forbidKeeping(reply: FastifyReply): void {
+  reply.removeHeader('etag').header('cache-control', 'no-store')
+}
