@@ -6,10 +6,14 @@ import type { App } from '../app.ts'
 /**
  * Refuses requests that do not name one host (RFC 9112, section 3.2): a proxy before us may have gone by another of
  * two, or by none. HTTP/1.0 knows no Host. Node would answer without a body, and takes the first of several.
+ *
+ * Nobody says by another header which host it is: Fastify would believe trusted proxies, of which hardly any strips what
+ * a client has written there, and answers that caches keep have links to it.
  */
 export const hostHeader = fp(
   async (app: App) => {
     app.addHook('onRequest', ({ raw }, reply, done) => {
+      delete raw.headers['x-forwarded-host']
       const hosts = hostsOf(raw)
       if (hosts === 1 || (hosts === 0 && raw.httpVersion === '1.0')) {
         done()

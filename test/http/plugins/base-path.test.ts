@@ -100,3 +100,13 @@ test('a service behind no proxy believes nobody', async () => {
     await open.close()
   }
 })
+
+test('which host a link leads to is what Host says, whatever a trusted proxy passes on', async () => {
+  const headers = {
+    host: 'advisory.example',
+    'x-forwarded-host': 'evil.example',
+    'x-forwarded-proto': 'https',
+  }
+  const { links } = await ask(behind, '/ogc', { headers })
+  expect(links[0].href).toBe('https://advisory.example/ogc?f=json')
+})

@@ -30,6 +30,8 @@ export interface FoundArea {
 
 /** Says what releases come to in areas and polygons, as tables have it. */
 export interface RegionFigures {
+  /** Changes with how they are computed. */
+  version: string
   /** A column for each number of each layer. */
   columnsOf(release: PublishedRelease): string[]
   /** Reads what is stored of areas: to be done in the turn of a request. */

@@ -3,6 +3,7 @@ import { ApiError } from '#src/errors.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { negotiate } from '#src/http/negotiation.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
+import { VERSION } from '#src/lib/version.ts'
 
 export const JSON_TYPE = 'application/json'
 export const GEOJSON_TYPE = 'application/geo+json'
@@ -105,9 +106,10 @@ export function selfLinks(
 }
 
 /**
- * Lets caches keep an answer. Its tag is weak: pages of features say when they were made.
+ * Lets caches keep an answer. Its tag is weak: pages of features say when they were made. It changes with the version of
+ * the service, which may write the same otherwise.
  *
- * @param version of what it is made of
+ * @param version of what it is made of; empty where that is the service alone
  * @returns whether the client has it already, and 304 is the answer
  */
 export function isCached(
@@ -116,8 +118,13 @@ export function isCached(
   { type }: Form,
   version: string,
 ): boolean {
-  const tag = entityTag(version, type, request.protocol, request.host, request.basePath, request.url)
+  const tag = entityTag(VERSION, version, type, request.protocol, request.host, request.basePath, request.url)
   const isCurrent = allowCaching(request, reply, tag)
   if (reply.hasHeader('etag')) reply.header('etag', `W/${tag}`)
   return isCurrent
+}
+
+/** Takes back what `isCached` has allowed: the next time there will be more. */
+export function forbidKeeping(reply: FastifyReply): void {
+  reply.removeHeader('etag').header('cache-control', 'no-store')
 }

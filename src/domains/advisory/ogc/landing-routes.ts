@@ -32,14 +32,11 @@ export const CONFORMANCE = [
   `${FEATURES_CRS}/crs`,
 ]
 
-/** The answers of these paths change with the version of the service alone. */
-const FIXED = 'fixed'
-
 export function landingRoute(app: App): void {
   async function answer(request: FastifyRequest, reply: FastifyReply) {
     const query = parametersOf(request, ['f'])
     const form = formOf(request, reply, query.f, [JSON_TYPE])
-    if (isCached(request, reply, form, FIXED)) return reply.code(304).send()
+    if (isCached(request, reply, form, '')) return reply.code(304).send()
     const root = rootOf(request)
     const links = [...selfLinks(root, query, form, JSON_TYPE), ...landingLinks(root)]
     if (form.isHtml) {
@@ -75,7 +72,7 @@ export function conformanceRoute(app: App): void {
   app.get('/conformance', openRoute(), async (request, reply) => {
     const query = parametersOf(request, ['f'])
     const form = formOf(request, reply, query.f, [JSON_TYPE])
-    if (isCached(request, reply, form, FIXED)) return reply.code(304).send()
+    if (isCached(request, reply, form, '')) return reply.code(304).send()
     const root = rootOf(request)
     if (!form.isHtml) return reply.type(form.type).send(JSON.stringify({ conformsTo: CONFORMANCE }))
     return sendPage(reply, {
@@ -92,7 +89,7 @@ export function documentRoute(app: App): void {
   app.get('/api', openRoute(), async (request, reply) => {
     const query = parametersOf(request, ['f'])
     const form = formOf(request, reply, query.f, [DOCUMENT_TYPE, JSON_TYPE])
-    if (isCached(request, reply, form, FIXED)) return reply.code(304).send()
+    if (isCached(request, reply, form, '')) return reply.code(304).send()
     const root = rootOf(request)
     const document = documentOf(root)
     if (!form.isHtml) {

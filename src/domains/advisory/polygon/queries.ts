@@ -8,7 +8,7 @@ import type { LocatedStatistics } from './advice.ts'
  * The version of the form that results of areas are kept in, and of how they are computed: each change
  * counts it up.
  */
-const STATISTICS_VERSION = 1
+export const STATISTICS_VERSION = 1
 
 /** An administrative area, and what is stored of it for a release. */
 export interface AreaInRelease {

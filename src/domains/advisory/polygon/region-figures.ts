@@ -7,7 +7,7 @@ import { columnsOf, figuresIn } from './columns.ts'
 import type { Waiting } from './computing.ts'
 import { figureKeysOf } from './entries.ts'
 import { readGeoJson } from './geometry.ts'
-import { type AreaInRelease, listAreasInRelease } from './queries.ts'
+import { type AreaInRelease, listAreasInRelease, STATISTICS_VERSION } from './queries.ts'
 
 /** Makes what says so for rooms that draw tables and maps. */
 export function createRegionFigures({ database, products }: App, advisors: Advisors): RegionFigures {
@@ -27,17 +27,13 @@ export function createRegionFigures({ database, products }: App, advisors: Advis
       compute: async (request, reply) =>
         figuresOf(
           release,
-          await adviseInTime(
-            request,
-            reply,
-            (waiting) => areaAdvisor.adviseOn(area, release, null, waiting),
-            true,
-          ),
+          await adviseInTime(request, reply, (waiting) => areaAdvisor.adviseOn(area, release, null, waiting)),
         ),
     }
   }
 
   return {
+    version: String(STATISTICS_VERSION),
     columnsOf(release) {
       const product = products.of(release.product)
       return columnsOf(product, release, figureKeysOf(product))

@@ -1,5 +1,7 @@
 // Runs on a server alone: no statement of its own; those that it asks are tried in features.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { entityTag } from '#src/http/entity-tags.ts'
+import { VERSION } from '#src/lib/version.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 
 interface Link {
@@ -153,6 +155,16 @@ describe('OGC API Features: Core', () => {
     expect([response.statusCode, response.json().code]).toEqual([406, 'NOT_ACCEPTABLE'])
   })
 })
+
+test.each(['', '/conformance', '/api', '/edr', '/edr/conformance'])(
+  'the tag of %s changes with the version of the service',
+  async (path) => {
+    const response = await get(path)
+    const type = String(response.headers['content-type']).replace(/;.*/, '')
+    const tag = entityTag(VERSION, '', type, 'http', 'localhost:80', '', `/ogc${path}`)
+    expect(response.headers.etag).toBe(`W/${tag}`)
+  },
+)
 
 describe('pages for people', () => {
   test.each([

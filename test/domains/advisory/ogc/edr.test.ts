@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { newPerson } from '#test/setup/people.ts'
 
 const RELEASE = 'synthetic-yield-eth-wheat-2026-07-v1'
@@ -8,7 +9,17 @@ const COLLECTION = `/edr/collections/${RELEASE}`
 let service: TestApp
 
 beforeAll(async () => {
-  service = await createTestApp()
+  service = await createTestApp({
+    prepare: async (database) => {
+      const outline = feature({ code: 'ETH', name: 'Ethiopia' }, rectangle(33, 3, 48, 15))
+      const regions = [
+        feature({ code: 'A', name: 'A region', parent_code: 'ETH' }, rectangle(38, 9, 38.4, 9.4)),
+        feature({ code: 'ETH', name: 'As the country', parent_code: 'ETH' }, rectangle(38.4, 9, 39, 10)),
+      ]
+      await loadFile(database, await boundaryFile([outline]), 'eth', 0)
+      await loadFile(database, await boundaryFile(regions), 'eth', 1)
+    },
+  })
 })
 afterAll(() => service.close())
 
@@ -116,6 +127,19 @@ describe('EDR', () => {
       answered.yield_data.map(({ yield_kg_ha }: { yield_kg_ha: number }) => yield_kg_ha),
     )
     expect((await get(`${COLLECTION}/locations/X`)).json().code).toBe('NOT_FOUND')
+    expect((await get(`${COLLECTION}/locations/1:${location}`)).json().ranges).toEqual(ranges)
+    expect((await get(`${COLLECTION}/locations/0:${location}`)).json().code).toBe('NOT_FOUND')
+  })
+
+  test('names each area by itself, where two levels have the same code', async () => {
+    const { features } = (await get(`${COLLECTION}/locations`)).json()
+    const ids = features.map(({ id }: { id: string }) => id)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect(ids.slice(-1)).toEqual(['1:ETH'])
+    const valuesIn = async (id: string) =>
+      valuesOf((await get(`${COLLECTION}/locations/${id}`)).json().ranges)
+    expect(await valuesIn('1:ETH')).not.toEqual(await valuesIn('ETH'))
+    expect(await valuesIn('1:A')).toEqual(await valuesIn('A'))
   })
 
   test.each([
@@ -135,6 +159,14 @@ describe('EDR', () => {
   ])('%s is answered %i %s', async (query, status, code) => {
     const response = await get(COLLECTION + query)
     expect([response.statusCode, response.json().code]).toEqual([status, code])
+  })
+
+  test('declares classes of the standard, of those that it keeps', async () => {
+    const { conformsTo } = (await get('/edr/conformance')).json()
+    const classes = conformsTo
+      .filter((uri: string) => uri.includes('edr'))
+      .map((uri: string) => uri.split('/').at(-1))
+    expect(classes).toEqual(['core', 'collections', 'json', 'geojson', 'covjson', 'oas30', 'queries'])
   })
 
   test('has no collection of what is not published', async () => {

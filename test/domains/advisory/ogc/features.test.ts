@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createAreaLevels } from '#src/domains/advisory/ogc/features/area-levels.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { testOnServer } from '#test/setup/on-server.ts'
@@ -216,4 +217,20 @@ describe('features of areas', () => {
     const shape = (await get('/collections/areas-rwa-0/items')).json<Features>().features[0]?.geometry
     expect(JSON.stringify(shape)).toContain('-1.4')
   })
+})
+
+test('what is read of other boundaries than are known of is kept for nobody who knows of those', async () => {
+  const db = service.database.reader
+  const { rows } = await sql<{ boundaries: string }>`select boundaries_version() as boundaries`.execute(db)
+  const { boundaries = '' } = rows[0] ?? {}
+  const levels = createAreaLevels(db)
+  const [found] = await levels.loaded({ boundaries: 'others' })
+  const loaded = found as NonNullable<typeof found>
+  expect(levels.knownLoaded({ boundaries: 'others' })).toBeUndefined()
+  expect(levels.knownLoaded({ boundaries })).toContain(loaded)
+  expect((await levels.level(loaded)).areas).toHaveLength(loaded.areas)
+
+  const replaced = { ...loaded, version: 'before' }
+  await expect(levels.level(replaced)).rejects.toThrow('The service is busy')
+  expect([levels.known(replaced), levels.knownLoaded({ boundaries })]).toEqual([undefined, undefined])
 })

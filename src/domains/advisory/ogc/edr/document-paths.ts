@@ -13,7 +13,10 @@ import { EDR_PATH } from './releases.ts'
 
 export const EDR_PARAMETERS: Record<string, Parameter> = {
   releaseId: pathParameter('releaseId', 'The code of a published release.'),
-  locationId: pathParameter('locationId', 'The code of an area.'),
+  locationId: pathParameter(
+    'locationId',
+    'The code of an area; of one whose code an area of a level above has, `level:code`, as the list has it.',
+  ),
   pointCoords: {
     ...queryParameter('coords', 'A point as well-known text: longitude, then latitude.', { type: 'string' }),
     required: true,

@@ -1,7 +1,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
+import { partyOf } from '#src/http/party.ts'
 import {
+  forbidKeeping,
   formOf,
   GEOJSON_TYPE,
   isCached,
@@ -14,9 +16,9 @@ import {
 import { DEFAULT_CRS } from '../crs.ts'
 import type { AreaLevel } from '../features/area-levels.ts'
 import { type InTurn, shapeFormOf } from '../features/area-shapes.ts'
-import { areaProperties, type Collection } from '../features/collections.ts'
+import type { Collection } from '../features/collections.ts'
 import type { Finder } from '../features/finder.ts'
-import { featureText } from '../features/page.ts'
+import { featuresAt } from '../features/page.ts'
 import { limitOf, offsetOf, parametersOf, rectangleOf } from '../parameters.ts'
 import { DATA_PARAMETERS, dataRequestOf, isDataCached, sendData } from './data-answer.ts'
 import { endpointOf, meansIn } from './data-routes.ts'
@@ -49,6 +51,24 @@ async function levelsOf(
   return levels
 }
 
+/** Names an area: by its code, and where an area of a level above has the same one, by its level and code. */
+function idIn(levels: readonly Level[], depth: number, code: string): string {
+  const isTaken = levels.slice(0, depth).some(({ level }) => level.placeOf.has(code))
+  return isTaken ? `${levels[depth]?.level.loaded.level}:${code}` : code
+}
+
+/** The area that is named so. */
+function locationIn(levels: readonly Level[], id: string): (Level & { place: number }) | undefined {
+  const [, depth, rest] = /^(\d+):(.*)$/s.exec(id) ?? []
+  for (const one of levels) {
+    const place = one.level.placeOf.get(id)
+    if (place !== undefined) return { ...one, place }
+  }
+  const one = levels.find(({ level }) => String(level.loaded.level) === depth)
+  const place = one?.level.placeOf.get(rest ?? '')
+  return one && place !== undefined ? { ...one, place } : undefined
+}
+
 export function locationsRoute(app: App, releases: Releases, find: Finder): void {
   app.get(`${EDR_PATH}/collections/:collection/locations`, openRoute(), async (request: ListCall, reply) => {
     const query = parametersOf(request, ['f', 'bbox', 'limit', 'offset'])
@@ -62,18 +82,27 @@ export function locationsRoute(app: App, releases: Releases, find: Finder): void
     const version = levels.map((one) => one.collection.version).join()
     if (isCached(request, reply, form, version)) return reply.code(304).send()
 
+    const pause = () => app.turns.next(partyOf(request))
+    const common = { shapes: find.shapes, form: shapeFormOf(DEFAULT_CRS, OFFSET), inTurn, pause }
     const features: string[] = []
     let matched = 0
-    for (const { collection: areas, level } of levels) {
+    let isOver = false
+    for (const [depth, { collection: areas, level }] of levels.entries()) {
       const places = await find.places(level, rectangle, inTurn)
       const from = Math.max(0, offset - matched)
       const shown = places.slice(from, from + limit - features.length)
       matched += places.length
-      let at = 0
-      for await (const shape of find.shapes.of(level, shown, shapeFormOf(DEFAULT_CRS, OFFSET), inTurn)) {
-        const said = areaProperties(areas, level, shown[at++] as number)
-        features.push(featureText(said.code, shape, said))
-      }
+      if (isOver || shown.length === 0) continue
+      const properties = find.properties({ ...areas, release: null }, level, { request, reply, inTurn })
+      const idOf = (code: string) => idIn(levels, depth, code)
+      const { isLate, isFull, ...more } = await featuresAt(
+        { ...common, level, properties, idOf },
+        shown,
+        features,
+      )
+      features.push(...more.features)
+      isOver = isLate || isFull
+      if (isLate) forbidKeeping(reply)
     }
     const address = `${rootOf(request)}${EDR_PATH}/collections/${collection.release.code}/locations`
     const next = offset + features.length
@@ -100,14 +129,15 @@ export function locationRoute(app: App, releases: Releases, find: Finder): void 
       const data = dataRequestOf(request, reply, query, collection)
       const inTurn: InTurn = (read) => app.inTurn(request, reply, read)
       const levels = await levelsOf(find, collection, request, reply, inTurn)
-      const found = levels
-        .map(({ level }) => ({ level, place: level.areas.findIndex((area) => area.code === location) }))
-        .find(({ place }) => place >= 0)
+      const found = locationIn(levels, location)
       const area = found?.level.areas[found.place]
       if (!found || !area) {
-        throw new ApiError('NOT_FOUND', `There is no location ${location}: it has to be the code of an area.`)
+        throw new ApiError(
+          'NOT_FOUND',
+          `There is no location ${location}: \`locations\` lists those that there are.`,
+        )
       }
-      if (isDataCached(request, reply, data, found.level.loaded.version)) return reply.code(304).send()
+      if (isDataCached(request, reply, data, found.collection.version)) return reply.code(304).send()
       const { release } = collection
       const asking = { request, reply, inTurn }
       const { value: figures } = await find.figures(release, found.level, [found.place], asking).next()

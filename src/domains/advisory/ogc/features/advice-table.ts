@@ -4,7 +4,7 @@ import { overloaded } from '#src/http/plugins/overload.ts'
 import type { PublishedRelease } from '../../lookup/published-release.ts'
 import type { Figures, FoundArea, RegionFigures } from '../../lookup/region-figures.ts'
 import { whileThere } from '../while-there.ts'
-import type { AreaLevel, Part } from './area-levels.ts'
+import type { AreaLevel, AreaLevels, Part } from './area-levels.ts'
 import type { InTurn } from './area-shapes.ts'
 
 /** Figures that are kept in memory: each takes some bytes. */
@@ -37,7 +37,10 @@ export interface AdviceTables {
   ): AsyncGenerator<Figures>
 }
 
-export function createAdviceTables(figures: RegionFigures): AdviceTables {
+export function createAdviceTables(
+  figures: RegionFigures,
+  { forget }: Pick<AreaLevels, 'forget'>,
+): AdviceTables {
   const tables = new LRUCache<string, (Figures | undefined)[]>({ maxSize: FIGURES_KEPT })
 
   /** The figures that are known of the areas of a level, by their places. */
@@ -62,7 +65,10 @@ export function createAdviceTables(figures: RegionFigures): AdviceTables {
     const isOfLevel = found.every(
       (area, at) => area.code === areas[first + at]?.code && version.endsWith(area.version),
     )
-    if (found.length !== end - first || !isOfLevel) throw overloaded()
+    if (found.length !== end - first || !isOfLevel) {
+      forget(loaded)
+      throw overloaded()
+    }
     return found
   }
 

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { Tables } from '#src/database/tables.ts'
+import { overloaded } from '#src/http/plugins/overload.ts'
 import type { Snapshot } from '../../lookup/snapshot.ts'
 import { type AreaFacts, type LoadedLevel, listAreaFacts, listLoadedLevels } from './area-queries.ts'
 
@@ -9,7 +10,7 @@ const MOST_AREAS = 50_000
 
 /** What areas may take in memory, without their shapes, and what one takes beside its texts. */
 const BYTES_KEPT = 16 * 2 ** 20
-const AREA_OVERHEAD = 200
+const AREA_OVERHEAD = 300
 
 /** So many areas, and so many vertices of theirs, are read with one statement at most. */
 const AREAS_A_PART = 100
@@ -26,6 +27,8 @@ export interface AreaLevel {
   loaded: LoadedLevel
   /** In the order of their codes. */
   areas: readonly AreaFacts[]
+  /** Their places in that order, by their codes. */
+  placeOf: ReadonlyMap<string, number>
   /** All of them: always the same for the same areas, so that what is read of each is kept once. */
   parts: readonly Part[]
 }
@@ -33,36 +36,51 @@ export interface AreaLevel {
 /** Keeps in memory which areas there are. What it reads takes a place at the database. */
 export interface AreaLevels {
   /** From memory alone. */
-  knownLoaded(snapshot: Snapshot): readonly LoadedLevel[] | undefined
+  knownLoaded(snapshot: Pick<Snapshot, 'boundaries'>): readonly LoadedLevel[] | undefined
   /** The levels that are loaded, and have not too many areas. */
-  loaded(snapshot: Snapshot): Promise<readonly LoadedLevel[]>
+  loaded(snapshot: Pick<Snapshot, 'boundaries'>): Promise<readonly LoadedLevel[]>
   /** From memory alone. */
   known(loaded: LoadedLevel): AreaLevel | undefined
+  /** @throws {ApiError} OVERLOADED while the boundaries are being replaced */
   level(loaded: LoadedLevel): Promise<AreaLevel>
+  /** Forgets a level of which others have found that other areas are loaded. */
+  forget(loaded: LoadedLevel): void
 }
 
 export function createAreaLevels(db: Kysely<Tables>): AreaLevels {
   const levels = new LRUCache<string, AreaLevel>({ maxSize: BYTES_KEPT, sizeCalculation: sizeOf })
   let latest: { boundaries: string; loaded: readonly LoadedLevel[] } | undefined
 
-  function knownLoaded({ boundaries }: Snapshot): readonly LoadedLevel[] | undefined {
+  function knownLoaded({ boundaries }: Pick<Snapshot, 'boundaries'>): readonly LoadedLevel[] | undefined {
     return latest?.boundaries === boundaries ? latest.loaded : undefined
+  }
+
+  function forget(loaded: LoadedLevel): void {
+    latest = undefined
+    levels.delete(keyOf(loaded))
   }
 
   return {
     knownLoaded,
+    forget,
     async loaded(snapshot) {
       const known = knownLoaded(snapshot)
       if (known) return known
       const found = await listLoadedLevels(db)
-      const loaded = found.filter(({ areas }) => areas <= MOST_AREAS)
-      latest = { boundaries: snapshot.boundaries, loaded }
+      const loaded = found.loaded.filter(({ areas }) => areas <= MOST_AREAS)
+      // They may be others than the snapshot knows of: loaded meanwhile, or not arrived at a replica.
+      latest = { boundaries: found.boundaries, loaded }
       return loaded
     },
     known: (loaded) => levels.get(keyOf(loaded)),
     async level(loaded) {
       const areas = await listAreaFacts(db, loaded)
-      const level = { loaded, areas, parts: [...partsOf(areas)] }
+      if (!areas) {
+        forget(loaded)
+        throw overloaded()
+      }
+      const placeOf = new Map(areas.map(({ code }, place) => [code, place]))
+      const level = { loaded, areas, placeOf, parts: [...partsOf(areas)] }
       levels.set(keyOf(loaded), level)
       return level
     },

@@ -16,9 +16,25 @@ export interface LoadedLevel {
   licence: string
 }
 
-/** The levels that are loaded, country by country. */
-export async function listLoadedLevels(db: Kysely<Tables>): Promise<LoadedLevel[]> {
-  const { rows } = await sql<LoadedLevel>`
+/** The levels that are loaded, and which boundaries they are of. */
+export interface LoadedLevels {
+  /** As `boundaries_version()` names them. */
+  boundaries: string
+  /** Country by country. */
+  loaded: LoadedLevel[]
+}
+
+/** With their version in one statement: a replica may have older ones than others know of. */
+export async function listLoadedLevels(db: Kysely<Tables>): Promise<LoadedLevels> {
+  const { rows } = await sql<LoadedLevels>`
+    select
+      boundaries_version() as boundaries,
+      coalesce(json_agg(found order by "countryCode", level), '[]'::json) as loaded
+    from (${loadedLevels}) as found`.execute(db)
+  return rows[0] as LoadedLevels
+}
+
+const loadedLevels = sql`
     select
       country_code as "countryCode",
       level,
@@ -39,9 +55,15 @@ export async function listLoadedLevels(db: Kysely<Tables>): Promise<LoadedLevel[
         case when count(*) > 0 then json_build_array(min(west), min(south), max(east), max(north)) end as extent
       from admin_area
       where admin_area.country_code = boundary_set.country_code and admin_area.level = boundary_set.level
-    ) as extent
-    order by country_code, level`.execute(db)
-  return rows
+    ) as extent`
+
+/** SQL for which areas of a level, and of those above, are loaded. */
+function versionOf(countryCode: string, level: number): RawBuilder<string> {
+  return sql<string>`(
+    select string_agg(above.loaded_at::text, ' ' order by above.level)
+    from boundary_set as above
+    where above.country_code = ${countryCode} and above.level <= ${level}
+  )`
 }
 
 /** An area without its shape. */
@@ -57,11 +79,11 @@ export interface AreaFacts {
   latitude: number
 }
 
-/** The areas of a level, in the order of their codes. */
+/** The areas of a level in the order of their codes; undefined where others are loaded than those. */
 export async function listAreaFacts(
   db: Kysely<Tables>,
-  { countryCode, level }: LoadedLevel,
-): Promise<AreaFacts[]> {
+  { countryCode, level, version, areas }: LoadedLevel,
+): Promise<AreaFacts[] | undefined> {
   const { rows } = await sql<AreaFacts>`
     select
       area.code, area.name, parent.code as parent, area.positions,
@@ -69,8 +91,9 @@ export async function listAreaFacts(
     from admin_area as area
     left join admin_area as parent on parent.id = area.parent_id
     where area.country_code = ${countryCode} and area.level = ${level}
+      and ${versionOf(countryCode, level)} = ${version}
     order by area.code`.execute(db)
-  return rows
+  return rows.length === areas ? rows : undefined
 }
 
 /** The codes of the areas of a level whose shapes meet a rectangle. */
@@ -149,11 +172,7 @@ export async function listShapes(
     )
     select
       code,
-      (
-        select string_agg(above.loaded_at::text, ' ' order by above.level)
-        from boundary_set as above
-        where above.country_code = ${countryCode} and above.level <= ${level}
-      ) as version,
+      ${versionOf(countryCode, level)} as version,
       st_asgeojson(${shape}, ${decimals}::integer, 0) as shape
     from valid
     order by code`.execute(db)

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Tables } from '#src/database/tables.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import type { Crs, CrsKind } from '../crs.ts'
-import type { AreaLevel, Part } from './area-levels.ts'
+import type { AreaLevel, AreaLevels, Part } from './area-levels.ts'
 import { listShapes, type ShapeForm } from './area-queries.ts'
 
 /** Bytes of shapes that are kept in memory. */
@@ -52,7 +52,7 @@ export interface AreaShapes {
   of(level: AreaLevel, places: Iterable<number>, form: ShapeForm, inTurn: InTurn): AsyncGenerator<string>
 }
 
-export function createAreaShapes(db: Kysely<Tables>): AreaShapes {
+export function createAreaShapes(db: Kysely<Tables>, { forget }: Pick<AreaLevels, 'forget'>): AreaShapes {
   const kept = new LRUCache<string, string[]>({
     maxSize: BYTES_KEPT,
     sizeCalculation: (shapes) =>
@@ -67,7 +67,10 @@ export function createAreaShapes(db: Kysely<Tables>): AreaShapes {
     const isOfLevel = found.every(
       ({ code, version }, at) => code === areas[at]?.code && version === level.loaded.version,
     )
-    if (found.length !== areas.length || !isOfLevel) throw overloaded()
+    if (found.length !== areas.length || !isOfLevel) {
+      forget(level.loaded)
+      throw overloaded()
+    }
     return found.map(({ shape }) => shape)
   }
 

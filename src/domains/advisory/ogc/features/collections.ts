@@ -54,18 +54,24 @@ function areaCollection(loaded: LoadedLevel, countryName: string): Collection {
   }
 }
 
-/** The collections of what releases come to in areas: one a release and level, by the code of the release. */
+/**
+ * The collections of what releases come to in areas: one a release and level, by the code of the release.
+ *
+ * @param figures changes with how they are computed
+ */
 export function adviceCollectionsOf(
   { published }: Pick<Snapshot, 'published'>,
   areas: readonly Collection[],
   { of }: Pick<Products, 'of'>,
+  figures: string,
 ): Collection[] {
   return published
     .toSorted((one, other) => (one.code < other.code ? -1 : 1))
     .flatMap((release) =>
       areas
         .filter(({ loaded }) => loaded.countryCode === release.countryCode)
-        .map((collection) => adviceCollection(collection, release, of(release.product))),
+        .map((collection) => adviceCollection(collection, release, of(release.product)))
+        .map((collection) => ({ ...collection, version: `${collection.version} ${figures}` })),
     )
 }
 

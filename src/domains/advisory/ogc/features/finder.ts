@@ -5,11 +5,12 @@ import { inTime } from '#src/http/plugins/patience.ts'
 import type { Lookup } from '../../lookup/lookup.ts'
 import { releaseMembers } from '../../lookup/products.ts'
 import type { RegionFigures } from '../../lookup/region-figures.ts'
+import type { Snapshot } from '../../lookup/snapshot.ts'
 import { OGC_PATH } from '../answers.ts'
 import type { Rectangle } from '../crs.ts'
 import { type AdviceTables, type Asking, createAdviceTables } from './advice-table.ts'
 import { type AreaLevel, createAreaLevels } from './area-levels.ts'
-import { listCodesMeeting } from './area-queries.ts'
+import { type LoadedLevel, listCodesMeeting } from './area-queries.ts'
 import { type AreaShapes, createAreaShapes, type InTurn } from './area-shapes.ts'
 import {
   adviceCollectionsOf,
@@ -22,7 +23,7 @@ import {
 /** Finds what requests for features are about. */
 export interface Finder {
   shapes: AreaShapes
-  collections(request: FastifyRequest, reply: FastifyReply): Promise<Collection[]>
+  collections(request: FastifyRequest, reply: FastifyReply): Promise<readonly Collection[]>
   /** @throws {ApiError} NOT_FOUND where there is none with this id */
   collection(request: FastifyRequest, reply: FastifyReply, id: string): Promise<Collection>
   level(collection: Collection, inTurn: InTurn): Promise<AreaLevel>
@@ -33,25 +34,39 @@ export interface Finder {
   figures: AdviceTables['of']
 }
 
+/** The collections of a snapshot and of the levels that are loaded. */
+interface Found {
+  loaded: readonly LoadedLevel[]
+  all: readonly Collection[]
+  byId: ReadonlyMap<string, Collection>
+}
+
 export function createFinder(app: App, lookup: Lookup, figures: RegionFigures): Finder {
   const db = app.database.reader
-  const tables = createAdviceTables(figures)
   const levels = createAreaLevels(db)
+  const tables = createAdviceTables(figures, levels)
+  const known = new WeakMap<Snapshot, Found>()
 
-  async function collections(request: FastifyRequest, reply: FastifyReply): Promise<Collection[]> {
+  /** Built once: there may be thousands. */
+  async function find(request: FastifyRequest, reply: FastifyReply): Promise<Found> {
     const snapshot = await inTime(request, reply, lookup.current)
     const loaded =
       levels.knownLoaded(snapshot) ?? (await app.inTurn(request, reply, () => levels.loaded(snapshot)))
+    const before = known.get(snapshot)
+    if (before?.loaded === loaded) return before
     const areas = areaCollectionsOf(snapshot, loaded)
-    return [...areas, ...adviceCollectionsOf(snapshot, areas, app.products)]
+    const all = [...areas, ...adviceCollectionsOf(snapshot, areas, app.products, figures.version)]
+    const found = { loaded, all, byId: new Map(all.map((collection) => [collection.id, collection])) }
+    known.set(snapshot, found)
+    return found
   }
 
   return {
-    shapes: createAreaShapes(db),
+    shapes: createAreaShapes(db, levels),
     figures: tables.of,
-    collections,
+    collections: async (request, reply) => (await find(request, reply)).all,
     async collection(request, reply, id) {
-      const found = (await collections(request, reply)).find((collection) => collection.id === id)
+      const found = (await find(request, reply)).byId.get(id)
       if (found) return found
       const list = `\`GET ${BASE}${OGC_PATH}/collections\` lists those that there are`
       throw new ApiError('NOT_FOUND', `There is no collection ${id}; ${list}.`)

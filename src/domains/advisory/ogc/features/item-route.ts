@@ -33,8 +33,9 @@ export function itemRoute(app: App, find: Finder): void {
     const collection = await find.collection(request, reply, id)
     const inTurn: InTurn = (read) => app.inTurn(request, reply, read)
     const level = await find.level(collection, inTurn)
-    const place = level.areas.findIndex((area) => area.code === code)
-    if (place < 0) throw new ApiError('NOT_FOUND', `${collection.title}: there is no feature ${code}.`)
+    const place = level.placeOf.get(code)
+    if (place === undefined)
+      throw new ApiError('NOT_FOUND', `${collection.title}: there is no feature ${code}.`)
     if (isCached(request, reply, form, collection.version)) return reply.code(304).send()
 
     const { value: said } = await find

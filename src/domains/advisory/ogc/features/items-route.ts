@@ -3,6 +3,7 @@ import type { App } from '#src/http/app.ts'
 import { partyOf } from '#src/http/party.ts'
 import {
   type Form,
+  forbidKeeping,
   formOf,
   GEOJSON_TYPE,
   HTML_TYPE,
@@ -27,9 +28,9 @@ import {
 } from '../parameters.ts'
 import type { AreaLevel } from './area-levels.ts'
 import { type InTurn, shapeFormOf } from './area-shapes.ts'
-import { type Collection, meets, type Properties } from './collections.ts'
+import { type Collection, meets } from './collections.ts'
 import type { Finder } from './finder.ts'
-import { contentCrs, featuresAt } from './page.ts'
+import { contentCrs, featuresAt, rowsAt } from './page.ts'
 
 const PARAMETERS = [
   'f',
@@ -73,7 +74,7 @@ export function itemsRoute(app: App, find: Finder): void {
     const level = await find.level(collection, inTurn)
     const matching = meets(collection, period) ? await find.places(level, rectangle, inTurn) : []
     const selection = { collection, level, places: matching, offset, limit, query, inTurn }
-    if (form.isHtml) return sendTable(find, request, reply, selection)
+    if (form.isHtml) return sendTable(app, find, request, reply, selection)
 
     const pause = () => app.turns.next(partyOf(request))
     const source = {
@@ -85,8 +86,7 @@ export function itemsRoute(app: App, find: Finder): void {
       ...{ form: shapeForm, inTurn, pause },
     }
     const { features, isLate } = await featuresAt(source, matching.slice(offset, offset + limit))
-    // The next time there will be more.
-    if (isLate) reply.removeHeader('etag').header('cache-control', 'no-store')
+    if (isLate) forbidKeeping(reply)
     const body = {
       type: 'FeatureCollection',
       timeStamp: new Date().toISOString(),
@@ -123,12 +123,12 @@ function linksOf(
   ]
 }
 
-async function sendTable(find: Finder, request: Call, reply: FastifyReply, selection: Selection) {
+async function sendTable(app: App, find: Finder, request: Call, reply: FastifyReply, selection: Selection) {
   const { collection, level, places, offset, limit, inTurn } = selection
   const shown = places.slice(offset, offset + limit)
-  const rows: Properties[] = []
-  for await (const row of find.properties(collection, level, { request, reply, inTurn })(shown))
-    rows.push(row)
+  const properties = find.properties(collection, level, { request, reply, inTurn })
+  const { rows, isLate } = await rowsAt(properties, shown, () => app.turns.next(partyOf(request)))
+  if (isLate) forbidKeeping(reply)
   const root = rootOf(request)
   const address = `${root}/collections/${collection.id}`
   const columns = Object.keys(rows[0] ?? {})

@@ -1,3 +1,4 @@
+import { ApiError } from '#src/errors.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import type { Crs } from '../crs.ts'
 import type { AreaLevel } from './area-levels.ts'
@@ -11,6 +12,9 @@ const MOST_CHARACTERS = 4_000_000
 /** Features that are put together without letting others go on: a tenth of a millisecond. */
 const FEATURES_A_SLICE = 20
 
+/** What is said where something is waited for too long. */
+const LATE = ['OVERLOADED', 'QUERY_TIMEOUT', 'DATABASE_UNAVAILABLE']
+
 /** What features are made with. */
 export interface FeatureSource {
   level: AreaLevel
@@ -19,6 +23,8 @@ export interface FeatureSource {
   form: ShapeForm
   inTurn: InTurn
   pause: Pause
+  /** Names a feature; without it, the code of its area does. */
+  idOf?: (code: string) => string
 }
 
 /** Features as texts. */
@@ -26,27 +32,70 @@ export interface FeatureTexts {
   features: string[]
   /** Whether there would be more if it did not take so long. */
   isLate: boolean
+  /** Whether there is no room for more. */
+  isFull: boolean
 }
 
-/** The features at some places of a level, as far as one page has room and time for them. */
-export async function featuresAt(source: FeatureSource, places: readonly number[]): Promise<FeatureTexts> {
-  const { level, shapes, properties, form, inTurn, pause } = source
-  const found = shapes.of(level, places, form, inTurn)
+/**
+ * The features at some places of a level, as far as one page has room and time for them.
+ *
+ * @param before features that the page has before these
+ */
+export async function featuresAt(
+  source: FeatureSource,
+  places: readonly number[],
+  before: readonly string[] = [],
+): Promise<FeatureTexts> {
+  const { level, shapes, properties, form, inTurn, pause, idOf = (code) => code } = source
+  const found = whileInTime(shapes.of(level, places, form, inTurn), before.length > 0)
   const features: string[] = []
-  let characters = 0
-  let isFull = false
-  for await (const said of properties(places)) {
+  let room = before.reduce((left, { length }) => left - length, MOST_CHARACTERS)
+  for await (const said of whileInTime(properties(places), before.length > 0)) {
     const place = places[features.length] as number
-    const { value: shape } = await found.next()
+    const { value: shape, done } = await found.next()
+    if (done) break
     if (features.length % FEATURES_A_SLICE === 0) await pause()
-    const feature = featureText(level.areas[place]?.code ?? '', shape ?? 'null', said)
+    const feature = featureText(idOf(level.areas[place]?.code ?? ''), shape, said)
     features.push(feature)
-    characters += feature.length
-    isFull = characters > MOST_CHARACTERS
-    if (isFull) break
+    room -= feature.length
+    if (room < 0) break
   }
   await found.return(undefined)
-  return { features, isLate: !isFull && features.length < places.length }
+  const isFull = room < 0
+  return { features, isLate: !isFull && features.length < places.length, isFull }
+}
+
+/** The properties of the features at some places, as far as one page has room and time for them. */
+export async function rowsAt(
+  properties: PropertySource,
+  places: readonly number[],
+  pause: Pause,
+): Promise<{ rows: Properties[]; isLate: boolean }> {
+  const rows: Properties[] = []
+  let room = MOST_CHARACTERS
+  for await (const row of whileInTime(properties(places))) {
+    if (rows.length % FEATURES_A_SLICE === 0) await pause()
+    rows.push(row)
+    room -= JSON.stringify(row).length
+    if (room < 0) break
+  }
+  return { rows, isLate: room >= 0 && rows.length < places.length }
+}
+
+/** Ends early where what comes next is late: what has come is not to be lost, and the next page goes on. */
+async function* whileInTime<Item>(
+  items: AsyncGenerator<Item, void>,
+  isPageBegun = false,
+): AsyncGenerator<Item, void> {
+  let isBegun = isPageBegun
+  try {
+    for await (const item of items) {
+      isBegun = true
+      yield item
+    }
+  } catch (error) {
+    if (!isBegun || !(error instanceof ApiError && LATE.includes(error.code))) throw error
+  }
 }
 
 /** A feature, with more members where it stands alone. */
