@@ -31,7 +31,9 @@ const DISK = { deadlineMs: 250, writes: 8, pauseMs: 10_000 }
 export function serveFiles(config: Config, files: FileStore): ServedFiles {
   const { TILE_STORE, TILE_STORE_TIMEOUT_MS, TILE_DISK_CACHE_DIR, TILE_DISK_CACHE_MB, WORKERS } = config
   const concurrency = TILE_STORE.startsWith('file:') ? READS_OF_FOLDER : READS_OF_SERVER
-  const limits = { ...BREAKER, concurrency, deadlineMs: TILE_STORE_TIMEOUT_MS }
+  // More than are under way at a time cannot fail where none of them ends.
+  const failures = Math.min(BREAKER.failures, concurrency)
+  const limits = { ...BREAKER, failures, concurrency, deadlineMs: TILE_STORE_TIMEOUT_MS }
   const far = guarded(files.place, rangesOf(files), limits)
   const room = { mostBytes: TILE_DISK_CACHE_MB * 1e6, processes: WORKERS }
   const near = TILE_DISK_CACHE_DIR && diskCached(far, TILE_DISK_CACHE_DIR, { ...DISK, ...room })
