@@ -25,7 +25,7 @@ const READS_OF_SERVER = 32
 const BREAKER = { failures: 5, firstPauseMs: 500, longestPauseMs: 5000 }
 
 /** A disk near by takes a millisecond or so. */
-const DISK = { deadlineMs: 250, writes: 8, pauseMs: 10_000 }
+const DISK = { deadlineMs: 250, writes: 32, pauseMs: 10_000 }
 
 /** Has the files of TILE_STORE read through the cache on a disk, where there is one, and no longer than they may take. */
 export function serveFiles(config: Config, files: FileStore): ServedFiles {
