@@ -113,3 +113,21 @@ test('a move that has lost its lock leaves everything to whoever has it by now',
   expect(tile_store).toBe('postgis')
   expect(await moveRelease(database, code, 'files')).toBe(true)
 })
+
+test('nothing is swept on the word of a database that names no files, unless somebody insists', async () => {
+  const other = await openTestDatabase('empty', { TILE_STORE: String(pathToFileURL(folder)) })
+  try {
+    const paths = async () =>
+      (await readdir(folder, { recursive: true })).filter((path) => path.endsWith('.tif'))
+    const before = await paths()
+    const now = Date.now() + 25 * 3_600_000
+    await expect(removeUnusedFiles(other.database, { now })).rejects.toThrow('names no files at all')
+    expect(await paths()).toEqual(before)
+    const { files } = await removeUnusedFiles(other.database, { now, dryRun: true })
+    expect(files).toBe(before.length)
+    expect(await removeUnusedFiles(other.database, { now, force: true })).toMatchObject({ files })
+    expect(await paths()).toEqual([])
+  } finally {
+    await other.close()
+  }
+})
