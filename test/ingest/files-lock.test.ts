@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { lockWork } from '#src/database/work-lock.ts'
+import { doAlone, lockWork } from '#src/database/work-lock.ts'
 import { listRecords } from '#src/domains/audit/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { moveRelease } from '#src/ingest/move.ts'
@@ -130,4 +130,14 @@ test('nothing is swept on the word of a database that names no files, unless som
   } finally {
     await other.close()
   }
+})
+
+test('work that is done alone is not held up for long by a machine that has gone away', async () => {
+  const settings = await doAlone(opened.database.writer, 1, async (trx) => {
+    const { rows } = await sql`
+      select current_setting('tcp_keepalives_idle') as idle, current_setting('tcp_keepalives_interval') as interval,
+        current_setting('tcp_keepalives_count') as count`.execute(trx)
+    return rows
+  })
+  expect(settings).toEqual([{ idle: '30', interval: '10', count: '3' }])
 })

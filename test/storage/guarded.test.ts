@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { loadConfig } from '#src/config.ts'
 import { openFolder } from '#src/storage/folder.ts'
@@ -5,6 +7,7 @@ import { guarded } from '#src/storage/guarded.ts'
 import type { Range, RangeReader } from '#src/storage/ranges.ts'
 import { serveFiles } from '#src/storage/serving.ts'
 import { FileMissing, StorageUnavailable } from '#src/storage/store.ts'
+import { newFolder } from '#test/setup/folders.ts'
 
 const RANGE: Range = { name: 'a.tif', offset: 0, length: 3, isWhole: () => true }
 const LIMITS = { failures: 3, firstPauseMs: 100, longestPauseMs: 300, concurrency: 2, deadlineMs: 60_000 }
@@ -149,8 +152,24 @@ test('a folder that hangs is away once all that may be read of it at a time has 
     TILE_STORE_TIMEOUT_MS: '50',
   })
   const folder = { ...openFolder('/srv/tiles'), read: () => new Promise<Buffer>(() => {}) }
-  const { ranges, store } = serveFiles(config, folder)
+  const { ranges, store } = serveFiles(config, folder, { warn: () => {} })
   const reads = [1, 2].map(() => ranges.read(RANGE).catch((error: Error) => error.message))
   for (const message of await Promise.all(reads)) expect(message).toContain('do not answer in time')
   expect(store().isAway).toBe(true)
+})
+
+test('a cache that cannot be written is told of at the start', async () => {
+  const file = join(await newFolder(), 'file')
+  await writeFile(file, '')
+  const config = loadConfig({
+    TILE_STORE: 'file:///srv/tiles',
+    TILE_DISK_CACHE_DIR: join(file, 'cache'),
+  })
+  const warned = new Promise<[{ reason?: string }, string]>((resolve) => {
+    serveFiles(config, openFolder('/srv/tiles'), { warn: (...line) => resolve(line) })
+  })
+  expect(await warned).toEqual([
+    { reason: expect.stringContaining('ENOTDIR') },
+    'nothing is kept in TILE_DISK_CACHE_DIR: it cannot be written',
+  ])
 })
