@@ -50,58 +50,9 @@ export function diskCached(far: RangeReader, folder: string, limits: DiskCacheLi
   const room = createDiskRoom(folder, limits)
   const writing = new Set<Promise<void>>()
   const counts = { hits: 0, misses: 0, hitBytes: 0, failures: 0 }
-  const places = createPlaces(READS)
-  /** Reads that are too late and have not ended: each has its place until it does. */
-  let stuck = 0
   let written = Promise.resolve()
-  let readAgainAt = 0
   let writeAgainAt = 0
-
-  async function kept(range: Range): Promise<Buffer | undefined> {
-    const path = pathIn(folder, range)
-    try {
-      const bytes = await readKept(path, range.length)
-      if (bytes === undefined) return undefined
-      if (range.isWhole(bytes)) return bytes
-      await rm(path, { force: true }).catch(() => {})
-    } catch (error) {
-      if (codeOf(error) === 'ENOENT') return undefined
-      if (codeOf(error) !== undefined) leaveAlone()
-    }
-    counts.failures++
-    return undefined
-  }
-
-  function leaveAlone(): void {
-    readAgainAt = performance.now() + limits.pauseMs
-    places.refuse(() => new Error('the disk is left alone'))
-  }
-
-  const isLeftAlone = () => stuck >= READS || performance.now() < readAgainAt
-
-  /** The same, unless the disk is slow: then it is left alone for a while, since what waits for it holds others up. */
-  async function keptInTime(range: Range): Promise<Buffer | undefined> {
-    if (isLeftAlone()) return undefined
-    try {
-      await places.take(AbortSignal.timeout(limits.deadlineMs))
-    } catch {
-      // That many ask at once is no failure of the disk.
-      return undefined
-    }
-    if (isLeftAlone()) {
-      places.leave()
-      return undefined
-    }
-    const finding = kept(range)
-    void finding.then(places.leave)
-    const found = await inTime(finding, limits.deadlineMs)
-    if (found !== LATE) return found
-    stuck++
-    void finding.then(() => stuck--)
-    counts.failures++
-    leaveAlone()
-    return undefined
-  }
+  const keptInTime = readsIn(folder, limits, () => counts.failures++)
 
   function keep(range: Range, bytes: Buffer): void {
     if (writing.size >= limits.writes || performance.now() < writeAgainAt || !room.fits(bytes.length)) return
@@ -148,6 +99,68 @@ export function diskCached(far: RangeReader, folder: string, limits: DiskCacheLi
       keep(range, bytes)
       return bytes
     },
+  }
+}
+
+/**
+ * Reads what is kept in a folder, unless the disk is slow: then it is left alone for a while, since what waits for it
+ * holds others up.
+ *
+ * @param failed is told of each failure
+ */
+function readsIn(
+  folder: string,
+  { deadlineMs, pauseMs }: DiskCacheLimits,
+  failed: () => void,
+): (range: Range) => Promise<Buffer | undefined> {
+  const places = createPlaces(READS)
+  /** Reads that are too late and have not ended: each has its place until it does. */
+  let stuck = 0
+  let readAgainAt = 0
+
+  async function kept(range: Range): Promise<Buffer | undefined> {
+    const path = pathIn(folder, range)
+    try {
+      const bytes = await readKept(path, range.length)
+      if (bytes === undefined) return undefined
+      if (range.isWhole(bytes)) return bytes
+      await rm(path, { force: true }).catch(() => {})
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined
+      if (codeOf(error) !== undefined) leaveAlone()
+    }
+    failed()
+    return undefined
+  }
+
+  function leaveAlone(): void {
+    readAgainAt = performance.now() + pauseMs
+    places.refuse(() => new Error('the disk is left alone'))
+  }
+
+  const isLeftAlone = () => stuck >= READS || performance.now() < readAgainAt
+
+  return async (range) => {
+    if (isLeftAlone()) return undefined
+    try {
+      await places.take(AbortSignal.timeout(deadlineMs))
+    } catch {
+      // That many ask at once is no failure of the disk.
+      return undefined
+    }
+    if (isLeftAlone()) {
+      places.leave()
+      return undefined
+    }
+    const finding = kept(range)
+    void finding.then(places.leave)
+    const found = await inTime(finding, deadlineMs)
+    if (found !== LATE) return found
+    stuck++
+    void finding.then(() => stuck--)
+    failed()
+    leaveAlone()
+    return undefined
   }
 }
 

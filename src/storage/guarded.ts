@@ -41,15 +41,12 @@ export function guarded(
   const errors: GuardState['errors'] = { unavailable: 0, missing: 0, damaged: 0, refused: 0 }
   let reads = 0
   let bytes = 0
-  /** Reads that are too late and have not ended. */
   let stuck = 0
   const refusal = () => new NotAsked(place)
 
   /**
    * Reads once there is a place for it, unless it has become clear meanwhile that there is no use in it. What the store
    * is taken for goes by the time that it had itself: who has waited long for a place leaves soon, and learns nothing.
-   *
-   * @param late ends the wait, for a place and for what is read
    */
   async function readInTurn(
     range: Range,
@@ -76,8 +73,7 @@ export function guarded(
     const tooLate = failingAt(ownLate)
     void tooLate.catch(() => {
       stuck++
-      const answered = () => stuck--
-      void reading.then(answered, answered)
+      void reading.catch(() => {}).then(() => stuck--)
     })
     const read = Promise.race([reading, tooLate])
     const known = read.then(
