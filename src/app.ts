@@ -207,7 +207,7 @@ async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Pro
 /** Where the pixels of releases are read from. */
 function decorateTiles(app: App): void {
   const { config, database } = app
-  const files = database.files ? serveFiles(config, database.files) : null
+  const files = database.files ? serveFiles(config, database.files, app.log) : null
   app.decorate('files', files)
   app.decorate('tiles', createTileStores(database, files?.ranges))
 }

@@ -1,10 +1,12 @@
 import { Command } from 'commander'
 import type { Database } from '#src/database/client.ts'
 import { importDatabase } from '#src/database/transfer/import.ts'
+import { lockWork } from '#src/database/work-lock.ts'
 import { lookForFiles } from '#src/ingest/file-presence.ts'
 import { findFileTotals, listSomeGranules } from '#src/ingest/move-queries.ts'
+import { FILES_LOCK } from '#src/ingest/unused-files.ts'
 import { StorageUnavailable } from '#src/storage/store.ts'
-import { withDatabase } from './database.ts'
+import { tell, withDatabase } from './database.ts'
 import { countsOf, totalOf } from './export.ts'
 import { pathNamed } from './files.ts'
 import { JSON_OPTION, type Output, print, say, withExamples } from './output.ts'
@@ -17,8 +19,11 @@ export const importCommand = new Command('import')
   .argument('<file>', 'a file of `agro export`, of the same version')
   .option(...JSON_OPTION)
   .action((file: string, output: Output) =>
-    withDatabase(async ({ writer, files }) => {
-      const digests = await importDatabase(writer, pathNamed(file), (phase) => progressIfLong(phase))
+    withDatabase(async (database) => {
+      const { writer, files } = database
+      const digests = await whileNothingIsSwept(database, () =>
+        importDatabase(writer, pathNamed(file), (phase) => progressIfLong(phase)),
+      )
       const rows = totalOf(digests)
       print(
         output,
@@ -28,6 +33,18 @@ export const importCommand = new Command('import')
       await sayWhatIsInFiles(writer, files)
     }),
   )
+
+/** Any constant will do, as long as every process that imports uses the same. */
+const IMPORT_LOCK = 7_239_463
+
+/** Before an import is done nobody but it knows which files are of releases. */
+async function whileNothingIsSwept<Result>(database: Database, work: () => Promise<Result>): Promise<Result> {
+  if (!database.files) return work()
+  const onWait = () => tell('Files are being swept, or another import is under way: waiting for that.')
+  const { unlock } = await lockWork(database, IMPORT_LOCK, { shared: FILES_LOCK, onWait })
+  return work().finally(unlock)
+}
+
 /** Of the files that releases are in, so many are looked for. */
 const FILES_LOOKED_FOR = 1000
 

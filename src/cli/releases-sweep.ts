@@ -8,14 +8,15 @@ import { whileShown } from './progress.ts'
 export const sweepCommand = new Command('sweep')
   .description('Remove the files of TILE_STORE that no release has, but for those of the last day.')
   .option('--dry-run', 'say how many there are, and remove none')
+  .option('--force', 'remove files although the database names none at all')
   .option(...JSON_OPTION)
-  .action((options: Output & { dryRun?: boolean }) =>
+  .action((options: Output & { dryRun?: boolean; force?: boolean }) =>
     withDatabase(async (database) => {
-      const { dryRun = false } = options
+      const { dryRun = false, force = false } = options
       const onWait = () => tell('Releases are being loaded or moved: waiting for that.')
       const { files, bytes, unfinished } = await whileShown(
         'looking',
-        removeUnusedFiles(database, { dryRun, onWait }),
+        removeUnusedFiles(database, { dryRun, force, onWait }),
       )
       const verb = dryRun ? 'would be removed' : 'are removed'
       const rest = unfinished > 0 ? `, of which ${unfinished} were not written to their end` : ''

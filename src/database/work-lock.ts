@@ -15,6 +15,15 @@ const LOOK_EVERY_MS = 250
  */
 const SILENCE_MS = 30_000
 
+/**
+ * Has the database notice within a minute that a machine has gone away, and not after the two hours that systems take for
+ * that by themselves. For the transaction, so that it holds behind PgBouncer, too.
+ */
+const KEEP_ALIVE = `
+  set_config('tcp_keepalives_idle', '30', true),
+  set_config('tcp_keepalives_interval', '10', true),
+  set_config('tcp_keepalives_count', '3', true)`
+
 /** A lock that is held for as long as some work goes on. */
 export interface WorkLock {
   /** Is aborted with the reason where the lock is lost with its connection: then others may begin the same. */
@@ -74,8 +83,7 @@ export async function lockWork(
 }
 
 /**
- * Begins a transaction that lives for as long as its connection, and takes the lock in it. A machine that has gone away
- * is noticed within a minute, and not after the two hours that systems take for that by themselves.
+ * Begins a transaction that lives for as long as its connection, and takes the lock in it.
  */
 async function tryLock(
   client: pg.PoolClient,
@@ -84,15 +92,13 @@ async function tryLock(
 ): Promise<{ alone: boolean; shared: boolean }> {
   await client.query(`
     begin read only;
-    set local idle_in_transaction_session_timeout = 0;
-    set local tcp_keepalives_idle = 30;
-    set local tcp_keepalives_interval = 10;
-    set local tcp_keepalives_count = 3`)
+    set local idle_in_transaction_session_timeout = 0`)
   // With a parameter it would have a portal, which stays open with its snapshot.
   const { rows } = await client.query(`
     select
       pg_try_advisory_xact_lock(${lock}) as alone,
-      ${shared === undefined ? true : `pg_try_advisory_xact_lock_shared(${shared})`} as shared`)
+      ${shared === undefined ? true : `pg_try_advisory_xact_lock_shared(${shared})`} as shared,
+      ${KEEP_ALIVE}`)
   return rows[0]
 }
 
@@ -106,8 +112,9 @@ export async function doAlone<Result>(
   work: (trx: Transaction<Tables>) => Promise<Result>,
 ): Promise<Result | undefined> {
   return inTransaction(db, async (trx) => {
-    const { rows } = await sql`select where pg_try_advisory_xact_lock(${sql.lit(lock)})`.execute(trx)
-    return rows.length > 0 ? work(trx) : undefined
+    const { rows } = await sql<{ alone: boolean }>`
+      select pg_try_advisory_xact_lock(${sql.lit(lock)}) as alone, ${sql.raw(KEEP_ALIVE)}`.execute(trx)
+    return rows[0]?.alone ? work(trx) : undefined
   })
 }
 

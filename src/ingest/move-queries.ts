@@ -73,6 +73,12 @@ export async function listUsedFiles(db: Kysely<Tables>, fileNames: string[]): Pr
   return new Set(rows.map(({ name }) => name))
 }
 
+/** Whether coverages have any files. */
+export async function namesFiles(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql`select from granule limit 1`.execute(db)
+  return rows.length > 0
+}
+
 /** A file that a database names. */
 export interface NamedGranule {
   name: string

@@ -2,8 +2,9 @@ import type { Database } from '#src/database/client.ts'
 import { inTransaction } from '#src/database/transaction.ts'
 import { lockWork } from '#src/database/work-lock.ts'
 import { recordOperation } from '#src/domains/audit/queries.ts'
+import { OperatorError } from '#src/errors.ts'
 import type { FileStore, ListedFile } from '#src/storage/store.ts'
-import { listUsedFiles } from './move-queries.ts'
+import { listUsedFiles, namesFiles } from './move-queries.ts'
 
 /** Tells which of some files coverages have. */
 export type UsedFiles = (names: string[]) => Promise<Set<string>>
@@ -31,6 +32,8 @@ export interface RemovedFiles {
 export interface SweepOptions {
   /** Counts what would be removed, and removes nothing. */
   dryRun?: boolean
+  /** Removes files although the database names none at all. */
+  force?: boolean
   /** The time, in milliseconds. */
   now?: number
   /** Told once, where releases are loaded or moved, which is waited for. */
@@ -41,11 +44,11 @@ export interface SweepOptions {
  * Removes the files that no release has, and what is left of those that were not written to their end; those that were
  * written within a day are left. Nobody loads or moves a release meanwhile.
  *
- * @throws {OperatorError} where TILE_STORE can only be read
+ * @throws {OperatorError} where TILE_STORE can only be read, or has files while the database names none: it may not be theirs
  */
 export async function removeUnusedFiles(
   database: Database,
-  { dryRun = false, now = Date.now(), onWait = () => {} }: SweepOptions = {},
+  { dryRun = false, force = false, now = Date.now(), onWait = () => {} }: SweepOptions = {},
 ): Promise<RemovedFiles> {
   const removed: RemovedFiles = { files: 0, bytes: 0, unfinished: 0 }
   const { writer, files } = database
@@ -53,8 +56,10 @@ export async function removeUnusedFiles(
   const { lost, unlock } = dryRun ? UNLOCKED : await lockWork(database, FILES_LOCK, { onWait })
   try {
     const used: UsedFiles = (names) => listUsedFiles(writer, names)
+    const isTheirs = dryRun || force || (await namesFiles(writer))
     for await (const { name, bytes, unfinished } of unusedFiles(used, files, now)) {
       lost.throwIfAborted()
+      if (!isTheirs && !unfinished) throw new OperatorError(notTheirs(files))
       if (!dryRun) await files.remove(name)
       removed.files++
       removed.bytes += bytes
@@ -69,6 +74,10 @@ export async function removeUnusedFiles(
     )
   }
   return removed
+}
+
+function notTheirs({ place }: FileStore): string {
+  return `The database names no files at all, and ${place} has some: is it the right one, and what is to be imported there? --force removes them.`
 }
 
 /** What only looks needs no lock. */

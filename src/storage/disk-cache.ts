@@ -4,12 +4,13 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { codeOf } from '#src/lib/caught.ts'
 import { createDiskRoom, type DiskRoomLimits, FOLDERS } from './disk-room.ts'
+import { createPlaces } from './places.ts'
 import type { Range, RangeReader } from './ranges.ts'
 
 export interface DiskCacheLimits extends DiskRoomLimits {
   /** A disk that takes longer is passed over: the store may be faster. */
   deadlineMs: number
-  /** Parts that may be written at the same time; what comes beyond is not kept. */
+  /** Parts that may wait to be written, one after the other; what comes beyond is not kept. */
   writes: number
   /** For so long a disk is left alone that could not be written, or did not answer in time. */
   pauseMs: number
@@ -31,6 +32,12 @@ export interface DiskCachedRanges extends RangeReader {
   settled(): Promise<void>
 }
 
+/**
+ * Parts that may be read at the same time: a disk that hangs holds up a thread for each, and one for a write, of which
+ * Node has four for all files, names of hosts and passwords.
+ */
+const READS = 2
+
 /** What was used longer ago is marked as used now. */
 const USED_AGAIN_MS = 60_000
 
@@ -43,41 +50,22 @@ export function diskCached(far: RangeReader, folder: string, limits: DiskCacheLi
   const room = createDiskRoom(folder, limits)
   const writing = new Set<Promise<void>>()
   const counts = { hits: 0, misses: 0, hitBytes: 0, failures: 0 }
-  let readAgainAt = 0
+  let written = Promise.resolve()
   let writeAgainAt = 0
-
-  async function kept(range: Range): Promise<Buffer | undefined> {
-    const path = pathIn(folder, range)
-    try {
-      const bytes = await readKept(path, range.length)
-      if (bytes === undefined) return undefined
-      if (range.isWhole(bytes)) return bytes
-      await rm(path, { force: true })
-    } catch (error) {
-      if (codeOf(error) === 'ENOENT') return undefined
-    }
-    counts.failures++
-    return undefined
-  }
-
-  /** The same, unless the disk is slow: then it is left alone for a while, since what waits for it holds others up. */
-  async function keptInTime(range: Range): Promise<Buffer | undefined> {
-    if (performance.now() < readAgainAt) return undefined
-    const found = await inTime(kept(range), limits.deadlineMs)
-    if (found !== LATE) return found
-    counts.failures++
-    readAgainAt = performance.now() + limits.pauseMs
-    return undefined
-  }
+  const keptInTime = readsIn(folder, limits, () => counts.failures++)
 
   function keep(range: Range, bytes: Buffer): void {
     if (writing.size >= limits.writes || performance.now() < writeAgainAt || !room.fits(bytes.length)) return
-    const written = write(range, bytes).catch(() => {
-      counts.failures++
-      writeAgainAt = performance.now() + limits.pauseMs
+    written = written.then(async () => {
+      if (performance.now() < writeAgainAt) return
+      await write(range, bytes).catch(() => {
+        counts.failures++
+        writeAgainAt = performance.now() + limits.pauseMs
+      })
     })
-    writing.add(written)
-    void written.then(() => writing.delete(written))
+    const own = written
+    writing.add(own)
+    void own.then(() => writing.delete(own))
   }
 
   async function write(range: Range, bytes: Buffer): Promise<void> {
@@ -114,6 +102,68 @@ export function diskCached(far: RangeReader, folder: string, limits: DiskCacheLi
   }
 }
 
+/**
+ * Reads what is kept in a folder, unless the disk is slow: then it is left alone for a while, since what waits for it
+ * holds others up.
+ *
+ * @param failed is told of each failure
+ */
+function readsIn(
+  folder: string,
+  { deadlineMs, pauseMs }: DiskCacheLimits,
+  failed: () => void,
+): (range: Range) => Promise<Buffer | undefined> {
+  const places = createPlaces(READS)
+  /** Reads that are too late and have not ended: each has its place until it does. */
+  let stuck = 0
+  let readAgainAt = 0
+
+  async function kept(range: Range): Promise<Buffer | undefined> {
+    const path = pathIn(folder, range)
+    try {
+      const bytes = await readKept(path, range.length)
+      if (bytes === undefined) return undefined
+      if (range.isWhole(bytes)) return bytes
+      await rm(path, { force: true }).catch(() => {})
+    } catch (error) {
+      if (codeOf(error) === 'ENOENT') return undefined
+      if (codeOf(error) !== undefined) leaveAlone()
+    }
+    failed()
+    return undefined
+  }
+
+  function leaveAlone(): void {
+    readAgainAt = performance.now() + pauseMs
+    places.refuse(() => new Error('the disk is left alone'))
+  }
+
+  const isLeftAlone = () => stuck >= READS || performance.now() < readAgainAt
+
+  return async (range) => {
+    if (isLeftAlone()) return undefined
+    try {
+      await places.take(AbortSignal.timeout(deadlineMs))
+    } catch {
+      // That many ask at once is no failure of the disk.
+      return undefined
+    }
+    if (isLeftAlone()) {
+      places.leave()
+      return undefined
+    }
+    const finding = kept(range)
+    void finding.then(places.leave)
+    const found = await inTime(finding, deadlineMs)
+    if (found !== LATE) return found
+    stuck++
+    void finding.then(() => stuck--)
+    failed()
+    leaveAlone()
+    return undefined
+  }
+}
+
 /** One of 256 folders, which is that of all parts of a file. */
 function folderOf({ name }: Range): string {
   return name.slice(0, FOLDERS.digits)
@@ -142,9 +192,21 @@ async function readKept(path: string, length: number): Promise<Buffer | undefine
 
 const LATE = Symbol('late')
 
-/** What is found in time. */
+/** A deadline passes in so many steps. */
+const STEPS = 5
+
+/**
+ * What is found in time. Of that only goes on what the process sees: where it has stood still itself, what was found
+ * meanwhile is not known yet.
+ */
 async function inTime<Found>(finding: Promise<Found>, milliseconds: number): Promise<Found | typeof LATE> {
   const found = new AbortController()
-  const late = setTimeout(milliseconds, LATE, { signal: found.signal, ref: false }).catch(() => LATE)
-  return Promise.race([finding, late]).finally(() => found.abort()) as Promise<Found | typeof LATE>
+  const { signal } = found
+  async function late(): Promise<typeof LATE> {
+    for (let step = 0; step < STEPS && !signal.aborted; step++) {
+      await setTimeout(milliseconds / STEPS, undefined, { signal, ref: false }).catch(() => {})
+    }
+    return LATE
+  }
+  return Promise.race([finding, late()]).finally(() => found.abort())
 }

@@ -5,7 +5,7 @@ import { codeOf } from '#src/lib/caught.ts'
 export interface DiskRoomLimits {
   /** What all files together may take. */
   mostBytes: number
-  /** How many processes of the service have the folder: each knows only of what it has written itself. */
+  /** How many processes of a service have the folder: each knows only of what it has written itself, until it looks. */
   processes: number
 }
 
@@ -33,6 +33,12 @@ const PART_KEPT = 0.85
 
 /** What a write has left that was cut off is removed after so long. */
 const UNFINISHED_MS = 3_600_000
+
+/**
+ * After so much of its own a process looks again, however much room there was: others, of which it knows nothing, may
+ * have written as much.
+ */
+const PART_UNSEEN = 1 / 8
 
 /** What is known of a group: its bytes when they were counted, and what was written by this process since. */
 interface Group {
@@ -83,7 +89,7 @@ export function createDiskRoom(folder: string, { mostBytes, processes }: DiskRoo
       group.added += bytes
       // Others may have written as much since.
       const isFull = group.counted + group.added * processes > mostOfGroup * LOOK_AGAIN_PART
-      if (!isFull || group.counting) return
+      if (group.counting || !(isFull || group.added > mostOfGroup * PART_UNSEEN)) return
       group.counting = true
       try {
         const added = group.added
@@ -99,15 +105,19 @@ export function createDiskRoom(folder: string, { mostBytes, processes }: DiskRoo
 /** A group that is about so full is looked at: what others write meanwhile has room beside it. */
 const LOOK_AGAIN_PART = 0.95
 
+/** A part of a file, and what is left of one that was not written to its end. What else lies there is not ours. */
+const OWN_NAME = /^[0-9a-f]{64}\.tif\.\d+-\d+(?<rest>\.[0-9a-f]{12})?$/
+
 async function addFilesOf(folder: string, files: KeptFile[]): Promise<void> {
   const entries = await opendir(folder).catch(unlessGone)
   if (!entries) return
   for await (const { name } of entries) {
+    const kind = OWN_NAME.exec(name)
+    if (!kind) continue
     const path = join(folder, name)
     const found = await stat(path).catch(unlessGone)
     if (!found) continue
-    const isUnfinished = /\.[0-9a-f]{12}$/.test(name)
-    if (isUnfinished && Date.now() - found.mtimeMs > UNFINISHED_MS) await rm(path, { force: true })
+    if (kind.groups?.rest && Date.now() - found.mtimeMs > UNFINISHED_MS) await rm(path, { force: true })
     else files.push({ path, bytes: found.size, usedAt: found.mtimeMs })
   }
 }

@@ -1,4 +1,4 @@
-import { type BreakerLimits, createBreaker } from './breaker.ts'
+import { type BreakerLimits, createBreaker, type Outcome } from './breaker.ts'
 import { createPlaces } from './places.ts'
 import type { Range, RangeReader } from './ranges.ts'
 import { FileDamaged, FileMissing, StorageUnavailable } from './store.ts'
@@ -41,29 +41,48 @@ export function guarded(
   const errors: GuardState['errors'] = { unavailable: 0, missing: 0, damaged: 0, refused: 0 }
   let reads = 0
   let bytes = 0
+  let stuck = 0
   const refusal = () => new NotAsked(place)
 
-  /** Reads once there is a place for it, unless it has become clear meanwhile that there is no use in it. */
+  /**
+   * Reads once there is a place for it, unless it has become clear meanwhile that there is no use in it. What the store
+   * is taken for goes by the time that it had itself: who has waited long for a place leaves soon, and learns nothing.
+   */
   async function readInTurn(
     range: Range,
-    signal: AbortSignal,
+    late: AbortSignal,
     isProbe: boolean,
-    begins: () => void,
+    ends: (outcome: Outcome) => void,
   ): Promise<Buffer> {
-    await places.take(signal)
+    const hasToWait = places.areTaken()
+    try {
+      await places.take(late)
+    } catch (error) {
+      // Where all places are held by reads that are too late, there is none for who would find out.
+      ends(stuck >= limits.concurrency ? 'failed' : 'left')
+      throw error
+    }
     if (breaker.isOpen() && !isProbe) {
       places.leave()
+      ends('left')
       throw refusal()
     }
     reads++
-    begins()
-    const reading = ranges.read(range, signal)
-    try {
-      return await Promise.race([reading, failingAt(signal)])
-    } finally {
-      // Who reads has the place until it ends, and not only until nobody waits for it: a disk that hangs cannot be left.
-      void reading.then(places.leave, places.leave)
-    }
+    const ownLate = hasToWait ? deadlineOf(place, limits.deadlineMs) : late
+    const reading = ranges.read(range, ownLate)
+    const tooLate = failingAt(ownLate)
+    void tooLate.catch(() => {
+      stuck++
+      void reading.catch(() => {}).then(() => stuck--)
+    })
+    const read = Promise.race([reading, tooLate])
+    const known = read.then(
+      () => ends('worked'),
+      (error) => ends(isAway(error) ? 'failed' : 'worked'),
+    )
+    // Who reads has the place until it ends, and not only until nobody waits for it: a disk that hangs cannot be left.
+    void known.then(() => reading).then(places.leave, places.leave)
+    return hasToWait ? Promise.race([read, failingAt(late)]) : read
   }
 
   return {
@@ -74,21 +93,17 @@ export function guarded(
         errors.refused++
         throw refusal()
       }
-      const signal = deadlineOf(place, limits.deadlineMs)
-      let hasBegun = false
-      const begins = () => {
-        hasBegun = true
+      const ends = (outcome: Outcome) => {
+        leave(outcome)
+        if (breaker.isOpen()) places.refuse(refusal)
       }
       try {
-        const read = await readInTurn(range, signal, breaker.isOpen(), begins)
-        leave('worked')
+        const late = deadlineOf(place, limits.deadlineMs)
+        const read = await readInTurn(range, late, breaker.isOpen(), ends)
         bytes += read.length
         return read
       } catch (error) {
         errors[kindOf(error)]++
-        if (hasBegun) leave(isAway(error) ? 'failed' : 'worked')
-        else leave('left')
-        if (breaker.isOpen()) places.refuse(refusal)
         throw error
       }
     },

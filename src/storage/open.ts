@@ -1,3 +1,4 @@
+import { relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Config } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
@@ -8,7 +9,7 @@ import type { FileStore } from './store.ts'
 
 /** What opens the store of a kind of URL. */
 const KINDS: Record<string, (url: URL, config: Config) => FileStore> = {
-  'file:': (url) => openFolder(pathOfFile(url)),
+  'file:': openConfiguredFolder,
   'http:': (url, { STATEMENT_TIMEOUT_MS }) => openWebServer(url, STATEMENT_TIMEOUT_MS),
   'https:': (url, { STATEMENT_TIMEOUT_MS }) => openWebServer(url, STATEMENT_TIMEOUT_MS),
   's3:': openConfiguredBucket,
@@ -48,6 +49,21 @@ function pathOfFile(url: URL): string {
   } catch {
     throw new OperatorError(`TILE_STORE=${url} names no folder.`)
   }
+}
+
+function openConfiguredFolder(url: URL, { TILE_DISK_CACHE_DIR: cache }: Config): FileStore {
+  const folder = pathOfFile(url)
+  if (cache && (isWithin(folder, cache) || isWithin(cache, folder))) {
+    throw new OperatorError(
+      `TILE_DISK_CACHE_DIR=${cache} and TILE_STORE=${url} are the same folder, or one is in the other: what is kept for a while has to lie elsewhere.`,
+    )
+  }
+  return openFolder(folder)
+}
+
+/** Whether a path is another one or below it. */
+function isWithin(path: string, other: string): boolean {
+  return !/^\.\.(\/|$)/.test(relative(resolve(other), resolve(path)))
 }
 
 function prefixOf(url: URL): string {

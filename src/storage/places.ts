@@ -1,5 +1,7 @@
 /** So many may do something at a time; the others wait for a place, in the order in which they came. */
 export interface Places {
+  /** Whether who comes now has to wait. */
+  areTaken(): boolean
   /**
    * Takes a place.
    *
@@ -23,6 +25,7 @@ export function createPlaces(count: number): Places {
   let taken = 0
 
   return {
+    areTaken: () => taken >= count,
     take(signal) {
       if (taken < count) {
         taken++

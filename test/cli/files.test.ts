@@ -1,5 +1,8 @@
 // Runs on a server alone: the embedded database can be opened by one process at a time.
-import { cp, readdir, rm } from 'node:fs/promises'
+import { once } from 'node:events'
+import { cp, readdir, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -76,6 +79,24 @@ describe.sequential('releases whose tiles are in files', () => {
       ],
     ])
     expect(away.of('files writable')).toEqual([['note', expect.stringContaining('No files can be written')]])
+  })
+
+  test('the doctor asks a store that forbids what is not there for what is', async () => {
+    const server = createServer(async (request, response) => {
+      const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(String(request.headers.range)) ?? []
+      const bytes = await readFile(join(tiles, String(request.url))).catch(() => null)
+      response.writeHead(bytes ? 206 : 403).end(bytes?.subarray(Number(first), Number(last) + 1))
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    try {
+      const store = { TILE_STORE: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
+      expect((await examine(source, store)).of('files reachable')).toMatchObject([['ok', expect.anything()]])
+      expect((await examine(target, store)).of('files reachable')).toMatchObject([
+        ['unknown', expect.anything()],
+      ])
+    } finally {
+      server.close()
+    }
   })
 
   test('an export says what to copy, and an import whether it is there', async () => {

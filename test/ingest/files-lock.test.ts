@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { lockWork } from '#src/database/work-lock.ts'
+import { doAlone, lockWork } from '#src/database/work-lock.ts'
 import { listRecords } from '#src/domains/audit/queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { moveRelease } from '#src/ingest/move.ts'
@@ -112,4 +112,32 @@ test('a move that has lost its lock leaves everything to whoever has it by now',
     .executeTakeFirstOrThrow()
   expect(tile_store).toBe('postgis')
   expect(await moveRelease(database, code, 'files')).toBe(true)
+})
+
+test('nothing is swept on the word of a database that names no files, unless somebody insists', async () => {
+  const other = await openTestDatabase('empty', { TILE_STORE: String(pathToFileURL(folder)) })
+  try {
+    const paths = async () =>
+      (await readdir(folder, { recursive: true })).filter((path) => path.endsWith('.tif'))
+    const before = await paths()
+    const now = Date.now() + 25 * 3_600_000
+    await expect(removeUnusedFiles(other.database, { now })).rejects.toThrow('names no files at all')
+    expect(await paths()).toEqual(before)
+    const { files } = await removeUnusedFiles(other.database, { now, dryRun: true })
+    expect(files).toBe(before.length)
+    expect(await removeUnusedFiles(other.database, { now, force: true })).toMatchObject({ files })
+    expect(await paths()).toEqual([])
+  } finally {
+    await other.close()
+  }
+})
+
+test('work that is done alone is not held up for long by a machine that has gone away', async () => {
+  const settings = await doAlone(opened.database.writer, 1, async (trx) => {
+    const { rows } = await sql`
+      select current_setting('tcp_keepalives_idle') as idle, current_setting('tcp_keepalives_interval') as interval,
+        current_setting('tcp_keepalives_count') as count`.execute(trx)
+    return rows
+  })
+  expect(settings).toEqual([{ idle: '30', interval: '10', count: '3' }])
 })

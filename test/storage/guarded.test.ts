@@ -1,7 +1,13 @@
-import { expect, test } from 'vitest'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { loadConfig } from '#src/config.ts'
+import { openFolder } from '#src/storage/folder.ts'
 import { guarded } from '#src/storage/guarded.ts'
 import type { Range, RangeReader } from '#src/storage/ranges.ts'
+import { serveFiles } from '#src/storage/serving.ts'
 import { FileMissing, StorageUnavailable } from '#src/storage/store.ts'
+import { newFolder } from '#test/setup/folders.ts'
 
 const RANGE: Range = { name: 'a.tif', offset: 0, length: 3, isWhole: () => true }
 const LIMITS = { failures: 3, firstPauseMs: 100, longestPauseMs: 300, concurrency: 2, deadlineMs: 60_000 }
@@ -95,4 +101,75 @@ test('what a store has not, or refuses, is no sign that it is away', async () =>
     isAway: false,
     errors: { missing: 1, unavailable: 1, damaged: 0, refused: 0 },
   })
+})
+
+test('who has waited long for a turn learns nothing of a store that is busy and well', async () => {
+  const { asked, read, files } = newStore({ deadlineMs: 100, failures: 1, concurrency: 1 })
+  vi.useFakeTimers()
+  try {
+    const first = read()
+    await vi.advanceTimersByTimeAsync(50)
+    const waits = read().catch((error: Error) => error.message)
+    await vi.advanceTimersByTimeAsync(40)
+    asked[0]?.answer(Buffer.from('one'))
+    expect(String(await first)).toBe('one')
+    const leaves = read().catch((error: Error) => error.message)
+    await vi.advanceTimersByTimeAsync(60)
+    expect(await waits).toContain('do not answer in time')
+    expect(files.state().isAway).toBe(false)
+    expect(asked).toHaveLength(2)
+    asked[1]?.answer(Buffer.from('two'))
+    await vi.advanceTimersByTimeAsync(40)
+    expect(await leaves).toContain('do not answer in time')
+    expect(files.state().isAway).toBe(false)
+    // It has its own time, and is too late by that.
+    await vi.advanceTimersByTimeAsync(60)
+    expect(files.state().isAway).toBe(true)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+test('a store is away where all places hang, one after the other and with others answered between', async () => {
+  const { asked, read, files } = newStore({ deadlineMs: 10, failures: 2 })
+  await expect(read()).rejects.toThrow('in time')
+  const answered = read()
+  await settled()
+  asked[1]?.answer(Buffer.from('two'))
+  await answered
+  await expect(read()).rejects.toThrow('in time')
+  expect(files.state().isAway).toBe(false)
+  await expect(read()).rejects.toThrow('in time')
+  expect(asked).toHaveLength(3)
+  expect(files.state().isAway).toBe(true)
+})
+
+test('a folder that hangs is away once all that may be read of it at a time has hung', async () => {
+  const config = loadConfig({
+    ENV_FILE: '/dev/null',
+    JWT_SECRET: 'x'.repeat(32),
+    TILE_STORE: 'file:///srv/tiles',
+    TILE_STORE_TIMEOUT_MS: '50',
+  })
+  const folder = { ...openFolder('/srv/tiles'), read: () => new Promise<Buffer>(() => {}) }
+  const { ranges, store } = serveFiles(config, folder, { warn: () => {} })
+  const reads = [1, 2].map(() => ranges.read(RANGE).catch((error: Error) => error.message))
+  for (const message of await Promise.all(reads)) expect(message).toContain('do not answer in time')
+  expect(store().isAway).toBe(true)
+})
+
+test('a cache that cannot be written is told of at the start', async () => {
+  const file = join(await newFolder(), 'file')
+  await writeFile(file, '')
+  const config = loadConfig({
+    TILE_STORE: 'file:///srv/tiles',
+    TILE_DISK_CACHE_DIR: join(file, 'cache'),
+  })
+  const warned = new Promise<[{ reason?: string }, string]>((resolve) => {
+    serveFiles(config, openFolder('/srv/tiles'), { warn: (...line) => resolve(line) })
+  })
+  expect(await warned).toEqual([
+    { reason: expect.stringContaining('ENOTDIR') },
+    'nothing is kept in TILE_DISK_CACHE_DIR: it cannot be written',
+  ])
 })

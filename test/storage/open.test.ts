@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { loadConfig } from '#src/config.ts'
+import { OperatorError } from '#src/errors.ts'
 import { openFileStore } from '#src/storage/open.ts'
 
 const S3 = {
@@ -42,4 +43,17 @@ test('a key that cannot be sent is refused before it is shown in an error', () =
   expect(() => open({ TILE_STORE: 's3://bucket', S3_ACCESS_KEY_ID: 'two\nlines' })).toThrow(
     'S3_ACCESS_KEY_ID',
   )
+})
+
+test.each([
+  ['/srv/tiles', false],
+  ['/srv/tiles/', false],
+  ['/srv/tiles/cache', false],
+  ['/srv', false],
+  ['/srv/tiles-cache', true],
+  ['/var/cache/tiles', true],
+])('a cache in %s beside the files of /srv/tiles: %s', (TILE_DISK_CACHE_DIR, isWell) => {
+  const opened = () => open({ TILE_STORE: 'file:///srv/tiles', TILE_DISK_CACHE_DIR })
+  if (isWell) expect(opened()?.place).toBe('/srv/tiles')
+  else expect(opened).toThrow(OperatorError)
 })
