@@ -75,11 +75,7 @@ export function districtTable({ items, synthetic }, wanted) {
     draw(values).catch(() => {})
   }
 
-  /**
-   * Draws the areas in the colours of their values, unless others have been chosen meanwhile.
-   *
-   * @param {Map<string, number | undefined>} values by the codes of areas
-   */
+  /** @param {Map<string, number | undefined>} values by the codes of areas; drawn unless others are chosen meanwhile */
   async function draw(values) {
     const mine = ++draws
     const shapes = await wanted.areasOf(release.country_code, wanted.level)
