@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { PASSWORD } from '#test/setup/people.ts'
-import { PHONE, receiveVisitors, seriousFindings, type Visit, type Visitors } from './pages.ts'
+import { PHONE, receiveVisitors, seriousFindings, until, type Visit, type Visitors } from './pages.ts'
 
 const EMAIL = 'amina@example.org'
 
@@ -149,7 +149,7 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
       ]) {
         await page.goto(visitors.url + path)
         await page.getByText(shown as string).waitFor()
-        await page.waitForFunction("!document.querySelector('[aria-busy=true]')")
+        await until(page, "!document.querySelector('[aria-busy=true]')")
         expect([path, await seriousFindings(page)]).toEqual([path, []])
         expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([
           path,
@@ -194,6 +194,8 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
 })
 
 async function fillLogin(page: Page, password: string): Promise<void> {
+  // The page of who is still logged in has such fields, too.
+  await page.getByRole('button', { name: 'Log in' }).waitFor()
   await page.getByLabel('E-mail').fill(EMAIL)
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Log in' }).click()

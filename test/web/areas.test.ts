@@ -1,7 +1,8 @@
-import { expect, test } from 'vitest'
-import type { Area, Position } from '../../web/api-types.d.ts'
-import { boundsOf, contains, pixelAt, placeInside } from '../../web/geo/areas.js'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Area, Catalog, Position } from '../../web/api-types.d.ts'
+import { boundsOf, contains, createAreas, pixelAt, placeInside } from '../../web/geo/areas.js'
 import { areasCalled } from '../../web/map/search.js'
+import { catalogOf } from './catalog.ts'
 
 function areaOf(name: string, level: number, ...polygons: Position[][][]): Area {
   const geometry = { type: 'MultiPolygon' as const, coordinates: polygons }
@@ -53,4 +54,39 @@ test('areas are found by a part of their names, whatever the case and the accent
   const areas = ['Kigali', 'Huye', 'Sud-Kivu', 'Kíveri'].map((name) => areaOf(name, 1))
   const names = (wanted: string) => areasCalled(areas, wanted).map(({ name }) => name)
   expect([names('KIV'), names('é'), names('x')]).toEqual([['Kíveri', 'Sud-Kivu'], ['Huye', 'Kíveri'], []])
+})
+
+describe('areas are asked for', () => {
+  let answers: Response[]
+
+  beforeEach(() => {
+    vi.useFakeTimers()
+    vi.stubGlobal('document', { baseURI: 'http://service.test/' })
+    vi.stubGlobal('fetch', async () => answers.shift() ?? Response.error())
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+    vi.unstubAllGlobals()
+  })
+
+  const boundaries = [{ country_code: 'eth', level: 0, areas: 1 }] as Catalog['boundaries']
+  const busy = (headers = {}) => Response.json({ error: 'Busy.' }, { status: 503, headers })
+
+  test('again where the service is busy, when it says or later each time', async () => {
+    const { geometry, ...properties } = TWO
+    answers = [busy({ 'retry-after': '4' }), busy(), Response.json({ features: [{ geometry, properties }] })]
+    const began = Date.now()
+    const areas = createAreas({ ...catalogOf([]), boundaries })('eth', 0)
+    await vi.runAllTimersAsync()
+    expect([await areas, Date.now() - began]).toEqual([[TWO], 6000])
+  })
+
+  test('not for ever', async () => {
+    answers = Array.from({ length: 10 }, () => busy())
+    const areas = createAreas({ ...catalogOf([]), boundaries })('eth', 0)
+    const refused = expect(areas).rejects.toThrow('Busy.')
+    await vi.runAllTimersAsync()
+    await refused
+    expect(answers).toHaveLength(5)
+  })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { choicesOf, layerOf } from '../../web/map/choices.js'
+import { choicesOf, layerOf, placeChoicesOf } from '../../web/map/choices.js'
 import { catalogOf, releaseOf, tilesetOf } from './catalog.ts'
 
 const NOTHING = { product: null, country: null, crop: null, month: null }
@@ -35,6 +35,23 @@ describe('what can be chosen on the map', () => {
 
   test('is nothing where nothing is published', () => {
     expect(choicesOf(catalogOf([]), NOTHING)).toBeUndefined()
+  })
+})
+
+describe('what can be chosen for a field', () => {
+  test.each([
+    ['the first country', {}, 'eth', ['wheat', 'maize'], 'wheat'],
+    ['a crop of the country', { country: 'eth', crop: 'maize' }, 'eth', ['wheat', 'maize'], 'maize'],
+    ['a country that has no product with crops', { country: 'ken', crop: 'wheat' }, 'ken', [], null],
+  ])('is every country with any product: %s', (_, said, country, crops, crop) => {
+    expect(placeChoicesOf(CATALOG, { ...NOTHING, ...said })).toMatchObject({
+      countries: ['eth', 'ken'],
+      ...{ country, crops, crop },
+    })
+  })
+
+  test('is nothing where nothing is published', () => {
+    expect(placeChoicesOf(catalogOf([]), NOTHING)).toBeUndefined()
   })
 })
 

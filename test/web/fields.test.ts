@@ -5,7 +5,7 @@ import type { Download } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { createTestAppWithPerson, makeAdmin, PASSWORD, type TestAppWithPerson } from '#test/setup/people.ts'
-import { drawn, PHONE, receiveVisitors, seriousFindings, type Visit, type Visitors } from './pages.ts'
+import { drawn, PHONE, receiveVisitors, seriousFindings, until, type Visit, type Visitors } from './pages.ts'
 
 const CORNERS = '9.5, 38.5\n9.5, 38.51\n9.51, 38.51\n9.51, 38.5'
 const RING = [
@@ -102,6 +102,17 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
     expect(await page.getByLabel('Name of the field').inputValue()).toBe('Lower')
   })
 
+  test('a field in a country that has forage alone is answered, without a crop', async () => {
+    const { page } = visit
+    await page.getByLabel('Country').selectOption('ken')
+    await page.getByLabel('Crop', { exact: true }).waitFor({ state: 'detached' })
+    await page.getByRole('textbox', { name: 'Corners' }).fill('-1, 36.5\n-1, 36.51\n-0.99, 36.51')
+    await page.getByRole('button', { name: 'Get the advice' }).click()
+    const forage = page.locator('.report section', { hasText: 'Forage' })
+    await forage.locator('tbody tr').first().waitFor()
+    expect(await page.locator('.report section tbody').count()).toBe(1)
+  })
+
   test('a table of points is answered as the API does, row by row, and goes back with the values', async () => {
     const { page } = visit
     await page.goto(`${visitors.url}/points#product=fertilizer&country=rwa`)
@@ -184,7 +195,7 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
       for (const path of ['/field', '/points', '/districts', '/operations']) {
         await page.goto(visitors.url + path)
         await page.locator('.card').first().waitFor()
-        await page.waitForFunction("!document.querySelector('[aria-busy=true]')")
+        await until(page, "!document.querySelector('[aria-busy=true]')")
         expect([path, await seriousFindings(page)]).toEqual([path, []])
         expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([
           path,

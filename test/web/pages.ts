@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { expect, vi } from 'vitest'
 import type { TestApp } from '#test/setup/app.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
@@ -89,6 +90,14 @@ function complaintsOf(page: Page, url: string): string[] {
 /** Waits until the map has drawn all that is to be seen. */
 export async function drawn(page: Page): Promise<void> {
   await page.locator('.pane[data-state="idle"]').first().waitFor()
+}
+
+/** Waits until an expression is true in the page; `page.waitForFunction` is refused by the policy of the pages. */
+export async function until(page: Page, expression: string): Promise<void> {
+  await vi.waitFor(
+    async () => expect([expression, await page.evaluate(expression)]).toEqual([expression, true]),
+    PATIENCE,
+  )
 }
 
 /** What axe finds wrong in a page, and where, as far as it is serious. */

@@ -1,10 +1,10 @@
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { CALLS } from '../../web/place/calls.js'
 import { quantitiesOf } from '../../web/place/quantities.js'
 import { sectionsOf, sectionsOfFailure } from '../../web/place/sections.js'
 import { ApiFailure } from '../../web/shell/api.js'
-import { csvOf, sorted } from '../../web/table/values.js'
-import { catalogOf } from './catalog.ts'
+import { csvOf, sorted, valuesIn } from '../../web/table/values.js'
+import { catalogOf, releaseOf } from './catalog.ts'
 
 const { products } = catalogOf([])
 const REASON = 'The crop is not available for Kenya; it has forage only.'
@@ -88,4 +88,43 @@ test('a call is shown in four languages, with its address in each', () => {
   const url = 'https://advice.example.org/advisory/point?lat=9.5'
   expect(Object.keys(CALLS)).toEqual(['curl', 'JavaScript', 'Python', 'R'])
   for (const call of Object.values(CALLS)) expect(call(url)).toContain(`'${url}'`)
+})
+
+describe('a table of more areas than one call takes', () => {
+  afterEach(() => {
+    vi.unstubAllGlobals()
+  })
+
+  const square = [
+    [
+      [0, 0],
+      [1, 0],
+      [1, 1],
+      [0, 1],
+      [0, 0],
+    ],
+  ] as [number, number][][]
+  const areas = Array.from({ length: 1001 }, (_, at) => ({
+    ...{ code: String(at), name: String(at), level: 2, country_code: 'eth', parent: null },
+    geometry: { type: 'Polygon' as const, coordinates: square },
+  }))
+  const tableOf = (releases: string[]) => {
+    vi.stubGlobal('document', { baseURI: 'http://service.test/' })
+    vi.stubGlobal('fetch', async (_: URL, { body }: { body: string }) => {
+      const items = JSON.parse(body).points.map(() => ({
+        yield_data: [{ scenario: 'Normal', yield_kg_ha: 7 }],
+      }))
+      return Response.json({ release: releases.shift(), items })
+    })
+    const release = releaseOf({ product: 'yield', country_code: 'eth' })
+    return valuesIn(areas, products[0] as (typeof products)[0], release, null, ['Normal'])
+  }
+
+  test('has the values of all of them', async () => {
+    expect((await tableOf(['one', 'one'])).map(({ values }) => values)).toEqual(areas.map(() => [7]))
+  })
+
+  test('is not of two releases', async () => {
+    await expect(tableOf(['one', 'two'])).rejects.toThrow('Something new was published')
+  })
 })

@@ -1,4 +1,5 @@
 import { loginFirst } from '../account/enter.js'
+import { createAreas } from '../geo/areas.js'
 import { loaded, workButton } from '../parts/blocks.js'
 import { featuresMap } from '../parts/features-map.js'
 import { save } from '../parts/save.js'
@@ -51,7 +52,14 @@ export async function open({ session, view, remember, note, left }) {
     ...(release.forecast_period && { forecast_period: release.forecast_period }),
   }
   const path = `advisory/${release.product}/polygons`
-  const wanted = { catalog, release, level: Number(level), area: view.get('area'), map }
+  const wanted = {
+    catalog,
+    release,
+    level: Number(level),
+    area: view.get('area'),
+    map,
+    areasOf: createAreas(catalog),
+  }
 
   async function content() {
     if (!(await session.resume())) return loginButton()

@@ -1,4 +1,3 @@
-import { createAreas } from '../geo/areas.js'
 import { tableOf } from '../parts/table.js'
 import { entriesOf, labelOf } from '../parts/values.js'
 import { classesOf, colorOf, NO_VALUE } from '../points/colors.js'
@@ -22,6 +21,7 @@ import { numberText } from '../texts/names.js'
  * @property {number} level
  * @property {string | null} area the code of one that is marked
  * @property {import('../parts/features-map.js').FeaturesMap | null} map
+ * @property {ReturnType<typeof import('../geo/areas.js').createAreas>} areasOf
  */
 
 const { districts } = TEXTS
@@ -42,6 +42,7 @@ export function districtTable({ items, synthetic }, wanted) {
   const place = element('div')
   let area = wanted.area
   let fitted = false
+  let draws = 0
 
   /** @param {string} figure */
   function show(figure) {
@@ -71,8 +72,17 @@ export function districtTable({ items, synthetic }, wanted) {
     const [first] = names
     if (first === undefined) return
     const values = new Map(rows.map((row) => [row.item.id, row.values.get(first)]))
-    draw(values, wanted, !fitted).catch(() => {})
+    draw(values).catch(() => {})
+  }
+
+  /** @param {Map<string, number | undefined>} values by the codes of areas; drawn unless others are chosen meanwhile */
+  async function draw(values) {
+    const mine = ++draws
+    const shapes = await wanted.areasOf(release.country_code, wanted.level)
+    if (mine !== draws) return
+    const whole = !fitted
     fitted = true
+    await map?.show(featuresOf(shapes, values), whole)
   }
 
   const options = figures.map((key) => ({
@@ -112,19 +122,14 @@ function figuresOf(item, figure) {
 }
 
 /**
- * Draws the areas in the colours of their values.
- *
+ * @param {import('../api-types').Area[]} shapes
  * @param {Map<string, number | undefined>} values by the codes of areas
- * @param {Wanted} wanted
- * @param {boolean} whole whether to go to where all of them are seen
  */
-async function draw(values, { catalog, release, level, map }, whole) {
-  const shapes = await createAreas(catalog)(release.country_code, level)
+function featuresOf(shapes, values) {
   const classes = classesOf([...values.values()].filter((one) => one !== undefined))
-  const features = shapes.map(({ code, geometry }) => {
+  return shapes.map(({ code, geometry }) => {
     const value = values.get(code)
     const color = value === undefined ? NO_VALUE : colorOf(classes, value)
     return { type: /** @type {const} */ ('Feature'), geometry, properties: { code, color } }
   })
-  await map?.show(features, whole)
 }

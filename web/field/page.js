@@ -3,7 +3,7 @@ import { workButton } from '../parts/blocks.js'
 import { dropZone } from '../parts/drop-zone.js'
 import { featuresMap } from '../parts/features-map.js'
 import { formOf } from '../parts/form.js'
-import { seriesChoosers, seriesIn } from '../parts/series.js'
+import { placeChoosers, seriesIn } from '../parts/series.js'
 import { element } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
 import { fieldAdvice } from './advice.js'
@@ -50,10 +50,10 @@ export async function open(page) {
 
   /** @param {typeof series} chosen */
   function choose(chosen) {
-    const { release, place } = seriesChoosers(catalog, chosen, choose, ['country', 'crop'])
-    series = { ...chosen, country: release?.country_code ?? null, crop: release?.crop ?? null }
-    choosers.replaceChildren(place)
-    const extent = release?.grids[0]?.extent
+    const offered = placeChoosers(catalog, chosen, choose)
+    series = offered.chosen
+    choosers.replaceChildren(offered.place)
+    const { extent } = offered
     if (extent) map?.look(extent)
     keep()
   }

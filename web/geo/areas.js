@@ -1,4 +1,5 @@
-import { ApiFailure, addressOf, ask, get } from '../shell/api.js'
+import { ApiFailure, addressOf, ask } from '../shell/api.js'
+import { patiently } from '../shell/patience.js'
 
 /**
  * @typedef {import('../api-types').Area} Area
@@ -52,13 +53,16 @@ async function load(key) {
   const areas = []
   const path = `ogc/collections/areas-${key}/items`
   try {
-    let page = await get(path, { limit: PAGE, 'max-allowable-offset': COARSE_DEGREES })
+    let address = addressOf(path, { limit: PAGE, 'max-allowable-offset': COARSE_DEGREES })
     for (;;) {
+      const asked = address
+      // Tiles of a service that is busy are asked for again; borders are to come with them.
+      const page = await patiently(() => ask(asked))
       areas.push(...page.features.map(areaOf))
       const next = page.links?.find((/** @type {{ rel: string }} */ { rel }) => rel === 'next')
       if (!next) return areas
       // The host may have another name for the service itself.
-      page = await ask(new URL(new URL(next.href).search, addressOf(path)))
+      address = new URL(new URL(next.href).search, addressOf(path))
     }
   } catch (error) {
     // Whatever is not there is not on the map.

@@ -46,6 +46,24 @@ export function choicesOf({ products, countries, releases }, view) {
 }
 
 /**
+ * What can be chosen where advice on all products is asked for: countries that have any of them, and the crops of those
+ * that need one; none where no product of the country does.
+ *
+ * @param {Catalog} catalog
+ * @param {Pick<View, 'country' | 'crop'>} view
+ */
+export function placeChoicesOf({ countries, releases }, view) {
+  const offered = countries
+    .map(({ code }) => code)
+    .filter((code) => releases.some((one) => one.country_code === code))
+  const country = oneOf(offered, view.country)
+  if (country === undefined) return undefined
+  const ofCountry = releases.filter((one) => one.country_code === country)
+  const crops = different(ofCountry.map(({ crop }) => crop))
+  return { countries: offered, country, crops, crop: oneOf(crops, view.crop) ?? null, releases: ofCountry }
+}
+
+/**
  * The inputs and scenarios of the layers of a release, and the layer of those that are chosen.
  *
  * @param {Tileset[]} layers

@@ -1,5 +1,4 @@
 import { boundsOf, createAreas, LEVELS, placeInside } from '../geo/areas.js'
-import { emptyPanel } from '../place/panel.js'
 import { createPlaceRoom } from '../place/room.js'
 import { TEXTS } from '../texts/en.js'
 import { choicesOf, layerOf } from './choices.js'
@@ -133,7 +132,7 @@ class MapPage {
   async #drawPlace() {
     const { at } = this.#view
     if (at) await this.#room.show({ ...this.#view, at })
-    else this.#parts.place.replaceChildren(...emptyPanel())
+    else this.#room.clear()
   }
 
   /** @param {Place} at */

@@ -1,4 +1,4 @@
-import { choicesOf } from '../map/choices.js'
+import { choicesOf, placeChoicesOf } from '../map/choices.js'
 import { element, labelled, select } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
 import { nameOfMonth, nameOfProduct } from '../texts/names.js'
@@ -12,9 +12,8 @@ import { nameOfMonth, nameOfProduct } from '../texts/names.js'
  * @param {Catalog} catalog
  * @param {Series} wanted
  * @param {(chosen: Series) => void} choose
- * @param {(keyof Series)[]} [kinds] which of them there are
  */
-export function seriesChoosers(catalog, wanted, choose, kinds = ['product', 'country', 'crop', 'month']) {
+export function seriesChoosers(catalog, wanted, choose) {
   const choices = choicesOf(catalog, wanted)
   if (!choices) return { release: undefined, place: element('p', {}, TEXTS.nothingPublished) }
   const { release, products, countries, crops, months } = choices
@@ -24,30 +23,60 @@ export function seriesChoosers(catalog, wanted, choose, kinds = ['product', 'cou
     crop: release.crop,
     month: release.forecast_period,
   }
+  const place = choosersOf(
+    catalog,
+    { product: products, country: countries, crop: crops, month: months },
+    chosen,
+    choose,
+  )
+  return { release, place }
+}
+
+/**
+ * The choosers of where and for which crop advice on all products is wanted.
+ *
+ * @param {Catalog} catalog
+ * @param {Series} wanted
+ * @param {(chosen: Series) => void} choose
+ */
+export function placeChoosers(catalog, wanted, choose) {
+  const choices = placeChoicesOf(catalog, wanted)
+  const chosen = { ...wanted, country: choices?.country ?? null, crop: choices?.crop ?? null }
+  const place = choices
+    ? choosersOf(catalog, { country: choices.countries, crop: choices.crops }, chosen, choose)
+    : element('p', {}, TEXTS.nothingPublished)
+  return { chosen, place, extent: choices?.releases[0]?.grids[0]?.extent }
+}
+
+/**
+ * A chooser of each kind that has any values.
+ *
+ * @param {Catalog} catalog
+ * @param {Partial<Record<keyof Series, string[]>>} offered
+ * @param {Series} chosen
+ * @param {(chosen: Series) => void} choose
+ */
+function choosersOf(catalog, offered, chosen, choose) {
   const texts = TEXTS.choosers
-  const all = {
-    product: { label: texts.product, values: products, name: nameOfProduct },
+  const kinds = {
+    product: { label: texts.product, name: nameOfProduct },
     country: {
       label: texts.country,
-      values: countries,
       name: (/** @type {string} */ code) => nameIn(catalog.countries, code),
     },
-    crop: {
-      label: texts.crop,
-      values: crops,
-      name: (/** @type {string} */ code) => nameIn(catalog.crops, code),
-    },
-    month: { label: texts.month, values: months, name: nameOfMonth },
+    crop: { label: texts.crop, name: (/** @type {string} */ code) => nameIn(catalog.crops, code) },
+    month: { label: texts.month, name: nameOfMonth },
   }
-  const controls = kinds.map((kind) => {
-    const { label, values, name } = all[kind]
+  const controls = /** @type {(keyof Series)[]} */ (Object.keys(offered)).map((kind) => {
+    const { label, name } = kinds[kind]
+    const values = offered[kind] ?? []
     if (values.length === 0) return false
     const options = values.map((value) => ({ value, text: name(value) }))
     const control = select(options, chosen[kind], (value) => choose({ ...chosen, [kind]: value }))
     control.name = kind
     return labelled(label, control)
   })
-  return { release, place: element('div', { class: 'choosers' }, ...controls) }
+  return element('div', { class: 'choosers' }, ...controls)
 }
 
 /** @param {{ code: string, name: string }[]} named @param {string} code */

@@ -2,7 +2,7 @@ import { contains, LEVELS, orNone } from '../geo/areas.js'
 import { element } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
 import { askAt } from './ask.js'
-import { placePanel } from './panel.js'
+import { emptyPanel, placePanel } from './panel.js'
 
 /**
  * @typedef {import('../api-types').Place} Place
@@ -62,6 +62,13 @@ export function createPlaceRoom(container, { catalog, areasOf }, actions) {
         container.replaceChildren(element('p', { role: 'alert' }, TEXTS.failed(message)))
       }
       if (wanted === shown) container.removeAttribute('aria-busy')
+    },
+    /** Shows none, and gives up one that is still being asked for. */
+    clear() {
+      shown = ''
+      asking.abort()
+      container.removeAttribute('aria-busy')
+      container.replaceChildren(...emptyPanel())
     },
     /** Brings it into view, where it lies below the map. */
     reveal() {

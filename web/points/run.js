@@ -57,13 +57,14 @@ export function createRun({ session, catalog, map, mapCard, left }) {
       }
       bar.end(summaryOf(done))
     } catch (error) {
-      if (left.aborted) return
       bar.end(
         signal.aborted
           ? points.stopped(done.length)
           : points.failed(done.length, /** @type {Error} */ (error).message),
       )
     }
+    // What is shown by now is another run, or another page.
+    if (left.aborted || running.signal !== signal) return
     if (done.length > 0)
       result.replaceChildren(resultsOf({ header: table.header, done, product }, map, mapCard))
   }

@@ -5,12 +5,14 @@ export class ApiFailure extends Error {
   /**
    * @param {number} status 0 where no answer has come
    * @param {{ error?: string, code?: string, details?: { field: string, message: string, code?: string }[] }} body
+   * @param {number} [retryAfter] the seconds to wait, where the service has said so
    */
-  constructor(status, body) {
+  constructor(status, body, retryAfter = 0) {
     super(body.error ?? TEXTS.unreachable)
     this.status = status
     this.code = body.code ?? 'UNREACHABLE'
     this.details = body.details ?? []
+    this.retryAfter = retryAfter
   }
 }
 
@@ -45,7 +47,10 @@ export async function ask(address, init = {}) {
   })
   const isJson = /[/+]json/.test(response.headers.get('content-type') ?? '')
   const body = isJson ? await response.json() : await response.text()
-  if (!response.ok) throw new ApiFailure(response.status, isJson ? body : {})
+  if (!response.ok) {
+    const retryAfter = Number(response.headers.get('retry-after')) || 0
+    throw new ApiFailure(response.status, isJson ? body : {}, retryAfter)
+  }
   return body
 }
 

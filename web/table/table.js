@@ -25,15 +25,18 @@ export async function showTable(container, { catalog, product, release, layers, 
   const input = layers.layer?.input ?? null
   const scenarios = layers.scenarios.length > 0 ? layers.scenarios : [null]
   const results = element('div', { className: 'results-table' })
+  let loads = 0
   /** @param {number} level */
   const load = async (level) => {
+    const mine = ++loads
     results.replaceChildren(element('p', { role: 'status' }, TEXTS.loading))
     try {
       const areas = await areasOf(country, level)
       const rows = await valuesIn(areas, product, release, input, scenarios)
       const parents = new Map((await areasOf(country, level - 1)).map(({ code, name }) => [code, name]))
-      results.replaceChildren(...rowsShown(rows, parents))
+      if (mine === loads) results.replaceChildren(...rowsShown(rows, parents))
     } catch (error) {
+      if (mine !== loads) return
       results.replaceChildren(
         element('p', { role: 'alert' }, TEXTS.failed(/** @type {Error} */ (error).message)),
       )

@@ -1,6 +1,7 @@
 import { placeInside } from '../geo/areas.js'
 import { entriesOf } from '../place/sections.js'
 import { send } from '../shell/api.js'
+import { TEXTS } from '../texts/en.js'
 
 /** As many as anybody may ask for in one call. */
 const MOST_POINTS = 1000
@@ -25,13 +26,15 @@ const MOST_POINTS = 1000
 export async function valuesIn(areas, { product, value }, release, input, scenarios) {
   const places = areas.map(placeInside)
   const { country_code, crop, forecast_period } = release
-  const rows = []
+  const answers = []
   for (let from = 0; from < places.length; from += MOST_POINTS) {
     const points = places.slice(from, from + MOST_POINTS)
-    const answer = await send(`advisory/${product}/points`, { points, country_code, crop, forecast_period })
-    rows.push(...answer.items)
+    answers.push(await send(`advisory/${product}/points`, { points, country_code, crop, forecast_period }))
   }
-  return rows.map((item, at) => {
+  // Something new was published between two calls.
+  if (new Set(answers.map((answer) => answer.release)).size > 1) throw new Error(TEXTS.table.published)
+  const items = answers.flatMap((answer) => answer.items)
+  return items.map((item, at) => {
     const entries = entriesOf(item, value.key)
     const valueFor = (/** @type {string | null} */ scenario) =>
       entries.find((entry) => entry.input === input && entry.scenario === scenario)?.value ?? null

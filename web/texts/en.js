@@ -143,6 +143,7 @@ export const TEXTS = {
     note: 'Each value is that of one point inside of the area, not a mean of it.',
     sort: (/** @type {string} */ column) => `Sort by ${column}`,
     download: 'Download as CSV',
+    published: 'Something new was published meanwhile: load the page again.',
     noAreas: 'No boundaries are loaded for this country: ask for a place by its coordinates.',
     none: 'none',
     open: (/** @type {string} */ area) => `Show ${area}`,

@@ -31,7 +31,7 @@ export async function tell({ origin, hasAccount, stage, signal }: Telling): Prom
   const steps = hasAccount ? [...OPEN_STEPS, ...ACCOUNT_STEPS] : OPEN_STEPS
   const story: Story = { told: 0, otherwise: 0, isWhole: true }
   let known = newVisitor()
-  let isRegistered = false
+  let mayHaveAccount = false
   stage.begin(origin, steps.length)
   try {
     for (const step of steps) {
@@ -39,12 +39,13 @@ export async function tell({ origin, hasAccount, stage, signal }: Telling): Prom
       const scene = { ...step, number: story.told + 1, of: steps.length, origin, call }
       stage.announce(scene)
       if (!(await stage.goesOn())) return { ...story, isWhole: false }
+      // Whoever leaves before the answer has come may have one all the same.
+      if (call.path === REGISTERING) mayHaveAccount = true
       const answer = await ask(origin, call, signal)
       const isAsTold = answer.status === step.status
       if (isAsTold) {
         known = { ...known, ...step.learn?.(answer) }
-        if (call.path === REGISTERING) isRegistered = true
-        if (call.path === LEAVING) isRegistered = false
+        if (call.path === LEAVING) mayHaveAccount = false
       }
       story.told++
       story.otherwise += isAsTold ? 0 : 1
@@ -52,7 +53,7 @@ export async function tell({ origin, hasAccount, stage, signal }: Telling): Prom
     }
     return story
   } finally {
-    if (isRegistered) await leave(origin, known)
+    if (mayHaveAccount) await leave(origin, known)
   }
 }
 
@@ -72,6 +73,8 @@ async function leave(origin: string, { email, password }: Known): Promise<void> 
       { method: 'POST', path: '/auth/login', body: { email, password } },
       signal,
     )
+    // Nobody has been registered.
+    if (login.status === 401) return
     const { access_token: token } = (login.json ?? {}) as { access_token?: string }
     const { status } = await ask(origin, { method: 'DELETE', path: LEAVING, token }, signal)
     if (status !== 200)

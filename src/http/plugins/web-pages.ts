@@ -98,6 +98,7 @@ export const webPages = fp(
           const base = request.basePath
           const own = [...new Set(WEB_PAGES.flatMap(({ entry, styles }) => [...modulesOf(entry), ...styles]))]
           const shell = {
+            base,
             version,
             pages: WEB_PAGES.map(({ path }) => base + path),
             files: own.map((name) => `${base}/web/${version}/${name}`),

@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
+import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { runAgro } from '#test/setup/cli.ts'
@@ -79,6 +80,32 @@ describe('a tour of a service that runs', () => {
     expect(code).toBe(1)
     expect(unwrapped(stdout)).toContain('The tour expects 200 here.')
     expect(unwrapped(stdout)).toMatch(/\d of 6 calls were answered otherwise than the tour tells\./)
+  })
+
+  test('takes back an account that was made, though the answer to it was lost', async () => {
+    let made = 0
+    const before = createServer(async (request, response) => {
+      const chunks = []
+      for await (const chunk of request) chunks.push(chunk)
+      const { method = 'GET', url: path = '/', headers } = request
+      const wanted = { method, url: path, headers, payload: Buffer.concat(chunks) } as InjectOptions
+      const answer = await service.app.inject(wanted)
+      if (path === '/auth/register') {
+        made = await accounts()
+        request.destroy()
+        return
+      }
+      response.writeHead(answer.statusCode, { 'content-type': String(answer.headers['content-type']) })
+      response.end(answer.rawPayload)
+    }).listen(0, '127.0.0.1')
+    onTestFinished(() => void before.close())
+    await once(before, 'listening')
+    const { stderr } = await tour(
+      '--url',
+      `http://127.0.0.1:${(before.address() as AddressInfo).port}`,
+      '--account',
+    )
+    expect([stderr, made, await accounts()]).toEqual([expect.stringContaining('does not answer'), 1, 0])
   })
 
   test('says in a sentence that there is no such service', async () => {
