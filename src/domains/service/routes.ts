@@ -20,7 +20,9 @@ export function serviceRoutes(app: App): void {
           200: {
             ...ref(ServiceLinks),
             description: 'The links.',
-            headers: { Vary: { type: 'string', description: '`Accept`: a browser is answered with a page.' } },
+            headers: {
+              Vary: { type: 'string', description: '`Accept`: a browser is answered with a page.' },
+            },
           },
           ...unlimitedErrorResponses(),
         },
