@@ -34,7 +34,7 @@ npm run bench -- --only points      # a part of it
 npm run bench -- --strict           # and fail where a limit is missed
 npm run bench -- --report           # and write this page anew
 \`\`\``,
-    `It starts a PostgreSQL of its own where it finds Debian's packages (\`postgresql-15-postgis-3\`), or makes databases on the server that \`BENCH_DATABASE_URL\` names; without either, only the embedded database is measured. It loads the rasters and boundaries of the folder \`BENCH_DATA\` (default \`../shared/data\`), or generates rasters of the same size. Everything that it starts and makes is gone at its end. Let nothing else run meanwhile.`,
+    `It starts a PostgreSQL of its own where it finds Debian's packages (\`postgresql-15-postgis-3\`), which does not wait for the disk (\`fsync = off\`): what is stored takes longer on one that does. Or it makes databases on the server that \`BENCH_DATABASE_URL\` names; without either, only the embedded database is measured. It loads the rasters and boundaries of the folder \`BENCH_DATA\` (default \`../shared/data\`), or generates rasters of the same size. Everything that it starts and makes is gone at its end. Let nothing else run meanwhile.`,
     '## The machine',
     machineLine(results.machine),
     '## Limits',
