@@ -136,13 +136,16 @@ describe.skipIf(!POSTGRES_PROGRAMS)('a replica behind a balancer', () => {
     expect(await isReplica()).toBe(true)
     balancer.leadTo(server.primaryUrl('agro'))
     const before = { ...replica.counts }
-    // One of them has the connection that there is; the others need new ones, which lead elsewhere.
+    // One of them has the connection that there is; the others need new ones, which lead elsewhere. Where that is found
+    // before the one is answered, it is asked of the primary as well.
     const answers = await Promise.all(Array.from({ length: 5 }, isReplica))
-    expect(answers.filter(Boolean)).toHaveLength(1)
-    expect(replica.counts).toEqual({ replica: before.replica + 1, primary: before.primary + 4 })
+    const there = answers.filter(Boolean).length
+    expect(there).toBeLessThanOrEqual(1)
+    const after = { replica: before.replica + there, primary: before.primary + 5 - there }
+    expect(replica.counts).toEqual(after)
     // Its lag is not known: it is the primary itself.
     await vi.waitFor(() => expect(replica.state()).toEqual({ name: 'used', lagMs: null }), PATIENCE)
     expect(await isReplica()).toBe(false)
-    expect(replica.counts).toEqual({ replica: before.replica + 2, primary: before.primary + 4 })
+    expect(replica.counts).toEqual({ ...after, replica: after.replica + 1 })
   })
 })

@@ -135,12 +135,16 @@ describe('a tour of a service that runs', () => {
   )
 })
 
+/** Node has no colours where tests run by themselves, whatever the terminal. */
+const COLOURS_ALLOWED = { CI: undefined, FORCE_COLOR: undefined, NODE_DISABLE_COLORS: undefined }
+
 describe.skipIf(spawnSync('script', ['--version']).error)('a tour at a terminal', () => {
   /** What is seen there, where `keys` are typed one after the other, each when the tour waits. */
   async function seen(keys: string[], environment: NodeJS.ProcessEnv): Promise<string> {
-    const command = `stty cols 60; ${process.execPath} bin/run.mjs src/cli/agro.ts tour --account --url ${url}; echo "ended $?"`
+    // The shell hears Ctrl-C as well, and is to say how the tour ended.
+    const command = `trap : INT; stty cols 60; ${process.execPath} bin/run.mjs src/cli/agro.ts tour --account --url ${url}; echo "ended $?"`
     const run = promisify(execFile)('script', ['-qec', command, '/dev/null'], {
-      env: { ...process.env, TERM: 'xterm', ...environment },
+      env: { ...process.env, SHELL: '/bin/sh', TERM: 'xterm', ...COLOURS_ALLOWED, ...environment },
     })
     let pressed = 0
     run.child.stdout?.on('data', (text: string) => {
