@@ -39,10 +39,12 @@ import { EVERYBODY } from '#src/lib/fair-line.ts'
 import { createTurns } from '#src/lib/turns.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database/client.ts'
+import { createAdviceDesk } from './domains/advisory/advice-desk.ts'
 import { advisory } from './domains/advisory/index.ts'
 import { location } from './domains/advisory/location/index.ts'
 import { createLookup, type Lookup } from './domains/advisory/lookup/lookup.ts'
 import { map } from './domains/advisory/map/index.ts'
+import { mcp } from './domains/advisory/mcp/index.ts'
 import { ogc } from './domains/advisory/ogc/index.ts'
 import { createAdvisors } from './domains/advisory/polygon/advisors.ts'
 import { changes } from './domains/advisory/polygon/changes/index.ts'
@@ -184,6 +186,8 @@ async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Pro
   await guarded.register(advisory, { prefix: '/advisory', ...logged, lookup, advisors, record })
   const figures = createRegionFigures(guarded, advisors)
   await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures })
+  const desk = createAdviceDesk(guarded, lookup, advisors)
+  await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, desk })
 }
 
 /** Where the pixels of releases are read from. */
