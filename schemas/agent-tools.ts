@@ -9,13 +9,13 @@ import type { ProductContract } from './product.ts'
 const { crop, country_code, forecast_period } = PointRequest.properties
 const { level } = AdminSelection.properties
 
-const lat = { ...Latitude, description: 'Decimal degrees, WGS 84; south is negative.' }
-const lng = { ...Longitude, description: 'Decimal degrees, WGS 84; west is negative.' }
+const lat = { ...Latitude, description: 'Decimal degrees; south is negative.' }
+const lng = { ...Longitude, description: 'Decimal degrees; west is negative.' }
 
-const OptionalLatitude = Type.Optional({ ...lat, description: 'Decimal degrees, WGS 84; with lng.' })
-const OptionalLongitude = Type.Optional({ ...lng, description: 'Decimal degrees, WGS 84; with lat.' })
+const OptionalLatitude = Type.Optional({ ...lat, description: 'Decimal degrees; with lng.' })
+const OptionalLongitude = Type.Optional({ ...lng, description: 'Decimal degrees; with lat.' })
 
-const Country = described(country_code, 'Code as in catalogue. Left out: the country that the place lies in.')
+const Country = described(country_code, 'Code as in catalogue. Left out: where the place lies.')
 const OfCountry = described(country_code, 'Code as in catalogue. Left out: all.')
 const Crop = described(crop, 'As in catalogue. Left out: the first crop of the country.')
 const Month = described(forecast_period, 'Of an older forecast, such as 2026-07. Left out: the newest.')
@@ -26,7 +26,7 @@ const AreaName = Type.Optional(
     minLength: 1,
     maxLength: 100,
     format: 'text',
-    description: 'Name or code of an administrative area, without regard to case and accents.',
+    description: 'Name or code of an administrative area.',
   }),
 )
 
