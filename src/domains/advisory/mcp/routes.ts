@@ -37,7 +37,7 @@ export function mcpRoutes(app: App, tools: readonly Tool[]): void {
   app.post(
     '',
     {
-      config: { public: true, scope: 'advisory', ownTurns: true },
+      config: { public: true, scope: 'advisory', ownTurns: true, onlyReads: true },
       schema: { hide: true },
       bodyLimit: Math.min(BODY_LIMIT_BYTES, app.config.BODY_LIMIT_BYTES),
       onRequest: async (request) => refuseOtherOrigins(app, request),
