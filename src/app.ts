@@ -1,10 +1,6 @@
-import type { ServerOptions } from 'node:http'
-import { hostname } from 'node:os'
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
-import Fastify, { LogController } from 'fastify'
 import { admin } from '#src/domains/areas/index.ts'
 import type { App } from '#src/http/app.ts'
-import { levelsOf, logsAnyRequests } from '#src/http/module-log.ts'
+import { levelsOf } from '#src/http/module-log.ts'
 import { accessLog } from '#src/http/plugins/access-log.ts'
 import { audit } from '#src/http/plugins/audit.ts'
 import { authentication } from '#src/http/plugins/authentication.ts'
@@ -18,7 +14,7 @@ import { deprecation } from '#src/http/plugins/deprecation.ts'
 import { docsPage } from '#src/http/plugins/docs-page.ts'
 import { draining } from '#src/http/plugins/draining.ts'
 import { encodedBodies } from '#src/http/plugins/encoded-bodies.ts'
-import { clientErrorHandler, errorHandler, frameworkErrors } from '#src/http/plugins/error-handler.ts'
+import { errorHandler } from '#src/http/plugins/error-handler.ts'
 import { failureLog } from '#src/http/plugins/failure-log.ts'
 import { hostHeader } from '#src/http/plugins/host-header.ts'
 import { idempotency } from '#src/http/plugins/idempotency.ts'
@@ -31,24 +27,24 @@ import { patience } from '#src/http/plugins/patience.ts'
 import { limitedRate } from '#src/http/plugins/rate-limit.ts'
 import { rehearsal } from '#src/http/plugins/rehearsal.ts'
 import { requestCounts } from '#src/http/plugins/request-counts.ts'
-import { requestId, requestIdOf } from '#src/http/plugins/request-id.ts'
+import { requestId } from '#src/http/plugins/request-id.ts'
 import { robots } from '#src/http/plugins/robots.ts'
 import { securityHeaders } from '#src/http/plugins/security-headers.ts'
 import { statementLog } from '#src/http/plugins/statement-log.ts'
 import { tracing } from '#src/http/plugins/tracing.ts'
 import { unknownPaths } from '#src/http/plugins/unknown-paths.ts'
 import { webPages } from '#src/http/plugins/web-pages.ts'
-import { serializersOncePerSchema } from '#src/http/serialization.ts'
-import { AJV_OPTIONS } from '#src/http/validation.ts'
+import { createServer } from '#src/http/server.ts'
 import { EVERYBODY } from '#src/lib/fair-line.ts'
-import { isWithin } from '#src/lib/network.ts'
 import { createTurns } from '#src/lib/turns.ts'
-import { type Config, isDebugged } from './config.ts'
+import type { Config } from './config.ts'
 import type { Database } from './database/client.ts'
+import { createAdviceDesk } from './domains/advisory/advice-desk.ts'
 import { advisory } from './domains/advisory/index.ts'
 import { location } from './domains/advisory/location/index.ts'
 import { createLookup, type Lookup } from './domains/advisory/lookup/lookup.ts'
 import { map } from './domains/advisory/map/index.ts'
+import { mcp } from './domains/advisory/mcp/index.ts'
 import { ogc } from './domains/advisory/ogc/index.ts'
 import { createAdvisors } from './domains/advisory/polygon/advisors.ts'
 import { changes } from './domains/advisory/polygon/changes/index.ts'
@@ -77,18 +73,6 @@ import { PRODUCTS } from './products/index.ts'
 import { serveFiles } from './storage/serving.ts'
 import { createTileStores } from './tiles/stores.ts'
 
-/**
- * How long idle connections are kept: longer than balancers keep them, which is a minute as a rule. Who sends requests
- * over a connection has to be who ends it.
- */
-const KEEP_ALIVE_MS = 72_000
-
-/** How often Node looks for requests whose headers do not come. */
-const HEADERS_CHECK_MS = 5000
-
-/** What Node keeps of a body that nobody reads yet: its own default grows with its versions. */
-export const SOCKET_BUFFER_BYTES = 16_384
-
 /** How long a slice of long work may be: about as long as a busy moment of points. */
 const SLICE_MS = 2
 
@@ -112,7 +96,7 @@ export async function buildApp(
   products: Products = PRODUCTS,
   membership?: Membership,
 ): Promise<App> {
-  const app = createServer(config, membership)
+  const app = createServer(config, membership?.worker)
   app.decorate('config', config)
   app.decorate('database', database)
   decorateTiles(app)
@@ -202,6 +186,8 @@ async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Pro
   await guarded.register(advisory, { prefix: '/advisory', ...logged, lookup, advisors, record })
   const figures = createRegionFigures(guarded, advisors)
   await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures })
+  const desk = createAdviceDesk(guarded, lookup, advisors)
+  await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, desk })
 }
 
 /** Where the pixels of releases are read from. */
@@ -210,40 +196,4 @@ function decorateTiles(app: App): void {
   const files = database.files ? serveFiles(config, database.files, app.log) : null
   app.decorate('files', files)
   app.decorate('tiles', createTileStores(database, files?.ranges))
-}
-
-function createServer(config: Config, membership: Membership | undefined): App {
-  const base = membership && { pid: process.pid, hostname: hostname(), worker: membership.worker }
-  return Fastify({
-    logger: { level: config.LOG_LEVEL, ...(base && { base }) },
-    logController: new LogController({
-      disableRequestLogging: !logsAnyRequests(config) || (({ log }) => !isDebugged(log.level)),
-    }),
-    // Only these may say on whose behalf they ask: anybody can write X-Forwarded-For.
-    // Some write the port behind an address, which Fastify's own comparison takes for no address.
-    trustProxy:
-      config.TRUSTED_PROXIES.length > 0 && ((address: string) => isWithin(address, config.TRUSTED_PROXIES)),
-    genReqId: requestIdOf,
-    ajv: { customOptions: AJV_OPTIONS },
-    schemaController: { compilersFactory: { buildSerializer: serializersOncePerSchema() } },
-    // Answers are told apart by the same rules where they can be of several kinds.
-    serializerOpts: { ajv: { formats: AJV_OPTIONS.formats, keywords: AJV_OPTIONS.keywords } },
-    clientErrorHandler,
-    frameworkErrors,
-    // What is under way while the service closes is answered; readiness says that it is closing.
-    return503OnClosing: false,
-    keepAliveTimeout: KEEP_ALIVE_MS,
-    http: serverOptions(config),
-  }).withTypeProvider<TypeBoxTypeProvider>()
-}
-
-function serverOptions({ SLOW_CLIENT_MS }: Config): ServerOptions {
-  return {
-    // See the plugin hostHeader.
-    requireHostHeader: false,
-    // Bodies have no deadline but their pace: see the plugin connections.
-    headersTimeout: SLOW_CLIENT_MS,
-    connectionsCheckingInterval: Math.min(HEADERS_CHECK_MS, SLOW_CLIENT_MS),
-    highWaterMark: SOCKET_BUFFER_BYTES,
-  }
 }

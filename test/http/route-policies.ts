@@ -73,6 +73,7 @@ export const PUBLIC = [
   'POST /auth/password/reset',
   'POST /auth/refresh',
   'POST /auth/register',
+  'POST /mcp',
 ]
 /** What is answered with a token alone. */
 export const PRIVATE = [
@@ -152,6 +153,7 @@ export const SCOPES = {
     'POST /advisory/yield/point',
     'POST /advisory/yield/points',
     'POST /advisory/yield/polygons',
+    'POST /mcp',
     'POST /validate_location',
   ],
   history: [
@@ -285,4 +287,5 @@ export const BODY_LIMITS: Record<string, number> = {
   'POST /auth/password/reset': 11_120,
   'POST /auth/register': 12_968,
   'POST /history/:id/feedback': 26_048,
+  'POST /mcp': 65_536,
 }

@@ -110,7 +110,8 @@ function brokeOff(error: Error, { raw }: FastifyRequest): boolean {
   return raw.errored === error
 }
 
-function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
+/** What a request is answered with where something went wrong, whatever threw it. */
+export function toApiError(error: FastifyError, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error
   if (brokeOff(error, request)) return new ApiError('MALFORMED_REQUEST', 'The body broke off.')
   const { body, query } = request

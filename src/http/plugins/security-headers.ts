@@ -90,6 +90,10 @@ export const securityHeaders = fp(
         'X-Request-Id',
         'Idempotency-Key',
         'Content-Encoding',
+        // Those of agents' clients in pages (Model Context Protocol).
+        'Mcp-Protocol-Version',
+        'Mcp-Method',
+        'Mcp-Name',
       ],
       exposedHeaders,
       maxAge: PREFLIGHT_SECONDS,

@@ -60,6 +60,9 @@ export interface Release extends ReleaseLabels, Series {
   /** ISO date of the last day of its season, where its manifest says so. */
   validUntil: string | null
   id: number
+  /** Whose work it is, and what others may do with it, as its manifest says. */
+  source: string
+  licence: string
   /** When it was loaded. */
   createdAt: Date
   layers: Layer[]
@@ -107,6 +110,8 @@ export async function findReleases(db: Kysely<Tables>, ids: number[]): Promise<R
       crop_code as "cropCode",
       forecast_period as "forecastPeriod",
       synthetic,
+      source,
+      licence,
       created_at as "createdAt",
       valid_until as "validUntil",
       layers,

@@ -1,0 +1,57 @@
+import type { App } from '#src/http/app.ts'
+import { partyOf } from '#src/http/party.ts'
+import { inTime } from '#src/http/plugins/patience.ts'
+import type { Series } from '#src/products/series.ts'
+import { createLocationValidator } from './location/validator.ts'
+import type { AdviceDesk, Region } from './lookup/advice-desk.ts'
+import type { Lookup } from './lookup/lookup.ts'
+import { releaseMembers } from './lookup/products.ts'
+import { seriesOf } from './lookup/series.ts'
+import { allProductsAnswerer } from './point/all-products.ts'
+import { productAnswerer } from './point/answer.ts'
+import type { Advisors } from './polygon/advisors.ts'
+import type { Waiting } from './polygon/computing.ts'
+import { entriesOf } from './polygon/entries.ts'
+import { readGeoJson, soleFeature } from './polygon/geometry.ts'
+import { type Advice, locationOf } from './polygon/location.ts'
+
+/** Makes what answers as the endpoints do, of the same parts. */
+export function createAdviceDesk(app: App, lookup: Lookup, advisors: Advisors): AdviceDesk {
+  const { areaAdvisor, polygonAdvisor, adviseInTime } = advisors
+  const { list } = app.products
+  const validator = createLocationValidator(app.database.reader, lookup, list)
+  const ofAll = allProductsAnswerer(list)
+  const ofOne = new Map(list.map((product) => [product, productAnswerer(product)]))
+
+  function adviserOn(region: Region): (series: Series, waiting: Waiting) => Promise<Advice> {
+    if (!('geometry' in region)) {
+      return (series, waiting) => areaAdvisor.advise(series, region, null, waiting)
+    }
+    const { polygons } = readGeoJson(soleFeature({ value: region.geometry, at: region.at }))
+    return (series, waiting) => polygonAdvisor.advise(series, polygons, null, waiting)
+  }
+
+  return {
+    async atPoint(product, point, { request, reply }) {
+      const answerer = (product && ofOne.get(product)) ?? ofAll
+      const fromDatabase = () => answerer.answer(lookup, point, partyOf(request))
+      const found = answerer.fromMemory(lookup, point) ?? (await inTime(request, reply, fromDatabase))
+      if (found instanceof Error) throw found
+      return found.body
+    },
+    async whereIs(place, { request, reply }) {
+      const fromDatabase = () => validator.validate(place, partyOf(request))
+      return validator.fromMemory(place) ?? inTime(request, reply, fromDatabase)
+    },
+    async inRegion(product, region, question, { request, reply }) {
+      const series = seriesOf(product, question)
+      const advise = adviserOn(region)
+      const advice = await adviseInTime(request, reply, (waiting) => advise(series, waiting))
+      return {
+        location: locationOf(undefined, advice),
+        ...releaseMembers(advice.release),
+        [product.entries]: entriesOf(product, advice.release, advice.statistics),
+      }
+    },
+  }
+}

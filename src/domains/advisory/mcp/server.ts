@@ -1,0 +1,79 @@
+import type { CallToolResult, McpServer } from '@modelcontextprotocol/server'
+import { SERVICE_NAME } from '#schemas/service.ts'
+import { validationError } from '#src/http/validation.ts'
+import { isObject } from '#src/lib/objects.ts'
+import { VERSION } from '#src/lib/version.ts'
+import type { Asker } from '../lookup/advice-desk.ts'
+import { answerOf } from './drafts.ts'
+import { failureOf } from './failures.ts'
+import { listedSchema } from './listed-schema.ts'
+import type { Tool } from './tool.ts'
+
+/** What the package of the protocol offers; it is loaded when the first agent comes. */
+export type Sdk = typeof import('@modelcontextprotocol/server')
+
+/** What agents are told before they choose a tool. */
+const INSTRUCTIONS =
+  'Agricultural advice from published rasters: yield, fertilizer, organic inputs and forage at places in some African countries (catalogue has them). Values are those of the pixel that a point lies in, never guessed. Give the unit, the scenario, the forecast month, the source and the licence with each value, and say where data are synthetic (made by a formula: not advice) or stale (their season is over). left_out counts what an answer has no room for: ask for less. There is no weather, price, pest or planting date here.'
+
+/** Nothing is changed by any tool, and all of them know only what is published here. */
+const ANNOTATIONS = { readOnlyHint: true, openWorldHint: false }
+
+/** Makes servers, each for one request: they keep nothing. */
+export function serverFactory({ McpServer, fromJsonSchema }: Sdk, tools: readonly Tool[]) {
+  const registered = tools.map((tool) => ({
+    tool,
+    config: {
+      title: tool.title,
+      description: tool.description,
+      // Input is judged by `resultOf`, in the words of the service; what is answered, by the tests.
+      inputSchema: fromJsonSchema(listedSchema(tool.input), TAKES_ALL),
+      outputSchema: fromJsonSchema(listedSchema(tool.output), TAKES_ALL),
+      annotations: ANNOTATIONS,
+    },
+  }))
+
+  return (by: Asker): McpServer => {
+    const server = new McpServer(
+      { name: 'agro-advisory', title: SERVICE_NAME, version: VERSION },
+      { instructions: INSTRUCTIONS, capabilities: { tools: { listChanged: false } } },
+    )
+    for (const { tool, config } of registered) {
+      server.registerTool(tool.name, config, (input: unknown) => resultOf(tool, input, by))
+    }
+    return server
+  }
+}
+
+const TAKES_ALL: NonNullable<Parameters<Sdk['fromJsonSchema']>[1]> = {
+  getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }),
+}
+
+/** What a call of a tool comes to: an answer, or an error that the agent can do something about. */
+async function resultOf(tool: Tool, input: unknown, by: Asker): Promise<CallToolResult> {
+  try {
+    const draft = await tool.run(judged(tool, input, by) as never, by)
+    const { content, text } = answerOf(draft)
+    return { content: [{ type: 'text', text }], structuredContent: content as Record<string, unknown> }
+  } catch (error) {
+    return { content: [{ type: 'text', text: failureOf(error, by).text }], isError: true }
+  }
+}
+
+/**
+ * The fields of a tool's input, without what is null: that counts as left out.
+ *
+ * @throws {ApiError} INVALID_PARAMETERS
+ */
+function judged({ input: schema }: Tool, input: unknown, { request }: Asker): object {
+  const sent = isObject(input) ? input : {}
+  const fields = Object.fromEntries(
+    Object.keys(schema.properties).flatMap((name) => {
+      const value = Object.hasOwn(sent, name) ? sent[name] : undefined
+      return value === undefined || value === null ? [] : [[name, value]]
+    }),
+  )
+  const isRight = request.compileValidationSchema(schema)
+  if (!isRight(fields)) throw validationError(isRight.errors ?? [], fields)
+  return fields
+}

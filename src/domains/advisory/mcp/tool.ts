@@ -1,0 +1,28 @@
+import type { Static, TObject } from 'typebox'
+import type { Asker } from '../lookup/advice-desk.ts'
+import type { Draft } from './drafts.ts'
+
+/** What an agent may call. */
+export interface Tool {
+  name: string
+  title: string
+  /** What an agent reads to choose it: what it gives, in which unit, and an example. */
+  description: string
+  input: TObject
+  output: TObject
+  /**
+   * @param input that the schema has found to be right
+   * @throws {ApiError} which says why there is no answer
+   */
+  run(input: never, by: Asker): Promise<Draft>
+}
+
+/** A tool whose input is of the type that its schema says. */
+export function defineTool<Input extends TObject>(
+  tool: Omit<Tool, 'input' | 'run'> & {
+    input: Input
+    run(input: Static<Input>, by: Asker): Promise<Draft>
+  },
+): Tool {
+  return tool
+}

@@ -1,0 +1,89 @@
+import { type AreaInput, AreaOutput, areaInputOf, codesOfProducts } from '#schemas/agent-tools.ts'
+import { ApiError } from '#src/errors.ts'
+import type { ProductDefinition, Products } from '#src/products/define.ts'
+import type { AdviceDesk, Asker, Region } from '../../lookup/advice-desk.ts'
+import { type AreaSearch, areaMeant, normalCode } from '../area-search.ts'
+import { leftOut } from '../drafts.ts'
+import type { Origins } from '../origins.ts'
+import { withSources } from '../sources.ts'
+import { defineTool } from '../tool.ts'
+import { inOrder, releaseOf, type Section, sectionOf } from '../values.ts'
+
+/** What a release comes to in an administrative area or a polygon. */
+export function adviseArea({ list, of }: Products, desk: AdviceDesk, search: AreaSearch, origins: Origins) {
+  /** @throws {ApiError} INVALID_PARAMETERS, UNKNOWN_AREA */
+  async function regionOf(
+    { area, level, polygon, country_code: country }: AreaInput,
+    by: Asker,
+  ): Promise<Region> {
+    if ((area === undefined) === (polygon === undefined)) {
+      throw ApiError.invalid(
+        area === undefined ? 'area' : 'polygon',
+        'or the other is needed: send one of the two',
+      )
+    }
+    if (area === undefined) {
+      if (country === undefined) throw ApiError.invalid('country_code', 'is required with polygon')
+      return { geometry: polygon, at: 'polygon' }
+    }
+    const name = { name: area, countryCode: normalCode(country), level: level ?? null }
+    const found = await search(name, by)
+    const meant = areaMeant(found)
+    if (meant) return meant
+    const codes = found.map(({ name, code, level, parent }) => {
+      return `${code} (${name}, level ${level}${parent === null ? '' : `, in ${parent}`})`
+    })
+    const sentence =
+      codes.length === 0
+        ? 'There is no area with this code or name.'
+        : 'Several areas may be meant: send the code of one.'
+    throw new ApiError('UNKNOWN_AREA', sentence, [
+      {
+        field: 'area',
+        message: 'area must be the code of one area',
+        ...(codes.length > 0 && { allowed: codes }),
+      },
+    ])
+  }
+
+  return defineTool({
+    name: 'advise_area',
+    title: 'Advice for an area or a field',
+    description:
+      'What one product comes to in an administrative area, by name or code, or in a polygon: the mean weighed by area, min, max, standard deviation, the percentage of the area that has values, and totals where the product has them (kg, t) for that part. For one farm advise_point is nearer to the field. Examples: {"product": "yield", "area": "Amhara", "country_code": "eth"}, {"product": "fertilizer", "country_code": "eth", "polygon": {"type": "Polygon", "coordinates": [[[38.5, 9.5], [38.6, 9.5], [38.6, 9.6], [38.5, 9.5]]]}}',
+    input: areaInputOf(codesOfProducts(list)),
+    output: AreaOutput,
+    async run(asked, by) {
+      const product = of(asked.product)
+      const region = await regionOf(asked, by)
+      const country = 'geometry' in region ? (asked.country_code as string) : region.countryCode
+      const { countries } = await origins.snapshot(by)
+      const crop = asked.crop ?? countries.find(({ code }) => code === normalCode(country))?.crops[0]
+      const question = {
+        country_code: country,
+        ...(crop !== undefined && { crop }),
+        ...(asked.forecast_period !== undefined && { forecast_period: asked.forecast_period }),
+      }
+      const body = await desk.inRegion(product, region, question, by)
+      const section = sectionOf(product, body) as Section
+      const draft = (most: number) => ({
+        location: body.location,
+        product: product.code,
+        unit: product.unit,
+        ...releaseOf(section),
+        ...tableOf(product, section, most),
+        ...leftOut(most, section.entries.length),
+      })
+      return withSources(draft, await origins.ofReleases([section.release], by))
+    },
+  })
+}
+
+/** Entries in rows: each key is said once. */
+function tableOf(product: ProductDefinition, { entries }: Section, most: number) {
+  const ordered = inOrder(product, entries)
+  return {
+    columns: Object.keys(ordered[0] ?? {}),
+    rows: ordered.slice(0, most).map((entry) => Object.values(entry)),
+  }
+}

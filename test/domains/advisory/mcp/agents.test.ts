@@ -1,0 +1,333 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Agent, connectAgent, ERAS, type ToolAnswer } from '#test/setup/agents.ts'
+import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+
+let service: TestAppWithPerson
+let agents: Record<string, Agent>
+
+beforeAll(async () => {
+  service = await createTestAppWithPerson()
+  const url = await service.app.listen({ host: '127.0.0.1', port: 0 })
+  agents = { 2025: await connectAgent(url, 2025), 2026: await connectAgent(url, 2026) }
+})
+afterAll(async () => {
+  await Promise.all(Object.values(agents).map((agent) => agent.close()))
+  await service.close()
+})
+
+const call = (tool: string, input?: object) => (agents[2026] as Agent).call(tool, input)
+
+async function asked(method: 'GET' | 'POST', url: string, payload?: object) {
+  const { headers } = service.person
+  const response = await service.app.inject({ method, url, headers, ...(payload && { payload }) })
+  return response.json()
+}
+
+const BYTES_OF_LIST = 12_000
+const BYTES_OF_ANSWER = 2000
+
+const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
+
+/** What a tool answered, and all that holds for every answer. */
+function dataOf({ text, content, isError }: ToolAnswer): Record<string, unknown> {
+  expect(isError, text).toBe(false)
+  expect(JSON.parse(text)).toEqual(content)
+  expect(Buffer.byteLength(text)).toBeLessThan(BYTES_OF_ANSWER)
+  expect(content).toHaveProperty('sources')
+  return content
+}
+
+const DEMO_SOURCE = 'Synthetic demonstration values made by a formula. They are not advice.'
+
+describe.each(Object.keys(ERAS))('a client of %s', (era) => {
+  test('is told of seven tools, in less than 12 kB', async () => {
+    const { tools } = await (agents[era] as Agent).client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual([
+      'catalogue',
+      'where_is',
+      'advise_point',
+      'advise_area',
+      'quantities',
+      'explain_no_data',
+      'releases',
+    ])
+    expect(bytesOf({ tools })).toBeLessThan(BYTES_OF_LIST)
+    for (const { annotations, inputSchema, outputSchema } of tools) {
+      expect(annotations).toEqual({ readOnlyHint: true, openWorldHint: false })
+      expect([inputSchema.type, outputSchema?.type]).toEqual(['object', 'object'])
+    }
+  })
+
+  test('can call each as its description shows', async () => {
+    const { tools } = await (agents[era] as Agent).client.listTools()
+    for (const { name, description = '' } of tools) {
+      const [, examples = ''] = description.split(/Examples?: /)
+      const inputs = examples.split(/(?<=\}), (?=\{)/).map((example) => JSON.parse(example))
+      expect(inputs.length).toBeGreaterThan(0)
+      for (const input of inputs) dataOf(await (agents[era] as Agent).call(name, input))
+    }
+  })
+
+  test('is told what the service is about', async () => {
+    const { client } = agents[era] as Agent
+    expect(client.getServerVersion()?.name).toBe('agro-advisory')
+    expect(client.getInstructions()).toContain('licence')
+  })
+})
+
+describe('advise_point', () => {
+  test('says what the endpoint says, with the country and the crop of the place', async () => {
+    const found = dataOf(await call('advise_point', { lat: -1.95, lng: 30.06 }))
+    expect(found).toMatchObject({ lat: -1.95, lng: 30.06, country_code: 'rwa', crop: 'potato' })
+    const endpoint = await asked('GET', '/advisory/point?lat=-1.95&lng=30.06&country_code=rwa&crop=potato')
+    const [yields, fertilizer, isfm, forage] = found.products as Record<string, unknown>[]
+    expect(yields).toEqual({
+      product: 'yield',
+      unit: 'kg/ha',
+      values: Object.fromEntries(
+        endpoint.yield.yield_data.map((entry: Record<string, unknown>) => [
+          entry.scenario,
+          entry.yield_kg_ha,
+        ]),
+      ),
+      release: 'synthetic-yield-rwa-potato-2026-07-v1',
+      forecast_month: '2026-07',
+      synthetic: true,
+    })
+    for (const { fertilizer_type, scenario, rate_kg_ha } of endpoint.fertilizer.fertilizer_data) {
+      expect(fertilizer?.values).toHaveProperty([fertilizer_type, scenario], rate_kg_ha)
+    }
+    for (const { isfm_type, scenario, rate_tons_ha } of endpoint.isfm.isfm_data) {
+      expect(isfm?.values).toHaveProperty([isfm_type, scenario], rate_tons_ha)
+    }
+    const scores = endpoint.forage.forage_data as { forage_variety: string; suitability_score: number }[]
+    const best = scores.toSorted((a, b) => b.suitability_score - a.suitability_score)
+    expect(Object.entries(forage?.values as object)).toEqual(
+      best.map(({ forage_variety, suitability_score }) => [forage_variety, suitability_score]),
+    )
+    expect(found.sources).toEqual([
+      {
+        source: DEMO_SOURCE,
+        licence: 'CC0-1.0',
+        of: [
+          'synthetic-yield-rwa-potato-2026-07-v1',
+          'synthetic-fertilizer-rwa-potato-2026-07-v1',
+          'synthetic-isfm-rwa-potato-2026-07-v1',
+          'synthetic-forage-rwa-v1',
+        ],
+      },
+    ])
+  })
+
+  test('says why a product has no value beside those that have one', async () => {
+    const { products } = dataOf(await call('advise_point', { lat: -1, lng: 36.5, crop: null }))
+    expect(products).toMatchObject([
+      { product: 'yield', code: 'CROP_NOT_AVAILABLE' },
+      { product: 'fertilizer', code: 'CROP_NOT_AVAILABLE' },
+      { product: 'isfm', code: 'CROP_NOT_AVAILABLE' },
+      { product: 'forage', unit: 'score', release: 'synthetic-forage-ken-v1' },
+    ])
+  })
+
+  test.each([
+    [{ lat: 9.5 }, 'INVALID_PARAMETERS', 'lng is required.'],
+    [{ lat: '9.5', lng: 38.5 }, 'INVALID_PARAMETERS', 'lat must be a number from -90 to 90.'],
+    [{ lat: 9.5, lng: 38.5, product: 'rain' }, 'INVALID_PARAMETERS', /^product must be one of yield/],
+    [{ lat: 9.5, lng: 38.5, country_code: 'xxx' }, 'INVALID_PARAMETERS', /^country_code must be one of eth/],
+    [{ lat: 9.5, lng: 38.5, country_code: 'rwa' }, 'OUTSIDE_COUNTRY', /lies in Ethiopia, not in Rwanda/],
+    [{ lat: 0, lng: 0 }, 'OUTSIDE_COUNTRY', /none of the countries.* The nearest is Ghana/],
+    [{ lat: 9.5, lng: 38.5, product: 'yield', forecast_period: '2020-01' }, 'NO_RELEASE', /in 2020-01/],
+    [{ lat: 9.5, lng: 38.5, product: 'yield', crop: 'rice' }, 'CROP_NOT_AVAILABLE', /its crops are: wheat/],
+  ])('refuses %j as the endpoint does, and says what to do', async (input, code, error) => {
+    const { text, isError } = await call('advise_point', input)
+    const said = JSON.parse(text)
+    expect([isError, said.code]).toEqual([true, code])
+    expect(said.error).toMatch(error)
+    expect(said.mend).toMatch(/\.$/)
+  })
+})
+
+describe('advise_area', () => {
+  test('says what the endpoint says of an administrative area, by its name or code', async () => {
+    const payload = { admin: { country_code: 'rwa', code: 'RWA-01' }, crop: 'potato' }
+    const endpoint = await asked('POST', '/advisory/fertilizer', payload)
+    const { columns, rows, ...found } = dataOf(
+      await call('advise_area', { product: 'fertilizer', area: 'city of kigali' }),
+    )
+    expect(found).toMatchObject({
+      location: endpoint.location,
+      unit: 'kg/ha',
+      release: endpoint.release,
+      forecast_month: '2026-07',
+      synthetic: true,
+    })
+    const entries = (rows as unknown[][]).map((row) =>
+      Object.fromEntries((columns as string[]).map((column, at) => [column, row[at]])),
+    )
+    expect(entries).toEqual(endpoint.fertilizer_data)
+    const byCode = await call('advise_area', { product: 'fertilizer', area: 'rwa-01', country_code: 'RWA' })
+    expect(byCode.content).toEqual({ ...found, columns, rows })
+  })
+
+  test('says what the endpoint says of a polygon', async () => {
+    const ring = [
+      [38.5, 9.5],
+      [38.6, 9.5],
+      [38.6, 9.6],
+      [38.5, 9.5],
+    ]
+    const polygon = { type: 'Polygon', coordinates: [ring] }
+    const endpoint = await asked('POST', '/advisory/yield', { geometry: polygon, country_code: 'eth' })
+    const found = dataOf(await call('advise_area', { product: 'yield', polygon, country_code: 'eth' }))
+    expect(found.location).toEqual(endpoint.location)
+    expect(found.rows).toEqual(endpoint.yield_data.map(Object.values))
+  })
+
+  test.each([
+    [{}, 'INVALID_PARAMETERS', /^area or the other is needed/],
+    [{ area: 'x', polygon: { type: 'Polygon' } }, 'INVALID_PARAMETERS', /^polygon or the other/],
+    [{ polygon: { type: 'Polygon' } }, 'INVALID_PARAMETERS', /^country_code is required with polygon/],
+    [{ polygon: { type: 'Polygon' }, country_code: 'eth' }, 'INVALID_GEOMETRY', /^polygon.coordinates /],
+    [{ area: 'Atlantis' }, 'UNKNOWN_AREA', /^There is no area/],
+    [{ area: 'oromia', level: 3 }, 'UNKNOWN_AREA', /^There is no area/],
+    [{ area: 'Shewa' }, 'UNKNOWN_AREA', /^Several areas may be meant/],
+  ])('refuses %j', async (input, code, error) => {
+    const { text, isError } = await call('advise_area', { product: 'yield', ...input })
+    const said = JSON.parse(text)
+    expect([isError, said.code]).toEqual([true, code])
+    expect(said.error).toMatch(error)
+    expect(Buffer.byteLength(text)).toBeLessThan(BYTES_OF_ANSWER)
+  })
+})
+
+describe('quantities', () => {
+  test('are the rates times the field, in whole bags', async () => {
+    const point = { lat: 9.5, lng: 38.5 }
+    const { fertilizer } = await asked('GET', '/advisory/point?lat=9.5&lng=38.5')
+    const found = dataOf(
+      await call('quantities', { ...point, area: 2, unit: 'acre', bag_kg: 25, scenario: 'normal' }),
+    )
+    const rows = found.rows as unknown[][]
+    expect(rows.every(([, , scenario]) => scenario === 'Normal')).toBe(true)
+    for (const [product, input, , rate, total, unit, bags] of rows) {
+      if (product !== 'fertilizer') continue
+      const entry = fertilizer.fertilizer_data.find(
+        (one: Record<string, unknown>) => one.fertilizer_type === input && one.scenario === 'Normal',
+      )
+      expect([rate, unit]).toEqual([entry.rate_kg_ha, 'kg'])
+      const kilograms = entry.rate_kg_ha * 2 * 0.40468564224
+      expect(total).toBeCloseTo(kilograms, 4)
+      expect(bags).toBe(Math.ceil(kilograms / 25))
+    }
+    expect(rows.filter(([product]) => product === 'yield').map(([, , , , , , bags]) => bags)).toEqual([null])
+  })
+
+  test('of places without rates are refused with their reason', async () => {
+    const { text, isError } = await call('quantities', { lat: -1, lng: 36.5, area: 1 })
+    expect([isError, JSON.parse(text).code]).toEqual([true, 'CROP_NOT_AVAILABLE'])
+  })
+
+  test('of a scenario that there is not are refused with those that there are', async () => {
+    const { text } = await call('quantities', { lat: 9.5, lng: 38.5, area: 1, scenario: 'wet' })
+    expect(JSON.parse(text).details[0].allowed).toEqual([
+      'Above Normal',
+      'Normal',
+      'Below Normal',
+      'Dominant',
+    ])
+  })
+})
+
+describe('where_is', () => {
+  test('says of a point what the endpoint says', async () => {
+    const endpoint = await asked('POST', '/validate_location', { lat: -1.95, lng: 30.06 })
+    const found = dataOf(await call('where_is', { lat: -1.95, lng: 30.06 }))
+    expect(found).toMatchObject({
+      country_code: 'rwa',
+      country: 'Rwanda',
+      areas: endpoint.admin,
+      crop: 'potato',
+    })
+    expect(found.available).toEqual({ yield: true, fertilizer: true, isfm: true, forage: true })
+    expect((found.sources as object[]).length).toBeGreaterThan(0)
+  })
+
+  test('finds areas by parts of their names, without regard to case and accents', async () => {
+    const { areas } = dataOf(await call('where_is', { name: 'ÁMHARA', country_code: 'eth' }))
+    expect((areas as object[])[0]).toMatchObject({ code: 'ETH-03', name: 'Amhara', level: 1, in: 'Ethiopia' })
+    const none = dataOf(await call('where_is', { name: "%_'; --" }))
+    expect(none).toEqual({ areas: [], sources: [] })
+  })
+
+  test('needs a point or a name', async () => {
+    for (const input of [{}, { lat: 1 }, { lng: 1 }]) {
+      const { text } = await call('where_is', input)
+      expect(JSON.parse(text).code).toBe('INVALID_PARAMETERS')
+    }
+  })
+})
+
+describe('explain_no_data', () => {
+  test('has a reason for each product, and what to do about it', async () => {
+    const { products, country_code } = dataOf(
+      await call('explain_no_data', { lat: -1, lng: 36.5, country_code: 'eth' }),
+    )
+    expect(country_code).toBe('ken')
+    expect(products).toHaveLength(4)
+    for (const product of products as object[]) {
+      expect(product).toMatchObject({
+        available: false,
+        code: 'OUTSIDE_COUNTRY',
+        error: expect.stringContaining('Kenya'),
+      })
+    }
+  })
+
+  test('knows which country is nearest to a point in the sea, and coordinates that are swapped', async () => {
+    expect(dataOf(await call('explain_no_data', { lat: 0, lng: 0 }))).toMatchObject({
+      country_code: null,
+      nearest: { country_code: 'gha' },
+    })
+    expect(dataOf(await call('explain_no_data', { lat: 38.5, lng: 9.5 })).hint).toMatch(/Ethiopia/)
+  })
+})
+
+describe('what is published', () => {
+  test('is in the catalogue, the newest of each', async () => {
+    const { countries, products } = dataOf(await call('catalogue', { country_code: 'ETH' }))
+    expect(countries).toEqual([
+      {
+        country_code: 'eth',
+        name: 'Ethiopia',
+        crops: ['wheat'],
+        published: [
+          'synthetic-yield-eth-wheat-2026-07-v1',
+          'synthetic-fertilizer-eth-wheat-2026-07-v1',
+          'synthetic-isfm-eth-wheat-2026-07-v1',
+          'synthetic-forage-eth-v1',
+        ],
+      },
+    ])
+    expect(products).toHaveLength(4)
+    const { text } = await call('catalogue', { country_code: 'xxx' })
+    expect(JSON.parse(text).details[0].allowed).toEqual(['eth', 'gha', 'ken', 'rwa'])
+  })
+
+  test('can be listed by product, country and crop', async () => {
+    const { releases } = dataOf(
+      await call('releases', { product: 'isfm', country_code: 'rwa', crop: 'Potato' }),
+    )
+    expect(releases).toEqual([
+      {
+        release: 'synthetic-isfm-rwa-potato-2026-07-v1',
+        product: 'isfm',
+        country_code: 'rwa',
+        crop: 'potato',
+        forecast_month: '2026-07',
+        synthetic: true,
+        inputs: ['Compost', 'Vermicompost'],
+        scenarios: ['Above Normal', 'Normal', 'Below Normal', 'Dominant'],
+      },
+    ])
+  })
+})
