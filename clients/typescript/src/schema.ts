@@ -2822,6 +2822,43 @@ export interface components {
             /** @description Only areas within this one: the code of an area of any level above. */
             parent?: string | null;
         };
+        /** @description What places and columns are called in a DHIS2. Identifiers are its UIDs, or what else it is told to take them for. */
+        Dhis2Mapping: {
+            /** @description Which columns are wanted. What has no value is left out. */
+            data_elements: {
+                /**
+                 * @description A column of the answer as CSV.
+                 * @example yield_kg_ha Normal
+                 */
+                column: string;
+                /**
+                 * @description What its numbers are there.
+                 * @example fbfJHSPpUQD
+                 */
+                data_element: string;
+                /** @description Left out of the values where it is left out. */
+                category_option_combo?: string | null;
+            }[];
+            /** @description Which organisation units the areas or polygons are. Where it is left out, their codes are those of the organisation units, and the set says so (`orgUnitIdScheme`). */
+            org_units?: {
+                /**
+                 * @description The code of an area, or the `id` of a polygon.
+                 * @example ETH-01
+                 */
+                id: string;
+                /** @example O6uvpzGd5pu */
+                org_unit: string;
+            }[] | null;
+            /**
+             * @description The period of the values. The month of the forecast where it is left out, such as `202607`.
+             * @example 202607
+             */
+            period?: string | null;
+            /** @description Named in the set where it is sent. */
+            data_set?: string | null;
+            /** @description That of all values. Left out where it is left out. */
+            attribute_option_combo?: string | null;
+        };
         /**
          * @description Polygons or the administrative areas of a level, one of the two, and what to answer for. Fields that are not listed are ignored.
          * @example {
@@ -2903,6 +2940,12 @@ export interface components {
              * @example 10
              */
             histogram?: number | null;
+            /**
+             * @description The form of the answer, for whoever cannot send `Accept`; it wins over that.
+             * @enum {string|null}
+             */
+            format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2" | null;
+            dhis2?: components["schemas"]["Dhis2Mapping"] | null;
         } | {
             admin: components["schemas"]["AreasSelection"];
             /**
@@ -2931,6 +2974,12 @@ export interface components {
              * @example 10
              */
             histogram?: number | null;
+            /**
+             * @description The form of the answer, for whoever cannot send `Accept`; it wins over that.
+             * @enum {string|null}
+             */
+            format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2" | null;
+            dhis2?: components["schemas"]["Dhis2Mapping"] | null;
         };
         /**
          * @description Polygons or the administrative areas of a level, one of the two, and what to answer for. Fields that are not listed are ignored.
@@ -2962,6 +3011,12 @@ export interface components {
              * @example 10
              */
             histogram?: number | null;
+            /**
+             * @description The form of the answer, for whoever cannot send `Accept`; it wins over that.
+             * @enum {string|null}
+             */
+            format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2" | null;
+            dhis2?: components["schemas"]["Dhis2Mapping"] | null;
         } | {
             admin: components["schemas"]["AreasSelection"];
             /**
@@ -2983,6 +3038,12 @@ export interface components {
              * @example 10
              */
             histogram?: number | null;
+            /**
+             * @description The form of the answer, for whoever cannot send `Accept`; it wins over that.
+             * @enum {string|null}
+             */
+            format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2" | null;
+            dhis2?: components["schemas"]["Dhis2Mapping"] | null;
         };
         /**
          * @description What `POST /advisory/yield` answers, with the polygon's `id`, or the code of the area. Where there is no value, `yield_data` is null, and `error` and `code` say why; what is not valid or took too long has these alone.
@@ -5159,6 +5220,8 @@ export interface operations {
                 name?: string;
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
                 forecast_period?: string;
+                /** @description The form of the answer: JSON where it is left out. */
+                format?: "json" | "csv";
             };
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
@@ -5283,6 +5346,8 @@ export interface operations {
                 name?: string;
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
                 forecast_period?: string;
+                /** @description The form of the answer: JSON where it is left out. */
+                format?: "json" | "csv";
             };
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
@@ -5407,6 +5472,8 @@ export interface operations {
                 name?: string;
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
                 forecast_period?: string;
+                /** @description The form of the answer: JSON where it is left out. */
+                format?: "json" | "csv";
             };
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
@@ -5524,6 +5591,8 @@ export interface operations {
                  * @example Point
                  */
                 name?: string;
+                /** @description The form of the answer: JSON where it is left out. */
+                format?: "json" | "csv";
             };
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
@@ -6135,6 +6204,8 @@ export interface operations {
                 quantiles?: number[];
                 /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
                 histogram?: number;
+                /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. Used where the body does not have it. */
+                format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
             };
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
@@ -6182,6 +6253,8 @@ export interface operations {
                 quantiles?: number[];
                 /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
                 histogram?: number;
+                /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. Used where the body does not have it. */
+                format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
             };
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
@@ -6229,6 +6302,8 @@ export interface operations {
                 quantiles?: number[];
                 /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
                 histogram?: number;
+                /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. Used where the body does not have it. */
+                format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
             };
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
@@ -6272,6 +6347,8 @@ export interface operations {
                 quantiles?: number[];
                 /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
                 histogram?: number;
+                /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. Used where the body does not have it. */
+                format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
             };
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
