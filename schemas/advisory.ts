@@ -166,6 +166,15 @@ export function dataOrReason({
   }
 }
 
+export const PointAnswerTable = Type.String({
+  $id: 'PointAnswerTable',
+  description:
+    'A header and one row: `name`, `lat`, `lng`, what every answer says of its release, and a column for each layer, empty where it has no value. Texts that a spreadsheet would take for a formula have an apostrophe before them.',
+  examples: [
+    'name,lat,lng,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal\r\nMy field,9.5,38.5,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694\r\n',
+  ],
+})
+
 export const ReleaseHeader = Type.String({
   description:
     'The release that the answer was computed from, as in `GET /catalog`; several are separated by commas. One that begins with `synthetic-` is demonstration data, made by a formula.',
@@ -184,5 +193,6 @@ export function pointComponentsOf(schemas: readonly PointSchemas[]): TSchema[] {
     Location,
     ...schemas.map(({ entry }) => entry),
     ...schemas.map(({ response }) => response),
+    PointAnswerTable,
   ]
 }

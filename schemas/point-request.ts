@@ -1,5 +1,13 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import { asParameter, COUNTRY_CODES, Latitude, Longitude, optional, type WithoutNulls } from './common.ts'
+import {
+  asParameter,
+  COUNTRY_CODES,
+  Latitude,
+  Longitude,
+  oneOf,
+  optional,
+  type WithoutNulls,
+} from './common.ts'
 import { MONTH_PATTERN } from './month.ts'
 
 /**
@@ -54,6 +62,12 @@ export const PointRequest = Type.Object(
   },
 )
 export type PointRequest = WithoutNulls<Static<typeof PointRequest>>
+
+/** A request that says as well in which form it is to be answered, for whoever can send nothing but an address. */
+export function withFormat(request: TObject): TObject {
+  const format = oneOf(['json', 'csv'], 'The form of the answer: JSON where it is left out.')
+  return Type.Object({ ...request.properties, format: optional(format) })
+}
 
 /** The fields of a request as the parameters of a query. */
 export function queryOf(request: TObject): TObject {

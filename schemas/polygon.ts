@@ -112,7 +112,7 @@ export type PolygonRequest = WithoutNulls<Static<typeof PolygonRequest>>
 
 /** What is asked beside the place, or the places. */
 export function parametersOf(request: TObject): TObject {
-  const { geometry: _, polygons: __, admin: ___, ...parameters } = request.properties
+  const { geometry: _, polygons: __, admin: ___, dhis2: ____, ...parameters } = request.properties
   return Type.Object(parameters)
 }
 

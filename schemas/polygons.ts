@@ -2,7 +2,8 @@ import { type Static, type TObject, type TProperties, type TSchema, Type } from 
 import { dataOrReason, releaseMembers } from './advisory.ts'
 import { MAX_LEVEL } from './areas.ts'
 import { PointId } from './batch-forms.ts'
-import { documentedAs, optional, ref, type WithoutNulls } from './common.ts'
+import { documentedAs, oneOf, optional, ref, type WithoutNulls } from './common.ts'
+import { DataValueSet, DHIS2, Dhis2Mapping } from './dhis2.ts'
 import { DistributionParameters } from './distribution.ts'
 import { geoJsonOf, MultiPolygon, Polygon } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
@@ -98,6 +99,27 @@ const Country = Type.Optional({
   description: `${(country_code as { description?: string }).description} With \`admin\` it is that of the areas.`,
 })
 
+/** The forms of answers by the names that requests have for them. */
+export const ANSWER_FORMS = {
+  json: 'application/json',
+  ndjson: 'application/x-ndjson',
+  csv: 'text/csv',
+  geojson: 'application/geo+json',
+  dhis2: DHIS2,
+} as const
+type FormName = keyof typeof ANSWER_FORMS
+
+/** How the answer is written. */
+const AnswerParameters = {
+  format: optional(
+    oneOf(
+      Object.keys(ANSWER_FORMS) as FormName[],
+      'The form of the answer, for whoever cannot send `Accept`; it wins over that.',
+    ),
+  ),
+  dhis2: optional(ref(Dhis2Mapping)),
+}
+
 function requestSchema<More extends TProperties>(more: More, $id: string, examples: object[]) {
   const [polygons, admin] = [ref(PolygonCollection), ref(AreasSelection)]
   return documentedAs(
@@ -112,7 +134,7 @@ function requestSchema<More extends TProperties>(more: More, $id: string, exampl
 }
 
 export const PolygonsRequest = requestSchema(
-  { crop, country_code: Country, forecast_period, ...DistributionParameters },
+  { crop, country_code: Country, forecast_period, ...DistributionParameters, ...AnswerParameters },
   'PolygonsRequest',
   [
     { admin: { country_code: 'eth', level: 1 }, crop: 'wheat' },
@@ -131,7 +153,7 @@ export type PolygonsRequest = WithoutNulls<Static<typeof PolygonsRequest>>
 /** What products without seasons are asked. */
 export type PlainPolygonsRequest = Pick<
   PolygonsRequest,
-  'polygons' | 'admin' | 'country_code' | 'quantiles' | 'histogram'
+  'polygons' | 'admin' | 'country_code' | 'quantiles' | 'histogram' | 'format' | 'dhis2'
 >
 
 /** What the operation of a product for many polygons is made of. */
@@ -161,7 +183,7 @@ function requestOf(product: ProductContract): TObject {
   if (product.seasonal) return PolygonsRequest
   const { country_code } = examplePlaceOf(product)
   return requestSchema(
-    { country_code: Country, ...DistributionParameters },
+    { country_code: Country, ...DistributionParameters, ...AnswerParameters },
     `${componentOf(product)}PolygonsRequest`,
     [{ admin: { country_code, level: 1 } }],
   )
@@ -196,11 +218,13 @@ export function polygonsComponentsOf(schemas: readonly PolygonsSchemas[], forms:
   return [
     PolygonCollection,
     AreasSelection,
+    Dhis2Mapping,
     ...new Set([PolygonsRequest, ...schemas.map(({ request }) => request)]),
     ...schemas.map(({ item }) => item),
     ...schemas.map(({ response }) => response),
     forms.lines,
     forms.table,
     forms.collection,
+    DataValueSet,
   ]
 }

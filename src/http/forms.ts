@@ -8,7 +8,7 @@ export const OFFERS = Object.fromEntries(
 ) as Record<Form, [Form, ...Form[]]>
 
 /** What an answer in a form says that it is. */
-export function mediaTypeOf(form: Form): string {
+export function mediaTypeOf(form: string): string {
   if (form === 'text/csv') return 'text/csv; charset=utf-8; header=present'
   return form === 'application/json' ? 'application/json; charset=utf-8' : form
 }

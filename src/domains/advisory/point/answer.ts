@@ -7,6 +7,7 @@ import type { Lookup, PointAdvice, PointOutcome } from '../lookup/lookup.ts'
 import { dataOf, locationOf } from '../lookup/products.ts'
 import { versionOf } from '../lookup/published-release.ts'
 import { positionOf, seriesOf } from '../lookup/series.ts'
+import { tableOf } from './table.ts'
 
 /** What is answered to a point request. */
 export interface PointAnswer {
@@ -21,6 +22,8 @@ export interface PointAnswer {
   text(): string
   /** The body as the history keeps it in little room; undefined where it cannot. */
   templated?(): TemplatedAnswer | undefined
+  /** The answer as a table; undefined where it has no one release. */
+  table?(): string
 }
 
 /** How a point request is answered; an error says why there is no answer. */
@@ -80,5 +83,9 @@ class ReleaseAnswer implements PointAnswer {
   templated() {
     const { release, values } = this.#advice
     return release.writer.templated(this.#request, values)
+  }
+
+  table() {
+    return tableOf(this.#product, this.#request, this.#advice)
   }
 }

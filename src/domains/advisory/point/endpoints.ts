@@ -1,6 +1,6 @@
 import type { TObject } from 'typebox'
 import type { PointSchemas } from '#schemas/advisory.ts'
-import { PointRemainder, PointRequest } from '#schemas/point-request.ts'
+import { PointRemainder, PointRequest, withFormat } from '#schemas/point-request.ts'
 import { ALL_PRODUCTS, listOf, ofSeasonless } from '#schemas/product.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { allProductsAnswerer } from './all-products.ts'
@@ -18,6 +18,8 @@ export interface PointEndpoint extends PointAnswerer {
   /** Whether a crop that the country does not offer is refused. */
   needsCrop: boolean
   request: TObject
+  /** The same for GET. */
+  query: TObject
   /** What is left of it for the body where the query has the rest. */
   remainder: TObject
   response: TObject
@@ -43,6 +45,7 @@ function endpointOf({
     products: [product],
     needsCrop: seasonal,
     request,
+    query: withFormat(request),
     remainder,
     response,
     summary: `${names.title} at a point`,
@@ -75,6 +78,7 @@ function allProductsEndpoint(products: ProductDefinition[], response: TObject): 
     products,
     needsCrop: false,
     request: PointRequest,
+    query: PointRequest,
     remainder: PointRemainder,
     response,
     summary: 'Everything for a point',

@@ -24,10 +24,11 @@ import { namedTags, tagOf, tagOfReleases } from './conditional.ts'
 import { GET_RULES, POST_RULES, RECORDED } from './descriptions.ts'
 import type { PointEndpoint } from './endpoints.ts'
 import { recordForCaller } from './record.ts'
+import { alsoAsTable, sendTable } from './table-answer.ts'
 import { withTiming } from './timing.ts'
 
 type PostCall = FastifyRequest<{ Body: PointRequest }>
-type GetCall = FastifyRequest<{ Querystring: PointRequest }>
+type GetCall = FastifyRequest<{ Querystring: PointRequest & { format?: 'json' | 'csv' } }>
 
 /** Answers, and records what callers with a token are answered. */
 interface Point {
@@ -145,7 +146,7 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
 }
 
 function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
-  const { path, name, request, summary, description } = endpoint
+  const { path, name, query, summary, description } = endpoint
   const { errors, success, config, operation } = commonOf(endpoint)
   return {
     method: 'GET',
@@ -156,9 +157,9 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
       operationId: `get${name.charAt(0).toUpperCase()}${name.slice(1)}AtPoint`,
       summary: `${summary}, to be cached`,
       description: description + GET_RULES + RECORDED,
-      querystring: queryOf(request),
+      querystring: queryOf(query),
       response: {
-        200: success,
+        200: 'format' in query.properties ? alsoAsTable(success, endpoint.response) : success,
         304: {
           type: 'null',
           description: 'The answer is the one that `If-None-Match` names.',
@@ -167,18 +168,21 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
         ...errorResponses(...errors),
       },
     },
-    preValidation: readQuery(request),
+    preValidation: readQuery(query),
     handler: async (call: GetCall, reply: FastifyReply) => {
-      const { query } = call
+      const { format = 'json', ...query } = call.query
+      // A table is another answer than JSON: it has tags of its own.
+      const named = format === 'csv' ? { ...endpoint, path: `${path}.csv` } : endpoint
       // Whoever sends a token is to be asked for it again, also while it cannot be looked up.
       const shared = call.headers.authorization === undefined
-      if (shared && (await isUnchanged(endpoint, lookup, query, call, reply))) return reply.code(304).send()
+      if (shared && (await isUnchanged(named, lookup, query, call, reply))) return reply.code(304).send()
       const answer = await answerTo(endpoint, lookup, query, call, reply)
       if (call.user !== null) {
-        return send(await recordForCaller(record, call, reply, endpoint, query, answer), reply)
+        const kept = await recordForCaller(record, call, reply, endpoint, query, answer)
+        return format === 'csv' ? sendTable(answer, reply) : send(kept, reply)
       }
-      if (shared && allowCaching(call, reply, tagOf(path, query, answer))) return reply.code(304).send()
-      return send(answer, reply)
+      if (shared && allowCaching(call, reply, tagOf(named.path, query, answer))) return reply.code(304).send()
+      return format === 'csv' ? sendTable(answer, reply) : send(answer, reply)
     },
   } as const
 }

@@ -70,6 +70,38 @@ describe('GET answers as POST does, and lets others keep it', () => {
   })
 })
 
+describe('format=csv answers with a table, for those who have nothing but an address', () => {
+  test.each(PATHS.slice(0, 4))('%s', async (path) => {
+    const url = `${path}${FIELD.replace('Field', '%3D1')}`
+    const table = await get(`${url}&format=csv`)
+    expect(table.headers['content-type']).toBe('text/csv; charset=utf-8; header=present')
+    const headers = { 'content-type': 'application/json', accept: 'text/csv' }
+    const payload = { points: [{ lat: 9.5, lng: 38.5, name: '=1' }] }
+    const request = { method: 'POST', url: path.replace('point', 'points'), headers, payload } as const
+    const many = await service.app.inject(request)
+    const cells = (text: string) => text.trimEnd().split('\r\n').map((line) => line.split(',')) // biome-ignore format: one line
+    // Those of many points have an id in front, and why there is none at the end.
+    expect(cells(table.body)).toEqual(cells(many.body).map((row) => row.slice(1, -2)))
+
+    const json = await get(`${url}&format=json`)
+    expect(json.body).toBe((await get(url)).body)
+    expect(json.headers.etag).toBe((await get(url)).headers.etag)
+    expect(table.headers.etag).not.toBe(json.headers.etag)
+    const again = await get(`${url}&format=csv`, { 'if-none-match': table.headers.etag as string })
+    expect(again.statusCode).toBe(304)
+    expect((await get(`${url}&format=xml`)).json().details[0].allowed).toEqual(['json', 'csv'])
+  })
+
+  test('with a token it is kept as JSON would be', async () => {
+    const { headers } = await newPerson(service.app)
+    const table = await get(`/advisory/yield/point${FIELD}&format=csv`, headers)
+    expect(table.body).toBe((await get(`/advisory/yield/point${FIELD}&format=csv`)).body)
+    const [item] = (await get('/history/my', headers)).json().items
+    expect(item.request).toEqual({ lat: 9.5, lng: 38.5, name: 'Field' })
+    expect(item.answer).toMatchObject((await get(`/advisory/yield/point${FIELD}`)).json())
+  })
+})
+
 describe('If-None-Match', () => {
   test.each(PATHS)('is answered with 304 as long as the release is the same: %s', async (path) => {
     const tag = await tagOf(path + FIELD)

@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type TObject, Type } from 'typebox'
 import { ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
+import { DataValueSet, DHIS2 } from '#schemas/dhis2.ts'
 import { asQuery } from '#schemas/point-request.ts'
 import { parametersOf } from '#schemas/polygon.ts'
 import {
@@ -18,8 +19,8 @@ import type { App } from '#src/http/app.ts'
 import { attach, DISPOSITION, isFileType } from '#src/http/attachment.ts'
 import { givingBack } from '#src/http/collected-body.ts'
 import { untilGone } from '#src/http/deadline.ts'
-import { FORMS, mediaTypeOf, OFFERS } from '#src/http/forms.ts'
-import { negotiate, notAcceptable } from '#src/http/negotiation.ts'
+import { mediaTypeOf } from '#src/http/forms.ts'
+import { notAcceptable } from '#src/http/negotiation.ts'
 import { partyOf } from '#src/http/party.ts'
 import { NOT_UTF8 } from '#src/http/plugins/body-parser.ts'
 import { inTime } from '#src/http/plugins/patience.ts'
@@ -39,7 +40,9 @@ import type { AreaSelection } from '../queries.ts'
 import { wantedIn } from '../wanted.ts'
 import { withFirst, writeAnswer } from './answer.ts'
 import { refuseUnknownAreas } from './areas.ts'
-import { isSentAsGeoJson, polygonsBodyReader, readLongJson, UNSUPPORTED_FORM } from './body.ts'
+import { polygonsBodyReader, readLongJson, UNSUPPORTED_FORM } from './body.ts'
+import { dataValueWriter } from './data-values.ts'
+import { answerFormOf, FORMS } from './forms.ts'
 import { featuresOf, readPolygon, type SentPolygon, sizeOf } from './sent.ts'
 import { type ItemSource, itemsOfAreas, itemsOfPolygons } from './sources.ts'
 import { createWriter } from './writers.ts'
@@ -51,7 +54,7 @@ One call may have ${MOST_POLYGONS} polygons, as a GeoJSON FeatureCollection, or 
 
 Send \`polygons\` or \`admin\`, one of the two; the other parameters may also be sent in the query, and the body wins. The collection may also be the whole body, as \`application/geo+json\` or as \`application/json\`; the other parameters are in the query then. The \`id\` of a Feature (or of its properties) is given back, and \`properties.name\` is the name of the place.
 
-\`Accept\` chooses among JSON, NDJSON (an item a line), CSV and GeoJSON for the answer; without it, what was sent as \`application/geo+json\` is answered so, and all else as JSON. GeoJSON has the shapes, those of areas with fewer vertices.
+\`Accept\` chooses among JSON, NDJSON (an item a line), CSV, GeoJSON and a data value set of DHIS2 for the answer, and so does \`format\`; without them, what was sent as \`application/geo+json\` is answered so, and all else as JSON. GeoJSON has the shapes, those of areas with fewer vertices. A data value set needs \`dhis2\` in a JSON body, which says what columns and places are called there; \`left_out\` has the places without values.
 
 Answers are streamed as they are computed: at most two polygons of a caller at a time, those of different callers by turns. However long others take, a call waits for its turns as long as its client does; the time for a polygon begins with its turn. Results of areas are stored for each release, and those of polygons remembered for a while. Where the database does not answer in the middle of it, or has no time for the next areas, the last item says so in its \`error\` and \`code\`, and has no \`id\`. If the service fails otherwise, or the release or the boundaries are deleted, the connection is cut: an answer is whole when its transfer ends properly. Calls with many polygons are not kept in the caller's history.`
 
@@ -84,13 +87,13 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
     const read = polygonsBodyReader(request)
 
     async function handle(call: Call, reply: FastifyReply): Promise<FastifyReply> {
-      const form = negotiate(call, reply, OFFERS[isSentAsGeoJson(call) ? GEOJSON : 'application/json'])
+      const form = answerFormOf(call, reply)
       const { body } = call
       refuseUnlessOne('polygons', body)
       const series = seriesOf(product, { ...body, country_code: countryOf(body) })
       const selection = body.admin && selectionOf(body.admin)
       const wanted = wantedIn(body)
-      if (wanted && wanted.bins > 0 && isFileType(form)) throw tooDeep()
+      if (wanted && wanted.bins > 0 && (isFileType(form) || form === DHIS2)) throw tooDeep()
       const gone = untilGone(reply)
       const pause = () => app.turns.next(partyOf(call), gone)
       const sent = await takePolygons(call, pause)
@@ -101,6 +104,10 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
       const begin: WorkInRelease<Begun> = async (snapshot, release) => {
         if (selection) await waitInTurn(() => refuseUnknownAreas(db, snapshot, selection))
         if (!release) throw await wait(() => lookup.reasons.noRelease(snapshot, series))
+        const writer =
+          form === DHIS2
+            ? dataValueWriter(product, release, wanted, body.dhis2)
+            : createWriter(form, product, release, wanted)
         const source: ItemSource = {
           reasons: lookup.reasons,
           snapshot,
@@ -120,7 +127,7 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
           ? itemsOfAreas(source, areaAdvisor, db, selection)
           : itemsOfPolygons(source, polygonAdvisor, left)
         const counted = counting(items, () => answered++)
-        const written = writeAnswer(counted, createWriter(form, product, release, wanted), pause)
+        const written = writeAnswer(counted, writer, pause)
         const pieces = selection ? written : givingBack(call.place, () => sizeOf(left), written)
         return { release, first: await pieces.next(), pieces }
       }
@@ -164,7 +171,10 @@ async function takePolygons(call: Call, pause: Pause): Promise<SentPolygon[]> {
 }
 
 function tooDeep(): ApiError {
-  return ApiError.invalid('histogram', 'must be left out for CSV and GeoJSON, which have no columns for it')
+  return ApiError.invalid(
+    'histogram',
+    'must be left out for CSV, GeoJSON and DHIS2, which have no columns for it',
+  )
 }
 
 async function* counting<Item>(items: AsyncIterable<Item>, count: () => void): AsyncGenerator<Item> {
@@ -196,6 +206,7 @@ function documentationOf(
           'application/x-ndjson': { schema: ref(forms.lines) },
           'text/csv': { schema: ref(forms.table) },
           [GEOJSON]: { schema: ref(forms.collection) },
+          [DHIS2]: { schema: ref(DataValueSet) },
         },
       },
       ...errorResponses(

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { askWithin } from '../ask.ts'
-import { askForMany, linesOf } from './ask.ts'
+import { askForMany, linesOf, rowsOf } from './ask.ts'
 
 let service: TestAppWithPerson
 beforeAll(async () => {
@@ -94,4 +94,94 @@ test.each<[string, object, number, string, string]>([
 ])('%s is refused', async (_, admin, status, code, error) => {
   const response = await ask(admin)
   expect([response.statusCode, response.json().code, response.json().error]).toEqual([status, code, error])
+})
+
+describe('as a data value set', () => {
+  const MAPPING = {
+    data_elements: [
+      { column: 'yield_kg_ha Normal', data_element: 'fbfJHSPpUQD' },
+      { column: 'min Dominant', data_element: 'cYeuwXTCPkU', category_option_combo: 'bRowv6yZOF2' },
+    ],
+  }
+  const asDhis2 = (dhis2: unknown, more: object = {}, admin: object = REGIONS) =>
+    askForMany(service.app, service.person, 'yield', { admin, format: 'dhis2', dhis2, ...more })
+
+  test('the columns of areas are values of their organisation units, in the period of the forecast', async () => {
+    const items = linesOf((await ask(REGIONS, { accept: 'application/x-ndjson' })).body)
+    const rows = rowsOf((await ask(REGIONS, { accept: 'text/csv' })).body)
+    const org_units = [
+      { id: 'ETH-02', org_unit: 'O6uvpzGd5pu' },
+      { id: 'ETH-03', org_unit: 'fdc6uOvgoji' },
+    ]
+    const dhis2 = { ...MAPPING, org_units, data_set: 'lyLU2wR22tC', attribute_option_combo: 'HllvX50cXC0' }
+    const response = await ask(REGIONS, { accept: 'application/vnd.dhis2+json' })
+    expect(response.json()).toMatchObject({ code: 'INVALID_PARAMETERS', details: [{ field: 'dhis2' }] })
+    const answer = await asDhis2(dhis2)
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/vnd.dhis2+json',
+      'advisory-release': 'synthetic-yield-eth-wheat-2026-07-v1',
+    })
+    const { dataValues, left_out, ...head } = answer.json()
+    expect(head).toEqual({
+      forecast_period: 'July 2026',
+      forecast_month: '2026-07',
+      release: 'synthetic-yield-eth-wheat-2026-07-v1',
+      synthetic: true,
+      dataSet: 'lyLU2wR22tC',
+    })
+    const shared = { period: '202607', attributeOptionCombo: 'HllvX50cXC0' }
+    expect(dataValues).toEqual(
+      org_units.flatMap(({ id, org_unit: orgUnit }) => {
+        const row = rows.find((other) => other.id === id)
+        const [normal, least] = MAPPING.data_elements.map(({ column }) => row?.[column])
+        return [
+          { dataElement: 'fbfJHSPpUQD', ...shared, orgUnit, value: normal },
+          {
+            dataElement: 'cYeuwXTCPkU',
+            ...shared,
+            orgUnit,
+            categoryOptionCombo: 'bRowv6yZOF2',
+            value: least,
+          },
+        ]
+      }),
+    )
+    const mapped = org_units.map(({ id }) => id)
+    expect(left_out.map(({ id }: { id: string }) => id)).toEqual(
+      items.map(({ id }) => id).filter((id) => !mapped.includes(id as string)),
+    )
+  })
+
+  test('without a mapping of places their codes are those of the units; the period may be another', async () => {
+    const { dataValues, orgUnitIdScheme } = (await asDhis2({ ...MAPPING, period: '2026Q3' })).json()
+    const codes = await codesOf('level=1')
+    expect(orgUnitIdScheme).toBe('CODE')
+    expect(new Set(dataValues.map(({ orgUnit }: { orgUnit: string }) => orgUnit))).toEqual(new Set(codes))
+    expect(dataValues[0].period).toBe('2026Q3')
+  })
+
+  test('where nothing is mapped there are no values, and the set is one all the same', async () => {
+    const { dataValues, left_out } = (await asDhis2({ ...MAPPING, org_units: [] })).json()
+    expect(dataValues).toEqual([])
+    expect(left_out[0]).toEqual({ id: 'ETH-01', error: 'The mapping names no organisation unit for it.' })
+  })
+
+  test('a column that there is not is refused with those that there are', async () => {
+    const answer = (await asDhis2({ data_elements: [{ column: 'Urea', data_element: 'x' }] })).json()
+    expect(answer.details).toEqual([
+      {
+        field: 'dhis2.data_elements[0].column',
+        message: 'dhis2.data_elements[0].column must be a column of the answer as CSV',
+        allowed: expect.arrayContaining(['yield_kg_ha Normal', 'covered_percent Dominant']),
+      },
+    ])
+    expect((await asDhis2(MAPPING, { histogram: 4 })).json().details[0].field).toBe('histogram')
+  })
+
+  test('forage has no month, and needs a period', async () => {
+    const mapping = { data_elements: [{ column: 'max Chloris gayana', data_element: 'x' }] }
+    const payload = { admin: { country_code: 'ken', level: 1 }, format: 'dhis2', dhis2: mapping }
+    const refused = (await askForMany(service.app, service.person, 'forage', payload)).json()
+    expect(refused.error).toBe('dhis2.period is required: forage has no month.')
+  })
 })

@@ -1,0 +1,69 @@
+import type { components } from './schema.ts'
+
+type ErrorBody = components['schemas']['Error']
+
+/** What is wrong with single parameters. */
+export type ErrorDetails = NonNullable<ErrorBody['details']>
+
+/**
+ * The service has refused a call, or could not be reached: then `status` is 0, and `code` `NETWORK_ERROR`, or
+ * `INCOMPLETE_ANSWER` where an answer was cut off. The sentence in `message` is for people, `code` for programs.
+ */
+export class AdvisoryError extends Error {
+  override readonly name = 'AdvisoryError'
+  readonly status: number
+  readonly code: string
+  /** Names the call in the service's log; undefined where nothing was answered. */
+  readonly requestId: string | undefined
+  readonly details: ErrorDetails
+  /** After how many seconds it may be tried again, where the service says so. */
+  readonly retryAfter: number | undefined
+
+  constructor(
+    message: string,
+    {
+      status = 0,
+      code,
+      requestId,
+      details = [],
+      retryAfter,
+      cause,
+    }: {
+      status?: number
+      code: string
+      requestId?: string | undefined
+      details?: ErrorDetails
+      retryAfter?: number | undefined
+      cause?: unknown
+    },
+  ) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.status = status
+    this.code = code
+    this.requestId = requestId
+    this.details = details
+    this.retryAfter = retryAfter
+  }
+}
+
+/** The error that a refusal says. What stands between may have answered in another form. */
+export async function errorOf(response: Response): Promise<AdvisoryError> {
+  const { status, headers } = response
+  const body = await response.json().then(
+    (value: unknown) => (typeof value === 'object' && value !== null ? (value as Partial<ErrorBody>) : {}),
+    () => ({}) as Partial<ErrorBody>,
+  )
+  return new AdvisoryError(body.error ?? `The answer has the status ${status}.`, {
+    status,
+    code: body.code ?? 'UNKNOWN_ERROR',
+    requestId: body.request_id ?? headers.get('x-request-id') ?? undefined,
+    details: body.details ?? [],
+    retryAfter: secondsIn(headers.get('retry-after')),
+  })
+}
+
+/** The seconds that a `Retry-After` header says; undefined where it has none. */
+export function secondsIn(header: string | null): number | undefined {
+  const seconds = Number.parseInt(header ?? '', 10)
+  return Number.isNaN(seconds) ? undefined : seconds
+}

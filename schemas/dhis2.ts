@@ -1,0 +1,124 @@
+import { type Static, Type } from 'typebox'
+import { releaseMembers } from './advisory.ts'
+import { PointId } from './batch-forms.ts'
+import { ErrorCode, optional } from './common.ts'
+
+/** What a data value set is answered as. */
+export const DHIS2 = 'application/vnd.dhis2+json'
+
+const Identifier = Type.String({ minLength: 1, maxLength: 100, format: 'text' })
+
+export const Dhis2Mapping = Type.Object(
+  {
+    data_elements: Type.Array(
+      Type.Object({
+        column: Type.String({
+          minLength: 1,
+          maxLength: 200,
+          format: 'text',
+          description: 'A column of the answer as CSV.',
+          examples: ['yield_kg_ha Normal'],
+        }),
+        data_element: Type.Unsafe<string>({
+          ...Identifier,
+          description: 'What its numbers are there.',
+          examples: ['fbfJHSPpUQD'],
+        }),
+        category_option_combo: optional(
+          Type.Unsafe<string>({ ...Identifier, description: 'Left out of the values where it is left out.' }),
+        ),
+      }),
+      { minItems: 1, maxItems: 500, description: 'Which columns are wanted. What has no value is left out.' },
+    ),
+    org_units: optional(
+      Type.Array(
+        Type.Object({
+          id: Type.String({
+            minLength: 1,
+            maxLength: 200,
+            format: 'text',
+            description: 'The code of an area, or the `id` of a polygon.',
+            examples: ['ETH-01'],
+          }),
+          org_unit: Type.Unsafe<string>({ ...Identifier, examples: ['O6uvpzGd5pu'] }),
+        }),
+        {
+          maxItems: 10_000,
+          description:
+            'Which organisation units the areas or polygons are. Where it is left out, their codes are those of the organisation units, and the set says so (`orgUnitIdScheme`).',
+        },
+      ),
+    ),
+    period: optional(
+      Type.String({
+        maxLength: 20,
+        pattern: '^[0-9]{4}[0-9A-Za-z]*$',
+        description:
+          'The period of the values. The month of the forecast where it is left out, such as `202607`.',
+        examples: ['202607'],
+      }),
+    ),
+    data_set: optional(
+      Type.Unsafe<string>({ ...Identifier, description: 'Named in the set where it is sent.' }),
+    ),
+    attribute_option_combo: optional(
+      Type.Unsafe<string>({
+        ...Identifier,
+        description: 'That of all values. Left out where it is left out.',
+      }),
+    ),
+  },
+  {
+    $id: 'Dhis2Mapping',
+    description:
+      'What places and columns are called in a DHIS2. Identifiers are its UIDs, or what else it is told to take them for.',
+  },
+)
+export type Dhis2Mapping = Static<typeof Dhis2Mapping>
+
+const ofAll = releaseMembers({ seasonal: false })
+const members = Object.entries(releaseMembers({ seasonal: true })).map(([name, schema]) => [
+  name,
+  name in ofAll ? schema : Type.Optional(schema),
+])
+
+/** As DHIS2 takes it: what comes before the values is text, all values are texts, and what comes behind is not read. */
+export const DataValueSet = Type.Object(
+  {
+    ...Object.fromEntries(members),
+    dataSet: Type.Optional(Type.String()),
+    orgUnitIdScheme: Type.Optional(Type.Literal('CODE')),
+    dataValues: Type.Array(
+      Type.Object({
+        dataElement: Type.String(),
+        period: Type.String(),
+        orgUnit: Type.String(),
+        categoryOptionCombo: Type.Optional(Type.String()),
+        attributeOptionCombo: Type.Optional(Type.String()),
+        value: Type.String(),
+      }),
+    ),
+    left_out: Type.Array(
+      Type.Object({
+        id: Type.Optional(PointId),
+        error: Type.String(),
+        code: Type.Optional(ErrorCode),
+      }),
+      { description: 'Areas or polygons without values, and why.' },
+    ),
+  },
+  {
+    $id: 'DataValueSet',
+    description: 'A data value set for `POST /api/dataValueSets` of a DHIS2.',
+    examples: [
+      {
+        forecast_period: 'July 2026',
+        forecast_month: '2026-07',
+        release: 'yield-eth-wheat-2026-07-v1',
+        synthetic: false,
+        dataValues: [{ dataElement: 'fbfJHSPpUQD', period: '202607', orgUnit: 'O6uvpzGd5pu', value: '3694' }],
+        left_out: [{ id: 'ETH-02', error: 'The mapping names no organisation unit for it.' }],
+      },
+    ],
+  },
+)
