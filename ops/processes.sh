@@ -24,9 +24,10 @@ start() {
 ended() { ! pid_of "$1"; }
 
 # What hangs takes no signal before it goes on.
+end_by=TERM
 stop() {
   for name in "$@"; do
-    if pid=$(pid_of "$name"); then kill "$pid" && kill -s CONT "$pid"; fi
+    if pid=$(pid_of "$name"); then kill -s "$end_by" "$pid" && kill -s CONT "$pid" 2>/dev/null || true; fi
   done
   for name in "$@"; do until_well "$name does not end" 60 ended "$name"; done
 }

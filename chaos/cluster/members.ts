@@ -19,6 +19,8 @@ export type Role = 'leader' | 'sync' | 'async'
 
 /** The cluster of `ops/cluster`, whose members can be killed, paused and brought back. */
 export interface Members {
+  /** Has its files while it is there. */
+  folder: string
   /** As the service reaches the leader and a replica, and as the command line reaches the leader. */
   urls: { leader: string; replica: string; maintenance: string }
   /** Who has a role now; undefined where nobody has. */
@@ -27,6 +29,8 @@ export interface Members {
   read(): Promise<Member>
   /** Ends the server of a member, its Patroni and its PgBouncer at once. */
   kill(member: Member): void
+  /** Ends its server at once; its Patroni starts it again. */
+  killServer(member: Member): void
   /** Ends the etcd of a member at once. */
   killEtcd(member: Member): void
   /** Ends the PgBouncer of a member at once. */
@@ -48,8 +52,8 @@ const FOLDER = fileURLToPath(new URL('../../ops/cluster', import.meta.url))
 const PORTS = 18
 const run = promisify(execFile)
 
-/** What a cluster takes beside PostgreSQL. */
-export const PROGRAMS = ['etcd', 'patroni', 'haproxy', 'pgbouncer']
+/** What a cluster takes beside PostgreSQL; `up` would install what is missing, where root calls it. */
+export const PROGRAMS = ['etcd', 'etcdctl', 'patroni', 'haproxy', 'pgbouncer', 'openssl', 'curl']
 
 /** PostgreSQL and programs, as far as they are not installed here. */
 export async function missingPrograms(programs: string[]): Promise<string[]> {
@@ -83,6 +87,7 @@ export async function startMembers(cleanup: Cleanup): Promise<Members> {
     `postgres://postgres:${SUPERUSER_PASSWORD}@127.0.0.1:${firstPort + 2 + member}/postgres`
 
   return {
+    folder,
     urls: {
       leader: service.DATABASE_URL as string,
       replica: service.DATABASE_READ_URL as string,
@@ -106,7 +111,10 @@ export async function startMembers(cleanup: Cleanup): Promise<Members> {
   }
 }
 
-type Processes = Pick<Members, 'kill' | 'killEtcd' | 'killPool' | 'pause' | 'resume' | 'pauseServer' | 'lose'>
+type Processes = Pick<
+  Members,
+  'kill' | 'killServer' | 'killEtcd' | 'killPool' | 'pause' | 'resume' | 'pauseServer' | 'lose'
+>
 
 /** What can be done to the processes and files of members, in the folder of a cluster. */
 function processesIn(folder: string): Processes {
@@ -124,6 +132,7 @@ function processesIn(folder: string): Processes {
 
   return {
     kill: (member) => sendAll(member, 'SIGKILL'),
+    killServer: (member) => send(serverOf(member), 'SIGKILL'),
     killEtcd: (member) => signal(pidOf(`etcd-${member}`), 'SIGKILL'),
     killPool: (member) => signal(pidOf(`pgbouncer-${member}`), 'SIGKILL'),
     pause: (member) => sendAll(member, 'SIGSTOP'),

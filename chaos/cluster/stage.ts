@@ -1,4 +1,5 @@
 import type { Cleanup } from '#bench/cleanup.ts'
+import type { Server } from '#bench/processes.ts'
 import { startService, withDatabase } from '#bench/service.ts'
 import { seedDemo } from '#src/ingest/demo/seed.ts'
 import { type Publication, REPLICA_MAX_LAG_MS, type ReleaseStage } from '../fault.ts'
@@ -23,14 +24,12 @@ const SETTINGS = {
 /** Starts a cluster with the demo data, and two processes of the service on it. */
 export async function setUpCluster(cleanup: Cleanup): Promise<ClusterStage> {
   const members = await startMembers(cleanup)
-  const { leader, replica, maintenance } = members.urls
+  const { maintenance } = members.urls
   const publications: Publication[] = []
   const where = { DATABASE_URL: maintenance }
   await withDatabase(where, (database) => seedDemo(database, () => {}))
   const releases = await loadSecondRelease(where, publications)
-  const start = () =>
-    startService(cleanup, { DATABASE_URL: leader }, { ...SETTINGS, DATABASE_READ_URL: replica })
-  const [first, second] = [await start(), await start()]
+  const [first, second] = [await startOn(cleanup, members), await startOn(cleanup, members)]
   return {
     service: { port: first.port, pid: () => first.pid },
     otherPorts: [second.port],
@@ -39,4 +38,9 @@ export async function setUpCluster(cleanup: Cleanup): Promise<ClusterStage> {
     publications,
     complaints: () => first.complaints() + second.complaints(),
   }
+}
+
+/** Starts a process of the service on a cluster, with the settings that faults are tried with. */
+export function startOn(cleanup: Cleanup, { urls: { leader, replica } }: Members): Promise<Server> {
+  return startService(cleanup, { DATABASE_URL: leader }, { ...SETTINGS, DATABASE_READ_URL: replica })
 }

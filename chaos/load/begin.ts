@@ -28,8 +28,9 @@ function byTurns({ port, otherPorts = [] }: Plan): () => number {
  * Asks at fixed times for everything that a plan has.
  *
  * @param nextPort gives the port that the next request goes to, where not all go to those of the plan
+ * @param slowness how many times as long as usual is waited before the next of each
  */
-export function beginLoad(plan: Plan, nextPort = byTurns(plan)): UnderWay {
+export function beginLoad(plan: Plan, nextPort = byTurns(plan), slowness = 1): UnderWay {
   const ledger: Heard['ledger'] = {
     named: [],
     kept: [],
@@ -65,7 +66,7 @@ export function beginLoad(plan: Plan, nextPort = byTurns(plan)): UnderWay {
     for (let time = 1; isRunning; time++) {
       const asked = ask().finally(() => underWay.delete(asked))
       underWay.add(asked)
-      await setTimeout(Math.max(0, began + time * everyMs - performance.now()))
+      await setTimeout(Math.max(0, began + time * everyMs * slowness - performance.now()))
     }
     await Promise.all(underWay)
   }

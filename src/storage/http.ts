@@ -49,7 +49,7 @@ const TOO_MANY_REQUESTS = 429
 class UnexpectedAnswer extends Error {
   readonly status: number
 
-  constructor(status: number, message = `the answer is ${status}`) {
+  constructor(status: number, message: string) {
     super(message)
     this.status = status
   }
@@ -65,7 +65,9 @@ async function answerOf(
   const parts: Uint8Array[] = []
   let bytes = 0
   try {
-    if (!statuses.includes(status)) throw new UnexpectedAnswer(status)
+    if (!statuses.includes(status)) {
+      throw new UnexpectedAnswer(status, `the answer is ${status}${await errorCodeOf(response)}`)
+    }
     for await (const part of response.body ?? []) {
       bytes += part.length
       if (bytes > mostBytes) throw new UnexpectedAnswer(status, `the answer has more than ${mostBytes} bytes`)
@@ -77,6 +79,26 @@ async function answerOf(
   }
   return { status, body: Buffer.concat(parts) }
 }
+
+/** What a provider that speaks S3 calls an error, in brackets behind a space; nothing where the answer does not say. */
+async function errorCodeOf({ headers, body }: Response): Promise<string> {
+  if (!/^(application|text)\/xml\b/.test(headers.get('content-type') ?? '')) return ''
+  let text = ''
+  try {
+    for await (const part of body ?? []) {
+      text += Buffer.from(part).toString('latin1')
+      const [, code] = /<Code>(\w{1,64})<\/Code>/.exec(text) ?? []
+      if (code !== undefined) return ` (${code})`
+      if (text.length > LONGEST_ERROR) return ''
+    }
+  } catch {
+    // The status says enough.
+  }
+  return ''
+}
+
+/** The code of an error is among its first lines. */
+const LONGEST_ERROR = 4096
 
 function wasReset(error: unknown): boolean {
   const code = codeOf((error as Error).cause)

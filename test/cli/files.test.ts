@@ -82,9 +82,10 @@ describe.sequential('releases whose tiles are in files', () => {
   })
 
   test('the doctor asks a store that forbids what is not there for what is', async () => {
+    let isOpen = true
     const server = createServer(async (request, response) => {
       const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(String(request.headers.range)) ?? []
-      const bytes = await readFile(join(tiles, String(request.url))).catch(() => null)
+      const bytes = isOpen ? await readFile(join(tiles, String(request.url))).catch(() => null) : null
       response.writeHead(bytes ? 206 : 403).end(bytes?.subarray(Number(first), Number(last) + 1))
     }).listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -94,6 +95,11 @@ describe.sequential('releases whose tiles are in files', () => {
       expect((await examine(target, store)).of('files reachable')).toMatchObject([
         ['unknown', expect.anything()],
       ])
+      isOpen = false
+      // As where the secret is a wrong one: nobody is to put files back for that.
+      const refused = await examine(source, store)
+      expect(refused.of('files reachable')).toMatchObject([['error', expect.stringContaining(' 403: 1 ')]])
+      expect(refused.of('files present')).toMatchObject([['unknown', expect.stringContaining(' 403.')]])
     } finally {
       server.close()
     }

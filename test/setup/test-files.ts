@@ -29,7 +29,8 @@ export interface TestFiles {
 
 /**
  * All test files. A file needs a database that makes one, itself or through a helper that it imports: no
- * list and no name has to be kept right. Which one follows from its folder, unless it says so itself.
+ * list and no name has to be kept right. Which one follows from its folder, unless it says so itself, as one
+ * has to that starts servers of its own alone.
  */
 export function findTestFiles(): TestFiles {
   const files = readdirSync(join(ROOT, 'test'), { recursive: true, encoding: 'utf8' })
@@ -39,7 +40,8 @@ export function findTestFiles(): TestFiles {
   const answers = new Map<string, boolean>()
   const found: TestFiles = { unit: [], embedded: [], server: [] }
   for (const file of files) {
-    const projects = needsDatabase(file, answers) ? databasesOf(file) : (['unit'] as const)
+    const says = SAYS.test(readFileSync(join(ROOT, file), 'utf8'))
+    const projects = says || needsDatabase(file, answers) ? databasesOf(file) : (['unit'] as const)
     for (const project of projects) found[project].push(file)
   }
   return found

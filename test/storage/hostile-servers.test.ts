@@ -65,6 +65,24 @@ test('a server that ends a connection which was kept open is asked once more, an
   expect(asked).toBe(5)
 })
 
+test('what a provider calls an error is said, of an answer that is one', async () => {
+  const answers: [string, string][] = [
+    ['application/xml', '<?xml version="1.0"?><Error><Code>SignatureDoesNotMatch</Code></Error>'],
+    ['text/html', '<Code>AccessDenied</Code>'],
+    ['application/xml', `<Error>${' '.repeat(100_000)}<Code>AccessDenied</Code></Error>`],
+  ]
+  const files = await openS3((_, response) => {
+    const [type, body] = answers.shift() as [string, string]
+    response.writeHead(403, { 'content-type': type }).end(body)
+  })
+  const messageOf = () => files.read(NAME, 0, 10).catch(({ message }) => message)
+  expect(await messageOf()).toBe(
+    'the files at s3://b cannot be reached: the answer is 403 (SignatureDoesNotMatch)',
+  )
+  expect(await messageOf()).toMatch(/the answer is 403$/)
+  expect(await messageOf()).toMatch(/the answer is 403$/)
+})
+
 test('a provider that asks for patience is asked again, and one that refuses is not', async () => {
   const statuses = [503, 429, 200, 403]
   const asked: string[] = []

@@ -63,6 +63,10 @@ export const files: Group<Patient> = {
       try {
         const { looked, absent } = await inTime(lookForFiles(files, granules), LOOKING_FOR_MS)
         if (absent.length === 0) return [ok(`${looked} of ${named} files were looked for, and are there.`)]
+        const refused = absent.filter(({ reason }) => FORBIDDEN.test(reason))
+        if (refused.length === looked) {
+          return [unknown(`Whether the files are there cannot be seen: ${refused[0]?.reason}.`)]
+        }
         const names = someNames(
           absent.map(({ name }) => name),
           2,
@@ -98,6 +102,9 @@ export const files: Group<Patient> = {
   },
 }
 
+/** Of what a store says to whoever may not read there, or whose signature is wrong. */
+const FORBIDDEN = / 403\b/
+
 const MANY = 'There are too many files to look at all of them: of those that were, each is one of a release.'
 
 const NONE = ok('All tiles are in the database.')
@@ -130,7 +137,7 @@ async function failureOf(
   } catch (caught) {
     if (caught instanceof FileMissing) return undefined
     const isForbidden = caught instanceof StorageUnavailable && caught.hasAnswered
-    return isForbidden && !granule && / 403\b/.test(caught.message) ? UNANSWERABLE : sentenceOf(caught)
+    return isForbidden && !granule && FORBIDDEN.test(caught.message) ? UNANSWERABLE : sentenceOf(caught)
   }
 }
 
