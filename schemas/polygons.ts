@@ -92,7 +92,7 @@ export const AreasSelection = Type.Object(
   },
 )
 
-const { crop, country_code, forecast_period } = PointRequest.properties
+const { crop, country_code, forecast_period, release } = PointRequest.properties
 const Country = Type.Optional({
   ...country_code,
   description: `${(country_code as { description?: string }).description} With \`admin\` it is that of the areas.`,
@@ -112,7 +112,7 @@ function requestSchema<More extends TProperties>(more: More, $id: string, exampl
 }
 
 export const PolygonsRequest = requestSchema(
-  { crop, country_code: Country, forecast_period, ...DistributionParameters },
+  { crop, country_code: Country, forecast_period, release, ...DistributionParameters },
   'PolygonsRequest',
   [
     { admin: { country_code: 'eth', level: 1 }, crop: 'wheat' },
@@ -131,7 +131,7 @@ export type PolygonsRequest = WithoutNulls<Static<typeof PolygonsRequest>>
 /** What products without seasons are asked. */
 export type PlainPolygonsRequest = Pick<
   PolygonsRequest,
-  'polygons' | 'admin' | 'country_code' | 'quantiles' | 'histogram'
+  'polygons' | 'admin' | 'country_code' | 'release' | 'quantiles' | 'histogram'
 >
 
 /** What the operation of a product for many polygons is made of. */
@@ -161,7 +161,7 @@ function requestOf(product: ProductContract): TObject {
   if (product.seasonal) return PolygonsRequest
   const { country_code } = examplePlaceOf(product)
   return requestSchema(
-    { country_code: Country, ...DistributionParameters },
+    { country_code: Country, release, ...DistributionParameters },
     `${componentOf(product)}PolygonsRequest`,
     [{ admin: { country_code, level: 1 } }],
   )

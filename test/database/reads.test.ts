@@ -24,6 +24,8 @@ const FROM_REPLICA = [
   'validateLocation',
   'listAdminAreas',
   'getCatalog',
+  'listReleases',
+  'getRelease',
   'compareReleases',
   'listLayers',
   'getTileset',
