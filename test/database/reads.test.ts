@@ -24,6 +24,7 @@ const FROM_REPLICA = [
   'validateLocation',
   'listAdminAreas',
   'getCatalog',
+  'getCoverage',
   'listReleases',
   'getRelease',
   'compareReleases',
