@@ -3,6 +3,7 @@ import { ErrorBody, oneOf, ref } from './common.ts'
 import { FORECAST_MONTH, SCENARIOS, STALE, SYNTHETIC } from './glossary.ts'
 import { asRemainder, PointRemainder, PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
+import { PROVENANCE_COMPONENTS, ProvenanceMember } from './provenance.ts'
 
 export const Location = Type.Object(
   {
@@ -123,6 +124,7 @@ function responseOf(product: ProductContract, entry: TObject): TObject {
       location: ref(Location),
       ...releaseMembers(product),
       [entries]: Type.Array(ref(entry)),
+      provenance: ProvenanceMember,
       history_id: Type.Optional(HistoryId),
     },
     {
@@ -148,7 +150,12 @@ export function dataOrReason({
   product,
   response,
 }: Pick<PointSchemas, 'product' | 'response'>): Record<string, TSchema> {
-  const { location: _, history_id: __, ...data } = response.properties as Record<string, TSchema>
+  const {
+    location: _,
+    history_id: __,
+    provenance: ___,
+    ...data
+  } = response.properties as Record<string, TSchema>
   return {
     ...Object.fromEntries(
       Object.entries(data).map(([name, schema]) => [
@@ -191,6 +198,7 @@ export function pointComponentsOf(schemas: readonly PointSchemas[]): TSchema[] {
     ...new Set([PointRequest, ...schemas.map(({ request }) => request)]),
     ...new Set([PointRemainder, ...schemas.map(({ remainder }) => remainder)]),
     Location,
+    ...PROVENANCE_COMPONENTS,
     ...schemas.map(({ entry }) => entry),
     ...schemas.map(({ response }) => response),
     PointAnswerTable,

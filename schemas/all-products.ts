@@ -2,6 +2,7 @@ import { type TObject, type TSchema, Type } from 'typebox'
 import { dataOrReason, exampleMembers, HistoryId, Location, type PointSchemas } from './advisory.ts'
 import { ref } from './common.ts'
 import { componentOf, ofSeasonless, type ProductContract } from './product.ts'
+import { ProvenanceMember } from './provenance.ts'
 
 /** What a product has to say at a point, or why it has nothing. */
 function sectionOf(point: PointSchemas): TObject {
@@ -43,6 +44,7 @@ export function allProductsSchemasOf(points: readonly PointSchemas[]): AllProduc
     {
       location: ref(Location),
       ...Object.fromEntries(sections.map((section, index) => [products[index]?.code, ref(section)])),
+      provenance: ProvenanceMember,
       history_id: Type.Optional(HistoryId),
     },
     { $id: 'EverythingResponse', examples: [exampleOf(products)] },

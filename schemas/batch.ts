@@ -17,14 +17,20 @@ import { optional, ref, type WithoutNulls } from './common.ts'
 import { PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 
-const { crop, country_code, forecast_period } = PointRequest.properties
+const { crop, country_code, forecast_period, release } = PointRequest.properties
 
 /** What is said of all points of a call together, in a JSON body or in the query. */
-export const BatchParameters = Type.Object({ crop, country_code, forecast_period, pass: optional(Pass) })
+export const BatchParameters = Type.Object({
+  crop,
+  country_code,
+  forecast_period,
+  release,
+  pass: optional(Pass),
+})
 export type BatchParameters = WithoutNulls<Static<typeof BatchParameters>>
 
 /** The same for products without seasons. */
-const PlainBatchParameters = Type.Object({ country_code, pass: optional(Pass) })
+const PlainBatchParameters = Type.Object({ country_code, release, pass: optional(Pass) })
 
 const Points = Type.Array(ref(BatchPoint), {
   minItems: 1,

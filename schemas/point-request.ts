@@ -46,6 +46,19 @@ const ForecastPeriod = Type.String({
     'The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out.',
 })
 
+const Release = Type.String({
+  minLength: 1,
+  maxLength: 300,
+  format: 'text',
+  description:
+    'A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then.',
+})
+
+const Provenance = Type.Boolean({
+  description:
+    'Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`.',
+})
+
 export const PointRequest = Type.Object(
   {
     lat: Latitude,
@@ -54,6 +67,8 @@ export const PointRequest = Type.Object(
     country_code: optional(CountryCode),
     name: optional(Name),
     forecast_period: optional(ForecastPeriod),
+    release: optional(Release),
+    provenance: optional(Provenance),
   },
   {
     $id: 'PointRequest',

@@ -45,7 +45,7 @@ export const AdminSelection = Type.Object(
   { $id: 'AdminSelection', description: 'An administrative area.' },
 )
 
-const { crop, country_code, name, forecast_period } = PointRequest.properties
+const { crop, country_code, name, forecast_period, release } = PointRequest.properties
 
 const Geometry = ref(PolygonGeometry)
 const Area = ref(AdminSelection)
@@ -96,7 +96,7 @@ function requestSchema<More extends TProperties>(
 }
 
 export const PolygonRequest = requestSchema(
-  { crop, country_code: Country, name: Label, forecast_period, ...DistributionParameters },
+  { crop, country_code: Country, name: Label, forecast_period, release, ...DistributionParameters },
   {
     $id: 'PolygonRequest',
     description:
@@ -119,7 +119,7 @@ export function parametersOf(request: TObject): TObject {
 /** What products without seasons are asked. */
 export type PlainPolygonRequest = Pick<
   PolygonRequest,
-  'geometry' | 'admin' | 'country_code' | 'name' | 'quantiles' | 'histogram'
+  'geometry' | 'admin' | 'country_code' | 'name' | 'release' | 'quantiles' | 'histogram'
 >
 
 const LOCATION = { name: 'My farm', lat: 9.55, lng: 38.55, type: 'polygon', area_ha: 12012.5 }
@@ -177,7 +177,7 @@ function requestOf(product: ProductContract): TObject {
   const component = componentOf(product)
   const { name, country_code, area } = examplePlaceOf(product)
   return requestSchema(
-    { country_code: Country, name: Label, ...DistributionParameters },
+    { country_code: Country, name: Label, release, ...DistributionParameters },
     {
       $id: `${component}PolygonRequest`,
       description: `A polygon or an administrative area, one of the two. ${component} needs no crop; fields that are not listed are ignored.`,

@@ -93,7 +93,7 @@ export const AreasSelection = Type.Object(
   },
 )
 
-const { crop, country_code, forecast_period } = PointRequest.properties
+const { crop, country_code, forecast_period, release } = PointRequest.properties
 const Country = Type.Optional({
   ...country_code,
   description: `${(country_code as { description?: string }).description} With \`admin\` it is that of the areas.`,
@@ -134,7 +134,7 @@ function requestSchema<More extends TProperties>(more: More, $id: string, exampl
 }
 
 export const PolygonsRequest = requestSchema(
-  { crop, country_code: Country, forecast_period, ...DistributionParameters, ...AnswerParameters },
+  { crop, country_code: Country, forecast_period, release, ...DistributionParameters, ...AnswerParameters },
   'PolygonsRequest',
   [
     { admin: { country_code: 'eth', level: 1 }, crop: 'wheat' },
@@ -153,7 +153,7 @@ export type PolygonsRequest = WithoutNulls<Static<typeof PolygonsRequest>>
 /** What products without seasons are asked. */
 export type PlainPolygonsRequest = Pick<
   PolygonsRequest,
-  'polygons' | 'admin' | 'country_code' | 'quantiles' | 'histogram' | 'format' | 'dhis2'
+  'polygons' | 'admin' | 'country_code' | 'release' | 'quantiles' | 'histogram' | 'format' | 'dhis2'
 >
 
 /** What the operation of a product for many polygons is made of. */
@@ -183,7 +183,7 @@ function requestOf(product: ProductContract): TObject {
   if (product.seasonal) return PolygonsRequest
   const { country_code } = examplePlaceOf(product)
   return requestSchema(
-    { country_code: Country, ...DistributionParameters, ...AnswerParameters },
+    { country_code: Country, release, ...DistributionParameters, ...AnswerParameters },
     `${componentOf(product)}PolygonsRequest`,
     [{ admin: { country_code, level: 1 } }],
   )

@@ -40,6 +40,7 @@ import { createTurns } from '#src/lib/turns.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database/client.ts'
 import { createAdviceDesk } from './domains/advisory/advice-desk.ts'
+import { coverage } from './domains/advisory/atlas/index.ts'
 import { advisory } from './domains/advisory/index.ts'
 import { location } from './domains/advisory/location/index.ts'
 import { createLookup, type Lookup } from './domains/advisory/lookup/lookup.ts'
@@ -167,15 +168,10 @@ export async function buildApp(
 
 /** What is read by people and by generators of clients: the document, its page, and those in a browser. */
 async function registerPages(app: App): Promise<void> {
-  const {
-    config: { RELEASE_MAX_AGE_MS },
-    database: { reader },
-    logFailure,
-  } = app
-  await app.register(openapi, {
-    countries: createDocumentCountries(reader, RELEASE_MAX_AGE_MS, logFailure),
-  })
-  await app.register(docsPage, { synthetic: createSyntheticNotice(reader, RELEASE_MAX_AGE_MS, logFailure) })
+  const { config, database, logFailure } = app
+  const [reader, maxAgeMs] = [database.reader, config.RELEASE_MAX_AGE_MS]
+  await app.register(openapi, { countries: createDocumentCountries(reader, maxAgeMs, logFailure) })
+  await app.register(docsPage, { synthetic: createSyntheticNotice(reader, maxAgeMs, logFailure) })
   await app.register(webPages)
 }
 
@@ -185,6 +181,7 @@ async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Pro
   const advisors = createAdvisors(guarded, lookup)
   await guarded.register(advisory, { prefix: '/advisory', ...logged, lookup, advisors, record })
   const figures = createRegionFigures(guarded, advisors)
+  await guarded.register(coverage, { ...logged, lookup, figures })
   await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures })
   const desk = createAdviceDesk(guarded, lookup, advisors)
   await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, desk })

@@ -39,6 +39,7 @@ export const ERRORS = {
     meaning: 'The path does not take this method; `Allow` names those that it takes.',
   },
   NOT_ACCEPTABLE: { status: 406, meaning: 'The endpoint answers with no media type that `Accept` allows.' },
+  RELEASE_GONE: { status: 410, meaning: 'The release that was asked for has been deleted.' },
   REQUEST_TIMEOUT: { status: 408, meaning: 'The request did not arrive in time.' },
   EMAIL_TAKEN: { status: 409, meaning: 'There is an account with this e-mail.' },
   REQUEST_IN_PROGRESS: {
@@ -97,6 +98,8 @@ export const EXAMPLE_SENTENCES: Record<ErrorCode, string> = {
   OUTSIDE_COUNTRY: 'The point at latitude -1, longitude 36.5 lies in Kenya, not in Ethiopia.',
   NO_DATA:
     'The point at latitude 9.5, longitude 38.5 has no yield predictions: the published rasters have no value there.',
+  RELEASE_GONE:
+    'yield-eth-wheat-2025-07-v1 was deleted at 2026-09-01T08:30:00.000Z: GET /releases/yield-eth-wheat-2025-07-v1 says what is known of it.',
   NOT_ACCEPTABLE: 'Accept must allow one of application/json, text/csv, application/geo+json.',
   REQUEST_TIMEOUT: 'The request took too long to arrive.',
   METHOD_NOT_ALLOWED: '/advisory/yield/point does not take DELETE, but GET, HEAD, POST.',

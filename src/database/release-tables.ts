@@ -21,6 +21,14 @@ export interface ReleaseTable {
   /** ISO date. */
   valid_until: string | null
   tile_store: Generated<'postgis' | 'files'>
+  deleted_at: Date | null
+}
+
+export interface ReleasePeriodTable {
+  id: Generated<number>
+  release_id: number
+  published_from: Date
+  published_to: Date | null
 }
 
 /** Where the tiles of a release are. */

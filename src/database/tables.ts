@@ -22,6 +22,7 @@ import type {
 import type {
   GranuleTable,
   PublicationTable,
+  ReleasePeriodTable,
   ReleaseTable,
   ScheduledPublicationTable,
 } from './release-tables.ts'
@@ -38,6 +39,7 @@ export interface Tables {
   country_crop: { country_code: string; crop_code: string }
   release: ReleaseTable
   publication: PublicationTable
+  release_period: ReleasePeriodTable
   scheduled_publication: ScheduledPublicationTable
   coverage: CoverageTable
   layer: LayerTable

@@ -8,6 +8,7 @@ const DECIMAL = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$/
 interface Field {
   name: string
   numeric: boolean
+  boolean: boolean
   list: boolean
   optional: boolean
 }
@@ -95,27 +96,32 @@ function fieldsOf(schema: TObject): Field[] {
   return Object.entries(schema.properties).map(([name, property]) => ({
     name,
     numeric: isNumeric(property) || isNumeric((property as { items?: TSchema }).items),
-    list: [(property as { type?: string | string[] }).type].flat().includes('array'),
+    boolean: isOfType(property, 'boolean'),
+    list: isOfType(property, 'array'),
     optional: Type.IsOptional(property),
   }))
 }
 
 function isNumeric(schema: TSchema | undefined): boolean {
-  const types = [(schema as { type?: string | string[] } | undefined)?.type].flat()
-  return types.includes('number') || types.includes('integer')
+  return isOfType(schema, 'number') || isOfType(schema, 'integer')
+}
+
+function isOfType(schema: TSchema | undefined, type: string): boolean {
+  return [(schema as { type?: string | string[] } | undefined)?.type].flat().includes(type)
 }
 
 /**
- * A query parameter's value; undefined where it is left out. Numbers are read strictly; what is not a number
+ * A query parameter's value; undefined where it is left out. Numbers and booleans are read strictly; what is none
  * stays text, which the validation then refuses with the same message as text in a body.
  */
 function readValue(
-  { name, numeric, list, optional }: Field,
+  { name, numeric, boolean, list, optional }: Field,
   value: string | string[] | undefined,
-): number | string | (number | string)[] | undefined {
+): number | string | boolean | (number | string)[] | undefined {
   if (value === undefined || (value === '' && optional)) return undefined
   if (list) return numeric ? listIn(value)?.map(readNumber) : listIn(value)
   if (Array.isArray(value)) throw ApiError.invalid(name, 'must be given once')
+  if (boolean && (value === 'true' || value === 'false')) return value === 'true'
   return numeric ? readNumber(value) : value
 }
 

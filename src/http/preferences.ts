@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** What clients would like, and servers may do (RFC 7240). Those that do not know it leave it out. */
-export type Preference = 'server-timing' | 'history=none'
+export type Preference = 'server-timing' | 'history=none' | 'return=provenance'
 
 declare module 'fastify' {
   interface FastifyContextConfig {

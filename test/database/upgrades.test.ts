@@ -31,6 +31,9 @@ const SINCE_0020 = [
   'write_alone',
   'write_as_before',
 ]
+/** What keeps a table in step that came later than all of them. */
+const SINCE_0036 = ['release_periods_in_step']
+
 const LANDED: [last: number, later: string[]][] = [
   [
     11,
@@ -41,10 +44,11 @@ const LANDED: [last: number, later: string[]][] = [
       'delete_old_audit_records',
       'history_size_in_step',
       ...SINCE_0020,
+      ...SINCE_0036,
     ],
   ],
-  [15, ['account_removal_begins', 'account_removal_ends', ...SINCE_0020]],
-  [17, SINCE_0020],
+  [15, ['account_removal_begins', 'account_removal_ends', ...SINCE_0020, ...SINCE_0036]],
+  [17, [...SINCE_0020, ...SINCE_0036]],
 ]
 
 /** A copy of the scripts as far as a version had them. */
@@ -184,6 +188,7 @@ describe('a database of a version that has landed', () => {
         const after = await rowsOf(maintenance)
         expect(inColumnsOf(before, after)).toEqual(before)
         expect(after.history_size).toEqual([{ user_id: USER.id, items: 1, bytes: 100 }])
+        expect(after.release_period).toMatchObject([{ published_to: null }])
         await maintenance.close()
 
         const database = cluster.connect()

@@ -295,6 +295,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/coverage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is covered, and why not */
+        get: operations["getCoverage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/validate_location": {
         parameters: {
             query?: never;
@@ -338,6 +355,40 @@ export interface paths {
         };
         /** What is offered and published */
         get: operations["getCatalog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/releases": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Releases, now and before */
+        get: operations["listReleases"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/releases/{release}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A release */
+        get: operations["getRelease"];
         put?: never;
         post?: never;
         delete?: never;
@@ -853,7 +904,7 @@ export interface components {
          * @description What went wrong, for programs. Stable; later versions of the service may have others.
          * @enum {string}
          */
-        ErrorCode: "INVALID_PARAMETERS" | "MALFORMED_JSON" | "MALFORMED_BODY" | "MALFORMED_REQUEST" | "INVALID_GEOMETRY" | "CROP_NOT_AVAILABLE" | "UNKNOWN_COUNTRY" | "INVALID_TOKEN" | "UNAUTHORIZED" | "INVALID_CREDENTIALS" | "TWO_FACTOR_REQUIRED" | "INVALID_CODE" | "FORBIDDEN" | "INSUFFICIENT_SCOPE" | "LOGIN_REQUIRED" | "REAUTHENTICATION_REQUIRED" | "TWO_FACTOR_SETUP_REQUIRED" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "MAIL_NOT_CONFIGURED" | "UNKNOWN_AREA" | "NO_AREAS" | "NO_RELEASE" | "OUTSIDE_COUNTRY" | "NO_DATA" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "REQUEST_TIMEOUT" | "EMAIL_TAKEN" | "REQUEST_IN_PROGRESS" | "TWO_FACTOR_ON" | "TOO_MANY_KEYS" | "BODY_TOO_LARGE" | "TOO_MANY_POINTS" | "TOO_MANY_POLYGONS" | "UNSUPPORTED_MEDIA_TYPE" | "IDEMPOTENCY_KEY_REUSED" | "TOO_MANY_REQUESTS" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "OVERLOADED" | "QUERY_TIMEOUT" | "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY";
+        ErrorCode: "INVALID_PARAMETERS" | "MALFORMED_JSON" | "MALFORMED_BODY" | "MALFORMED_REQUEST" | "INVALID_GEOMETRY" | "CROP_NOT_AVAILABLE" | "UNKNOWN_COUNTRY" | "INVALID_TOKEN" | "UNAUTHORIZED" | "INVALID_CREDENTIALS" | "TWO_FACTOR_REQUIRED" | "INVALID_CODE" | "FORBIDDEN" | "INSUFFICIENT_SCOPE" | "LOGIN_REQUIRED" | "REAUTHENTICATION_REQUIRED" | "TWO_FACTOR_SETUP_REQUIRED" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "MAIL_NOT_CONFIGURED" | "UNKNOWN_AREA" | "NO_AREAS" | "NO_RELEASE" | "OUTSIDE_COUNTRY" | "NO_DATA" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "RELEASE_GONE" | "REQUEST_TIMEOUT" | "EMAIL_TAKEN" | "REQUEST_IN_PROGRESS" | "TWO_FACTOR_ON" | "TOO_MANY_KEYS" | "BODY_TOO_LARGE" | "TOO_MANY_POINTS" | "TOO_MANY_POLYGONS" | "UNSUPPORTED_MEDIA_TYPE" | "IDEMPOTENCY_KEY_REUSED" | "TOO_MANY_REQUESTS" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "OVERLOADED" | "QUERY_TIMEOUT" | "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY";
         /** @description What is wrong with one parameter, or, with a `code`, why one product has no value. */
         ErrorDetail: {
             /**
@@ -1119,6 +1170,10 @@ export interface components {
             name?: string | null;
             /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
             forecast_period?: string | null;
+            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+            release?: string | null;
+            /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
+            provenance?: boolean | null;
         };
         /**
          * @description A point. Forage needs no crop; fields that are not listed are ignored.
@@ -1150,6 +1205,10 @@ export interface components {
              * @example Point
              */
             name?: string | null;
+            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+            release?: string | null;
+            /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
+            provenance?: boolean | null;
         };
         /** @description Some fields of a request, where the query has the others. */
         PointRemainder: {
@@ -1180,6 +1239,10 @@ export interface components {
             name?: string | null;
             /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
             forecast_period?: string | null;
+            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+            release?: string | null;
+            /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
+            provenance?: boolean | null;
         };
         /** @description Some fields of a request, where the query has the others. */
         ForagePointRemainder: {
@@ -1203,6 +1266,10 @@ export interface components {
              * @example Point
              */
             name?: string | null;
+            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+            release?: string | null;
+            /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
+            provenance?: boolean | null;
         };
         Location: {
             /**
@@ -1219,6 +1286,105 @@ export interface components {
              * @enum {string}
              */
             type: "point" | "polygon";
+        };
+        /** @description A layer that has a value in a pixel. */
+        ProvenanceLayer: {
+            /**
+             * @description Its number, as in `GET /releases/{release}/layers`.
+             * @example 2
+             */
+            layer: number;
+            /**
+             * @description What is applied or grown; null where the product has none.
+             * @example null
+             */
+            input: string | null;
+            /** @example Normal */
+            scenario: string | null;
+            /**
+             * @description The number that is stored of the pixel, unrounded. The value is `raw` * `scale` + `offset`, rounded.
+             * @example 2464.1298828125
+             */
+            raw: number;
+            /** @example 1 */
+            scale: number;
+            /** @example 0 */
+            offset: number;
+        };
+        /** @description The pixel of a grid that the point lies in. */
+        ProvenancePixel: {
+            /**
+             * @description EPSG code of the CRS of the grid.
+             * @example 4326
+             */
+            srid: number;
+            /**
+             * @description Counted from 0, at the left.
+             * @example 550
+             */
+            column: number;
+            /**
+             * @description Counted from 0, at the top.
+             * @example 540
+             */
+            row: number;
+            /** @description The middle of the pixel. */
+            centre: {
+                /**
+                 * @description In the CRS of the grid.
+                 * @example 38.505
+                 */
+                x: number;
+                /**
+                 * @description In the CRS of the grid.
+                 * @example 9.495
+                 */
+                y: number;
+                /**
+                 * @description Longitude in decimal degrees (WGS 84).
+                 * @example 38.5
+                 */
+                lng: number;
+                /**
+                 * @description Latitude in decimal degrees (WGS 84).
+                 * @example 9.5
+                 */
+                lat: number;
+            };
+            size: {
+                /**
+                 * @description Its width, in the unit of the CRS.
+                 * @example 0.01
+                 */
+                x: number;
+                /**
+                 * @description Its height.
+                 * @example 0.01
+                 */
+                y: number;
+                /** @example degree */
+                unit: string;
+            };
+            layers: components["schemas"]["ProvenanceLayer"][];
+        };
+        /** @description Which pixels of a release were read for an answer, and whose they are. */
+        Provenance: {
+            /** @example yield-eth-wheat-2026-07-v1 */
+            release: string;
+            /**
+             * @description Who made its values.
+             * @example Ministry of Agriculture, agronomy model 4.2
+             */
+            source: string;
+            /** @example CC BY 4.0 */
+            licence: string;
+            /**
+             * @description SHA-256 of the definitions of its layers and of the files that it was loaded from.
+             * @example 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
+             */
+            checksum: string;
+            /** @description One for each grid that has a value at the point. */
+            pixels: components["schemas"]["ProvenancePixel"][];
         };
         /**
          * @example {
@@ -1359,6 +1525,8 @@ export interface components {
             /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
             stale?: boolean;
             yield_data: components["schemas"]["YieldEntry"][];
+            /** @description One for each release that answered, where the request has `provenance: true` or `Prefer: return=provenance`. */
+            provenance?: components["schemas"]["Provenance"][];
             /**
              * Format: uuid
              * @description The id of this answer in the history of the caller. For callers with a valid token.
@@ -1413,6 +1581,8 @@ export interface components {
             /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
             stale?: boolean;
             fertilizer_data: components["schemas"]["FertilizerEntry"][];
+            /** @description One for each release that answered, where the request has `provenance: true` or `Prefer: return=provenance`. */
+            provenance?: components["schemas"]["Provenance"][];
             /**
              * Format: uuid
              * @description The id of this answer in the history of the caller. For callers with a valid token.
@@ -1462,6 +1632,8 @@ export interface components {
             /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
             stale?: boolean;
             isfm_data: components["schemas"]["IsfmEntry"][];
+            /** @description One for each release that answered, where the request has `provenance: true` or `Prefer: return=provenance`. */
+            provenance?: components["schemas"]["Provenance"][];
             /**
              * Format: uuid
              * @description The id of this answer in the history of the caller. For callers with a valid token.
@@ -1498,6 +1670,8 @@ export interface components {
             /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
             stale?: boolean;
             forage_data: components["schemas"]["ForageEntry"][];
+            /** @description One for each release that answered, where the request has `provenance: true` or `Prefer: return=provenance`. */
+            provenance?: components["schemas"]["Provenance"][];
             /**
              * Format: uuid
              * @description The id of this answer in the history of the caller. For callers with a valid token.
@@ -1647,6 +1821,8 @@ export interface components {
             fertilizer: components["schemas"]["FertilizerSection"];
             isfm: components["schemas"]["IsfmSection"];
             forage: components["schemas"]["ForageSection"];
+            /** @description One for each release that answered, where the request has `provenance: true` or `Prefer: return=provenance`. */
+            provenance?: components["schemas"]["Provenance"][];
             /**
              * Format: uuid
              * @description The id of this answer in the history of the caller. For callers with a valid token.
@@ -1711,6 +1887,8 @@ export interface components {
             country_code?: string | null;
             /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
             forecast_period?: string | null;
+            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+            release?: string | null;
             /**
              * @description What else of the points is given back with their answers: at most 20 columns or properties by their names; in the query several times, or separated by commas. Texts of at most 1000 characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of.
              * @example [
@@ -1741,6 +1919,8 @@ export interface components {
              * @example eth
              */
             country_code?: string | null;
+            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+            release?: string | null;
             /**
              * @description What else of the points is given back with their answers: at most 20 columns or properties by their names; in the query several times, or separated by commas. Texts of at most 1000 characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of.
              * @example [
@@ -2216,6 +2396,8 @@ export interface components {
             name?: string | null;
             /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
             forecast_period?: string | null;
+            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+            release?: string | null;
             /**
              * @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas.
              * @example [
@@ -2249,6 +2431,8 @@ export interface components {
             name?: string | null;
             /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
             forecast_period?: string | null;
+            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+            release?: string | null;
             /**
              * @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas.
              * @example [
@@ -2316,6 +2500,8 @@ export interface components {
              * @example My farm
              */
             name?: string | null;
+            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+            release?: string | null;
             /**
              * @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas.
              * @example [
@@ -2342,6 +2528,8 @@ export interface components {
              * @example My farm
              */
             name?: string | null;
+            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+            release?: string | null;
             /**
              * @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas.
              * @example [
@@ -2926,6 +3114,8 @@ export interface components {
             country_code?: string | null;
             /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
             forecast_period?: string | null;
+            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+            release?: string | null;
             /**
              * @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas.
              * @example [
@@ -2960,6 +3150,8 @@ export interface components {
             country_code?: string | null;
             /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
             forecast_period?: string | null;
+            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+            release?: string | null;
             /**
              * @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas.
              * @example [
@@ -2997,6 +3189,8 @@ export interface components {
              * @example eth
              */
             country_code?: string | null;
+            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+            release?: string | null;
             /**
              * @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas.
              * @example [
@@ -3024,6 +3218,8 @@ export interface components {
              * @example eth
              */
             country_code?: string | null;
+            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+            release?: string | null;
             /**
              * @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas.
              * @example [
@@ -3374,6 +3570,52 @@ export interface components {
             stale?: boolean;
             /** @description One for each polygon or area, in their order. */
             items: components["schemas"]["PolygonForageItem"][];
+        };
+        /** @description How much of an area has values of a release. */
+        CoverageOfProduct: {
+            /**
+             * @description What it is advice on.
+             * @enum {string}
+             */
+            product: "yield" | "fertilizer" | "isfm" | "forage";
+            crop: string | null;
+            /** @description Null where none is published. */
+            release: string | null;
+            /** @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. As `YYYY-MM`. */
+            forecast_period: string | null;
+            /**
+             * @description How much of the area has values: of the layer that has most of them.
+             * @example 98.2
+             */
+            covered_percent: number;
+            /**
+             * @description Why the area has no value at all: nothing is published; the country offers no such crop; the area lies outside the grid of the release; its pixels in the area have no value.
+             * @enum {string}
+             */
+            code?: "NO_RELEASE" | "CROP_NOT_AVAILABLE" | "OUTSIDE_GRID" | "NO_DATA";
+            /**
+             * @description The same as a sentence.
+             * @example No yield predictions of wheat for Ethiopia have been published yet.
+             */
+            reason?: string;
+        };
+        /** @description What there is for an administrative area. */
+        CoverageOfArea: {
+            /** @example eth */
+            country_code: string;
+            /** @example 1 */
+            level: number;
+            /** @example ETH-01 */
+            code: string;
+            name: string;
+            /** @description By product and crop; the newest month first. */
+            products: components["schemas"]["CoverageOfProduct"][];
+        };
+        CoverageList: {
+            /** @description By country, in the order of their codes. */
+            items: components["schemas"]["CoverageOfArea"][];
+            /** @description The `cursor` of the next page; null where this is the last one. */
+            next_cursor: string | null;
         };
         /** @description An administrative area by its name. */
         AdminReference: {
@@ -3803,6 +4045,193 @@ export interface components {
             glossary: components["schemas"]["CatalogTerm"][];
             releases: components["schemas"]["CatalogRelease"][];
             boundaries: components["schemas"]["CatalogBoundaries"][];
+        };
+        /** @description A layer of a release. */
+        ReleaseLayer: {
+            /**
+             * @description Its number, in the order of answers.
+             * @example 1
+             */
+            layer: number;
+            /** @description The fertilizer, organic input or species; null where the product has none. */
+            input: string | null;
+            scenario: string | null;
+            /** @example kg/ha */
+            unit: string;
+            /**
+             * @description To so many digits its values are rounded.
+             * @example 0
+             */
+            decimals: number;
+            /**
+             * @description Value = pixel * `scale` + `offset`.
+             * @example 1
+             */
+            scale: number;
+            /** @example 0 */
+            offset: number;
+            /**
+             * @description How pixels are stored, in the words of PostGIS.
+             * @example 32BF
+             */
+            pixel_type: string;
+            /**
+             * @description Which of the `grids` it is on, from 1.
+             * @example 1
+             */
+            grid: number;
+            /**
+             * @description How many pixels have a value.
+             * @example 1182114
+             */
+            pixels: number;
+            minimum: number | null;
+            maximum: number | null;
+            /** @description Of the pixels; null where none has a value. */
+            mean: number | null;
+        };
+        /** @description When a release was published. */
+        ReleasePeriod: {
+            /**
+             * Format: date-time
+             * @description In UTC, to the millisecond.
+             * @example 2026-07-01T08:30:00.000Z
+             */
+            from: string;
+            /** @description Null while it is published. */
+            to: string | null;
+        };
+        /** @description What is known of a release. */
+        ReleaseSummary: {
+            /** @example yield-eth-wheat-2026-07-v1 */
+            release: string;
+            /**
+             * @description What it gives advice on.
+             * @enum {string}
+             */
+            product: "yield" | "fertilizer" | "isfm" | "forage";
+            /** @example eth */
+            country_code: string;
+            crop: string | null;
+            /** @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. As `YYYY-MM`. None for forage. */
+            forecast_period: string | null;
+            /**
+             * @description Counts the releases for the same product, country, crop and month.
+             * @example 1
+             */
+            version: number;
+            /**
+             * @description `published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and what is said of it is all that is left.
+             * @enum {string}
+             */
+            state: "published" | "replaced" | "unpublished" | "deleted";
+            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
+            synthetic: boolean;
+            /**
+             * @description Only there, and true, where the release is made of rasters that were compressed with loss, such as JPEG: values may differ from those of its source.
+             * @enum {boolean}
+             */
+            lossy?: true;
+            /** @description The last day (UTC) of its season; null where it has none. */
+            valid_until: string | null;
+            /**
+             * @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are.
+             * @enum {boolean}
+             */
+            stale?: true;
+            /** @example Ministry of Agriculture, agronomy model 4.2 */
+            source: string;
+            /** @example CC BY 4.0 */
+            licence: string;
+            /**
+             * @description SHA-256 of the definitions of its layers and of the files that it was loaded from.
+             * @example 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
+             */
+            checksum: string;
+            /**
+             * Format: date-time
+             * @description In UTC, to the millisecond.
+             * @example 2026-07-01T08:30:00.000Z
+             */
+            loaded_at: string;
+            /** @description When it was first published; null where it never was. */
+            published_from: string | null;
+            /** @description When it was last replaced, withdrawn or deleted; null where it is published or never was. */
+            published_to: string | null;
+            /** @description Null where it is there, or that was not recorded. */
+            deleted_at: string | null;
+        };
+        /** @description All that is known of a release. */
+        ReleaseDescription: {
+            /** @example yield-eth-wheat-2026-07-v1 */
+            release: string;
+            /**
+             * @description What it gives advice on.
+             * @enum {string}
+             */
+            product: "yield" | "fertilizer" | "isfm" | "forage";
+            /** @example eth */
+            country_code: string;
+            crop: string | null;
+            /** @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. As `YYYY-MM`. None for forage. */
+            forecast_period: string | null;
+            /**
+             * @description Counts the releases for the same product, country, crop and month.
+             * @example 1
+             */
+            version: number;
+            /**
+             * @description `published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and what is said of it is all that is left.
+             * @enum {string}
+             */
+            state: "published" | "replaced" | "unpublished" | "deleted";
+            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
+            synthetic: boolean;
+            /**
+             * @description Only there, and true, where the release is made of rasters that were compressed with loss, such as JPEG: values may differ from those of its source.
+             * @enum {boolean}
+             */
+            lossy?: true;
+            /** @description The last day (UTC) of its season; null where it has none. */
+            valid_until: string | null;
+            /**
+             * @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are.
+             * @enum {boolean}
+             */
+            stale?: true;
+            /** @example Ministry of Agriculture, agronomy model 4.2 */
+            source: string;
+            /** @example CC BY 4.0 */
+            licence: string;
+            /**
+             * @description SHA-256 of the definitions of its layers and of the files that it was loaded from.
+             * @example 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
+             */
+            checksum: string;
+            /**
+             * Format: date-time
+             * @description In UTC, to the millisecond.
+             * @example 2026-07-01T08:30:00.000Z
+             */
+            loaded_at: string;
+            /** @description When it was first published; null where it never was. */
+            published_from: string | null;
+            /** @description When it was last replaced, withdrawn or deleted; null where it is published or never was. */
+            published_to: string | null;
+            /** @description Null where it is there, or that was not recorded. */
+            deleted_at: string | null;
+            /** @description When it was published, the first time first: it may have been rolled back to. */
+            periods: components["schemas"]["ReleasePeriod"][];
+            /** @description None where it is deleted. */
+            grids: components["schemas"]["CatalogGrid"][];
+            /** @description In the order of answers. None where it is deleted. */
+            layers: components["schemas"]["ReleaseLayer"][];
+        };
+        ReleaseList: {
+            /** @description In the order of their codes. */
+            items: components["schemas"]["ReleaseSummary"][];
+            /** @description The `cursor` of the next page; null where this is the last one. */
+            next_cursor: string | null;
         };
         /** @description What becomes of a layer in all areas together. Percentages are of the area. */
         LayerChange: {
@@ -5220,6 +5649,10 @@ export interface operations {
                 name?: string;
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
                 forecast_period?: string;
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+                release?: string;
+                /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
+                provenance?: boolean;
                 /** @description The form of the answer: JSON where it is left out. */
                 format?: "json" | "csv";
             };
@@ -5278,6 +5711,10 @@ export interface operations {
                 name?: string;
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
                 forecast_period?: string;
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
+                release?: string;
+                /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. Used where the body does not have it. */
+                provenance?: boolean;
             };
             header?: {
                 /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
@@ -5346,6 +5783,10 @@ export interface operations {
                 name?: string;
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
                 forecast_period?: string;
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+                release?: string;
+                /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
+                provenance?: boolean;
                 /** @description The form of the answer: JSON where it is left out. */
                 format?: "json" | "csv";
             };
@@ -5404,6 +5845,10 @@ export interface operations {
                 name?: string;
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
                 forecast_period?: string;
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
+                release?: string;
+                /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. Used where the body does not have it. */
+                provenance?: boolean;
             };
             header?: {
                 /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
@@ -5472,6 +5917,10 @@ export interface operations {
                 name?: string;
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
                 forecast_period?: string;
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+                release?: string;
+                /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
+                provenance?: boolean;
                 /** @description The form of the answer: JSON where it is left out. */
                 format?: "json" | "csv";
             };
@@ -5530,6 +5979,10 @@ export interface operations {
                 name?: string;
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
                 forecast_period?: string;
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
+                release?: string;
+                /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. Used where the body does not have it. */
+                provenance?: boolean;
             };
             header?: {
                 /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
@@ -5591,6 +6044,10 @@ export interface operations {
                  * @example Point
                  */
                 name?: string;
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+                release?: string;
+                /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
+                provenance?: boolean;
                 /** @description The form of the answer: JSON where it is left out. */
                 format?: "json" | "csv";
             };
@@ -5645,6 +6102,10 @@ export interface operations {
                 country_code?: string;
                 /** @description A label for the place, given back in `location.name`. `Point` when left out. Used where the body does not have it. */
                 name?: string;
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
+                release?: string;
+                /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. Used where the body does not have it. */
+                provenance?: boolean;
             };
             header?: {
                 /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
@@ -5713,6 +6174,10 @@ export interface operations {
                 name?: string;
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
                 forecast_period?: string;
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+                release?: string;
+                /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
+                provenance?: boolean;
             };
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
@@ -5769,6 +6234,10 @@ export interface operations {
                 name?: string;
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
                 forecast_period?: string;
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
+                release?: string;
+                /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. Used where the body does not have it. */
+                provenance?: boolean;
             };
             header?: {
                 /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
@@ -5816,6 +6285,8 @@ export interface operations {
                 country_code?: string;
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
                 forecast_period?: string;
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
+                release?: string;
                 /** @description What else of the points is given back with their answers: at most 20 columns or properties by their names; in the query several times, or separated by commas. Texts of at most 1000 characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of. Used where the body does not have it. */
                 pass?: string[];
             };
@@ -5861,6 +6332,8 @@ export interface operations {
                 country_code?: string;
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
                 forecast_period?: string;
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
+                release?: string;
                 /** @description What else of the points is given back with their answers: at most 20 columns or properties by their names; in the query several times, or separated by commas. Texts of at most 1000 characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of. Used where the body does not have it. */
                 pass?: string[];
             };
@@ -5906,6 +6379,8 @@ export interface operations {
                 country_code?: string;
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
                 forecast_period?: string;
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
+                release?: string;
                 /** @description What else of the points is given back with their answers: at most 20 columns or properties by their names; in the query several times, or separated by commas. Texts of at most 1000 characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of. Used where the body does not have it. */
                 pass?: string[];
             };
@@ -5947,6 +6422,8 @@ export interface operations {
             query?: {
                 /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out. Used where the body does not have it. */
                 country_code?: string;
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
+                release?: string;
                 /** @description What else of the points is given back with their answers: at most 20 columns or properties by their names; in the query several times, or separated by commas. Texts of at most 1000 characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of. Used where the body does not have it. */
                 pass?: string[];
             };
@@ -5994,6 +6471,8 @@ export interface operations {
                 name?: string;
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
                 forecast_period?: string;
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
+                release?: string;
                 /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. Used where the body does not have it. */
                 quantiles?: number[];
                 /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
@@ -6047,6 +6526,8 @@ export interface operations {
                 name?: string;
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
                 forecast_period?: string;
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
+                release?: string;
                 /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. Used where the body does not have it. */
                 quantiles?: number[];
                 /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
@@ -6100,6 +6581,8 @@ export interface operations {
                 name?: string;
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
                 forecast_period?: string;
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
+                release?: string;
                 /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. Used where the body does not have it. */
                 quantiles?: number[];
                 /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
@@ -6149,6 +6632,8 @@ export interface operations {
                 country_code?: string;
                 /** @description A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`. Used where the body does not have it. */
                 name?: string;
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
+                release?: string;
                 /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. Used where the body does not have it. */
                 quantiles?: number[];
                 /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
@@ -6200,6 +6685,8 @@ export interface operations {
                 country_code?: string;
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
                 forecast_period?: string;
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
+                release?: string;
                 /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. Used where the body does not have it. */
                 quantiles?: number[];
                 /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
@@ -6249,6 +6736,8 @@ export interface operations {
                 country_code?: string;
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
                 forecast_period?: string;
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
+                release?: string;
                 /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. Used where the body does not have it. */
                 quantiles?: number[];
                 /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
@@ -6298,6 +6787,8 @@ export interface operations {
                 country_code?: string;
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
                 forecast_period?: string;
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
+                release?: string;
                 /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. Used where the body does not have it. */
                 quantiles?: number[];
                 /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
@@ -6343,6 +6834,8 @@ export interface operations {
             query?: {
                 /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out. With `admin` it is that of the areas. Used where the body does not have it. */
                 country_code?: string;
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
+                release?: string;
                 /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. Used where the body does not have it. */
                 quantiles?: number[];
                 /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
@@ -6371,6 +6864,70 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["ForagePolygonsResponse"];
                 };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getCoverage: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The level of the areas, 0 for countries; 1 when left out.
+                 * @example 1
+                 */
+                level?: number;
+                /**
+                 * @description Only this country, in any case: one of `eth`, `rwa`, `ken`, `gha`.
+                 * @example eth
+                 */
+                country_code?: string;
+                /** @description Only this area of the level, by its code in `GET /admin`. */
+                area?: string;
+                /** @description Only this product. */
+                product?: "yield" | "fertilizer" | "isfm" | "forage";
+                /** @description Only this crop, in any case. */
+                crop?: string;
+                /** @description Only this release, by its code. It may be one that is not published any more. */
+                release?: string;
+                /** @description The most areas to answer with. A page for which much has to be computed ends earlier. */
+                limit?: number;
+                /** @description Where to go on: the `next_cursor` of the page before, with the same other parameters. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
+                "X-Request-Id"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of areas. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CoverageList"];
+                };
+            };
+            /** @description The page is the one that `If-None-Match` names. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description An error. */
             default: {
@@ -6514,6 +7071,110 @@ export interface operations {
                 };
             };
             /** @description The catalog is the one that `If-None-Match` names. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listReleases: {
+        parameters: {
+            query?: {
+                /** @description Only this product. */
+                product?: "yield" | "fertilizer" | "isfm" | "forage";
+                /**
+                 * @description Only this country, in any case.
+                 * @example eth
+                 */
+                country_code?: string;
+                /** @description Only this crop, in any case. */
+                crop?: string;
+                /** @description Only such: `published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and what is said of it is all that is left. Without it, all but those that are deleted. */
+                state?: "published" | "replaced" | "unpublished" | "deleted";
+                /** @description The most items to answer with. */
+                limit?: number;
+                /** @description Where to go on: the `next_cursor` of the page before, with the same other parameters. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
+                "X-Request-Id"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of releases. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReleaseList"];
+                };
+            };
+            /** @description The page is the one that `If-None-Match` names. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getRelease: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
+                "X-Request-Id"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The code of a release.
+                 * @example synthetic-yield-eth-wheat-2026-07-v1
+                 */
+                release: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The release. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReleaseDescription"];
+                };
+            };
+            /** @description It is as `If-None-Match` names it. */
             304: {
                 headers: {
                     [name: string]: unknown;

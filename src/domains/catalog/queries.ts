@@ -8,6 +8,15 @@ export async function listCrops(db: Kysely<Tables>): Promise<{ code: string; nam
   return db.selectFrom('crop').select(['code', 'name']).orderBy('code').execute()
 }
 
+/** A grid of a release. */
+export interface CatalogGrid {
+  srid: number
+  width: number
+  height: number
+  resolution: { x: number; y: number; unit: string; metres_x: number | null; metres_y: number | null }
+  extent: number[]
+}
+
 export interface PublishedRelease {
   release: string
   product: string
@@ -26,13 +35,7 @@ export interface PublishedRelease {
   scenarios: string[]
   units: string[]
   range: { min: number; max: number } | null
-  grids: {
-    srid: number
-    width: number
-    height: number
-    resolution: { x: number; y: number; unit: string; metres_x: number | null; metres_y: number | null }
-    extent: number[]
-  }[]
+  grids: CatalogGrid[]
   source: string
   licence: string
   published_at: string
@@ -42,7 +45,7 @@ export interface PublishedRelease {
 type ReleaseInRow = Omit<PublishedRelease, 'lossy' | 'stale'> & { lossy: boolean }
 
 /** SQL for the unit of the coordinates of `crs`; a CRS that is described by a PROJ string has no WKT to look in. */
-const UNIT = sql`coalesce(
+export const CRS_UNIT = sql<string>`coalesce(
   substring(crs.srtext from '.*UNIT."([^"]+)"'),
   case when crs.proj4text like '%+units=m %' then 'metre' when crs.proj4text like '+proj=longlat%' then 'degree' end,
   'unknown'
@@ -55,6 +58,35 @@ function metresBetween(x: RawBuilder<unknown>, y: RawBuilder<unknown>): RawBuild
   const center = longitudeAndLatitude(sql`center_x`, sql`center_y`)
   return sql`round(st_distance(${center}, ${longitudeAndLatitude(x, y)}))`
 }
+
+/** SQL for the grids of `release`, as `grids`: null where it has none. */
+export const GRIDS = sql`(
+  select jsonb_agg(
+    jsonb_build_object(
+      'srid', coverage.srid,
+      'width', coverage.width,
+      'height', coverage.height,
+      'resolution', jsonb_build_object(
+        'x', coverage.pixel_width,
+        'y', abs(coverage.pixel_height),
+        'unit', ${CRS_UNIT},
+        'metres_x', ${metresBetween(sql`center_x + pixel_width`, sql`center_y`)},
+        'metres_y', ${metresBetween(sql`center_x`, sql`center_y + pixel_height`)}
+      ),
+      'extent', jsonb_build_array(coverage.west, coverage.south, coverage.east, coverage.north)
+    )
+    order by coverage.id
+  ) as grids
+  from (
+    select
+      *,
+      origin_x + pixel_width * width / 2 as center_x,
+      origin_y + pixel_height * height / 2 as center_y
+    from coverage
+  ) as coverage
+  left join spatial_ref_sys as crs on crs.srid = coverage.srid
+  where coverage.release_id = release.id
+)`
 
 /** The published releases, in the order in which a reader would look for them. */
 export async function listPublishedReleases(db: Kysely<Tables>): Promise<PublishedRelease[]> {
@@ -103,33 +135,7 @@ export async function listPublishedReleases(db: Kysely<Tables>): Promise<Publish
       from layer
       where release_id = release.id
     ) as ranges
-    cross join lateral (
-      select jsonb_agg(
-        jsonb_build_object(
-          'srid', coverage.srid,
-          'width', coverage.width,
-          'height', coverage.height,
-          'resolution', jsonb_build_object(
-            'x', coverage.pixel_width,
-            'y', abs(coverage.pixel_height),
-            'unit', ${UNIT},
-            'metres_x', ${metresBetween(sql`center_x + pixel_width`, sql`center_y`)},
-            'metres_y', ${metresBetween(sql`center_x`, sql`center_y + pixel_height`)}
-          ),
-          'extent', jsonb_build_array(coverage.west, coverage.south, coverage.east, coverage.north)
-        )
-        order by coverage.id
-      ) as grids
-      from (
-        select
-          *,
-          origin_x + pixel_width * width / 2 as center_x,
-          origin_y + pixel_height * height / 2 as center_y
-        from coverage
-      ) as coverage
-      left join spatial_ref_sys as crs on crs.srid = coverage.srid
-      where coverage.release_id = release.id
-    ) as grids
+    cross join lateral ${GRIDS} as grids
     order by release.product, release.country_code, release.crop_code, release.forecast_period desc`.execute(
     db,
   )
@@ -141,7 +147,8 @@ function publishedOf({ lossy, ...release }: ReleaseInRow): PublishedRelease {
   return { ...release, ...(lossy && { lossy }), ...validityOf(release), grids }
 }
 
-function withRoundedExtent(grid: PublishedRelease['grids'][number]) {
+/** A grid as it is shown. */
+export function withRoundedExtent(grid: CatalogGrid): CatalogGrid {
   return { ...grid, extent: grid.extent.map(roundDegrees) }
 }
 

@@ -1,4 +1,4 @@
-import type { Transaction } from 'kysely'
+import { sql, type Transaction } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { recordOperation } from '#src/domains/audit/queries.ts'
 import { OperatorError } from '#src/errors.ts'
@@ -54,7 +54,11 @@ export async function deleteWherePermitted(
   } else {
     await deleteSchedule(trx, id)
     if (waits) await recordUnscheduled(trx, code)
-    await trx.updateTable('release').set({ status: 'deleted' }).where('id', '=', id).execute()
+    await trx
+      .updateTable('release')
+      .set({ status: 'deleted', deleted_at: sql<Date>`now()` })
+      .where('id', '=', id)
+      .execute()
     const detail = { release: code, published: publishedAt !== null }
     await recordOperation(trx, { kind: 'release_deleted', detail })
   }

@@ -30,6 +30,7 @@ import { type Wait, whileGettingOn } from '#src/lib/patience.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { exampleNoRelease } from '../lookup/example-reasons.ts'
 import type { Lookup } from '../lookup/lookup.ts'
+import { withReleaseNamed } from '../lookup/pinned-request.ts'
 import { seriesOf } from '../lookup/series.ts'
 import { adviseBatch, writeAnswer } from './answer.ts'
 import { readBatchBodies, refuseTooMany, UNSUPPORTED_FORM } from './body.ts'
@@ -102,7 +103,7 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
         const { form, points } = call.batch as SentBatch
         const answerForm = negotiate(call, reply, OFFERS[form])
         const validate = call.compileValidationSchema(BatchPoint) as Validator
-        const series = seriesOf(product, call.body)
+        const series = seriesOf(product, await withReleaseNamed(lookup, product, call.body, call, reply))
         const { pass = [] } = call.body
         const passage = pass.length > 0 ? createPassage(points, pass) : null
         const turns = turnsOf(call, reply)
@@ -139,6 +140,7 @@ function errorsOf(product: ProductDefinition) {
     ['MALFORMED_BODY', NOT_UTF8],
     ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
     exampleNoRelease(product),
+    'RELEASE_GONE',
     ['NOT_ACCEPTABLE', notAcceptable(FORMS)],
     'TOO_MANY_POINTS',
     ['UNSUPPORTED_MEDIA_TYPE', UNSUPPORTED_FORM],

@@ -5,17 +5,17 @@ import { completed } from '#src/lib/completed.ts'
 import { EVERYBODY, type Party } from '#src/lib/fair-line.ts'
 import type { QueueState } from '#src/lib/fair-queue.ts'
 import { createFairRoom } from '#src/lib/fair-room.ts'
-import type { Wait } from '#src/lib/patience.ts'
 import type { Pause } from '#src/lib/turns.ts'
-import type { Series } from '#src/products/series.ts'
+import { type Answering, createAnswering } from './answering.ts'
 import { type AreaFinder, type AreaFinderState, createAreaFinder } from './areas.ts'
 import { createOutlineStore, type OutlineStore, type OutlineStoreState } from './outlines.ts'
+import { createPinnedReleases, type PinnedRelease } from './pinned.ts'
 import { createPixelReader, type PixelReader, type PixelReaderState } from './pixels.ts'
 import type { PublishedRelease } from './published-release.ts'
 import type { Position } from './queries.ts'
 import { createReasons, type Reasons } from './reasons.ts'
-import { ReplacedMeanwhile } from './replaced.ts'
-import { createSnapshots, type Snapshot, type SnapshotState, type Snapshots } from './snapshot.ts'
+import type { RequestedSeries } from './series.ts'
+import { createSnapshots, type Snapshot, type SnapshotState } from './snapshot.ts'
 import type { TileUse } from './tile-use-queries.ts'
 import { type LayerValues, type StoredPixels, valuesOf } from './values.ts'
 import { createWarmUp } from './warm-up.ts'
@@ -30,20 +30,11 @@ export interface PointAdvice {
 /** What the release that answers says of a point, or the reason why there is no answer. */
 export type PointOutcome = PointAdvice | ApiError
 
-/** Work in what is published. */
-export type WorkInSnapshot<Result> = (snapshot: Snapshot) => Promise<Result>
-
-/** Work in the release that answers for a series; undefined where nothing is published for it. */
-export type WorkInRelease<Result> = (
-  snapshot: Snapshot,
-  release: PublishedRelease | undefined,
-) => Promise<Result>
-
 /**
  * Looks up what the published releases say. A point has two lanes: from memory, which never waits, and
  * otherwise through the database, for all who ask meanwhile in one query.
  */
-export interface Lookup {
+export interface Lookup extends Answering {
   readonly reasons: Reasons
   readonly areas: AreaFinder
   readonly outlines: OutlineStore
@@ -51,19 +42,23 @@ export interface Lookup {
   known(): Snapshot | undefined
   /** What is published; where what is known is too old, the database is asked. */
   current(): Promise<Snapshot>
-  /** The release that answers for a series now; undefined where nothing is published for it. */
-  releaseOf(series: Series): Promise<PublishedRelease | undefined>
   /** The release with a code, where it is published now. */
   publishedRelease(code: string): Promise<PublishedRelease | undefined>
+  /**
+   * The release with a code, published or not.
+   *
+   * @throws {ApiError} NOT_FOUND where there is no complete one, RELEASE_GONE where it has been deleted
+   */
+  namedRelease(code: string): Promise<PinnedRelease>
   /** From memory alone; undefined where the database has to be asked. */
-  adviseFromMemory(series: Series, position: Position): PointOutcome | undefined
+  adviseFromMemory(series: RequestedSeries, position: Position): PointOutcome | undefined
   /**
    * From memory, and otherwise through the database.
    *
    * @param party who waits for it: those who wait take turns
    * @throws {ApiError} OVERLOADED where too many wait, and this party has most of them
    */
-  advise(series: Series, position: Position, party?: Party): Promise<PointOutcome>
+  advise(series: RequestedSeries, position: Position, party?: Party): Promise<PointOutcome>
   /** What a release has at a position: null where no layer has a value, undefined where the database has to be asked. */
   valuesFromMemory(release: PublishedRelease, position: Position): LayerValues | null | undefined
   /**
@@ -73,26 +68,11 @@ export interface Lookup {
    */
   valuesAt(release: PublishedRelease, positions: Position[], party?: Party): Promise<(LayerValues | null)[]>
   /**
-   * Does work in the release that answers for a series. The one place that decides which that is: where it
-   * is replaced before the work is done, the work begins anew in what has taken its place.
+   * The pixel of each grid of a release at a position, as it is stored.
    *
-   * @param wait by which it is waited for what is published
-   * @throws {ApiError} OVERLOADED where it is replaced again and again
+   * @throws {ReplacedMeanwhile} where the release has been deleted
    */
-  inRelease<Result>(series: Series, work: WorkInRelease<Result>, wait?: Wait): Promise<Result>
-  /**
-   * The same for work that waits for the database together with that of others.
-   *
-   * @throws {ApiError} OVERLOADED where more than DATABASE_QUEUE_LIMIT wait, and the party has most of them
-   */
-  inReleaseQueued<Result>(
-    series: Series,
-    party: Party,
-    work: WorkInRelease<Result>,
-    wait?: Wait,
-  ): Promise<Result>
-  /** The same for work that is about more than one series. */
-  inSnapshotQueued<Result>(party: Party, work: WorkInSnapshot<Result>): Promise<Result>
+  storedAt(release: PublishedRelease, position: Position, party: Party): Promise<StoredPixels[]>
   /**
    * Reads the tiles into memory that processes have been asked for most, as far as there is time and room for them.
    *
@@ -119,13 +99,16 @@ export interface LookupState extends PixelReaderState {
   queue: QueueState
 }
 
-/** That a release is deleted while it is read happens; so often in a row, only while much is being replaced. */
-const ATTEMPTS = 5
-
 /** The embedded database answers one query at a time, and for a server's second one there is work to prepare. */
 const CONCURRENT_QUERIES = { embedded: 1, server: 2 }
 
 const MEGABYTE = 1_000_000
+
+/**
+ * Tiles of releases that are not published have a small memory of their own: who asks for many of them takes nothing from
+ * those who ask for what is published.
+ */
+const ARCHIVE_MB = 4
 
 /** What a look-up reads, and how. */
 type LookupSources = Pick<App, 'database' | 'tiles' | 'config' | 'products'>
@@ -140,6 +123,9 @@ export function createLookup({ database, tiles, config, products }: LookupSource
   const concurrency = CONCURRENT_QUERIES[kind]
   const cacheBytes = config.TILE_CACHE_MB * MEGABYTE
   const pixels = createPixelReader(database, tiles, { cacheBytes, concurrency })
+  const archiveBytes = Math.min(cacheBytes, ARCHIVE_MB * MEGABYTE)
+  const archive = createPixelReader(database, tiles, { cacheBytes: archiveBytes, concurrency: 1 })
+  const readerOf = (release: PublishedRelease) => (release.archived ? archive : pixels)
   const outlines = createOutlineStore(reader)
   const warmUp = createWarmUp(database, pixels, pause)
   const handover = { before: warmUp.readNew, after: warmUp.replaceOld }
@@ -147,26 +133,17 @@ export function createLookup({ database, tiles, config, products }: LookupSource
   const areas = createAreaFinder(reader, concurrency, outlines)
   const reasons = createReasons(areas, products)
   const room = createFairRoom(config.DATABASE_QUEUE_LIMIT, overloaded)
+  const pinned = createPinnedReleases(reader, products, config.RELEASE_MAX_AGE_MS)
+  const answering = createAnswering(snapshots, pinned, room)
 
-  async function valuesOfPoint(
-    release: PublishedRelease,
-    position: Position,
-    party: Party,
-  ): Promise<LayerValues | null> {
-    const stored = await Promise.all(
-      release.coverages.map((coverage) => pixels.read(coverage, position, party)),
-    )
-    return valuesOf(release.layers, stored)
-  }
+  const storedAt: Lookup['storedAt'] = (release, position, party) =>
+    Promise.all(release.coverages.map((coverage) => readerOf(release).read(coverage, position, party)))
 
-  const inSnapshot = <Result>(work: WorkInSnapshot<Result>, wait?: Wait) => workIn(snapshots, work, wait)
-  const inRelease: Lookup['inRelease'] = (series, work, wait) =>
-    inSnapshot((snapshot) => work(snapshot, snapshot.releaseOf(series)), wait)
-  const inReleaseQueued: Lookup['inReleaseQueued'] = (series, party, work, wait) =>
-    room.run(party, () => inRelease(series, work, wait))
+  const valuesOfPoint = async (release: PublishedRelease, position: Position, party: Party) =>
+    valuesOf(release.layers, await storedAt(release, position, party))
 
   const valuesFromMemory: Lookup['valuesFromMemory'] = (release, position) =>
-    valuesInMemory(pixels, release, position)
+    valuesInMemory(readerOf(release), release, position)
 
   return {
     reasons,
@@ -174,20 +151,18 @@ export function createLookup({ database, tiles, config, products }: LookupSource
     outlines,
     known: snapshots.known,
     current: snapshots.current,
-    inRelease,
-    inReleaseQueued,
-    inSnapshotQueued: (party, work) => room.run(party, () => inSnapshot(work)),
+    ...answering,
     valuesFromMemory,
+    storedAt,
     readMostUsed: async (withinMs) => warmUp.readMostUsed(await snapshots.current(), withinMs),
     forgetTileUses: warmUp.forgetUses,
     keepTileUses: (last) => warmUp.keepUses(snapshots.state()?.published ?? [], last),
-    async releaseOf(series) {
-      return (await snapshots.current()).releaseOf(series)
-    },
     async publishedRelease(code) {
       return (await snapshots.current()).published.find((release) => release.code === code)
     },
+    namedRelease: async (code) => pinned.find(await snapshots.current(), code),
     adviseFromMemory(series, position) {
+      if (series.release !== undefined) return undefined
       const snapshot = snapshots.known()
       const release = snapshot?.releaseOf(series)
       if (!snapshot || !release) return undefined
@@ -196,7 +171,7 @@ export function createLookup({ database, tiles, config, products }: LookupSource
       return values ? { release, values } : reasons.noValueFromMemory(snapshot, series, position)
     },
     advise: (series, position, party = EVERYBODY) =>
-      inReleaseQueued(series, party, async (snapshot, release) => {
+      answering.inReleaseQueued(series, party, async (snapshot, release) => {
         if (!release) return reasons.noRelease(snapshot, { ...series, ...position }, 'point', party)
         const values = await valuesOfPoint(release, position, party)
         return values ? { release, values } : reasons.noValue(snapshot, series, position, 'point', party)
@@ -213,23 +188,6 @@ export function createLookup({ database, tiles, config, products }: LookupSource
       outlines: outlines.state(),
       queue: room.state(),
     }),
-  }
-}
-
-/** Where what is published is replaced before the work is done, the work begins anew. */
-async function workIn<Result>(
-  snapshots: Snapshots,
-  work: WorkInSnapshot<Result>,
-  wait: Wait = (something) => something(),
-): Promise<Result> {
-  for (let attempt = 1; ; attempt++) {
-    const snapshot = await wait(attempt === 1 ? snapshots.current : snapshots.renewed)
-    try {
-      return await work(snapshot)
-    } catch (error) {
-      if (!(error instanceof ReplacedMeanwhile)) throw error
-      if (attempt === ATTEMPTS) throw overloaded()
-    }
   }
 }
 

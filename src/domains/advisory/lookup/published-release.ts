@@ -16,6 +16,8 @@ export interface PublishedRelease extends Release {
   writer: ReleaseWriter
   coverages: NumberedCoverage[]
   layers: PlacedLayer[]
+  /** Whether it is none of those that are published: its pixels are read and kept apart from theirs. */
+  archived?: true
 }
 
 /** Makes what turns releases into such that answer. It numbers their tiles, each once. */
@@ -59,6 +61,12 @@ export function renewed(release: PublishedRelease, product: ProductDefinition): 
   if (isStale(release, Date.now()) === (release.stale ?? false)) return release
   const aged = withAge(release)
   return { ...aged, writer: itemWriter(product, aged) }
+}
+
+/** A release that never says that its season is over. */
+export function withoutAge(release: PublishedRelease, product: ProductDefinition): PublishedRelease {
+  const { stale, ...timeless } = release
+  return stale ? { ...timeless, writer: itemWriter(product, timeless) } : release
 }
 
 function withAge<Aged extends Release>({ stale: _, ...release }: Aged) {

@@ -5,17 +5,24 @@ import type { ProductDefinition } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
 import type { Position } from './queries.ts'
 
+/** What a request asks for: a series, or a release of it. */
+export interface RequestedSeries extends Series {
+  /** The code of the release that alone may answer; left out where the one that is published does. */
+  release?: string | undefined
+}
+
 /** What a request asks for, wherever: names without regard to case, defaults filled in. */
 export function seriesOf(
   { code: product, seasonal }: Pick<ProductDefinition, 'code' | 'seasonal'>,
-  request: Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period'>,
-): Series {
+  request: Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period' | 'release'>,
+): RequestedSeries {
   const { crop = POINT_DEFAULTS.crop, country_code = POINT_DEFAULTS.country_code, forecast_period } = request
   return {
     product,
     countryCode: country_code.trim().toLowerCase(),
     cropCode: seasonal ? wordKey(crop) : null,
     forecastPeriod: seasonal && forecast_period !== undefined ? firstDayOf(forecast_period) : null,
+    release: request.release,
   }
 }
 
@@ -25,6 +32,6 @@ export function positionOf({ lat, lng }: Pick<PointRequest, 'lat' | 'lng'>): Pos
 }
 
 /** The first day of the month that a request names, as an ISO date; the schema has found it to be one. */
-function firstDayOf(period: string): string {
+export function firstDayOf(period: string): string {
   return `${isoMonthNamed(period) ?? period.trim()}-01`
 }

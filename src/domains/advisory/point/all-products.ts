@@ -3,7 +3,8 @@ import type { PointRequest } from '#schemas/point-request.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { locationStart } from '../lookup/item-writer.ts'
-import type { PointOutcome } from '../lookup/lookup.ts'
+import type { Lookup, PointAdvice, PointOutcome } from '../lookup/lookup.ts'
+import { codesIn, withReleasesNamed } from '../lookup/pinned-request.ts'
 import { dataOf, locationOf } from '../lookup/products.ts'
 import { type PublishedRelease, versionOf } from '../lookup/published-release.ts'
 import { positionOf, seriesOf } from '../lookup/series.ts'
@@ -25,6 +26,7 @@ interface ProductOutcome {
  */
 export function allProductsAnswerer(products: readonly ProductDefinition[]): PointAnswerer {
   return {
+    settled: (lookup, request, call, reply) => withReleasesNamed(lookup, products, request, call, reply),
     fromMemory(lookup, request) {
       const found: ProductOutcome[] = []
       for (const product of products) {
@@ -35,13 +37,26 @@ export function allProductsAnswerer(products: readonly ProductDefinition[]): Poi
       return answerOf(request, found)
     },
     async answer(lookup, request, party) {
-      const found = products.map(async (product) => ({
-        product,
-        outcome: await lookup.advise(seriesOf(product, request), positionOf(request), party),
-      }))
+      const named = request.release === undefined ? undefined : await releasesIn(lookup, request.release)
+      const found = products.map(async (product) => {
+        const release = named?.get(product.code)
+        if (named && release === undefined) return { product, outcome: notNamed(product) }
+        const series = { ...seriesOf(product, request), release }
+        return { product, outcome: await lookup.advise(series, positionOf(request), party) }
+      })
       return answerOf(request, await Promise.all(found))
     },
   }
+}
+
+/** The codes of the releases in a list, by their products. */
+async function releasesIn(lookup: Lookup, list: string): Promise<Map<string, string>> {
+  const found = await Promise.all(codesIn(list).map(lookup.namedRelease))
+  return new Map(found.map(({ release }) => [release.product, release.code]))
+}
+
+function notNamed({ names }: ProductDefinition): ApiError {
+  return new ApiError('NO_RELEASE', `The request names releases, and none of ${names.values}.`)
 }
 
 function answerOf(request: PointRequest, found: ProductOutcome[]): PointAnswer | ApiError {
@@ -79,6 +94,10 @@ class AllProductsAnswer implements PointAnswer {
     this.releases = releases.map(({ code }) => code)
     this.versions = releases.map(versionOf)
     this.complete = complete
+  }
+
+  get advice() {
+    return this.#found.flatMap(({ outcome }): PointAdvice[] => (outcome instanceof ApiError ? [] : [outcome]))
   }
 
   get body() {

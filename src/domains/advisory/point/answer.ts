@@ -1,9 +1,11 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { PointRequest } from '#schemas/point-request.ts'
 import type { TemplatedAnswer } from '#src/domains/history/queries.ts'
 import { ApiError } from '#src/errors.ts'
 import type { Party } from '#src/lib/fair-line.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { Lookup, PointAdvice, PointOutcome } from '../lookup/lookup.ts'
+import { withReleaseNamed } from '../lookup/pinned-request.ts'
 import { dataOf, locationOf } from '../lookup/products.ts'
 import { versionOf } from '../lookup/published-release.ts'
 import { positionOf, seriesOf } from '../lookup/series.ts'
@@ -15,6 +17,8 @@ export interface PointAnswer {
   readonly releases: string[]
   /** The same, as they answer now: see {@link versionOf}. */
   readonly versions: string[]
+  /** What each of them says. */
+  readonly advice: readonly PointAdvice[]
   /** Whether the releases have said all of it, and no reasons were needed. */
   readonly complete: boolean
   readonly body: Record<string, unknown>
@@ -28,6 +32,17 @@ export interface PointAnswer {
 
 /** How a point request is answered; an error says why there is no answer. */
 export interface PointAnswerer {
+  /**
+   * A request that names a release, with what that says itself.
+   *
+   * @throws {ApiError} where there is no such release, or it is of something else than is asked for
+   */
+  settled(
+    lookup: Lookup,
+    request: PointRequest,
+    call: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<PointRequest>
   /** From memory alone; undefined where the database has to be asked. */
   fromMemory(lookup: Lookup, request: PointRequest): PointAnswer | ApiError | undefined
   /** @param party who waits for it */
@@ -39,6 +54,7 @@ export function productAnswerer(product: ProductDefinition): PointAnswerer {
   const answerOf = (request: PointRequest, outcome: PointOutcome) =>
     outcome instanceof ApiError ? outcome : new ReleaseAnswer(product, request, outcome)
   return {
+    settled: (lookup, request, call, reply) => withReleaseNamed(lookup, product, request, call, reply),
     fromMemory(lookup, request) {
       const outcome = lookup.adviseFromMemory(seriesOf(product, request), positionOf(request))
       return outcome && answerOf(request, outcome)
@@ -60,6 +76,10 @@ class ReleaseAnswer implements PointAnswer {
     this.#product = product
     this.#request = request
     this.#advice = advice
+  }
+
+  get advice() {
+    return [this.#advice]
   }
 
   get releases() {

@@ -10,8 +10,9 @@ import type { PointAnswer } from './answer.ts'
  * @param versions of the releases
  */
 export function tagOfReleases(path: string, request: PointRequest, versions: string[]): string {
-  const { lat, lng, name = POINT_DEFAULTS.name } = request
-  return entityTag(path, name, String(lat), String(lng), ...versions)
+  const { lat, lng, name = POINT_DEFAULTS.name, provenance } = request
+  const more = provenance ? ['provenance'] : []
+  return entityTag(path, name, String(lat), String(lng), ...versions, ...more)
 }
 
 /** The tag of any answer. Reasons come from more than the releases: they are tagged by their text. */

@@ -70,6 +70,10 @@ class KeptAnswer implements PointAnswer {
     this.#historyId = historyId
   }
 
+  get advice() {
+    return this.#given.advice
+  }
+
   get releases() {
     return this.#given.releases
   }

@@ -5,27 +5,23 @@ import { asQuery, type PointRequest, queryOf } from '#schemas/point-request.ts'
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
 import { BODY_ERRORS, type DocumentedError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { isCurrent } from '#src/http/entity-tags.ts'
 import { mergeQueryIntoBody, readQuery } from '#src/http/parameters.ts'
-import { partyOf } from '#src/http/party.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { IDEMPOTENCY_ERRORS, idempotencyKeyOf } from '#src/http/plugins/idempotency.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
-import { inTime } from '#src/http/plugins/patience.ts'
 import { prefers } from '#src/http/preferences.ts'
 import { createReplyBatcher } from '#src/http/reply-batcher.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { exampleReasonsOf } from '../lookup/example-reasons.ts'
 import type { Lookup } from '../lookup/lookup.ts'
-import { versionOf } from '../lookup/published-release.ts'
-import { seriesOf } from '../lookup/series.ts'
 import type { PointAnswer } from './answer.ts'
-import { namedTags, tagOf, tagOfReleases } from './conditional.ts'
+import { answerTo, isUnchanged, namingReleases } from './answering.ts'
+import { tagOf } from './conditional.ts'
 import { GET_RULES, POST_RULES, RECORDED } from './descriptions.ts'
 import type { PointEndpoint } from './endpoints.ts'
+import { wantsProvenance } from './provenance.ts'
 import { recordForCaller } from './record.ts'
 import { alsoAsTable, sendTable } from './table-answer.ts'
-import { withTiming } from './timing.ts'
 
 type PostCall = FastifyRequest<{ Body: PointRequest }>
 type GetCall = FastifyRequest<{ Querystring: PointRequest & { format?: 'json' | 'csv' } }>
@@ -58,6 +54,7 @@ function commonOf({ needsCrop, products, response }: PointEndpoint) {
     'INVALID_PARAMETERS',
     ...(needsCrop ? (['CROP_NOT_AVAILABLE'] as const) : []),
     ...exampleReasonsOf(products[0] as ProductDefinition, 'point'),
+    'RELEASE_GONE',
   ]
   return {
     errors,
@@ -69,7 +66,7 @@ function commonOf({ needsCrop, products, response }: PointEndpoint) {
     config: {
       public: true,
       scope: 'advisory',
-      preferences: ['history=none', 'server-timing'],
+      preferences: ['history=none', 'server-timing', 'return=provenance'],
       ownTurns: true,
     },
     operation: { tags: ['advisory'], security: OPTIONAL_TOKEN },
@@ -82,7 +79,7 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
 
   /** What is answered from memory is so without a promise; undefined where the database has to be asked. */
   function fromMemory(call: PostCall, reply: FastifyReply): PointAnswer | Error | undefined {
-    if (prefers(call, 'server-timing')) return undefined
+    if (wantsProvenance(call, call.body, reply) || prefers(call, 'server-timing')) return undefined
     const answer = endpoint.fromMemory(lookup, call.body)
     return answer === undefined || answer instanceof Error ? answer : namingReleases(answer, reply)
   }
@@ -106,6 +103,7 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
 
   function recordOnce(call: PostCall, reply: FastifyReply): Promise<PointAnswer['body']> {
     return call.server.once(call, reply, async () => {
+      wantsProvenance(call, call.body, reply)
       const found = await answerTo(endpoint, lookup, call.body, call, reply)
       return (await recorded(call, reply, found)).body
     })
@@ -148,6 +146,7 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
 function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
   const { path, name, query, summary, description } = endpoint
   const { errors, success, config, operation } = commonOf(endpoint)
+  const cited = { ...success, headers: { ...success.headers, Link: CITED } }
   return {
     method: 'GET',
     url: path,
@@ -159,7 +158,7 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
       description: description + GET_RULES + RECORDED,
       querystring: queryOf(query),
       response: {
-        200: 'format' in query.properties ? alsoAsTable(success, endpoint.response) : success,
+        200: 'format' in query.properties ? alsoAsTable(cited, endpoint.response) : cited,
         304: {
           type: 'null',
           description: 'The answer is the one that `If-None-Match` names.',
@@ -173,8 +172,11 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
       const { format = 'json', ...query } = call.query
       // A table is another answer than JSON: it has tags of its own.
       const named = format === 'csv' ? { ...endpoint, path: `${path}.csv` } : endpoint
-      // Whoever sends a token is to be asked for it again, also while it cannot be looked up.
-      const shared = call.headers.authorization === undefined
+      const preferred = query.provenance !== true && wantsProvenance(call, query, reply)
+      // Whoever sends a token is to be asked for it again, also while it cannot be looked up. Nor does a cache know what
+      // was preferred.
+      const shared = call.headers.authorization === undefined && !preferred
+      if (query.release !== undefined) reply.header('link', citing(call))
       if (shared && (await isUnchanged(named, lookup, query, call, reply))) return reply.code(304).send()
       const answer = await answerTo(endpoint, lookup, query, call, reply)
       if (call.user !== null) {
@@ -187,56 +189,14 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
   } as const
 }
 
-/** @throws {ApiError} which says why there is no answer */
-async function answerTo(
-  endpoint: PointEndpoint,
-  lookup: Lookup,
-  request: PointRequest,
-  call: FastifyRequest,
-  reply: FastifyReply,
-): Promise<PointAnswer> {
-  async function answer(): Promise<PointAnswer> {
-    const fromDatabase = () => endpoint.answer(lookup, request, partyOf(call))
-    const found = endpoint.fromMemory(lookup, request) ?? (await inTime(call, reply, fromDatabase))
-    if (found instanceof Error) throw found
-    return found
-  }
-  const found = prefers(call, 'server-timing')
-    ? await withTiming(reply, () => inTime(call, reply, () => versionsOf(endpoint, lookup, request)), answer)
-    : await answer()
-  return namingReleases(found, reply)
+const CITED = {
+  type: 'string',
+  description:
+    'The address of the answer itself (`rel="cite-as"`), where the request names a release: it answers the same as long as the release is there.',
 }
 
-/** The versions of the releases that would answer now; undefined where not all products have one. */
-async function versionsOf(
-  { products }: PointEndpoint,
-  lookup: Lookup,
-  request: PointRequest,
-): Promise<string[] | undefined> {
-  const found = await Promise.all(products.map((product) => lookup.releaseOf(seriesOf(product, request))))
-  const versions = found.flatMap((release) => (release ? versionOf(release) : []))
-  return versions.length === products.length ? versions : undefined
-}
-
-/** Whether a client has what the releases of now say, which is known before any value is looked up. */
-async function isUnchanged(
-  endpoint: PointEndpoint,
-  lookup: Lookup,
-  request: PointRequest,
-  call: FastifyRequest,
-  reply: FastifyReply,
-): Promise<boolean> {
-  const tags = namedTags(call)
-  const find = () => versionsOf(endpoint, lookup, request)
-  const versions = tags === undefined ? undefined : await inTime(call, reply, find)
-  if (!versions) return false
-  const tag = tagOfReleases(endpoint.path, request, versions)
-  return isCurrent(tags, tag) && allowCaching(call, reply, tag)
-}
-
-function namingReleases(answer: PointAnswer, reply: FastifyReply): PointAnswer {
-  reply.header('advisory-release', answer.releases.join(', '))
-  return answer
+function citing({ protocol, host, basePath, url, server }: FastifyRequest): string {
+  return `<${protocol}://${host}${basePath}${url.slice(server.config.BASE_PATH.length)}>; rel="cite-as"`
 }
 
 /** Sends what needs nothing more. */

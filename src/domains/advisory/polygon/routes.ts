@@ -26,6 +26,7 @@ import type { ProductDefinition } from '#src/products/define.ts'
 import type { Series } from '#src/products/series.ts'
 import { exampleReasonsOf } from '../lookup/example-reasons.ts'
 import type { Lookup } from '../lookup/lookup.ts'
+import { withReleaseNamed } from '../lookup/pinned-request.ts'
 import { releaseMembers } from '../lookup/products.ts'
 import { seriesOf } from '../lookup/series.ts'
 import type { Advisors } from './advisors.ts'
@@ -72,7 +73,7 @@ export interface PolygonOptions {
 
 /** The advisory endpoints for polygons and administrative areas. They also read GeoJSON, which the app does not. */
 export async function polygonRoutes(app: App, options: PolygonOptions): Promise<void> {
-  const { lookup, advisors, schemas, many, record } = options
+  const { lookup, advisors, schemas, many } = options
   const { config } = app
   app.decorateRequest('polygon', null)
   app.addContentTypeParser<Buffer>(GEOJSON, { parseAs: 'buffer' }, jsonReader(app))
@@ -94,7 +95,7 @@ export async function polygonRoutes(app: App, options: PolygonOptions): Promise<
   }
 
   for (const endpoint of schemas) {
-    app.route({ ...polygonRoute(endpoint, adviceOn, record), bodyLimit: config.BODY_LIMIT_BYTES })
+    app.route({ ...polygonRoute(endpoint, adviceOn, options), bodyLimit: config.BODY_LIMIT_BYTES })
   }
   await app.register(manyRoutes, { lookup, ...many, ...advisors })
 }
@@ -102,7 +103,7 @@ export async function polygonRoutes(app: App, options: PolygonOptions): Promise<
 function polygonRoute(
   { product, request, response }: PolygonSchemas<ProductDefinition>,
   adviceOn: (call: Call, reply: FastifyReply, series: Series, outline: Outline | null) => Promise<Advice>,
-  record: RecordAdvisory,
+  { lookup, record }: PolygonOptions,
 ) {
   const { code, names, descriptions } = product
   const read = polygonBodyReader(request)
@@ -139,6 +140,7 @@ function polygonRoute(
           ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
           'UNKNOWN_AREA',
           ...exampleReasonsOf(product, 'polygon'),
+          'RELEASE_GONE',
           ...BODY_ERRORS,
           'QUERY_TIMEOUT',
         ),
@@ -151,7 +153,8 @@ function polygonRoute(
       call.server.once(call, reply, async () => {
         const { body } = call
         refuseUnlessOne('geometry', body)
-        const series = seriesOf(product, { ...body, country_code: countryOf(body) })
+        const sent = { ...body, country_code: countryOf(body) }
+        const series = seriesOf(product, await withReleaseNamed(lookup, product, sent, call, reply))
         const outline = takeOutline(call)
         const advice = await adviceOn(call, reply, series, outline)
         const { release } = advice

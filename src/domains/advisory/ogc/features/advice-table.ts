@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import type { PublishedRelease } from '../../lookup/published-release.ts'
 import type { Figures, FoundArea, RegionFigures } from '../../lookup/region-figures.ts'
-import { whileThere } from '../while-there.ts'
+import { whileThere } from '../../lookup/while-there.ts'
 import type { AreaLevel, AreaLevels, Part } from './area-levels.ts'
 import type { InTurn } from './area-shapes.ts'
 

@@ -27,8 +27,10 @@ import { inTime } from '#src/http/plugins/patience.ts'
 import type { Wait } from '#src/lib/patience.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
+import type { WorkInRelease } from '../../lookup/answering.ts'
 import { exampleNoRelease } from '../../lookup/example-reasons.ts'
-import type { Lookup, WorkInRelease } from '../../lookup/lookup.ts'
+import type { Lookup } from '../../lookup/lookup.ts'
+import { withReleaseNamed } from '../../lookup/pinned-request.ts'
 import type { PublishedRelease } from '../../lookup/published-release.ts'
 import { seriesOf } from '../../lookup/series.ts'
 import type { AreaAdvisor } from '../area-advisor.ts'
@@ -90,7 +92,8 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
       const form = answerFormOf(call, reply)
       const { body } = call
       refuseUnlessOne('polygons', body)
-      const series = seriesOf(product, { ...body, country_code: countryOf(body) })
+      const sentFor = { ...body, country_code: countryOf(body) }
+      const series = seriesOf(product, await withReleaseNamed(lookup, product, sentFor, call, reply))
       const selection = body.admin && selectionOf(body.admin)
       const wanted = wantedIn(body)
       if (wanted && wanted.bins > 0 && (isFileType(form) || form === DHIS2)) throw tooDeep()
@@ -216,6 +219,7 @@ function documentationOf(
         ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
         'NO_AREAS',
         exampleNoRelease(product),
+        'RELEASE_GONE',
         ...BODY_ERRORS,
         ['MALFORMED_BODY', NOT_UTF8],
         ['NOT_ACCEPTABLE', notAcceptable(FORMS)],

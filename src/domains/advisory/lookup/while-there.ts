@@ -1,5 +1,5 @@
 import { overloaded } from '#src/http/plugins/overload.ts'
-import { ReplacedMeanwhile } from '../lookup/replaced.ts'
+import { ReplacedMeanwhile } from './replaced.ts'
 
 /**
  * Does work in a release and boundaries that are known to be there.

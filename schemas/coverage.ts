@@ -1,0 +1,117 @@
+import { type Static, type TSchema, Type } from 'typebox'
+import { MAX_LEVEL } from './areas.ts'
+import { COUNTRY_CODES, oneOf, ref } from './common.ts'
+import { FORECAST_MONTH } from './glossary.ts'
+import { type ProductContract, productSchema } from './product.ts'
+
+export const COVERAGE_DEFAULTS = { level: 1, limit: 1000 } as const
+
+/** Why an area has no value of a product. */
+export const COVERAGE_REASONS = ['NO_RELEASE', 'CROP_NOT_AVAILABLE', 'OUTSIDE_GRID', 'NO_DATA'] as const
+
+const Text = (maxLength: number, description: string, example?: string) =>
+  Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength,
+      format: 'text',
+      description,
+      ...(example && { examples: [example] }),
+    }),
+  )
+
+const nullable = (schema: TSchema, description?: string) =>
+  Type.Union([schema, Type.Null()], { ...(description !== undefined && { description }) })
+
+export function coverageQueryOf(products: readonly ProductContract[]) {
+  return Type.Object({
+    level: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: MAX_LEVEL,
+        description: `The level of the areas, 0 for countries; ${COVERAGE_DEFAULTS.level} when left out.`,
+        examples: [1],
+      }),
+    ),
+    country_code: Text(100, `Only this country, in any case: one of ${COUNTRY_CODES}.`, 'eth'),
+    area: Text(100, 'Only this area of the level, by its code in `GET /admin`.'),
+    product: Type.Optional(productSchema(products, 'Only this product.')),
+    crop: Text(100, 'Only this crop, in any case.'),
+    release: Text(300, 'Only this release, by its code. It may be one that is not published any more.'),
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 5000,
+        default: COVERAGE_DEFAULTS.limit,
+        description: 'The most areas to answer with. A page for which much has to be computed ends earlier.',
+      }),
+    ),
+    cursor: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 1000,
+        description: 'Where to go on: the `next_cursor` of the page before, with the same other parameters.',
+      }),
+    ),
+  })
+}
+export type CoverageQuery = Static<ReturnType<typeof coverageQueryOf>>
+
+export function coverageSchemasOf(products: readonly ProductContract[]) {
+  const ofProduct = Type.Object(
+    {
+      product: productSchema(products, 'What it is advice on.'),
+      crop: nullable(Type.String({ examples: ['wheat'] })),
+      release: nullable(
+        Type.String({ examples: ['yield-eth-wheat-2026-07-v1'] }),
+        'Null where none is published.',
+      ),
+      forecast_period: nullable(Type.String({ examples: ['2026-07'] }), `${FORECAST_MONTH} As \`YYYY-MM\`.`),
+      covered_percent: Type.Number({
+        minimum: 0,
+        maximum: 100,
+        description: 'How much of the area has values: of the layer that has most of them.',
+        examples: [98.2],
+      }),
+      code: Type.Optional(
+        oneOf(
+          COVERAGE_REASONS,
+          'Why the area has no value at all: nothing is published; the country offers no such crop; the area lies outside the grid of the release; its pixels in the area have no value.',
+        ),
+      ),
+      reason: Type.Optional(
+        Type.String({
+          description: 'The same as a sentence.',
+          examples: ['No yield predictions of wheat for Ethiopia have been published yet.'],
+        }),
+      ),
+    },
+    { $id: 'CoverageOfProduct', description: 'How much of an area has values of a release.' },
+  )
+  const area = Type.Object(
+    {
+      country_code: Type.String({ examples: ['eth'] }),
+      level: Type.Integer({ examples: [1] }),
+      code: Type.String({ examples: ['ETH-01'] }),
+      name: Type.String(),
+      products: Type.Array(ref(ofProduct), { description: 'By product and crop; the newest month first.' }),
+    },
+    { $id: 'CoverageOfArea', description: 'What there is for an administrative area.' },
+  )
+  const list = Type.Object(
+    {
+      items: Type.Array(ref(area), { description: 'By country, in the order of their codes.' }),
+      next_cursor: nullable(Type.String(), 'The `cursor` of the next page; null where this is the last one.'),
+    },
+    { $id: 'CoverageList' },
+  )
+  const table = Type.String({
+    $id: 'CoverageCsv',
+    description:
+      'A header and a row for each area and release (RFC 4180, UTF-8). Its next page is in the `Link` header.',
+    examples: [
+      'country_code,level,code,name,product,crop,release,forecast_period,covered_percent,reason\r\neth,1,ETH-01,Tigray,yield,wheat,yield-eth-wheat-2026-07-v1,2026-07,98.2,\r\n',
+    ],
+  })
+  return { list, table, components: [ofProduct, area, list, table] }
+}

@@ -1,0 +1,167 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
+import type { TObject, TSchema } from 'typebox'
+import { ref } from '#schemas/common.ts'
+import { COVERAGE_DEFAULTS, type CoverageQuery } from '#schemas/coverage.ts'
+import { queryOf } from '#schemas/point-request.ts'
+import { errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { attach, DISPOSITION, isFileType } from '#src/http/attachment.ts'
+import { cursorAfter, placeOf } from '#src/http/cursor.ts'
+import { entityTag } from '#src/http/entity-tags.ts'
+import { negotiate, notAcceptable } from '#src/http/negotiation.ts'
+import { readQuery } from '#src/http/parameters.ts'
+import { partyOf } from '#src/http/party.ts'
+import { allowCaching } from '#src/http/plugins/caching.ts'
+import { inTime } from '#src/http/plugins/patience.ts'
+import { wordKey } from '#src/lib/name-key.ts'
+import type { Lookup } from '../lookup/lookup.ts'
+import { releaseNamed } from '../lookup/pinned-request.ts'
+import type { Snapshot } from '../lookup/snapshot.ts'
+import { csvOf, jsonOf } from './answer.ts'
+import type { Atlas, AtlasFilter } from './atlas.ts'
+
+const MEDIA_TYPES = ['application/json', 'text/csv'] as const
+
+/** Pages that are kept in memory, in characters of their texts. */
+const CHARACTERS_KEPT = 8_000_000
+
+/** What a page can begin after: the code of a country, and that of an area. */
+const AREA = /^([a-z]{3}) ([^\0]+)$/
+
+const DESCRIPTION = `
+For each administrative area of a level, how much of it has values of each product and release; where there are none, why: nothing is published, the country offers no such crop, the area lies outside the grid, or its pixels have no value. With \`area\` it is said of one: why is my district empty?
+
+What a release comes to in an area is computed once. A page for which much has to be computed ends early, and \`next_cursor\` goes on.`
+
+export interface CoverageSchemas {
+  query: TObject
+  list: TObject
+  table: TSchema
+}
+
+type Call = FastifyRequest<{ Querystring: CoverageQuery }>
+
+/** A page as it is sent. */
+interface SentPage {
+  text: string
+  tag: string
+  next: string | null
+}
+
+export function coverageRoute(app: App, lookup: Lookup, atlas: Atlas, schemas: CoverageSchemas): void {
+  const pages = createPages()
+
+  async function make(call: Call, reply: FastifyReply, snapshot: Snapshot, form: string): Promise<SentPage> {
+    const { release: code, cursor, limit = COVERAGE_DEFAULTS.limit } = call.query
+    const filter = filterOf(call, snapshot)
+    const filters = [...Object.values(filter), code ?? null]
+    const [, countryCode, area] = cursor === undefined ? [] : placeOf(cursor, filters, AREA)
+    const { items, last } = await atlas.page({
+      request: call,
+      reply,
+      snapshot,
+      filter,
+      releases:
+        code === undefined ? snapshot.published : [await releaseNamed(lookup, code.trim(), call, reply)],
+      after: countryCode === undefined ? null : { countryCode, code: area as string },
+      limit,
+    })
+    const next = last && cursorAfter(`${last.countryCode} ${last.code}`, filters)
+    const pause = () => app.turns.next(partyOf(call))
+    const text = await (form === 'text/csv' ? csvOf(items, pause) : jsonOf(items, next, pause))
+    return { text, tag: entityTag(form, text), next }
+  }
+
+  app.get(
+    '/coverage',
+    {
+      config: { public: true, caching: 'own', ownTurns: true },
+      schema: documentationOf(schemas),
+      preValidation: readQuery(schemas.query),
+    },
+    async (call: Call, reply: FastifyReply) => {
+      const form = negotiate(call, reply, MEDIA_TYPES)
+      const snapshot = await inTime(call, reply, lookup.current)
+      const key = call.query.release === undefined ? `${form} ${JSON.stringify(call.query)}` : undefined
+      const page = pages.get(snapshot, key) ?? (await make(call, reply, snapshot, form))
+      pages.set(snapshot, key, page)
+      const { text, tag, next } = page
+      if (next !== null) reply.header('link', `<${nextPage(call, next)}>; rel="next"`)
+      if (allowCaching(call, reply, tag)) return reply.code(304).send()
+      if (isFileType(form)) attach(reply, form, 'coverage')
+      return reply.type(`${form}; charset=utf-8`).send(text)
+    },
+  )
+}
+
+function documentationOf({ query, list, table }: CoverageSchemas) {
+  return {
+    operationId: 'getCoverage',
+    summary: 'What is covered, and why not',
+    description: DESCRIPTION.trim(),
+    tags: ['catalog'],
+    querystring: queryOf(query),
+    response: {
+      200: {
+        description: 'A page of areas.',
+        headers: {
+          Link: { type: 'string', description: 'The next page, where there is one (`rel="next"`).' },
+          'Content-Disposition': DISPOSITION,
+        },
+        content: {
+          'application/json': { schema: ref(list) },
+          'text/csv': { schema: ref(table) },
+        },
+      },
+      304: { type: 'null', description: 'The page is the one that `If-None-Match` names.' },
+      ...errorResponses(
+        'INVALID_PARAMETERS',
+        'NO_AREAS',
+        'UNKNOWN_AREA',
+        'NOT_FOUND',
+        'RELEASE_GONE',
+        ['NOT_ACCEPTABLE', notAcceptable(MEDIA_TYPES)],
+        'QUERY_TIMEOUT',
+      ),
+    },
+  } as const
+}
+
+function filterOf({ query }: Call, { cropNamed }: Snapshot): AtlasFilter {
+  const { level = COVERAGE_DEFAULTS.level, country_code, area, product = null, crop } = query
+  return {
+    level,
+    countryCode: country_code?.trim().toLowerCase() ?? null,
+    area: area?.trim() ?? null,
+    product,
+    crop: crop === undefined ? null : cropNamed(wordKey(crop)),
+  }
+}
+
+/** Keeps pages of what is published now. */
+function createPages() {
+  let of: Snapshot | undefined
+  const kept = new LRUCache<string, SentPage>({
+    maxSize: CHARACTERS_KEPT,
+    sizeCalculation: ({ text }) => 1 + text.length,
+  })
+  return {
+    get(snapshot: Snapshot, key: string | undefined): SentPage | undefined {
+      return of === snapshot && key !== undefined ? kept.get(key) : undefined
+    },
+    set(snapshot: Snapshot, key: string | undefined, page: SentPage): void {
+      if (of !== snapshot) kept.clear()
+      of = snapshot
+      if (key !== undefined) kept.set(key, page)
+    },
+  }
+}
+
+/** The URL of the page after the one that was asked for. */
+function nextPage({ url, basePath, server }: Call, cursor: string): string {
+  const [path, query] = url.split('?') as [string, string?]
+  const parameters = new URLSearchParams(query)
+  parameters.set('cursor', cursor)
+  return `${basePath}${path.slice(server.config.BASE_PATH.length)}?${parameters}`
+}

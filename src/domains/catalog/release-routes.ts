@@ -1,0 +1,109 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { TObject } from 'typebox'
+import { ref } from '#schemas/common.ts'
+import { queryOf } from '#schemas/point-request.ts'
+import { RELEASES_DEFAULTS, ReleaseParams, type ReleasesQuery } from '#schemas/releases.ts'
+import { ApiError, BASE, errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { cursorAfter, placeOf } from '#src/http/cursor.ts'
+import { entityTag } from '#src/http/entity-tags.ts'
+import { readQuery } from '#src/http/parameters.ts'
+import { allowCaching } from '#src/http/plugins/caching.ts'
+import { wordKey } from '#src/lib/name-key.ts'
+import { describeRelease, listKnownReleases } from './release-queries.ts'
+
+interface ReleaseRoutesSchemas {
+  query: TObject
+  list: TObject
+  release: TObject
+}
+
+const MISSING =
+  'No release yield-eth-wheat-2026-07-v9 is or was published; `GET /releases` lists those that are there.'
+
+/** What a page can begin after. */
+const CODE = /^[a-z0-9-]{1,200}$/
+
+const LIST_DESCRIPTION = `
+The releases that are or were published, and those that are deleted where \`state\` asks for them. A release is what answers are computed from; its values never change. Any that is there answers where a request names it as \`release\`.
+
+Admins also see those that never were published.`
+
+export function releaseRoutes(app: App, schemas: ReleaseRoutesSchemas): void {
+  app.route(listRoute(app, schemas))
+  app.route(itemRoute(app, schemas))
+}
+
+function listRoute(app: App, { query, list }: ReleaseRoutesSchemas) {
+  return {
+    method: 'GET',
+    url: '/releases',
+    config: { public: true, caching: 'own', onlyReads: true },
+    schema: {
+      operationId: 'listReleases',
+      summary: 'Releases, now and before',
+      description: LIST_DESCRIPTION.trim(),
+      tags: ['catalog'],
+      querystring: queryOf(query),
+      response: {
+        200: { ...ref(list), description: 'A page of releases.' },
+        304: { type: 'null', description: 'The page is the one that `If-None-Match` names.' },
+        ...errorResponses('INVALID_PARAMETERS'),
+      },
+    },
+    preValidation: readQuery(query),
+    handler: async (request: FastifyRequest<{ Querystring: ReleasesQuery }>, reply: FastifyReply) => {
+      const { product = null, country_code, crop, state = null, cursor } = request.query
+      const { limit = RELEASES_DEFAULTS.limit } = request.query
+      const countryCode = country_code?.trim().toLowerCase() ?? null
+      const named = { product, countryCode, crop: crop === undefined ? null : wordKey(crop), state }
+      const filters = Object.values(named)
+      const rows = await listKnownReleases(app.database.reader, {
+        ...named,
+        withUnpublished: seesUnpublished(request),
+        after: cursor === undefined ? null : (placeOf(cursor, filters, CODE)[0] as string),
+        limit: limit + 1,
+      })
+      const items = rows.slice(0, limit)
+      const last = rows.length > limit ? items.at(-1) : undefined
+      const answer = { items, next_cursor: last ? cursorAfter(last.release, filters) : null }
+      if (allowCaching(request, reply, entityTag(JSON.stringify(answer)))) return reply.code(304).send()
+      return answer
+    },
+  } as const
+}
+
+function itemRoute(app: App, { release }: ReleaseRoutesSchemas) {
+  return {
+    method: 'GET',
+    url: '/releases/:release',
+    config: { public: true, caching: 'own', onlyReads: true },
+    schema: {
+      operationId: 'getRelease',
+      summary: 'A release',
+      description:
+        'Its layers, grids, source, licence and checksum, and when it was published. Of one that is deleted, what is left to be said.',
+      tags: ['catalog'],
+      params: ReleaseParams,
+      response: {
+        200: { ...ref(release), description: 'The release.' },
+        304: { type: 'null', description: 'It is as `If-None-Match` names it.' },
+        ...errorResponses('INVALID_PARAMETERS', ['NOT_FOUND', MISSING]),
+      },
+    },
+    handler: async (request: FastifyRequest<{ Params: ReleaseParams }>, reply: FastifyReply) => {
+      const code = request.params.release
+      const found = await describeRelease(app.database.reader, code, seesUnpublished(request))
+      if (!found) {
+        const list = `\`GET ${BASE}/releases\` lists those that are there`
+        throw new ApiError('NOT_FOUND', `No release ${code} is or was published; ${list}.`)
+      }
+      if (allowCaching(request, reply, entityTag(JSON.stringify(found)))) return reply.code(304).send()
+      return { ...found }
+    },
+  } as const
+}
+
+function seesUnpublished({ user }: FastifyRequest): boolean {
+  return user?.role === 'admin'
+}

@@ -1,0 +1,235 @@
+import { parse } from 'csv-parse/sync'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { loadRelease } from '#src/ingest/load.ts'
+import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
+import { testOnServer } from '#test/setup/on-server.ts'
+import { newPerson } from '#test/setup/people.ts'
+import { layerOf, operatorOf, releaseDescription } from '#test/setup/releases.ts'
+
+const [OLD, NOW] = ['fertilizer-eth-wheat-2026-07-v1', 'fertilizer-eth-wheat-2026-07-v2']
+
+const NONE = -9999
+
+/** Three pixels, 38..41 E and 9..10 N, of which some have a value. */
+const pixels = (values: number[]) => ({
+  description: releaseDescription({ checksum: values.join() }),
+  coverages: [
+    {
+      grid: { srid: 4326, originX: 38, originY: 10, pixelWidth: 1, pixelHeight: -1, width: 3, height: 1 },
+      // The first layer has a value in fewer pixels than the second.
+      layers: [layerOf('DAP', { nodata: NONE }), layerOf('Urea', { nodata: NONE })],
+      windows: [{ column: 0, row: 0, width: 3, height: 1 }],
+      read: async () => [Float32Array.of(NONE, NONE, NONE), Float32Array.from(values)],
+    },
+  ],
+})
+
+const AREAS = [
+  { code: 'A', name: 'Whole', geometry: rectangle(38, 9, 38.5, 10) },
+  { code: 'B', name: 'Half', geometry: rectangle(38.5, 9, 39.5, 10) },
+  { code: 'C', name: 'Masked', geometry: rectangle(40, 9, 41, 10) },
+  { code: 'D', name: 'Elsewhere', geometry: rectangle(45, 9, 46, 10) },
+]
+
+let service: TestApp
+beforeAll(async () => {
+  service = await createTestApp({
+    template: 'empty',
+    prepare: async (database) => {
+      const features = AREAS.map(({ geometry, ...properties }) => feature(properties, geometry))
+      await loadFile(database, await boundaryFile(features), 'eth', 1)
+      const kenya = [feature({ code: 'K', name: 'Coast' }, rectangle(39, -4, 40, -3))]
+      await loadFile(database, await boundaryFile(kenya), 'ken', 1)
+      await loadRelease(database, pixels([1, 1, 1]))
+      await loadRelease(database, pixels([2, NONE, NONE]))
+    },
+  })
+})
+afterAll(() => service.close())
+
+interface Entry {
+  product: string
+  crop: string | null
+  release: string | null
+  covered_percent: number
+  code?: string
+  reason?: string
+}
+
+interface Item {
+  country_code: string
+  code: string
+  name: string
+  products: Entry[]
+}
+
+async function get(query: string, headers: Record<string, string> = {}) {
+  const response = await service.app.inject({ url: `/coverage${query}`, headers })
+  return { status: response.statusCode, headers: response.headers, body: response.body }
+}
+
+async function items(query: string): Promise<Item[]> {
+  const { status, body } = await get(query)
+  expect(status, body).toBe(200)
+  return JSON.parse(body).items
+}
+
+const shares = (found: Item[]) =>
+  found.map(({ code, products }) => [code, products[0]?.covered_percent, products[0]?.code])
+
+test('each area has the share of it with values, or the reason why it has none', async () => {
+  const found = await items('?country_code=ETH&product=fertilizer')
+  expect(shares(found)).toEqual([
+    ['A', 100, undefined],
+    ['B', 50, undefined],
+    ['C', 0, 'NO_DATA'],
+    ['D', 0, 'OUTSIDE_GRID'],
+  ])
+  expect(found[0]).toEqual({
+    country_code: 'eth',
+    level: 1,
+    code: 'A',
+    name: 'Whole',
+    products: [
+      {
+        product: 'fertilizer',
+        crop: 'wheat',
+        release: NOW,
+        forecast_period: '2026-07',
+        covered_percent: 100,
+      },
+    ],
+  })
+  // From memory it is the same.
+  expect(await items('?country_code=eth&product=fertilizer')).toEqual(found)
+})
+
+test('of one area it is told why it is empty, product by product', async () => {
+  const [area, ...others] = await items('?area=D')
+  expect(others).toEqual([])
+  expect(area?.products).toEqual([
+    {
+      ...{ product: 'yield', crop: 'wheat', release: null, forecast_period: null, covered_percent: 0 },
+      code: 'NO_RELEASE',
+      reason: 'No yield predictions of wheat for Ethiopia have been published yet.',
+    },
+    {
+      ...{
+        product: 'fertilizer',
+        crop: 'wheat',
+        release: NOW,
+        forecast_period: '2026-07',
+        covered_percent: 0,
+      },
+      code: 'OUTSIDE_GRID',
+      reason: `The area lies outside the grid of ${NOW}.`,
+    },
+    expect.objectContaining({ product: 'isfm', code: 'NO_RELEASE' }),
+    expect.objectContaining({ product: 'forage', crop: null, code: 'NO_RELEASE' }),
+  ])
+  const [kenya] = await items('?country_code=ken&product=yield')
+  expect(kenya?.products).toEqual([
+    expect.objectContaining({
+      code: 'CROP_NOT_AVAILABLE',
+      reason: 'The crop is not available for Kenya; it has none.',
+    }),
+  ])
+  const [potato] = await items('?country_code=eth&product=yield&crop=potato&area=A')
+  expect(potato?.products[0]?.reason).toBe('The crop is not available for Ethiopia; its crops are: wheat.')
+})
+
+test('a release that is not published any more is told of where it is named', async () => {
+  const found = await items(`?release=${OLD}&country_code=eth&product=fertilizer`)
+  expect(shares(found)).toEqual([
+    ['A', 100, undefined],
+    ['B', 100, undefined],
+    ['C', 100, undefined],
+    ['D', 0, 'OUTSIDE_GRID'],
+  ])
+  expect((await get('?release=nothing')).status).toBe(404)
+})
+
+test('pages go from country to country', async () => {
+  const seen: string[] = []
+  let url: string | undefined = '?limit=2'
+  let pages = 0
+  for (; url !== undefined; pages++) {
+    const { body, headers }: { body: string; headers: Record<string, unknown> } = await get(url)
+    const page = JSON.parse(body)
+    seen.push(...page.items.map(({ country_code, code }: Item) => `${country_code} ${code}`))
+    const [, next] = /^<\/coverage([^>]+)>; rel="next"$/.exec(String(headers.link ?? '')) ?? []
+    expect(next === undefined).toBe(page.next_cursor === null)
+    url = next
+  }
+  expect(seen).toEqual(['eth A', 'eth B', 'eth C', 'eth D', 'ken K'])
+  expect(pages).toBe(3)
+})
+
+test('CSV has a row for each area and release', async () => {
+  const { body, headers } = await get('?country_code=eth&product=fertilizer', { accept: 'text/csv' })
+  expect(headers['content-type']).toBe('text/csv; charset=utf-8')
+  expect(parse(body, { columns: true })).toEqual(
+    [
+      ['A', 'Whole', '100', ''],
+      ['B', 'Half', '50', ''],
+      ['C', 'Masked', '0', 'NO_DATA'],
+      ['D', 'Elsewhere', '0', 'OUTSIDE_GRID'],
+    ].map(([code, name, covered_percent, reason]) => ({
+      ...{ country_code: 'eth', level: '1', code, name, product: 'fertilizer', crop: 'wheat', release: NOW },
+      ...{ forecast_period: '2026-07', covered_percent, reason },
+    })),
+  )
+})
+
+test('what is not there is refused, and what is the same is 304', async () => {
+  for (const [query, status, code] of [
+    ['?country_code=xyz', 400, 'INVALID_PARAMETERS'],
+    ['?country_code=eth&level=2', 404, 'NO_AREAS'],
+    ['?level=3', 404, 'NO_AREAS'],
+    ['?area=Z', 404, 'UNKNOWN_AREA'],
+    ['?level=9', 400, 'INVALID_PARAMETERS'],
+    ['?cursor=x', 400, 'INVALID_PARAMETERS'],
+  ] as const) {
+    const found = await get(query)
+    expect([query, found.status, JSON.parse(found.body).code]).toEqual([query, status, code])
+  }
+  const { headers } = await get('')
+  expect((await get('', { 'if-none-match': String(headers.etag) })).status).toBe(304)
+})
+
+test('another release shows at once where it is published', async () => {
+  await operatorOf(service.database).publish(OLD as string)
+  await expect
+    .poll(async () => shares(await items('?country_code=eth&product=fertilizer'))[1])
+    .toEqual(['B', 100, undefined])
+  await operatorOf(service.database).publish(NOW as string)
+  await expect
+    .poll(async () => shares(await items('?country_code=eth&product=fertilizer'))[1])
+    .toEqual(['B', 50, undefined])
+})
+
+testOnServer('what is told is what advice for all areas of a level tells', async () => {
+  const demo = await createTestApp()
+  try {
+    const { headers } = await newPerson(demo.app)
+    for (const product of ['yield', 'forage']) {
+      const response = await demo.app.inject({
+        method: 'POST',
+        url: `/advisory/${product}/polygons`,
+        headers,
+        payload: { admin: { country_code: 'rwa', level: 1 }, crop: 'potato' },
+      })
+      const expected = response.json().items.map((item: Record<string, unknown>) => {
+        const entries = (item[`${product}_data`] ?? []) as { covered_percent: number }[]
+        return [item.id, Math.max(0, ...entries.map(({ covered_percent }) => covered_percent))]
+      })
+      const found = await demo.app.inject({ url: `/coverage?country_code=rwa&product=${product}` })
+      const told = found.json().items.map(({ code, products }: Item) => [code, products[0]?.covered_percent])
+      expect(told).toEqual(expected)
+      expect(told.length).toBeGreaterThan(3)
+    }
+  } finally {
+    await demo.close()
+  }
+})
