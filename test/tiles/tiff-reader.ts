@@ -10,6 +10,7 @@ export interface TiffImage {
   height: number
   block: number
   bytesOfPixel: number
+  predictor: number
   offsets: number[]
   lengths: number[]
 }
@@ -45,7 +46,7 @@ export function readTiff(file: Buffer): TiffImage[] {
     if (one(259) !== 8) throw new Error(`compression ${one(259)}`)
     images.push({
       ...{ directory: at, end, isOverview: one(254) === 1, width: one(256), height: one(257) },
-      ...{ block: one(322), bytesOfPixel: one(258) / 8 },
+      ...{ block: one(322), bytesOfPixel: one(258) / 8, predictor: one(317) },
       ...{ offsets: fields.get(324) as number[], lengths: fields.get(325) as number[] },
     })
     at = file.readUInt32LE(at + 2 + count * 12)
@@ -54,22 +55,41 @@ export function readTiff(file: Buffer): TiffImage[] {
 }
 
 /** The bytes of all pixels of an image, row by row. */
-export function valuesOf(
-  file: Buffer,
-  { width, height, block, bytesOfPixel, offsets, lengths }: TiffImage,
-): Buffer {
+export function valuesOf(file: Buffer, image: TiffImage): Buffer {
+  const { width, height, block, bytesOfPixel, predictor, offsets, lengths } = image
   const values = Buffer.alloc(width * height * bytesOfPixel)
   const across = Math.ceil(width / block)
+  const stride = block * bytesOfPixel
   for (const [index, offset] of offsets.entries()) {
     const bytes = inflateSync(file.subarray(offset, offset + (lengths[index] as number)))
     const [left, top] = [(index % across) * block, Math.floor(index / across) * block]
     const wide = Math.min(block, width - left)
     for (let y = 0; y < Math.min(block, height - top); y++) {
-      const start = y * block * bytesOfPixel
-      bytes.copy(values, ((top + y) * width + left) * bytesOfPixel, start, start + wide * bytesOfPixel)
+      const row = bytes.subarray(y * stride, (y + 1) * stride)
+      const read = predictor === 3 ? floatsOf(row, bytesOfPixel) : wholeNumbersOf(row, bytesOfPixel)
+      read.copy(values, ((top + y) * width + left) * bytesOfPixel, 0, wide * bytesOfPixel)
     }
   }
   return values
+}
+
+/** Predictor 2: each number is how it differs from the one before. */
+function wholeNumbersOf(row: Buffer, size: number): Buffer {
+  const numbers = Buffer.from(row)
+  for (let at = size; at < row.length; at += size) {
+    const sum = numbers.readUIntLE(at, size) + numbers.readUIntLE(at - size, size)
+    numbers.writeUIntLE(sum % 2 ** (8 * size), at, size)
+  }
+  return numbers
+}
+
+/** Predictor 3: the same of bytes, which lie side by side by their weight. */
+function floatsOf(row: Buffer, size: number): Buffer {
+  const planes = wholeNumbersOf(row, 1)
+  const width = row.length / size
+  return Buffer.from(
+    row.map((_, at) => planes[(size - 1 - (at % size)) * width + Math.floor(at / size)] as number),
+  )
 }
 
 /**

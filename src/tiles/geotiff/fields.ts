@@ -1,8 +1,9 @@
 import type { Grid } from '#src/raster/grid.ts'
-import { bytesOf, type PixelType } from '#src/raster/pixels.ts'
+import { bytesOf, type PixelType, pixelsOf } from '#src/raster/pixels.ts'
 import { geoKeysOf, sampleFormatOf, transformationOf } from '../georeference.ts'
 import { ascii, type Field } from '../tiff.ts'
 import { GEOTIFF_BLOCK, type Level } from './levels.ts'
+import { predictorOf } from './predict.ts'
 
 /** What a GeoTIFF says of its one layer. */
 export interface GeotiffLayer {
@@ -54,6 +55,7 @@ export function fieldsOf(
     { tag: 262, type: 'short', values: [BLACK_IS_ZERO] },
     { tag: 277, type: 'short', values: [1] },
     { tag: 284, type: 'short', values: [1] },
+    { tag: 317, type: 'short', values: [predictorOf(pixelsOf(type, 0))] },
     { tag: 322, type: 'long', values: [GEOTIFF_BLOCK] },
     { tag: 323, type: 'long', values: [GEOTIFF_BLOCK] },
     { tag: 324, type: 'long', values: offsets },

@@ -8,6 +8,8 @@ import { GEOTIFF_BLOCK, type Level } from './levels.ts'
 
 const compress = promisify(deflate)
 
+import { predicted } from './predict.ts'
+
 /** What levels are written with. */
 export interface Writing {
   type: PixelType
@@ -81,8 +83,8 @@ export class LevelWriter {
     return block
   }
 
-  async #write({ buffer, byteOffset, byteLength }: Pixels): Promise<void> {
-    const bytes = await compress(new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength))
+  async #write(block: Pixels): Promise<void> {
+    const bytes = await compress(predicted(block, GEOTIFF_BLOCK))
     await this.file.appendFile(bytes)
     this.lengths.push(bytes.length)
   }
