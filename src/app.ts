@@ -68,6 +68,7 @@ import { createDocumentCountries } from './domains/reference/document-countries.
 import { publishInTime } from './domains/releases/publish-in-time.ts'
 import { createSyntheticNotice } from './domains/releases/synthetic.ts'
 import { service } from './domains/service/index.ts'
+import { stac } from './domains/stac/index.ts'
 import { stats } from './domains/stats/index.ts'
 import { addRequestCounts } from './domains/stats/queries.ts'
 import { user } from './domains/user/index.ts'
@@ -166,6 +167,7 @@ export async function buildApp(
       await guarded.register(catalog, logged('catalog'))
       await guarded.register(changes, logged('advisory'))
       await guarded.register(map, { ...logged('advisory'), lookup })
+      await guarded.register(stac, logged('catalog'))
       await guarded.register(history, { prefix: '/history', ...logged('history') })
       await guarded.register(feedback, { prefix: '/history', ...logged('feedback') })
       await guarded.register(stats, logged('stats'))
@@ -183,15 +185,12 @@ export async function buildApp(
 
 /** What is read by people and by generators of clients: the document, its page, and those in a browser. */
 async function registerPages(app: App): Promise<void> {
-  const {
-    config: { RELEASE_MAX_AGE_MS },
-    database: { reader },
-    logFailure,
-  } = app
+  const { config, database, logFailure } = app
+  const [reader, maxAgeMs] = [database.reader, config.RELEASE_MAX_AGE_MS]
   await app.register(openapi, {
-    countries: createDocumentCountries(reader, RELEASE_MAX_AGE_MS, logFailure),
+    countries: createDocumentCountries(reader, maxAgeMs, logFailure),
   })
-  await app.register(docsPage, { synthetic: createSyntheticNotice(reader, RELEASE_MAX_AGE_MS, logFailure) })
+  await app.register(docsPage, { synthetic: createSyntheticNotice(reader, maxAgeMs, logFailure) })
   await app.register(webPages)
 }
 

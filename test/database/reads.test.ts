@@ -28,6 +28,10 @@ const FROM_REPLICA = [
   'listLayers',
   'getTileset',
   'getTile',
+  'getGeotiff',
+  'getStacCatalog',
+  'getStacCollection',
+  'getStacItem',
   'getReadiness',
 ]
 
