@@ -125,6 +125,7 @@ export const StacBand = Type.Object(
     statistics: Type.Optional(
       Type.Object({ minimum: Type.Number({ examples: [412] }), maximum: Type.Number({ examples: [5230] }) }),
     ),
+    'raster:sampling': Type.Literal('area', { description: 'A value is that of the whole of its pixel.' }),
     'raster:scale': Type.Optional(
       Type.Number({ description: 'What a pixel is multiplied by.', examples: [0.1] }),
     ),

@@ -129,6 +129,7 @@ function bandOf(layer: StacLayer): StacBand {
     unit,
     ...(nodata !== undefined && { nodata }),
     ...(isPlain && minimum !== null && maximum !== null && { statistics: { minimum, maximum } }),
+    'raster:sampling': 'area',
     ...(!isPlain && { 'raster:scale': scale, 'raster:offset': offset }),
   }
 }

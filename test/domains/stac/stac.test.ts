@@ -142,6 +142,7 @@ describe('an item', () => {
             name: 'Urea, Normal',
             data_type: 'int16',
             unit: 'kg/ha',
+            'raster:sampling': 'area',
             'raster:scale': 0.5,
             'raster:offset': 0,
           },
