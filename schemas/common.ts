@@ -83,6 +83,14 @@ export const Picture = Type.Unsafe<Buffer>({
   description: 'An indexed PNG.',
 })
 
+/** A raster: bytes, of which a schema says nothing. */
+export const GeoTiff = Type.Unsafe<Buffer>({
+  $id: 'GeoTiff',
+  type: 'string',
+  format: 'binary',
+  description: 'A cloud-optimised GeoTIFF of one band.',
+})
+
 /** Which error it is. The codes are those of the service's catalogue of errors. */
 export const ErrorCode = Type.Unsafe<string>({ $ref: 'ErrorCode#' })
 

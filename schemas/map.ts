@@ -45,6 +45,8 @@ export type LayersQuery = Static<typeof LayersQuery>
 export const TilesetParams = Type.Object({ release: Release, layer: LayerNumber })
 export type TilesetParams = Static<typeof TilesetParams>
 
+export const GeotiffParams = Type.Object({ release: Release, layer: LayerNumber })
+
 export const TileParams = Type.Object({
   release: Release,
   layer: LayerNumber,

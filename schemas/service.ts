@@ -12,6 +12,8 @@ export const ServiceLinks = Type.Object(
     }),
     openapi: Type.String({ description: 'The OpenAPI document.', examples: ['/openapi.json'] }),
     catalog: Type.String({ description: 'What is published.', examples: ['/catalog'] }),
+    stac: Type.String({ description: 'The same as a STAC catalog.', examples: ['/stac'] }),
+    ogc: Type.String({ description: 'The OGC API, for GIS.', examples: ['/ogc'] }),
   },
   { $id: 'ServiceLinks' },
 )

@@ -65,6 +65,7 @@ import { createDocumentCountries } from './domains/reference/document-countries.
 import { publishInTime } from './domains/releases/publish-in-time.ts'
 import { createSyntheticNotice } from './domains/releases/synthetic.ts'
 import { service } from './domains/service/index.ts'
+import { stac } from './domains/stac/index.ts'
 import { stats } from './domains/stats/index.ts'
 import { addRequestCounts } from './domains/stats/queries.ts'
 import { user } from './domains/user/index.ts'
@@ -151,6 +152,7 @@ export async function buildApp(
       await guarded.register(catalog, logged('catalog'))
       await guarded.register(changes, logged('advisory'))
       await guarded.register(map, { ...logged('advisory'), lookup })
+      await guarded.register(stac, logged('catalog'))
       await guarded.register(history, { prefix: '/history', ...logged('history') })
       await guarded.register(feedback, { prefix: '/history', ...logged('feedback') })
       await guarded.register(stats, logged('stats'))

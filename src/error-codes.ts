@@ -53,6 +53,7 @@ export const ERRORS = {
   TOO_MANY_POINTS: { status: 413, meaning: 'The call has more points than are answered at once.' },
   TOO_MANY_POLYGONS: { status: 413, meaning: 'The call has more polygons than are answered at once.' },
   UNSUPPORTED_MEDIA_TYPE: { status: 415, meaning: 'The body is not of a type this endpoint reads.' },
+  RANGE_NOT_SATISFIABLE: { status: 416, meaning: 'The file ends before the bytes that `Range` names.' },
   IDEMPOTENCY_KEY_REUSED: {
     status: 422,
     meaning: 'The `Idempotency-Key` came with another request before.',
@@ -104,6 +105,7 @@ export const EXAMPLE_SENTENCES: Record<ErrorCode, string> = {
   REQUEST_TIMEOUT: 'The request took too long to arrive.',
   METHOD_NOT_ALLOWED: '/advisory/yield/point does not take DELETE, but GET, HEAD, POST.',
   REQUEST_IN_PROGRESS: 'A request with this Idempotency-Key is being worked on: try again in a second.',
+  RANGE_NOT_SATISFIABLE: 'The file has 30512 bytes, and none of those that Range names.',
   IDEMPOTENCY_KEY_REUSED:
     'The Idempotency-Key came with another request before: send each one with a key of its own.',
   INSUFFICIENT_SCOPE:

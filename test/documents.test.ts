@@ -80,6 +80,7 @@ test('the table of variables has every setting with its default', () => {
     RATE_LIMIT: '600/min',
     METRICS_PORT: '9464',
     HISTORY_MONTHS: '12',
+    DOWNLOAD_CACHE_DIR: '/x',
     TILE_DISK_CACHE_DIR: '/x',
     S3_ENDPOINT: 'https://x',
     S3_ACCESS_KEY_ID: 'x',

@@ -23,14 +23,19 @@ const ENTRY_BYTES = 12
 const INLINE_BYTES = 4
 
 /** A text as the values of a field of ASCII. */
-export function ascii(text: string): number[] {
-  return [...Buffer.from(`${text}\0`, 'latin1')]
+export function ascii(text: string, encoding: 'latin1' | 'utf8' = 'latin1'): number[] {
+  return [...Buffer.from(`${text}\0`, encoding)]
 }
 
-/** How many bytes `encodeHeader` makes of fields, whatever their values are. */
-export function headerBytesOf(fields: readonly Field[]): number {
-  const directory = FILE_HEADER_BYTES + COUNT_BYTES + fields.length * ENTRY_BYTES + INLINE_BYTES
-  return fields.reduce((sum, field) => sum + outsideBytes(field), directory)
+/** How many bytes `encodeHeader` makes of the fields of directories, whatever their values are. */
+export function headerBytesOf(...directories: readonly (readonly Field[])[]): number {
+  return directories.reduce((sum, fields) => sum + directoryBytesOf(fields), FILE_HEADER_BYTES)
+}
+
+/** Bytes of a directory, and of the values of its fields. */
+function directoryBytesOf(fields: readonly Field[]): number {
+  const entries = COUNT_BYTES + fields.length * ENTRY_BYTES + INLINE_BYTES
+  return fields.reduce((sum, field) => sum + outsideBytes(field), entries)
 }
 
 /** Bytes of values that have no room in their entry; they begin at even places. */
@@ -40,18 +45,30 @@ function outsideBytes({ type, values }: Field): number {
 }
 
 /**
- * Encodes what a little-endian TIFF of one image begins with: its directory, right behind the magic number, and the
- * values of its fields.
+ * Encodes what a little-endian TIFF begins with: behind the magic number the directories of its images one after the
+ * other, each with the values of its fields.
  *
- * @param fields in the order of their tags
+ * @param directories each in the order of the tags of its fields
  */
-export function encodeHeader(fields: readonly Field[]): Buffer {
-  const header = Buffer.alloc(headerBytesOf(fields))
+export function encodeHeader(...directories: readonly (readonly Field[])[]): Buffer {
+  const header = Buffer.alloc(headerBytesOf(...directories))
   header.write('II', 0, 'latin1')
   header.writeUInt16LE(42, 2)
   header.writeUInt32LE(FILE_HEADER_BYTES, 4)
-  header.writeUInt16LE(fields.length, FILE_HEADER_BYTES)
-  let entry = FILE_HEADER_BYTES + COUNT_BYTES
+  let start = FILE_HEADER_BYTES
+  for (const [index, fields] of directories.entries()) {
+    const end = start + directoryBytesOf(fields)
+    const next = index === directories.length - 1 ? 0 : end
+    writeDirectory(header, start, fields, next)
+    start = end
+  }
+  return header
+}
+
+/** @param next where the next directory begins; 0 after the last */
+function writeDirectory(header: Buffer, start: number, fields: readonly Field[], next: number): void {
+  header.writeUInt16LE(fields.length, start)
+  let entry = start + COUNT_BYTES
   let outside = entry + fields.length * ENTRY_BYTES + INLINE_BYTES
   for (const field of fields) {
     const { code, bytes, write } = TYPES[field.type]
@@ -67,7 +84,7 @@ export function encodeHeader(fields: readonly Field[]): Buffer {
     for (const [index, value] of field.values.entries()) write(header, value, at + index * bytes)
     entry += ENTRY_BYTES
   }
-  return header
+  header.writeUInt32LE(next, entry)
 }
 
 /** Reads a field of what `encodeHeader` has made: the bytes of its values. */

@@ -31,6 +31,10 @@ const FROM_REPLICA = [
   'listLayers',
   'getTileset',
   'getTile',
+  'getGeotiff',
+  'getStacCatalog',
+  'getStacCollection',
+  'getStacItem',
   'getReadiness',
 ]
 

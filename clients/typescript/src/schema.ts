@@ -465,6 +465,74 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/releases/{release}/layers/{layer}.tif": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A layer of a release as a GeoTIFF */
+        get: operations["getGeotiff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/stac": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is published, as a STAC catalog */
+        get: operations["getStacCatalog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/stac/collections/{collection}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The releases of a product in a country, as a STAC collection */
+        get: operations["getStacCollection"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/stac/collections/{collection}/items/{item}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A release as a STAC item */
+        get: operations["getStacItem"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/history/my": {
         parameters: {
             query?: never;
@@ -904,7 +972,7 @@ export interface components {
          * @description What went wrong, for programs. Stable; later versions of the service may have others.
          * @enum {string}
          */
-        ErrorCode: "INVALID_PARAMETERS" | "MALFORMED_JSON" | "MALFORMED_BODY" | "MALFORMED_REQUEST" | "INVALID_GEOMETRY" | "CROP_NOT_AVAILABLE" | "UNKNOWN_COUNTRY" | "INVALID_TOKEN" | "UNAUTHORIZED" | "INVALID_CREDENTIALS" | "TWO_FACTOR_REQUIRED" | "INVALID_CODE" | "FORBIDDEN" | "INSUFFICIENT_SCOPE" | "LOGIN_REQUIRED" | "REAUTHENTICATION_REQUIRED" | "TWO_FACTOR_SETUP_REQUIRED" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "MAIL_NOT_CONFIGURED" | "UNKNOWN_AREA" | "NO_AREAS" | "NO_RELEASE" | "OUTSIDE_COUNTRY" | "NO_DATA" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "RELEASE_GONE" | "REQUEST_TIMEOUT" | "EMAIL_TAKEN" | "REQUEST_IN_PROGRESS" | "TWO_FACTOR_ON" | "TOO_MANY_KEYS" | "BODY_TOO_LARGE" | "TOO_MANY_POINTS" | "TOO_MANY_POLYGONS" | "UNSUPPORTED_MEDIA_TYPE" | "IDEMPOTENCY_KEY_REUSED" | "TOO_MANY_REQUESTS" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "OVERLOADED" | "QUERY_TIMEOUT" | "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY";
+        ErrorCode: "INVALID_PARAMETERS" | "MALFORMED_JSON" | "MALFORMED_BODY" | "MALFORMED_REQUEST" | "INVALID_GEOMETRY" | "CROP_NOT_AVAILABLE" | "UNKNOWN_COUNTRY" | "INVALID_TOKEN" | "UNAUTHORIZED" | "INVALID_CREDENTIALS" | "TWO_FACTOR_REQUIRED" | "INVALID_CODE" | "FORBIDDEN" | "INSUFFICIENT_SCOPE" | "LOGIN_REQUIRED" | "REAUTHENTICATION_REQUIRED" | "TWO_FACTOR_SETUP_REQUIRED" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "MAIL_NOT_CONFIGURED" | "UNKNOWN_AREA" | "NO_AREAS" | "NO_RELEASE" | "OUTSIDE_COUNTRY" | "NO_DATA" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "RELEASE_GONE" | "REQUEST_TIMEOUT" | "EMAIL_TAKEN" | "REQUEST_IN_PROGRESS" | "TWO_FACTOR_ON" | "TOO_MANY_KEYS" | "BODY_TOO_LARGE" | "TOO_MANY_POINTS" | "TOO_MANY_POLYGONS" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "IDEMPOTENCY_KEY_REUSED" | "TOO_MANY_REQUESTS" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "OVERLOADED" | "QUERY_TIMEOUT" | "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY";
         /** @description What is wrong with one parameter, or, with a `code`, why one product has no value. */
         ErrorDetail: {
             /**
@@ -4477,6 +4545,220 @@ export interface components {
             /** @description In the order of the answers. */
             layers: components["schemas"]["Tileset"][];
         };
+        /**
+         * Format: binary
+         * @description A cloud-optimised GeoTIFF of one band.
+         */
+        GeoTiff: string;
+        StacLink: {
+            /** @example root */
+            rel: string;
+            /**
+             * Format: uri
+             * @example https://advice.example.org/stac
+             */
+            href: string;
+            /** @example application/json */
+            type?: string;
+            title?: string;
+        };
+        StacProvider: {
+            /** @example CIAT */
+            name: string;
+            roles: ("producer" | "licensor" | "host")[];
+            /**
+             * Format: uri
+             * @example https://advice.example.org
+             */
+            url?: string;
+        };
+        /** @description A STAC Catalog: its children are collections. */
+        StacCatalog: {
+            /** @enum {string} */
+            type: "Catalog";
+            /** @enum {string} */
+            stac_version: "1.1.0";
+            /** @example agro-advisory */
+            id: string;
+            title: string;
+            description: string;
+            links: components["schemas"]["StacLink"][];
+        };
+        /** @description A STAC Collection: the releases of a product in a country. */
+        StacCollection: {
+            /** @enum {string} */
+            type: "Collection";
+            /** @enum {string} */
+            stac_version: "1.1.0";
+            /**
+             * @description The id of a collection: a product and a country, as `GET /stac` links them.
+             * @example yield-eth
+             */
+            id: string;
+            /** @example Predicted yield in Ethiopia */
+            title: string;
+            description: string;
+            /**
+             * @description As it was loaded, where that may be a code of SPDX; `other` where it is a text, which `GET /catalog` has.
+             * @example CC-BY-4.0
+             */
+            license: string;
+            providers: components["schemas"]["StacProvider"][];
+            extent: {
+                spatial: {
+                    bbox: number[][];
+                };
+                temporal: {
+                    interval: (string | null)[][];
+                };
+            };
+            links: components["schemas"]["StacLink"][];
+        };
+        StacBand: {
+            /** @example Normal */
+            name: string;
+            /** @example float32 */
+            data_type: string;
+            /** @example kg/ha */
+            unit: string;
+            /**
+             * @description Of floats; that of whole numbers is in the file.
+             * @example -3.4028234663852886e+38
+             */
+            nodata?: number;
+            statistics?: {
+                /** @example 412 */
+                minimum: number;
+                /** @example 5230 */
+                maximum: number;
+            };
+            /**
+             * @description A value is that of the whole of its pixel.
+             * @enum {string}
+             */
+            "raster:sampling": "area";
+            /**
+             * @description What a pixel is multiplied by.
+             * @example 0.1
+             */
+            "raster:scale"?: number;
+            /**
+             * @description What is added then.
+             * @example 0
+             */
+            "raster:offset"?: number;
+        };
+        StacAsset: {
+            /**
+             * Format: uri
+             * @example https://advice.example.org/releases/synthetic-yield-eth-wheat-2026-07-v1/layers/1.tif
+             */
+            href: string;
+            /** @example image/tiff; application=geotiff; profile=cloud-optimized */
+            type: string;
+            /** @example Normal */
+            title: string;
+            roles: ("data" | "visual")[];
+            bands?: components["schemas"]["StacBand"][];
+            /**
+             * @description Its CRS; null where that has no code of the EPSG.
+             * @example EPSG:4326
+             */
+            "proj:code"?: string | null;
+            /**
+             * @description Rows, and pixels in a row.
+             * @example [
+             *       230,
+             *       301
+             *     ]
+             */
+            "proj:shape"?: number[];
+            /**
+             * @description From columns and rows to the CRS, as a matrix.
+             * @example [
+             *       0.05,
+             *       0,
+             *       32.95,
+             *       0,
+             *       -0.05,
+             *       14.9
+             *     ]
+             */
+            "proj:transform"?: number[];
+        };
+        /** @description A STAC Item: a release, and its layers. */
+        StacItem: {
+            /** @enum {string} */
+            type: "Feature";
+            /** @enum {string} */
+            stac_version: "1.1.0";
+            stac_extensions: string[];
+            /**
+             * @description The code of a published release.
+             * @example synthetic-yield-eth-wheat-2026-07-v1
+             */
+            id: string;
+            /**
+             * @description The id of a collection: a product and a country, as `GET /stac` links them.
+             * @example yield-eth
+             */
+            collection: string;
+            /**
+             * @description West, south, east and north in decimal degrees.
+             * @example [
+             *       32.95,
+             *       3.4,
+             *       48,
+             *       14.9
+             *     ]
+             */
+            bbox: number[];
+            /** @description The extent of its grids. */
+            geometry: {
+                /** @enum {string} */
+                type: "Polygon";
+                coordinates: number[][][];
+            };
+            properties: {
+                /** @example Predicted yield of wheat in Ethiopia, July 2026 */
+                title: string;
+                /**
+                 * @description When it was loaded, for what is of no time; null for all else, which begins and ends.
+                 * @example null
+                 */
+                datetime: string | null;
+                /**
+                 * Format: date-time
+                 * @example 2026-07-01T00:00:00Z
+                 */
+                start_datetime?: string;
+                /**
+                 * Format: date-time
+                 * @description The end of its season, or of its month where that is not known.
+                 * @example 2027-06-30T23:59:59Z
+                 */
+                end_datetime?: string;
+                /**
+                 * Format: date-time
+                 * @description When it was loaded.
+                 * @example 2026-07-01T08:30:00.000Z
+                 */
+                created: string;
+                /**
+                 * @description As it was loaded, where that may be a code of SPDX; `other` where it is a text, which `GET /catalog` has.
+                 * @example CC-BY-4.0
+                 */
+                license: string;
+                providers: components["schemas"]["StacProvider"][];
+                /** @description Whether its values are made by a formula: they are no advice. */
+                synthetic: boolean;
+            };
+            links: components["schemas"]["StacLink"][];
+            /** @description `layer-1`: the first layer as GeoTIFF, where the service allows downloads; `map-1`: its tiles as TileJSON. */
+            assets: {
+                [key: string]: components["schemas"]["StacAsset"];
+            };
+        };
         /** @description The place; of a polygon, a point inside it. */
         HistoryLocation: {
             name: string;
@@ -5499,6 +5781,16 @@ export interface components {
              * @example /catalog
              */
             catalog: string;
+            /**
+             * @description The same as a STAC catalog.
+             * @example /stac
+             */
+            stac: string;
+            /**
+             * @description The OGC API, for GIS.
+             * @example /ogc
+             */
+            ogc: string;
         };
         Health: {
             /**
@@ -7404,6 +7696,207 @@ export interface operations {
                 };
             };
             /** @description The tile is the one that `If-None-Match` names. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getGeotiff: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
+                "X-Request-Id"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The code of a published release, as `GET /catalog` has it.
+                 * @example synthetic-yield-eth-wheat-2026-07-v1
+                 */
+                release: string;
+                /**
+                 * @description Which of its layers, from 1.
+                 * @example 1
+                 */
+                layer: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/tiff": components["schemas"]["GeoTiff"];
+                };
+            };
+            /** @description The bytes of it that `Range` names. Of several ranges, the file is the answer. */
+            206: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/tiff": components["schemas"]["GeoTiff"];
+                };
+            };
+            /** @description The file is the one that `If-None-Match` names. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getStacCatalog: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
+                "X-Request-Id"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The catalog. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StacCatalog"];
+                };
+            };
+            /** @description The catalog is the one that `If-None-Match` names. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getStacCollection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
+                "X-Request-Id"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of a collection: a product and a country, as `GET /stac` links them.
+                 * @example yield-eth
+                 */
+                collection: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The collection. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StacCollection"];
+                };
+            };
+            /** @description The collection is the one that `If-None-Match` names. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getStacItem: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
+                "X-Request-Id"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The id of a collection: a product and a country, as `GET /stac` links them.
+                 * @example yield-eth
+                 */
+                collection: string;
+                /**
+                 * @description The code of a published release.
+                 * @example synthetic-yield-eth-wheat-2026-07-v1
+                 */
+                item: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The item. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/geo+json": components["schemas"]["StacItem"];
+                };
+            };
+            /** @description The item is the one that `If-None-Match` names. */
             304: {
                 headers: {
                     [name: string]: unknown;

@@ -82,6 +82,8 @@ function linksBelow(base: string): Static<typeof ServiceLinks> {
     docs: `${base}/docs`,
     openapi: `${base}/openapi.json`,
     catalog: `${base}/catalog`,
+    stac: `${base}/stac`,
+    ogc: `${base}/ogc`,
   }
 }
 

@@ -10,6 +10,7 @@ const PREFLIGHT_SECONDS = 7200
 
 /** Headers of ours that pages of other origins may read. */
 const EXPOSED_HEADERS = [
+  'Accept-Ranges',
   'Advisory-History',
   'Advisory-Release',
   'Deprecation',
@@ -24,6 +25,7 @@ const EXPOSED_HEADERS = [
   'WWW-Authenticate',
   'X-Request-Id',
   'Content-Disposition',
+  'Content-Range',
 ]
 
 /** What is said about documents and what they may load, which is nothing to other programs. */

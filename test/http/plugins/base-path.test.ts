@@ -46,6 +46,8 @@ describe('what names a path begins with', () => {
       docs: '/farm/docs',
       openapi: '/farm/openapi.json',
       catalog: '/farm/catalog',
+      stac: '/farm/stac',
+      ogc: '/farm/ogc',
     })
     expect((await ask(behind, '/nowhere', way)).error).toContain('GET /farm/docs lists')
     expect((await ask(behind, '/catalog', way)).products[0].path).toMatch(/^\/farm\/advisory\//)

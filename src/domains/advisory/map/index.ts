@@ -1,3 +1,4 @@
+import { GeoTiff } from '#schemas/common.ts'
 import { LayerList, MapClass, Tileset } from '#schemas/map.ts'
 import type { App } from '#src/http/app.ts'
 import type { Lookup } from '../lookup/lookup.ts'
@@ -6,6 +7,6 @@ import { mapRoutes } from './routes.ts'
 
 /** The layers of published releases as maps. */
 export async function map(app: App, { lookup }: { lookup: Lookup }): Promise<void> {
-  for (const schema of [MapClass, Tileset, LayerList]) app.addSchema(schema)
+  for (const schema of [MapClass, Tileset, LayerList, GeoTiff]) app.addSchema(schema)
   mapRoutes(app, lookup, createMaps({ db: app.database.reader, stores: app.tiles }))
 }

@@ -3,6 +3,7 @@ import { arrayOf } from '#src/database/arrays.ts'
 import type { TileStoreName } from '#src/database/release-tables.ts'
 import type { Tables } from '#src/database/tables.ts'
 import type { Extent, TiledGrid } from '#src/raster/grid.ts'
+import type { PixelType } from '#src/raster/pixels.ts'
 import { RUN_LENGTH, SUMMARY_VERSION, SummaryRun } from '#src/raster/summary-run.ts'
 import { ReplacedMeanwhile } from '../lookup/replaced.ts'
 
@@ -18,6 +19,7 @@ export interface MapLayer {
   minimum: number | null
   maximum: number | null
   band: number
+  pixelType: PixelType
   scale: number
   offset: number
   coverage: MapCoverage
@@ -25,12 +27,20 @@ export interface MapLayer {
 
 export interface MapCoverage extends TiledGrid, Extent {
   id: number
+  /** Whether its CRS has degrees. */
+  geographic: boolean
   /** Where its tiles are. */
   store: TileStoreName
 }
 
 /** A release as maps draw it. It never changes, but for where its tiles are. */
 export interface MapRelease {
+  product: string
+  countryCode: string
+  cropCode: string | null
+  /** ISO date of the first day of the month; null where it is of no time. */
+  forecastPeriod: string | null
+  synthetic: boolean
   source: string
   licence: string
   /** In the order of the answers. */
@@ -41,16 +51,25 @@ export interface MapRelease {
 export async function findMapRelease(db: Kysely<Tables>, releaseId: number): Promise<MapRelease | undefined> {
   const { rows } = await sql<MapRelease>`
     select
+      product,
+      country_code as "countryCode",
+      crop_code as "cropCode",
+      forecast_period as "forecastPeriod",
+      synthetic,
       source,
       licence,
       json_agg(
         json_build_object(
           'number', ordinal, 'input', input, 'scenario', scenario, 'unit', unit, 'decimals', decimals,
-          'minimum', minimum, 'maximum', maximum, 'band', band, 'scale', scale, 'offset', "offset",
+          'minimum', minimum, 'maximum', maximum, 'band', band, 'pixelType', pixel_type,
+          'scale', scale, 'offset', "offset",
           'coverage', json_build_object(
             'id', coverage.id, 'srid', srid, 'originX', origin_x, 'originY', origin_y,
             'pixelWidth', pixel_width, 'pixelHeight', pixel_height, 'width', width, 'height', height,
             'tileSize', tile_size, 'store', release.tile_store,
+            'geographic', coalesce(
+              (select proj4text like '%+proj=longlat%' from spatial_ref_sys where srid = coverage.srid), false
+            ),
             'west', west, 'south', south, 'east', east, 'north', north
           )
         ) order by ordinal

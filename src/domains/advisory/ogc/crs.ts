@@ -13,6 +13,10 @@ const CRS84: Crs = { kind: 'lonlat', uri: 'http://www.opengis.net/def/crs/OGC/1.
 /** What is answered and read where a request does not say. */
 export const DEFAULT_CRS = CRS84
 
+/** The same as well-known text (OGC 01-009), with the longitude first. */
+export const CRS84_WKT =
+  'GEOGCS["WGS 84 (CRS84)",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563]],PRIMEM["Greenwich",0],UNIT["degree",0.0174532925199433],AXIS["Longitude",EAST],AXIS["Latitude",NORTH]]'
+
 /** EPSG:4326 has the latitude first. */
 export const CRSS: readonly Crs[] = [
   CRS84,

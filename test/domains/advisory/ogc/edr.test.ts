@@ -95,6 +95,22 @@ describe('EDR', () => {
     expect(feature.properties.yield_kg_ha_normal).toBe(ranges.yield_kg_ha_normal.values[0])
   })
 
+  test('answers at several points with what it answers at each, null where there is no value', async () => {
+    const ask = async (coords: string) =>
+      (await get(`${COLLECTION}/position?coords=${coords}&parameter-name=yield_kg_ha_normal`)).json()
+    const [one, other] = [await ask('POINT(38.5 9.5)'), await ask('POINT(39.5 8.5)')]
+    const { domainType, coverages } = await ask('MULTIPOINT((38.5 9.5),(39.5 8.5),(0 0))')
+    expect(domainType).toBe('Point')
+    expect(coverages.map(({ ranges }: typeof one) => valuesOf(ranges)[0])).toEqual([
+      valuesOf(one.ranges)[0],
+      valuesOf(other.ranges)[0],
+      null,
+    ])
+    expect(coverages[1].domain).toEqual(other.domain)
+    const many = Array.from({ length: 101 }, () => '38.5 9.5').join()
+    expect((await ask(`MULTIPOINT(${many})`)).error).toBe('coords may have 100 points.')
+  })
+
   test('answers in a polygon with the means that the service answers', async () => {
     const geometry = { type: 'Polygon', coordinates: [RING] }
     const answered = await post('/advisory/yield', { geometry, country_code: 'eth' })

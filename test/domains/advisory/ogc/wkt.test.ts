@@ -1,12 +1,28 @@
 import { expect, test } from 'vitest'
 import { readWkt } from '#src/domains/advisory/ogc/edr/wkt.ts'
 
-const read = (text: string) => readWkt('coords', text, ['POINT', 'POLYGON', 'MULTIPOLYGON'])
+const read = (text: string) => readWkt('coords', text, ['POINT', 'MULTIPOINT', 'POLYGON', 'MULTIPOLYGON'])
 
 test.each([
   ['POINT(38.5 9.5)', 'Point', [38.5, 9.5]],
   [' point ( -1e1  +.5 ) ', 'Point', [-10, 0.5]],
   ['POINT Z (1 2 3)', 'Point', [1, 2]],
+  [
+    'MULTIPOINT((1 2),(3 4))',
+    'MultiPoint',
+    [
+      [1, 2],
+      [3, 4],
+    ],
+  ],
+  [
+    'multipoint (1 2, 3 4)',
+    'MultiPoint',
+    [
+      [1, 2],
+      [3, 4],
+    ],
+  ],
   [
     'POLYGON((0 0,1 0,1 1,0 0),(2 2, 3 3, 4 4, 2 2))',
     'Polygon',
@@ -54,6 +70,9 @@ test.each([
   'POINT(1 2) POINT(1 2)',
   'POINT((1 2))',
   'LINESTRING(1 2,3 4)',
+  'MULTIPOINT()',
+  'MULTIPOINT((1 2,3 4))',
+  'MULTIPOINT(((1 2)))',
   'POLYGON((0 0,1 0,)',
   `POINT(${'1'.repeat(15_000)} 2)`,
 ])('%s is refused', (text) => {

@@ -12,7 +12,7 @@ import {
   selfLinks,
   withQuery,
 } from '../answers.ts'
-import { DEFAULT_CRS } from '../crs.ts'
+import { CRS84_WKT, DEFAULT_CRS } from '../crs.ts'
 import { WHOLE_DOCUMENT_TYPE } from '../document-parts.ts'
 import { anchor, list, paragraph, sendPage, table } from '../html.ts'
 import { parametersOf } from '../parameters.ts'
@@ -140,7 +140,7 @@ function versionOf({ release, title }: ReleaseCollection) {
 }
 
 const QUERIES = {
-  position: 'The values of the pixel at a point',
+  position: 'The values of the pixel at a point, or at each of several',
   area: 'The means in a polygon, each pixel by the part of it that lies inside',
   locations: 'The means in administrative areas, by their codes',
 }
@@ -161,7 +161,7 @@ function collectionBody(root: string, { release, facts, title, parameters, time 
         query_type: name,
         output_formats: formats,
         default_output_format: formats[0],
-        crs_details: [{ crs: 'CRS84', wkt: DEFAULT_CRS.uri }],
+        crs_details: [{ crs: 'CRS84', wkt: CRS84_WKT }],
       },
     },
   }))

@@ -30,7 +30,7 @@ export function coverageJsonOf(frame: CoverageFrame, located: readonly Located[]
   if (only && others.length === 0) return { ...only, parameters: described }
   return {
     type: 'CoverageCollection',
-    domainType: 'Polygon',
+    domainType: located[0]?.place.type ?? 'Polygon',
     parameters: described,
     referencing: referencingOf(frame),
     coverages: located.map((one) => coverageOf(frame, one)),

@@ -16,37 +16,52 @@ import { readWkt } from './wkt.ts'
 
 type Call = FastifyRequest<{ Params: { collection: string } }>
 
+/** So many points are answered at once; `POST /advisory/{product}/points` takes more. */
+const MOST_POINTS = 100
+
 /** So many polygons of one request are computed, one after the other. */
 const MOST_POLYGONS = 10
 
 export function positionRoute(app: App, releases: Releases, lookup: Lookup): void {
   app.get(`${EDR_PATH}/collections/:collection/position`, openRoute(), async (request: Call, reply) => {
     const query = parametersOf(request, [...DATA_PARAMETERS, 'coords'])
-    const { coordinates } = readWkt('coords', query.coords, ['POINT'])
-    const position = positionOf(coordinates as [number, number])
+    const positions = positionsOf(query.coords)
     const collection = await releases.named(request, reply, request.params.collection)
     const data = dataRequestOf(request, reply, query, collection)
     if (isDataCached(request, reply, data)) return reply.code(304).send()
 
     const party = partyOf(request)
     const { code } = collection.release
-    const values = await inTime(request, reply, () =>
+    const found = await inTime(request, reply, () =>
       lookup.inSnapshotQueued(party, async (snapshot) => {
         const release = snapshot.published.find((one) => one.code === code)
         if (!release) throw noCollection(code)
-        const [found] = await lookup.valuesAt(release, [position], party)
-        if (found) return found
-        throw await lookup.reasons.noValue(snapshot, release, position, 'point', party)
+        const values = await lookup.valuesAt(release, positions, party)
+        // One point is told why it has no value; of several, each that has none is answered so.
+        if (positions.length > 1 || values[0]) return values
+        throw await lookup.reasons.noValue(snapshot, release, positions[0] as Position, 'point', party)
       }),
     )
-    const { longitude, latitude } = position
-    const located: Located = {
-      place: { type: 'Point', coordinates: [longitude, latitude] },
-      values: values.map((value) => (Number.isNaN(value) ? null : value)),
-    }
-    const label = `Longitude ${longitude}, latitude ${latitude}`
-    return sendData(reply, data, [located], { label, endpoint: endpointOf(request, 'position') })
+    const located = positions.map(({ longitude, latitude }, at): Located => {
+      const values = found[at] ?? collection.parameters.map(() => Number.NaN)
+      return {
+        place: { type: 'Point', coordinates: [longitude, latitude] },
+        values: Array.from(values, (value) => (Number.isNaN(value) ? null : value)),
+      }
+    })
+    const [{ longitude, latitude }] = positions as [Position]
+    const label =
+      positions.length === 1 ? `Longitude ${longitude}, latitude ${latitude}` : `${positions.length} points`
+    return sendData(reply, data, located, { label, endpoint: endpointOf(request, 'position') })
   })
+}
+
+/** @throws {ApiError} INVALID_PARAMETERS where they are no points of the earth, or too many */
+function positionsOf(coords: string | undefined): Position[] {
+  const { type, coordinates } = readWkt('coords', coords, ['POINT', 'MULTIPOINT'])
+  const points = (type === 'Point' ? [coordinates] : coordinates) as [number, number][]
+  if (points.length > MOST_POINTS) throw ApiError.invalid('coords', `may have ${MOST_POINTS} points`)
+  return points.map(positionOf)
 }
 
 function positionOf([longitude, latitude]: [number, number]): Position {

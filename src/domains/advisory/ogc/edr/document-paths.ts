@@ -18,7 +18,9 @@ export const EDR_PARAMETERS: Record<string, Parameter> = {
     'The code of an area; of one whose code an area of a level above has, `level:code`, as the list has it.',
   ),
   pointCoords: {
-    ...queryParameter('coords', 'A point as well-known text: longitude, then latitude.', { type: 'string' }),
+    ...queryParameter('coords', 'A POINT or MULTIPOINT as well-known text: longitude, then latitude.', {
+      type: 'string',
+    }),
     required: true,
     example: 'POINT(38.5 9.5)',
   },

@@ -4,15 +4,20 @@ import { ApiError } from '#src/errors.ts'
 const NUMBER = String.raw`[+-]?(?:\d{1,25}(?:\.\d{0,25})?|\.\d{1,25})(?:[eE][+-]?\d{1,4})?`
 /** A position, with a height or not; the height is left out. */
 const POSITION = new RegExp(String.raw`(${NUMBER})\s+(${NUMBER})(?:\s+${NUMBER})?`, 'g')
-const GEOMETRY = /^\s*(POINT|POLYGON|MULTIPOLYGON)\s*(?:Z\s*)?(\([-+\d\s.,eE()]*\))\s*$/i
+const GEOMETRY = /^\s*(POINT|MULTIPOINT|POLYGON|MULTIPOLYGON)\s*(?:Z\s*)?(\([-+\d\s.,eE()]*\))\s*$/i
 
 /** A geometry of well-known text, with the coordinates of GeoJSON. */
 export interface WktGeometry {
-  type: 'Point' | 'Polygon' | 'MultiPolygon'
+  type: 'Point' | 'MultiPoint' | 'Polygon' | 'MultiPolygon'
   coordinates: unknown
 }
 
-const TYPES = { POINT: 'Point', POLYGON: 'Polygon', MULTIPOLYGON: 'MultiPolygon' } as const
+const TYPES = {
+  POINT: 'Point',
+  MULTIPOINT: 'MultiPoint',
+  POLYGON: 'Polygon',
+  MULTIPOLYGON: 'MultiPolygon',
+} as const
 
 /**
  * Reads well-known text. Whether a polygon is one is not looked at.
@@ -33,10 +38,20 @@ export function readWkt(
   if (!name) throw refusal
   const coordinates = coordinatesOf(body)
   if (coordinates === undefined) throw refusal
+  if (name === 'MULTIPOINT') {
+    const positions = coordinates.map(positionOf)
+    if (positions.length === 0 || !positions.every(isPosition)) throw refusal
+    return { type: 'MultiPoint', coordinates: positions }
+  }
   if (name !== 'POINT') return { type: TYPES[name], coordinates }
   const [position, ...more] = coordinates
   if (!isPosition(position) || more.length > 0) throw refusal
   return { type: 'Point', coordinates: position }
+}
+
+/** A point of several: with parentheses of its own, or without. */
+function positionOf(value: unknown): unknown {
+  return Array.isArray(value) && value.length === 1 ? value[0] : value
 }
 
 function isPosition(value: unknown): boolean {

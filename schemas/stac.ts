@@ -1,0 +1,233 @@
+import { type Static, Type } from 'typebox'
+import { oneOf, ref } from './common.ts'
+
+/** The version of STAC, and of its extensions, that is spoken here. */
+export const STAC_VERSION = '1.1.0'
+export const PROJECTION = 'https://stac-extensions.github.io/projection/v2.0.0/schema.json'
+export const RASTER = 'https://stac-extensions.github.io/raster/v2.0.0/schema.json'
+
+export const GEOJSON_TYPE = 'application/geo+json'
+
+/** The type that STAC gives such files. */
+export const COG_TYPE = 'image/tiff; application=geotiff; profile=cloud-optimized'
+
+const CODE = { minLength: 1, maxLength: 200, format: 'text' }
+
+const CollectionId = Type.String({
+  ...CODE,
+  description: 'The id of a collection: a product and a country, as `GET /stac` links them.',
+  examples: ['yield-eth'],
+})
+
+const ItemId = Type.String({
+  ...CODE,
+  description: 'The code of a published release.',
+  examples: ['synthetic-yield-eth-wheat-2026-07-v1'],
+})
+
+export const StacCollectionParams = Type.Object({ collection: CollectionId })
+export type StacCollectionParams = Static<typeof StacCollectionParams>
+
+export const StacItemParams = Type.Object({ collection: CollectionId, item: ItemId })
+export type StacItemParams = Static<typeof StacItemParams>
+
+export const StacLink = Type.Object(
+  {
+    rel: Type.String({ examples: ['root'] }),
+    href: Type.String({ format: 'uri', examples: ['https://advice.example.org/stac'] }),
+    type: Type.Optional(Type.String({ examples: ['application/json'] })),
+    title: Type.Optional(Type.String()),
+  },
+  { $id: 'StacLink' },
+)
+export type StacLink = Static<typeof StacLink>
+
+export const StacProvider = Type.Object(
+  {
+    name: Type.String({ examples: ['CIAT'] }),
+    roles: Type.Array(oneOf(['producer', 'licensor', 'host'], 'What the provider does.')),
+    url: Type.Optional(Type.String({ format: 'uri', examples: ['https://advice.example.org'] })),
+  },
+  { $id: 'StacProvider' },
+)
+export type StacProvider = Static<typeof StacProvider>
+
+const License = Type.String({
+  pattern: String.raw`^[\w\-.+]+$`,
+  description:
+    'As it was loaded, where that may be a code of SPDX; `other` where it is a text, which `GET /catalog` has.',
+  examples: ['CC-BY-4.0'],
+})
+
+const Links = Type.Array(ref(StacLink))
+const Version = Type.Literal(STAC_VERSION)
+const Providers = Type.Array(ref(StacProvider))
+
+/** @param examples west, south, east and north */
+const Bbox = Type.Array(Type.Number(), {
+  minItems: 4,
+  maxItems: 4,
+  description: 'West, south, east and north in decimal degrees.',
+  examples: [[32.95, 3.4, 48, 14.9]],
+})
+
+const Moment = Type.String({ format: 'date-time', examples: ['2026-07-01T00:00:00Z'] })
+const Nullable = Type.Union([Moment, Type.Null()])
+
+export const StacCatalog = Type.Object(
+  {
+    type: Type.Literal('Catalog'),
+    stac_version: Version,
+    id: Type.String({ examples: ['agro-advisory'] }),
+    title: Type.String(),
+    description: Type.String(),
+    links: Links,
+  },
+  { $id: 'StacCatalog', description: 'A STAC Catalog: its children are collections.' },
+)
+export type StacCatalog = Static<typeof StacCatalog>
+
+export const StacCollection = Type.Object(
+  {
+    type: Type.Literal('Collection'),
+    stac_version: Version,
+    id: CollectionId,
+    title: Type.String({ examples: ['Predicted yield in Ethiopia'] }),
+    description: Type.String(),
+    license: License,
+    providers: Providers,
+    extent: Type.Object({
+      spatial: Type.Object({ bbox: Type.Array(Bbox, { minItems: 1, maxItems: 1 }) }),
+      temporal: Type.Object({
+        interval: Type.Array(Type.Array(Nullable, { minItems: 2, maxItems: 2 }), {
+          minItems: 1,
+          maxItems: 1,
+        }),
+      }),
+    }),
+    links: Links,
+  },
+  { $id: 'StacCollection', description: 'A STAC Collection: the releases of a product in a country.' },
+)
+export type StacCollection = Static<typeof StacCollection>
+
+export const StacBand = Type.Object(
+  {
+    name: Type.String({ examples: ['Normal'] }),
+    data_type: Type.String({ examples: ['float32'] }),
+    unit: Type.String({ examples: ['kg/ha'] }),
+    nodata: Type.Optional(
+      Type.Number({
+        description: 'Of floats; that of whole numbers is in the file.',
+        examples: [-3.4028234663852886e38],
+      }),
+    ),
+    statistics: Type.Optional(
+      Type.Object({ minimum: Type.Number({ examples: [412] }), maximum: Type.Number({ examples: [5230] }) }),
+    ),
+    'raster:sampling': Type.Literal('area', { description: 'A value is that of the whole of its pixel.' }),
+    'raster:scale': Type.Optional(
+      Type.Number({ description: 'What a pixel is multiplied by.', examples: [0.1] }),
+    ),
+    'raster:offset': Type.Optional(Type.Number({ description: 'What is added then.', examples: [0] })),
+  },
+  { $id: 'StacBand' },
+)
+export type StacBand = Static<typeof StacBand>
+
+export const StacAsset = Type.Object(
+  {
+    href: Type.String({
+      format: 'uri',
+      examples: ['https://advice.example.org/releases/synthetic-yield-eth-wheat-2026-07-v1/layers/1.tif'],
+    }),
+    type: Type.String({ examples: [COG_TYPE] }),
+    title: Type.String({ examples: ['Normal'] }),
+    roles: Type.Array(oneOf(['data', 'visual'], '`data`: the values; `visual`: a map of them.')),
+    bands: Type.Optional(Type.Array(ref(StacBand))),
+    'proj:code': Type.Optional(
+      Type.Union([Type.String(), Type.Null()], {
+        description: 'Its CRS; null where that has no code of the EPSG.',
+        examples: ['EPSG:4326'],
+      }),
+    ),
+    'proj:shape': Type.Optional(
+      Type.Array(Type.Integer(), {
+        minItems: 2,
+        maxItems: 2,
+        description: 'Rows, and pixels in a row.',
+        examples: [[230, 301]],
+      }),
+    ),
+    'proj:transform': Type.Optional(
+      Type.Array(Type.Number(), {
+        minItems: 6,
+        maxItems: 6,
+        description: 'From columns and rows to the CRS, as a matrix.',
+        examples: [[0.05, 0, 32.95, 0, -0.05, 14.9]],
+      }),
+    ),
+  },
+  { $id: 'StacAsset' },
+)
+export type StacAsset = Static<typeof StacAsset>
+
+export const StacItem = Type.Object(
+  {
+    type: Type.Literal('Feature'),
+    stac_version: Version,
+    stac_extensions: Type.Array(Type.String({ format: 'uri', examples: [PROJECTION] })),
+    id: ItemId,
+    collection: CollectionId,
+    bbox: Bbox,
+    geometry: Type.Object(
+      {
+        type: Type.Literal('Polygon'),
+        coordinates: Type.Array(Type.Array(Type.Array(Type.Number(), { minItems: 2, maxItems: 2 }))),
+      },
+      { description: 'The extent of its grids.' },
+    ),
+    properties: Type.Object({
+      title: Type.String({ examples: ['Predicted yield of wheat in Ethiopia, July 2026'] }),
+      datetime: Type.Union([Moment, Type.Null()], {
+        description: 'When it was loaded, for what is of no time; null for all else, which begins and ends.',
+        examples: [null],
+      }),
+      start_datetime: Type.Optional(Moment),
+      end_datetime: Type.Optional(
+        Type.String({
+          format: 'date-time',
+          description: 'The end of its season, or of its month where that is not known.',
+          examples: ['2027-06-30T23:59:59Z'],
+        }),
+      ),
+      created: Type.String({
+        format: 'date-time',
+        description: 'When it was loaded.',
+        examples: ['2026-07-01T08:30:00.000Z'],
+      }),
+      license: License,
+      providers: Providers,
+      synthetic: Type.Boolean({
+        description: 'Whether its values are made by a formula: they are no advice.',
+      }),
+    }),
+    links: Links,
+    assets: Type.Record(Type.String({ pattern: '^(layer|map)-[0-9]+$' }), ref(StacAsset), {
+      description:
+        '`layer-1`: the first layer as GeoTIFF, where the service allows downloads; `map-1`: its tiles as TileJSON.',
+    }),
+  },
+  { $id: 'StacItem', description: 'A STAC Item: a release, and its layers.' },
+)
+export type StacItem = Static<typeof StacItem>
+
+export const stacSchemas = [
+  StacLink,
+  StacProvider,
+  StacCatalog,
+  StacCollection,
+  StacBand,
+  StacAsset,
+  StacItem,
+]
