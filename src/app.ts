@@ -57,7 +57,7 @@ import type { HashingLines } from './domains/auth/hashing-lines.ts'
 import { auth } from './domains/auth/index.ts'
 import { catalog } from './domains/catalog/index.ts'
 import { feedback } from './domains/feedback/index.ts'
-import { history, historyRecorderOf } from './domains/history/index.ts'
+import { citations, history, historyRecorderOf } from './domains/history/index.ts'
 import { createIdempotencyRecords } from './domains/idempotency/records.ts'
 import { keys } from './domains/keys/index.ts'
 import { createUsageKeeper } from './domains/keys/usage.ts'
@@ -154,6 +154,7 @@ export async function buildApp(
       await guarded.register(map, { ...logged('advisory'), lookup })
       await guarded.register(stac, logged('catalog'))
       await guarded.register(history, { prefix: '/history', ...logged('history') })
+      await guarded.register(citations, logged('history'))
       await guarded.register(feedback, { prefix: '/history', ...logged('feedback') })
       await guarded.register(stats, logged('stats'))
       await guarded.register(user, { prefix: '/user', ...logged('user') })

@@ -17,13 +17,16 @@ begin
     delete from advisory_feedback
     where history_id = any (array(select id from removed))
       and (history_id, user_id) in (select id, user_id from removed);
+    delete from history_share
+    where history_id = any (array(select id from removed))
+      and (history_id, user_id) in (select id, user_id from removed);
   end if;
   return null;
 end
 $$;
 
 comment on function history_size_in_step() is
-  'Counts in history_size what is added to histories and deleted from them, whoever does so, and has feedback go with its item.';
+  'Counts in history_size what is added to histories and deleted from them, whoever does so, and has feedback and shares go with their items.';
 
 create or replace trigger size_in_step_with_added after insert on advisory_history_json
   referencing new table as added for each statement execute function history_size_in_step();

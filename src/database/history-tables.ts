@@ -49,6 +49,13 @@ export interface AdvisoryFeedbackTable {
   observed: object | null
 }
 
+export interface HistoryShareTable {
+  history_id: string
+  user_id: string
+  token: string
+  shared_at: Generated<Date>
+}
+
 export interface UserUsageTable {
   user_id: string
   day: string

@@ -17,6 +17,7 @@ import type {
   AdvisoryHistoryTable,
   AnswerTemplateTable,
   HistoryItemTable,
+  HistoryShareTable,
   UserUsageTable,
 } from './history-tables.ts'
 import type {
@@ -71,6 +72,7 @@ export interface Tables {
   history_subject: { id: Generated<number>; product: string; kind: 'point' | 'polygon'; country_code: string }
   answer_template: AnswerTemplateTable
   advisory_feedback: AdvisoryFeedbackTable
+  history_share: HistoryShareTable
   user_usage: UserUsageTable
   history_size: { user_id: string; items: number; bytes: number }
   account_removal: { user_id: string; removed_at: Generated<Date>; through: Generated<string> }

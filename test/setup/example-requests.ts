@@ -67,7 +67,8 @@ export async function asSomebody(service: TestApp, operation: Operation, path: s
     const issued = await issueToken(writer, email, purpose, 1)
     return { url: path, headers: {}, payload: { ...(body as object), token: issued?.token } }
   }
-  if (security?.length === 0) return { url: filledIn(path, operation), headers: {}, payload: body }
+  if (security?.length === 0 && !path.includes('/cite/'))
+    return { url: filledIn(path, operation), headers: {}, payload: body }
   const person = await newPerson(service.app)
   const { headers, email } = person
   if (operationId === 'compareReleases') {
@@ -86,7 +87,7 @@ export async function asSomebody(service: TestApp, operation: Operation, path: s
     const totp = codeOfStep(secret, stepAt(Date.now()) + 1)
     return { url: path, headers, payload: { ...(body as object), totp } }
   }
-  const make = async (url: string, payload: object) =>
+  const make = async (url: string, payload: object = {}) =>
     (await service.app.inject({ method: 'POST', url, headers, payload })).json()
   const idOf: Record<string, () => Promise<string>> = {
     '/auth/keys/': async () => (await make('/auth/keys', { name: 'x' })).id,
@@ -95,7 +96,15 @@ export async function asSomebody(service: TestApp, operation: Operation, path: s
       const { items } = (await service.app.inject({ url: '/auth/sessions', headers })).json()
       return items.find(({ current }: { current: boolean }) => !current).id
     },
-    '/history/': async () => (await make('/advisory/yield/point', { lat: 9.5, lng: 38.5 })).history_id,
+    '/history/': async () => {
+      const { history_id } = await make('/advisory/yield/point', { lat: 9.5, lng: 38.5 })
+      if (path.endsWith('/share')) await make(`/history/${history_id}/share`)
+      return history_id
+    },
+    '/cite/': async () => {
+      const { history_id } = await make('/advisory/yield/point', { lat: 9.5, lng: 38.5 })
+      return (await make(`/history/${history_id}/share`)).id
+    },
   }
   const [, folder = ''] = /^(.*)\{id\}/.exec(path) ?? []
   return { url: path.replace('{id}', (await idOf[folder]?.()) ?? ''), headers, payload: body }

@@ -1,12 +1,15 @@
 import { historyQueryOf, historySchemasOf } from '#schemas/history.ts'
+import { Share, sharingSchemasOf } from '#schemas/sharing.ts'
 import type { App } from '#src/http/app.ts'
 import { observeBatcher } from '#src/http/metrics/observe.ts'
+import { citationRoute } from './citation-routes.ts'
 import { keepMonths } from './months.ts'
 import type { RecordAdvisory } from './queries.ts'
 import { quotaOf } from './quota.ts'
 import { createHistoryRecorder } from './recorder.ts'
 import { dropOldMonths } from './retention.ts'
 import { historyRoutes } from './routes.ts'
+import { shareRoutes } from './share-routes.ts'
 import { createShortener } from './shortener.ts'
 
 /** What callers with a token were answered. */
@@ -15,6 +18,15 @@ export async function history(app: App): Promise<void> {
   const { components, ...answers } = historySchemasOf(products)
   for (const schema of components) app.addSchema(schema)
   historyRoutes(app, { query: historyQueryOf(products), ...answers })
+  app.addSchema(Share)
+  shareRoutes(app)
+}
+
+/** What of it is shown to everybody, at addresses of its own. */
+export async function citations(app: App): Promise<void> {
+  const { citation, components } = sharingSchemasOf(app.products.list)
+  for (const schema of components) app.addSchema(schema)
+  citationRoute(app, citation)
 }
 
 /** Makes what keeps advisories as long as the service runs, within what is kept of an account. */

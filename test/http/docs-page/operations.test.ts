@@ -30,6 +30,7 @@ const TWO_FACTOR = ['beginTwoFactor', 'confirmTwoFactor', 'disableTwoFactor']
 
 /** These end what others need, so they come last: first what a forgotten password ends, which is all. */
 const LEAVING = [
+  'unshareHistoryItem',
   'deleteHistoryItem',
   'deleteKey',
   'endOtherSessions',

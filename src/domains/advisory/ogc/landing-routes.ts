@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { SERVICE_NAME } from '#schemas/service.ts'
 import type { App } from '#src/http/app.ts'
+import { anchor, list, paragraph, sendPage, table } from '#src/http/plain-page.ts'
 import {
   formOf,
   HTML_TYPE,
@@ -14,7 +15,6 @@ import {
 } from './answers.ts'
 import { documentOf, operationsOf } from './document.ts'
 import { DOCUMENT_TYPE, WHOLE_DOCUMENT_TYPE } from './document-parts.ts'
-import { anchor, list, paragraph, sendPage, table } from './html.ts'
 import { parametersOf } from './parameters.ts'
 
 const DESCRIPTION =

@@ -81,6 +81,7 @@ function follow(system, path, method, body) {
   const folders = [path, path.replace(/\/[^/]*$/, '')]
   for (const folder of folders) fillIds(system, folder, method === 'delete' ? '' : idIn(body))
   fillIds(system, '/history', body.history_id)
+  if (path === '/history/{id}/share') fillIds(system, '/cite', body.id)
 
   const { operationId } = spec.paths[path][method]
   if (ENDING.includes(operationId)) forgetToken(system)

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { SERVICE_NAME } from '#schemas/service.ts'
 import type { App } from '#src/http/app.ts'
+import { anchor, list, paragraph, sendPage, table } from '#src/http/plain-page.ts'
 import {
   formOf,
   isCached,
@@ -14,7 +15,6 @@ import {
 } from '../answers.ts'
 import { CRS84_WKT, DEFAULT_CRS } from '../crs.ts'
 import { WHOLE_DOCUMENT_TYPE } from '../document-parts.ts'
-import { anchor, list, paragraph, sendPage, table } from '../html.ts'
 import { parametersOf } from '../parameters.ts'
 import { OUTPUT_FORMATS } from './data-answer.ts'
 import { collectionParameter } from './parameters.ts'

@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import type { App } from '#src/http/app.ts'
+import { anchor, paragraph, sendPage, table } from '#src/http/plain-page.ts'
 import {
   formOf,
   GEOJSON_TYPE,
@@ -14,7 +15,6 @@ import {
   withQuery,
 } from '../answers.ts'
 import { CRSS } from '../crs.ts'
-import { anchor, paragraph, sendPage, table } from '../html.ts'
 import { parametersOf } from '../parameters.ts'
 import { type Collection, collectionBody } from './collections.ts'
 import type { Finder } from './finder.ts'

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
+import { sendPage, table } from '#src/http/plain-page.ts'
 import {
   formOf,
   GEOJSON_TYPE,
@@ -13,7 +14,6 @@ import {
   withQuery,
 } from '../answers.ts'
 import { crsNamed } from '../crs.ts'
-import { sendPage, table } from '../html.ts'
 import { offsetAllowedBy, parametersOf } from '../parameters.ts'
 import { type InTurn, shapeFormOf } from './area-shapes.ts'
 import type { Finder } from './finder.ts'

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '#src/http/app.ts'
 import { partyOf } from '#src/http/party.ts'
+import { anchor, paragraph, sendPage, table } from '#src/http/plain-page.ts'
 import {
   type Form,
   forbidKeeping,
@@ -16,7 +17,6 @@ import {
   withQuery,
 } from '../answers.ts'
 import { crsNamed } from '../crs.ts'
-import { anchor, paragraph, sendPage, table } from '../html.ts'
 import {
   limitOf,
   offsetAllowedBy,

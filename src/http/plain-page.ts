@@ -1,7 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { SERVICE_NAME } from '#schemas/service.ts'
-import { HTML_TYPE, type Link } from './answers.ts'
+
+const HTML_TYPE = 'text/html'
+
+/** Where a page leads to. */
+interface Link {
+  href: string
+  rel: string
+  type?: string
+  title?: string
+}
 
 const STYLE = `
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 72rem; margin: 0 auto; padding: 1rem; color: #1b1b1b; background: #fff; }
@@ -13,6 +22,7 @@ nav { font-size: 0.9rem; }
 table { border-collapse: collapse; font-size: 0.9rem; }
 th, td { border: 1px solid #ccc; padding: 0.25rem 0.5rem; text-align: left; vertical-align: top; }
 th { background: #f2f4f7; }
+pre { overflow-x: auto; background: #f2f4f7; padding: 0.5rem; }
 `
 
 /** Pages load nothing and run nothing; their style is the one above. */
@@ -78,6 +88,11 @@ export function anchor(href: string, text: string): Html {
 
 export function paragraph(text: string): Html {
   return { html: `<p>${escaped(text)}</p>` }
+}
+
+/** Text as it is, such as a command. */
+export function code(text: string): Html {
+  return { html: `<pre>${escaped(text)}</pre>` }
 }
 
 export function list(items: readonly (string | Html)[]): Html {

@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { type TSchema, Type } from 'typebox'
+import { ref } from '#schemas/common.ts'
+import { Share } from '#schemas/sharing.ts'
+import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { callerOf } from '#src/http/plugins/authentication.ts'
+import { addressOf } from './citation.ts'
+import { deleteShare, findShare, insertShare, MOST_SHARES, type ShareRow } from './share-queries.ts'
+
+const ItemParams = Type.Object({ id: Type.String({ description: 'The id of the item.' }) })
+
+/** 144 bits: nobody guesses one. */
+const TOKEN_BYTES = 18
+
+type Call = FastifyRequest<{ Params: { id: string } }>
+
+export const CITE_AS = {
+  type: 'string',
+  description: 'Where it is shown to everybody who knows the address (`rel="cite-as"`).',
+}
+
+/** The routes by which somebody shows an item of the own history to everybody, and takes that back. */
+export function shareRoutes(app: App): void {
+  // Whoever was given an id finds it here at once: a replica may be behind.
+  const db = app.database.writer
+  const common = {
+    url: '/:id/share',
+    config: { scope: 'history', caching: 'never' },
+  } as const
+  const success = (description: string) => ({
+    200: { ...(ref(Share) as TSchema), description, headers: { Link: CITE_AS } },
+  })
+
+  app.route({
+    ...common,
+    method: 'POST',
+    schema: {
+      operationId: 'shareHistoryItem',
+      summary: 'Share an item of the own history',
+      description:
+        'Shows the request and the answer, with the label and the place, to everybody who knows an address that nobody can guess; and nothing of who has shared them. It ends with `DELETE`, with the item and with the account. Sent again, the address is the same.',
+      tags: ['history'],
+      params: ItemParams,
+      response: {
+        ...success('Where it is shown.'),
+        ...errorResponses(
+          'UNAUTHORIZED',
+          'INSUFFICIENT_SCOPE',
+          'NOT_FOUND',
+          'TOO_MANY_SHARES',
+          ...BODY_ERRORS,
+        ),
+      },
+    },
+    handler: async (call: Call, reply: FastifyReply) => {
+      const token = randomBytes(TOKEN_BYTES).toString('base64url')
+      const share = await insertShare(db, callerOf(call).id, call.params.id, token)
+      if (share === null) {
+        throw new ApiError(
+          'TOO_MANY_SHARES',
+          `You have shared ${MOST_SHARES} advisories: take one back first.`,
+        )
+      }
+      if (share === undefined)
+        throw new ApiError('NOT_FOUND', 'There is nothing with this id in your history.')
+      return shown(share, call, reply)
+    },
+  })
+
+  app.route({
+    ...common,
+    method: 'GET',
+    schema: {
+      operationId: 'getShare',
+      summary: 'Where an item of the own history is shared',
+      description: 'What `POST` has answered.',
+      tags: ['history'],
+      params: ItemParams,
+      response: {
+        ...success('Where it is shown.'),
+        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', ['NOT_FOUND', NOT_SHARED]),
+      },
+    },
+    handler: async (call: Call, reply: FastifyReply) =>
+      shown(existing(await findShare(db, callerOf(call).id, call.params.id)), call, reply),
+  })
+
+  app.route({
+    ...common,
+    method: 'DELETE',
+    schema: {
+      operationId: 'unshareHistoryItem',
+      summary: 'Take the sharing of an item back',
+      description: 'Its address shows nothing from then on, and is never given to anything else.',
+      tags: ['history'],
+      params: ItemParams,
+      response: {
+        204: { type: 'null', description: 'It is not shared any more.' },
+        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', ['NOT_FOUND', NOT_SHARED], ...BODY_ERRORS),
+      },
+    },
+    handler: async (call: Call, reply: FastifyReply) => {
+      existing((await deleteShare(db, callerOf(call).id, call.params.id)) || undefined)
+      return reply.code(204).send()
+    },
+  })
+}
+
+const NOT_SHARED = 'Nothing with this id in your history is shared.'
+
+function existing<Found extends ShareRow | true>(found: Found | undefined): Found {
+  if (found !== undefined) return found
+  throw new ApiError('NOT_FOUND', NOT_SHARED)
+}
+
+function shown({ token, shared_at }: ShareRow, call: FastifyRequest, reply: FastifyReply) {
+  const url = addressOf(rootOf(call), token)
+  reply.header('link', `<${url}>; rel="cite-as"`)
+  return { id: token, url, shared_at }
+}
+
+/** What the addresses of the service begin with for its clients. */
+export function rootOf({ protocol, host, basePath }: FastifyRequest): string {
+  return `${protocol}://${host}${basePath}`
+}
