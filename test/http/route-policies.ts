@@ -40,6 +40,7 @@ export const PUBLIC = [
   'GET /docs',
   'GET /docs/',
   'GET /docs/json',
+  'GET /docs/clients',
   'GET /docs/rules',
   'GET /docs/static/*',
   'GET /docs/versions',

@@ -5,12 +5,17 @@ import type { Reading } from './markdown.ts'
 const DOCUMENTS = join(import.meta.dirname, '../../../docs')
 
 /** The documents for integrators, by where they are below /docs: the guide stands on the page itself. */
-const READINGS = { '': 'guide/integrators.md', rules: 'api.md', versions: 'versioning.md' } as const
+const READINGS = {
+  '': 'guide/integrators.md',
+  clients: 'guide/clients.md',
+  rules: 'api.md',
+  versions: 'versioning.md',
+} as const
 
 export type ReadingPath = keyof typeof READINGS
 
 /** Those that have a page of their own. */
-export const READING_PATHS = ['rules', 'versions'] as const satisfies ReadingPath[]
+export const READING_PATHS = ['clients', 'rules', 'versions'] as const satisfies ReadingPath[]
 
 /**
  * Renders a document, with links that lead to the others. What else is linked is for readers of the repository.

@@ -34,7 +34,7 @@ describe('the documents for integrators', () => {
     expect(page).toContain('<td>404 <code>NO_DATA</code>')
   })
 
-  test.each(['/docs', '/docs/', '/docs/rules', '/docs/versions'])(
+  test.each(['/docs', '/docs/', '/docs/clients', '/docs/rules', '/docs/versions'])(
     'have links from %s that lead to a chapter',
     async (url) => {
       const page = await pageAt(url)
