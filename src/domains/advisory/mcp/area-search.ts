@@ -1,21 +1,34 @@
 import type { App } from '#src/http/app.ts'
 import type { Asker } from '../lookup/advice-desk.ts'
-import { type AreaName, findAreasNamed, type NamedArea } from './queries.ts'
+import { knownCountry } from './known-country.ts'
+import type { Origins } from './origins.ts'
+import { findAreasNamed, type NamedArea } from './queries.ts'
 
 /** How many areas a name may mean for an agent to choose among them. */
 const MOST_AREAS = 8
 
-/** Finds the areas that a name may mean, when the turn of the request comes: names have no index. */
-export type AreaSearch = (name: AreaName, by: Asker) => Promise<NamedArea[]>
-
-export function createAreaSearch(app: App): AreaSearch {
-  return (name, { request, reply }) =>
-    app.inTurn(request, reply, () => findAreasNamed(app.database.reader, name, MOST_AREAS))
+/** An area as somebody names it. */
+export interface AskedArea {
+  /** A code or a name, or a part of it. */
+  name: string
+  country_code?: string | undefined
+  level?: number | undefined
 }
 
-/** The code of a country as it is stored; null where none was sent. */
-export function normalCode(code: string | undefined): string | null {
-  return code?.trim().toLowerCase() ?? null
+/**
+ * Finds the areas that a name may mean, when the turn of the request comes: names have no index.
+ *
+ * @throws {ApiError} INVALID_PARAMETERS where the country is none of ours
+ */
+export type AreaSearch = (area: AskedArea, by: Asker) => Promise<NamedArea[]>
+
+export function createAreaSearch(app: App, origins: Origins): AreaSearch {
+  return async ({ name, country_code, level = null }, by) => {
+    const countryCode = knownCountry(await origins.snapshot(by), country_code)
+    return app.inTurn(by.request, by.reply, () =>
+      findAreasNamed(app.database.reader, { name, countryCode, level }, MOST_AREAS),
+    )
+  }
 }
 
 /**

@@ -21,7 +21,7 @@ export interface McpOptions {
 export async function mcp(app: App, { lookup, desk }: McpOptions): Promise<void> {
   const { products } = app
   const origins = createOrigins(app, lookup)
-  const search = createAreaSearch(app)
+  const search = createAreaSearch(app, origins)
   mcpRoutes(app, [
     catalogue(products, origins),
     whereIs(desk, search, origins),

@@ -188,6 +188,7 @@ describe('advise_area', () => {
     [{ area: 'x', polygon: { type: 'Polygon' } }, 'INVALID_PARAMETERS', /^polygon or the other/],
     [{ polygon: { type: 'Polygon' } }, 'INVALID_PARAMETERS', /^country_code is required with polygon/],
     [{ polygon: { type: 'Polygon' }, country_code: 'eth' }, 'INVALID_GEOMETRY', /^polygon.coordinates /],
+    [{ area: 'Amhara', country_code: 'xxx' }, 'INVALID_PARAMETERS', /^country_code must be one of eth/],
     [{ area: 'Atlantis' }, 'UNKNOWN_AREA', /^There is no area/],
     [{ area: 'oromia', level: 3 }, 'UNKNOWN_AREA', /^There is no area/],
     [{ area: 'Shewa' }, 'UNKNOWN_AREA', /^Several areas may be meant/],

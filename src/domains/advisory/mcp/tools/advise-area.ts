@@ -2,7 +2,7 @@ import { type AreaInput, AreaOutput, areaInputOf, codesOfProducts } from '#schem
 import { ApiError } from '#src/errors.ts'
 import type { ProductDefinition, Products } from '#src/products/define.ts'
 import type { AdviceDesk, Asker, Region } from '../../lookup/advice-desk.ts'
-import { type AreaSearch, areaMeant, normalCode } from '../area-search.ts'
+import { type AreaSearch, areaMeant } from '../area-search.ts'
 import { leftOut } from '../drafts.ts'
 import type { Origins } from '../origins.ts'
 import { withSources } from '../sources.ts'
@@ -26,8 +26,7 @@ export function adviseArea({ list, of }: Products, desk: AdviceDesk, search: Are
       if (country === undefined) throw ApiError.invalid('country_code', 'is required with polygon')
       return { geometry: polygon, at: 'polygon' }
     }
-    const name = { name: area, countryCode: normalCode(country), level: level ?? null }
-    const found = await search(name, by)
+    const found = await search({ name: area, country_code: country, level }, by)
     const meant = areaMeant(found)
     if (meant) return meant
     const codes = found.map(({ name, code, level, parent }) => {
@@ -58,7 +57,7 @@ export function adviseArea({ list, of }: Products, desk: AdviceDesk, search: Are
       const region = await regionOf(asked, by)
       const country = 'geometry' in region ? (asked.country_code as string) : region.countryCode
       const { countries } = await origins.snapshot(by)
-      const crop = asked.crop ?? countries.find(({ code }) => code === normalCode(country))?.crops[0]
+      const crop = asked.crop ?? countries.find(({ code }) => code === country.trim().toLowerCase())?.crops[0]
       const question = {
         country_code: country,
         ...(crop !== undefined && { crop }),

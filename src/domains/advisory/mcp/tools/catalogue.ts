@@ -1,10 +1,9 @@
 import { CatalogueInput, CatalogueOutput } from '#schemas/agent-tools.ts'
-import { unknownCountry } from '#src/errors.ts'
 import type { Products } from '#src/products/define.ts'
 import type { Country } from '../../lookup/queries.ts'
-import { codesOf, type Snapshot } from '../../lookup/snapshot.ts'
-import { normalCode } from '../area-search.ts'
+import type { Snapshot } from '../../lookup/snapshot.ts'
 import { leftOut } from '../drafts.ts'
+import { knownCountry } from '../known-country.ts'
 import { type Origins, originOf } from '../origins.ts'
 import { withSources } from '../sources.ts'
 import { defineTool } from '../tool.ts'
@@ -28,9 +27,8 @@ export function catalogue({ list }: Products, origins: Origins) {
     output: CatalogueOutput,
     async run({ country_code }, by) {
       const snapshot = await origins.snapshot(by)
-      const wanted = normalCode(country_code)
+      const wanted = knownCountry(snapshot, country_code)
       const countries = snapshot.countries.filter(({ code }) => wanted === null || code === wanted)
-      if (countries.length === 0) throw unknownCountry('country_code', codesOf(snapshot))
       const found = countries.map((country) => ({ country, releases: newestOf(snapshot, country) }))
       const draft = (most: number) => ({
         countries: found.slice(0, most).map(({ country: { code, name, crops }, releases }) => ({

@@ -3,8 +3,8 @@ import { isoMonth } from '#src/lib/month.ts'
 import { wordKey } from '#src/lib/name-key.ts'
 import type { Products } from '#src/products/define.ts'
 import type { PublishedRelease } from '../../lookup/published-release.ts'
-import { normalCode } from '../area-search.ts'
 import { leftOut } from '../drafts.ts'
+import { knownCountry } from '../known-country.ts'
 import { type Origins, originOf } from '../origins.ts'
 import { withSources } from '../sources.ts'
 import { defineTool } from '../tool.ts'
@@ -20,7 +20,7 @@ export function releases({ list }: Products, origins: Origins) {
     output: ReleasesOutput,
     async run({ product, country_code, crop }, by) {
       const snapshot = await origins.snapshot(by)
-      const country = normalCode(country_code)
+      const country = knownCountry(snapshot, country_code)
       const cropCode = crop === undefined ? null : snapshot.cropNamed(wordKey(crop))
       const found = snapshot.published
         .filter(

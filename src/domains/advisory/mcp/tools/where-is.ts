@@ -3,7 +3,7 @@ import type { LocationValidation } from '#schemas/location.ts'
 import { ApiError } from '#src/errors.ts'
 import { roundDegrees } from '#src/lib/round.ts'
 import type { AdviceDesk, Asker } from '../../lookup/advice-desk.ts'
-import { type AreaSearch, normalCode } from '../area-search.ts'
+import type { AreaSearch } from '../area-search.ts'
 import { type Draft, leftOut, shortened } from '../drafts.ts'
 import type { Origins } from '../origins.ts'
 import { withSources } from '../sources.ts'
@@ -30,7 +30,7 @@ export function whereIs(desk: AdviceDesk, search: AreaSearch, origins: Origins) 
   }
 
   async function named(name: string, country: string | undefined, by: Asker): Promise<Draft> {
-    const areas = await search({ name, countryCode: normalCode(country), level: null }, by)
+    const areas = await search({ name, country_code: country }, by)
     const draft = (most: number) => ({
       areas: areas.slice(0, most).map(({ countryCode, level, code, parent, lat, lng, ...area }) => ({
         country_code: countryCode,
