@@ -4,6 +4,7 @@ import { coefficientsOf } from './coefficients.ts'
 import { costOf } from './cost-model.ts'
 import { PRICES } from './prices.ts'
 import {
+  BLOCKS_OF_GRANULE,
   benchPointsOf,
   coldOf,
   farColdMs,
@@ -31,8 +32,16 @@ export function storageTable(results: ScalingResults): Table {
   return {
     title: 'One release (modelled)',
     head: [
-      ...['scenario', 'pixels', 'tiles', 'granules', 'in PostgreSQL', 'of that: key of tiles', 'summaries'],
-      ...['in files', 'log', 'the log at 1 Gbit/s', 'computing of the load'],
+      ...['scenario', 'pixels', 'tiles', 'granules', 'their blocks at most'],
+      ...[
+        'in PostgreSQL',
+        'of that: key of tiles',
+        'summaries',
+        'in files',
+        'log',
+        'the log at 1 Gbit/s',
+        'computing of the load',
+      ],
     ],
     rows: SCENARIOS.map((scenario) => {
       const storage = storageIn(results, scenario)
@@ -41,6 +50,7 @@ export function storageTable(results: ScalingResults): Table {
         countText(scenario.dataset.pixels),
         countText(storage.tiles),
         storage.granules ? countText(storage.granules) : '',
+        storage.granules ? countText(storage.granules * BLOCKS_OF_GRANULE) : '',
         bytesText(storage.databaseBytes),
         storage.tileIndexBytes ? bytesText(storage.tileIndexBytes) : '',
         bytesText(storage.summaryBytes),

@@ -92,8 +92,8 @@ export function hitRatio(places: number, room: number): number {
   )
 }
 
-/** Blocks that a granule has: its header is read once for all of them. */
-const BLOCKS_OF_GRANULE = 16
+/** Blocks that a granule has at most: its header is read once for all of them. */
+export const BLOCKS_OF_GRANULE = 16
 
 /** Ranges that are read for a point, where each block is asked for once and headers stay in memory. */
 export function readsOfEachBlock(): number {

@@ -18,7 +18,7 @@ const FILES_LOOKED_FOR = 200
 const LOOKING_MS = 10_000
 
 /** A store that hangs, such as a disk, ends nothing by itself: an answer is waited for so long. */
-const ANSWER_MS = 10_000
+export const ANSWER_MS = 10_000
 
 /** So many files may take so long. */
 const LOOKING_FOR_MS = 60_000

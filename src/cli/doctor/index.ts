@@ -7,6 +7,7 @@ import { type Cluster, openCluster } from '#src/database/client.ts'
 import { FolderInUse } from '#src/database/embedded/lock.ts'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
+import { openFolderApart } from '#src/storage/apart/store.ts'
 import { ExitWith } from '../exit.ts'
 import { JSON_OPTION, type Output, print, withExamples } from '../output.ts'
 import { whileShown } from '../progress.ts'
@@ -15,7 +16,7 @@ import { clock } from './clock.ts'
 import { connections } from './connections.ts'
 import { disk } from './disk.ts'
 import { examine, type NamedFinding, type Patient, readingFrom } from './examination.ts'
-import { files } from './files.ts'
+import { ANSWER_MS, files } from './files.ts'
 import { type DoctorReport, EXIT_OF_LEVEL, error, unknown, worstOf } from './finding.ts'
 import { history } from './history.ts'
 import { mail } from './mail.ts'
@@ -97,12 +98,17 @@ async function databaseFindings(config: Config): Promise<NamedFinding[]> {
 
 async function examineCluster(config: Config, cluster: Cluster): Promise<NamedFinding[]> {
   const database = cluster.connect()
+  // A disk that hangs would keep this process from ending.
+  const apart =
+    database.files && config.TILE_STORE.startsWith('file:')
+      ? openFolderApart(database.files.place, ANSWER_MS)
+      : undefined
   const patient: Patient = {
     config,
     kind: database.kind,
     ask: readingFrom(database.writer),
     // Without the way round of requests, which ask the primary where the replica does not answer.
-    files: database.files,
+    files: apart ?? database.files,
     askReplica: readingFrom(new Kysely({ dialect: new PostgresDialect({ pool: database.readPool }) })),
   }
   const onServer = [connections, ...(config.DATABASE_READ_URL === undefined ? [] : [replica]), clock]
@@ -121,6 +127,7 @@ async function examineCluster(config: Config, cluster: Cluster): Promise<NamedFi
       patient,
     )
   } finally {
+    apart?.end()
     await database.close()
     await cluster.close()
   }
