@@ -16,15 +16,29 @@ import {
 import { optional, ref, type WithoutNulls } from './common.ts'
 import { PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
+import { BatchQuantityFields } from './quantities.ts'
+import { hasQuantities } from './quantity-answers.ts'
 
 const { crop, country_code, forecast_period } = PointRequest.properties
 
 /** What is said of all points of a call together, in a JSON body or in the query. */
-export const BatchParameters = Type.Object({ crop, country_code, forecast_period, pass: optional(Pass) })
+export const BatchParameters = Type.Object({
+  crop,
+  country_code,
+  forecast_period,
+  pass: optional(Pass),
+  ...BatchQuantityFields,
+})
 export type BatchParameters = WithoutNulls<Static<typeof BatchParameters>>
 
-/** The same for products without seasons. */
-const PlainBatchParameters = Type.Object({ country_code, pass: optional(Pass) })
+/** The same for products without seasons, and of those the ones that have no quantities either. */
+const PlainBatchParameters = Type.Object({ country_code, pass: optional(Pass), ...BatchQuantityFields })
+const ScoreBatchParameters = Type.Object({ country_code, pass: optional(Pass) })
+
+function parametersOf(product: ProductContract): TObject {
+  if (product.seasonal) return BatchParameters
+  return hasQuantities(product) ? PlainBatchParameters : ScoreBatchParameters
+}
 
 const Points = Type.Array(ref(BatchPoint), {
   minItems: 1,
@@ -72,15 +86,14 @@ export function batchSchemasOf<Product extends ProductContract>(
     },
     { $id: `${componentOf(product)}PointsResponse` },
   )
-  const parameters = product.seasonal ? BatchParameters : PlainBatchParameters
-  return { product, parameters, request: requestOf(product), item, response }
+  return { product, parameters: parametersOf(product), request: requestOf(product), item, response }
 }
 
 function requestOf(product: ProductContract): TObject {
   if (product.seasonal) return PointsRequest
   const { id, lat, lng, country_code } = examplePlaceOf(product)
   return Type.Object(
-    { points: Points, ...PlainBatchParameters.properties },
+    { points: Points, ...parametersOf(product).properties },
     {
       $id: `${componentOf(product)}PointsRequest`,
       description: 'Points, and the country to answer for at all of them.',

@@ -42,6 +42,13 @@ function objectOrText<Value>(documented: TSchema, inText: string) {
   return optional(inQuery(documentedAs(checked, Type.Union([documented])), { ...Text, description: inText }))
 }
 
+/** An area as requests tell it; which of its members there may be is checked by code. */
+export interface AreaRequest {
+  value?: number
+  unit?: string
+  from?: string
+}
+
 const AreaValue = Type.Number({
   exclusiveMinimum: 0,
   description: `How much: at most ${QUANTITY_LIMITS.hectares} ha.`,
@@ -53,7 +60,7 @@ export const AreaUnit = oneOf(
   'A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad of a quarter of a hectare, as it is reckoned in Ethiopia. `ha` when left out.',
 )
 
-const Area = objectOrText<{ value?: number; unit?: string }>(
+const Area = objectOrText<AreaRequest>(
   Type.Object(
     { value: AreaValue, unit: Type.Optional(AreaUnit) },
     {
@@ -142,6 +149,40 @@ export const QuantityFields = {
   produce_price: ProducePrice,
   scenario_weights: ScenarioWeights,
   nutrients: Nutrients,
+}
+
+/** The same for many points, of which each may have its own area. */
+export const BatchQuantityFields = {
+  ...QuantityFields,
+  area: objectOrText<AreaRequest>(
+    Type.Object(
+      {
+        value: Type.Optional(AreaValue),
+        from: Type.Optional(
+          Type.String({
+            description:
+              'Instead of `value`: the member, property or column that has the number of each point.',
+            examples: ['area_ha'],
+          }),
+        ),
+        unit: Type.Optional(AreaUnit),
+      },
+      { description: 'How large all fields are, or where each point says how large its own is.' },
+    ),
+    'How large all fields are, such as `2.5 ha`, or where each point says how large its own is: `from:area_ha ha`.',
+  ),
+}
+
+/** The same for polygons, which have an area. */
+export const PolygonQuantityFields = {
+  ...QuantityFields,
+  area: objectOrText<AreaRequest>(
+    Type.Object(
+      { unit: AreaUnit },
+      { description: 'In which unit the area of the polygon is told as well: the polygon has its own.' },
+    ),
+    'In which unit the area is told as well, such as `timad`.',
+  ),
 }
 
 const Fields = Type.Object(QuantityFields)

@@ -1,10 +1,15 @@
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, type TProperties, type TSchema, Type } from 'typebox'
 import type { ProductContract } from './product.ts'
-import { AreaUnit, Currency } from './quantities.ts'
+import { AreaUnit, Currency, PolygonQuantityFields } from './quantities.ts'
 
 /** Whether what a product says comes to an amount on an area: rates and yields do, scores do not. */
 export function hasQuantities({ unit }: { unit: string }): boolean {
   return unit in MASS_KEYS
+}
+
+/** What may be asked of quantities in polygons, where there are any. */
+export function quantityFieldsOf(product: ProductContract): TProperties {
+  return hasQuantities(product) ? PolygonQuantityFields : {}
 }
 
 /** What amounts are in, by the unit of rates. */

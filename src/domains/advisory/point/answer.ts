@@ -7,6 +7,9 @@ import type { Lookup, PointAdvice, PointOutcome } from '../lookup/lookup.ts'
 import { dataOf, locationOf } from '../lookup/products.ts'
 import { versionOf } from '../lookup/published-release.ts'
 import { positionOf, seriesOf } from '../lookup/series.ts'
+import { type Area, asksForQuantities } from '../quantities/plan.ts'
+import type { ReadRules } from '../quantities/rules.ts'
+import { dataWithQuantities } from '../quantities/sections.ts'
 
 /** What is answered to a point request. */
 export interface PointAnswer {
@@ -32,17 +35,55 @@ export interface PointAnswerer {
 }
 
 /** Answers with what the release of one product says. */
-export function productAnswerer(product: ProductDefinition): PointAnswerer {
+export function productAnswerer(product: ProductDefinition, readRules: ReadRules): PointAnswerer {
   const answerOf = (request: PointRequest, outcome: PointOutcome) =>
     outcome instanceof ApiError ? outcome : new ReleaseAnswer(product, request, outcome)
   return {
     fromMemory(lookup, request) {
+      if (asksForQuantities(request)) return undefined
       const outcome = lookup.adviseFromMemory(seriesOf(product, request), positionOf(request))
       return outcome && answerOf(request, outcome)
     },
     async answer(lookup, request, party) {
-      return answerOf(request, await lookup.advise(seriesOf(product, request), positionOf(request), party))
+      const rules = await readRules(request, [product])
+      if (!rules) return answerOf(request, await adviseOn(lookup, product, request, party))
+      const outcome = await adviseOn(lookup, product, request, party)
+      if (outcome instanceof ApiError) return outcome
+      return new QuantityAnswer(new ReleaseAnswer(product, request, outcome), {
+        location: locationOf(request),
+        ...dataWithQuantities(rules, product, outcome.release, outcome.values, rules.plan.area as Area),
+      })
     },
+  }
+}
+
+/** What a product says at the point of a request: from memory, or else through the database. */
+export async function adviseOn(
+  lookup: Lookup,
+  product: ProductDefinition,
+  request: PointRequest,
+  party: Party,
+): Promise<PointOutcome> {
+  const [series, position] = [seriesOf(product, request), positionOf(request)]
+  return lookup.adviseFromMemory(series, position) ?? lookup.advise(series, position, party)
+}
+
+/** An answer with quantities. They come from more than the releases, and the history keeps such answers as a whole. */
+export class QuantityAnswer implements PointAnswer {
+  readonly complete = false
+  readonly releases: string[]
+  readonly versions: string[]
+  readonly body: Record<string, unknown>
+
+  /** @param body the answer's, with quantities */
+  constructor({ releases, versions }: PointAnswer, body: Record<string, unknown>) {
+    this.releases = releases
+    this.versions = versions
+    this.body = body
+  }
+
+  text() {
+    return JSON.stringify(this.body)
   }
 }
 

@@ -19,6 +19,7 @@ import { exampleReasonsOf } from '../lookup/example-reasons.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { versionOf } from '../lookup/published-release.ts'
 import { seriesOf } from '../lookup/series.ts'
+import { asksForQuantities } from '../quantities/plan.ts'
 import type { PointAnswer } from './answer.ts'
 import { namedTags, tagOf, tagOfReleases } from './conditional.ts'
 import { GET_RULES, POST_RULES, RECORDED } from './descriptions.ts'
@@ -222,7 +223,8 @@ async function isUnchanged(
   call: FastifyRequest,
   reply: FastifyReply,
 ): Promise<boolean> {
-  const tags = namedTags(call)
+  // Quantities come from more than the releases.
+  const tags = asksForQuantities(request) ? undefined : namedTags(call)
   const find = () => versionsOf(endpoint, lookup, request)
   const versions = tags === undefined ? undefined : await inTime(call, reply, find)
   if (!versions) return false

@@ -3,10 +3,11 @@ import { type Decimal, minus, numberOf, times } from '#src/lib/decimal.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { LayerLabel } from '../lookup/queries.ts'
 import { bagsFor, costOf, type Purchase } from './budget.ts'
-import { type Composition, nutrientsOf } from './nutrients.ts'
+import { nutrientsOf } from './nutrients.ts'
 import type { Area, QuantityPlan } from './plan.ts'
 import { keyOf } from './reading.ts'
 import { type MassKey, massOf, moneyOf } from './rounding.ts'
+import type { QuantityRules } from './rules.ts'
 import { type Quantities, type ScenarioPart, summaryOf } from './summary.ts'
 
 const THOUSAND: Decimal = { digits: 1000n, scale: 0 }
@@ -30,13 +31,6 @@ export interface QuantityFigures {
   quantities: Quantities
 }
 
-/** What quantities are computed by: the plan of a request, and what is known of the products that it may name. */
-export interface QuantityRules {
-  plan: QuantityPlan
-  product: ProductDefinition
-  compositions: readonly Composition[]
-}
-
 /**
  * What the layers of a release come to. Everything is exact until it is told: each number is rounded once, half away from
  * zero.
@@ -45,11 +39,12 @@ export interface QuantityRules {
  */
 export function quantitiesOf(
   rules: QuantityRules,
+  product: ProductDefinition,
   layers: readonly LayerLabel[],
   amounts: readonly (Decimal | null)[],
   area: Area,
 ): QuantityFigures {
-  const { plan, product } = rules
+  const { plan } = rules
   const key = MASS_KEYS[product.unit] as MassKey
   const parts: ScenarioPart[] = []
   const entries = layers.map((layer, index) => {

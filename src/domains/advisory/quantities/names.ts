@@ -10,7 +10,7 @@ import { keyOf, type NumbersByName } from './reading.ts'
  * than the one asked about has may be named, so that one request serves all of them.
  *
  * @param products that are asked about
- * @param published all that is
+ * @param published all releases that are, of products with quantities
  * @throws {ApiError} INVALID_PARAMETERS
  */
 export function refuseUnknownNames(

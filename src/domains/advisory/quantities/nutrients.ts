@@ -1,14 +1,6 @@
 import { type Decimal, decimalOf, numberOf, rounded, times } from '#src/lib/decimal.ts'
+import type { Composition } from './queries.ts'
 import { keyOf } from './reading.ts'
-
-/** What a product consists of, in percent of its weight. */
-export interface Composition {
-  name: string
-  n: number
-  p2o5: number
-  k2o: number
-  s: number
-}
 
 const GRAMS = 3
 

@@ -67,8 +67,14 @@ describe('quantities are those of exact fractions, rounded once', () => {
         if (!plan?.area) throw new Error('there is a plan')
         const hectares = plan.area
         const amounts = rates.flat().map((rate) => times(decimalOf(rate), hectares.hectares))
-        const rules = { plan, product: fertilizer, compositions: [] }
-        const { entries, quantities } = quantitiesOf(rules, LAYERS(rates.length), amounts, hectares)
+        const rules = { plan, compositions: [] }
+        const { entries, quantities } = quantitiesOf(
+          rules,
+          fertilizer,
+          LAYERS(rates.length),
+          amounts,
+          hectares,
+        )
 
         const costs = rates.map(([ofUrea, ofDap], index) => {
           const [kgUrea, kgDap] = [ofUrea, ofDap].map((rate) => multiply(rational(rate), rational(area)))
@@ -129,8 +135,8 @@ describe('quantities are those of exact fractions, rounded once', () => {
           decimals: 2,
         }))
         const amounts = yields.map((value) => times(decimalOf(value), timad.hectares))
-        const rules = { plan, product: yieldPrediction, compositions: [] }
-        const { entries, quantities } = quantitiesOf(rules, layers, amounts, timad)
+        const rules = { plan, compositions: [] }
+        const { entries, quantities } = quantitiesOf(rules, yieldPrediction, layers, amounts, timad)
         const kilograms = yields.map((value) =>
           multiply(multiply(rational(value), rational(area)), rational(0.25)),
         )

@@ -30,6 +30,7 @@ import { exampleNoRelease } from '../../lookup/example-reasons.ts'
 import type { Lookup, WorkInRelease } from '../../lookup/lookup.ts'
 import type { PublishedRelease } from '../../lookup/published-release.ts'
 import { seriesOf } from '../../lookup/series.ts'
+import type { ReadRules } from '../../quantities/rules.ts'
 import type { AreaAdvisor } from '../area-advisor.ts'
 import { GEOJSON } from '../body.ts'
 import type { AdviseInTime } from '../computing.ts'
@@ -69,11 +70,12 @@ export interface ManyOptions {
   polygonAdvisor: PolygonAdvisor
   areaAdvisor: AreaAdvisor
   adviseInTime: AdviseInTime
+  readRules: ReadRules
 }
 
 /** The endpoints that answer for many polygons or areas in one call. Their bodies are read here, not by the app. */
 export async function manyRoutes(app: App, options: ManyOptions): Promise<void> {
-  const { lookup, polygonAdvisor, areaAdvisor, adviseInTime } = options
+  const { lookup, polygonAdvisor, areaAdvisor, adviseInTime, readRules } = options
   const bodyLimit = readLongJson(app)
   const db = app.database.reader
 
@@ -91,6 +93,7 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
       const selection = body.admin && selectionOf(body.admin)
       const wanted = wantedIn(body)
       if (wanted && wanted.bins > 0 && isFileType(form)) throw tooDeep()
+      const rules = await inTime(call, reply, () => readRules(body, [product], 'polygons'))
       const gone = untilGone(reply)
       const pause = () => app.turns.next(partyOf(call), gone)
       const sent = await takePolygons(call, pause)
@@ -120,7 +123,7 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
           ? itemsOfAreas(source, areaAdvisor, db, selection)
           : itemsOfPolygons(source, polygonAdvisor, left)
         const counted = counting(items, () => answered++)
-        const written = writeAnswer(counted, createWriter(form, product, release, wanted), pause)
+        const written = writeAnswer(counted, createWriter(form, product, release, wanted, rules), pause)
         const pieces = selection ? written : givingBack(call.place, () => sizeOf(left), written)
         return { release, first: await pieces.next(), pieces }
       }
