@@ -5,6 +5,7 @@ import { asRemainder, PointRemainder, PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 import { QuantityFields } from './quantities.ts'
 import { hasQuantities, quantitiesOfAnswer, quantityComponents, quantityOfEntry } from './quantity-answers.ts'
+import { ShortText } from './short-text.ts'
 
 export const Location = Type.Object(
   {
@@ -191,6 +192,7 @@ export function pointComponentsOf(schemas: readonly PointSchemas[]): TSchema[] {
     ...new Set([PointRemainder, ...schemas.map(({ remainder }) => remainder)]),
     Location,
     ...quantityComponents,
+    ShortText,
     ...schemas.map(({ entry }) => entry),
     ...schemas.map(({ response }) => response),
   ]

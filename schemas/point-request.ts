@@ -2,6 +2,7 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { asParameter, COUNTRY_CODES, Latitude, Longitude, optional, type WithoutNulls } from './common.ts'
 import { MONTH_PATTERN } from './month.ts'
 import { QuantityFields } from './quantities.ts'
+import { ShortTextFields } from './short-text.ts'
 
 /**
  * What a point request is taken to say where it says nothing. Descriptions tell it: generators of clients
@@ -48,6 +49,7 @@ export const PointRequest = Type.Object(
     name: optional(Name),
     forecast_period: optional(ForecastPeriod),
     ...QuantityFields,
+    ...ShortTextFields,
   },
   {
     $id: 'PointRequest',

@@ -2,30 +2,27 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HistoryHeader, ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
 import { asQuery, type PointRequest, queryOf } from '#schemas/point-request.ts'
+import { ShortText } from '#schemas/short-text.ts'
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
 import { BODY_ERRORS, type DocumentedError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
-import { isCurrent } from '#src/http/entity-tags.ts'
 import { mergeQueryIntoBody, readQuery } from '#src/http/parameters.ts'
-import { partyOf } from '#src/http/party.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { IDEMPOTENCY_ERRORS, idempotencyKeyOf } from '#src/http/plugins/idempotency.ts'
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
-import { inTime } from '#src/http/plugins/patience.ts'
 import { prefers } from '#src/http/preferences.ts'
 import { createReplyBatcher } from '#src/http/reply-batcher.ts'
+import { varyBy } from '#src/http/vary.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { exampleReasonsOf } from '../lookup/example-reasons.ts'
 import type { Lookup } from '../lookup/lookup.ts'
-import { versionOf } from '../lookup/published-release.ts'
-import { seriesOf } from '../lookup/series.ts'
-import { asksForQuantities } from '../quantities/plan.ts'
 import type { PointAnswer } from './answer.ts'
-import { namedTags, tagOf, tagOfReleases } from './conditional.ts'
-import { GET_RULES, POST_RULES, RECORDED } from './descriptions.ts'
+import { answerTo, isUnchanged, namingReleases } from './answering.ts'
+import { tagOf } from './conditional.ts'
+import { GET_RULES, MORE_FORMS, POST_RULES, RECORDED } from './descriptions.ts'
 import type { PointEndpoint } from './endpoints.ts'
 import { recordForCaller } from './record.ts'
-import { withTiming } from './timing.ts'
+import { replyInText, wantsText } from './short-text/reply.ts'
 
 type PostCall = FastifyRequest<{ Body: PointRequest }>
 type GetCall = FastifyRequest<{ Querystring: PointRequest }>
@@ -62,9 +59,9 @@ function commonOf({ needsCrop, products, response }: PointEndpoint) {
   return {
     errors,
     success: {
-      ...ref(response),
       description: 'The values at the point.',
       headers: { 'Advisory-Release': ReleaseHeader, 'Advisory-History': HistoryHeader },
+      content: { 'application/json': { schema: ref(response) }, 'text/plain': { schema: ref(ShortText) } },
     },
     config: {
       public: true,
@@ -111,6 +108,13 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
     })
   }
 
+  function textSoon(call: PostCall, reply: FastifyReply): void {
+    const asked = { request: call.body, products: endpoint.products, isShared: false }
+    const bodyOf = async () =>
+      call.user ? recordOnce(call, reply) : (await answerTo(endpoint, lookup, call.body, call, reply)).body
+    replyInText(call, reply, asked, bodyOf).catch((error) => sendSoon(asError(error), reply))
+  }
+
   return {
     method: 'POST',
     url: path,
@@ -119,19 +123,23 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
       ...operation,
       operationId: `${name}AtPoint`,
       summary,
-      description: description + POST_RULES + RECORDED,
+      description: description + POST_RULES + MORE_FORMS + RECORDED,
       queryAlternative: asQuery(request),
       body: ref(request),
       bodyRemainder: ref(remainder),
       response: {
         200: success,
-        ...errorResponses(...errors, ...IDEMPOTENCY_ERRORS, ...BODY_ERRORS),
+        ...withTextOfReasons(errorResponses(...errors, ...IDEMPOTENCY_ERRORS, ...BODY_ERRORS)),
       },
     },
     preValidation: mergeQueryIntoBody(request),
     handler(call: PostCall, reply: FastifyReply) {
       // Nothing of an anonymous call is kept, so its key does nothing; one that is none is refused all the same.
       const key = idempotencyKeyOf(call)
+      if (wantsText(call)) {
+        textSoon(call, reply)
+        return undefined
+      }
       if (call.user !== null) {
         if (key !== undefined) return recordOnce(call, reply)
         void recordSoon(call, reply)
@@ -156,7 +164,7 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
       ...operation,
       operationId: `get${name.charAt(0).toUpperCase()}${name.slice(1)}AtPoint`,
       summary: `${summary}, to be cached`,
-      description: description + GET_RULES + RECORDED,
+      description: description + GET_RULES + MORE_FORMS + RECORDED,
       querystring: queryOf(request),
       response: {
         200: success,
@@ -165,7 +173,7 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
           description: 'The answer is the one that `If-None-Match` names.',
           headers: { 'Advisory-Release': ReleaseHeader },
         },
-        ...errorResponses(...errors),
+        ...withTextOfReasons(errorResponses(...errors)),
       },
     },
     preValidation: readQuery(request),
@@ -173,6 +181,14 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
       const { query } = call
       // Whoever sends a token is to be asked for it again, also while it cannot be looked up.
       const shared = call.headers.authorization === undefined
+      if (wantsText(call)) {
+        const asked = { request: query, products: endpoint.products, isShared: shared }
+        return replyInText(call, reply, asked, async () => {
+          const answer = await answerTo(endpoint, lookup, query, call, reply)
+          return (await recordForCaller(record, call, reply, endpoint, query, answer)).body
+        })
+      }
+      varyBy(reply, 'Accept')
       if (shared && (await isUnchanged(endpoint, lookup, query, call, reply))) return reply.code(304).send()
       const answer = await answerTo(endpoint, lookup, query, call, reply)
       if (call.user !== null) {
@@ -184,57 +200,10 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
   } as const
 }
 
-/** @throws {ApiError} which says why there is no answer */
-async function answerTo(
-  endpoint: PointEndpoint,
-  lookup: Lookup,
-  request: PointRequest,
-  call: FastifyRequest,
-  reply: FastifyReply,
-): Promise<PointAnswer> {
-  async function answer(): Promise<PointAnswer> {
-    const fromDatabase = () => endpoint.answer(lookup, request, partyOf(call))
-    const found = endpoint.fromMemory(lookup, request) ?? (await inTime(call, reply, fromDatabase))
-    if (found instanceof Error) throw found
-    return found
-  }
-  const found = prefers(call, 'server-timing')
-    ? await withTiming(reply, () => inTime(call, reply, () => versionsOf(endpoint, lookup, request)), answer)
-    : await answer()
-  return namingReleases(found, reply)
-}
-
-/** The versions of the releases that would answer now; undefined where not all products have one. */
-async function versionsOf(
-  { products }: PointEndpoint,
-  lookup: Lookup,
-  request: PointRequest,
-): Promise<string[] | undefined> {
-  const found = await Promise.all(products.map((product) => lookup.releaseOf(seriesOf(product, request))))
-  const versions = found.flatMap((release) => (release ? versionOf(release) : []))
-  return versions.length === products.length ? versions : undefined
-}
-
-/** Whether a client has what the releases of now say, which is known before any value is looked up. */
-async function isUnchanged(
-  endpoint: PointEndpoint,
-  lookup: Lookup,
-  request: PointRequest,
-  call: FastifyRequest,
-  reply: FastifyReply,
-): Promise<boolean> {
-  // Quantities come from more than the releases.
-  const tags = asksForQuantities(request) ? undefined : namedTags(call)
-  const find = () => versionsOf(endpoint, lookup, request)
-  const versions = tags === undefined ? undefined : await inTime(call, reply, find)
-  if (!versions) return false
-  const tag = tagOfReleases(endpoint.path, request, versions)
-  return isCurrent(tags, tag) && allowCaching(call, reply, tag)
-}
-
-function namingReleases(answer: PointAnswer, reply: FastifyReply): PointAnswer {
-  reply.header('advisory-release', answer.releases.join(', '))
-  return answer
+/** The errors of an operation, where that there is no value is said as text as well. */
+function withTextOfReasons(errors: Record<number, object>): Record<number, object> {
+  const { content, ...noValue } = errors[404] as { content: object }
+  return { ...errors, 404: { ...noValue, content: { ...content, 'text/plain': { schema: ref(ShortText) } } } }
 }
 
 /** Sends what needs nothing more. */
