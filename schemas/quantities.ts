@@ -31,14 +31,17 @@ const numbersByName = (maximum: number, description: string, example: object) =>
     examples: [example],
   })
 
-const Text = Type.String({ maxLength: 4000, format: 'text' })
+const Text = { type: 'string', maxLength: 4000, format: 'text' }
+
+/** In a body, which as a whole is short, texts have no length of their own. */
+const InBody = { format: 'text' }
 
 /**
  * An object in a body, which may also be its text; the text in a query. What they say is checked by code, which names the
  * part that is wrong.
  */
 function objectOrText<Value>(documented: TSchema, inText: string) {
-  const checked = Type.Unsafe<Value | string>({ ...Text, type: ['object', 'string'] })
+  const checked = Type.Unsafe<Value | string>({ ...InBody, type: ['object', 'string'] })
   return optional(inQuery(documentedAs(checked, Type.Union([documented])), { ...Text, description: inText }))
 }
 
@@ -125,7 +128,7 @@ const ScenarioWeights = objectOrText<Record<string, number>>(
 const Nutrients = optional(
   inQuery(
     documentedAs(
-      Type.Unsafe<boolean | string>({ ...Text, type: ['boolean', 'string'] }),
+      Type.Unsafe<boolean | string>({ ...InBody, type: ['boolean', 'string'] }),
       Type.Union([
         Type.Boolean({
           description: 'Whether to tell the nutrients of products whose composition the service knows.',
