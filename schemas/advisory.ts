@@ -1,9 +1,12 @@
-import { type TObject, type TSchema, Type } from 'typebox'
+import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { ErrorBody, oneOf, ref } from './common.ts'
 import { FORECAST_MONTH, SCENARIOS, STALE, SYNTHETIC } from './glossary.ts'
 import { asRemainder, PointRemainder, PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 import { PROVENANCE_COMPONENTS, ProvenanceMember } from './provenance.ts'
+import { QuantityFields } from './quantities.ts'
+import { hasQuantities, quantitiesOfAnswer, quantityComponents, quantityOfEntry } from './quantity-answers.ts'
+import { ShortText } from './short-text.ts'
 
 export const Location = Type.Object(
   {
@@ -75,11 +78,15 @@ function requestOf(product: ProductContract): TObject {
   const component = componentOf(product)
   const { lat, lng, country_code, name } = examplePlaceOf(product)
   const { crop: _, forecast_period: __, ...properties } = PointRequest.properties
-  return Type.Object(properties, {
+  return Type.Object(hasQuantities(product) ? properties : withoutQuantities(properties), {
     $id: `${component}PointRequest`,
     description: `A point. ${component} needs no crop; fields that are not listed are ignored.`,
     examples: [{ lat, lng, country_code, name }],
   })
+}
+
+function withoutQuantities(properties: TProperties): TProperties {
+  return Object.fromEntries(Object.entries(properties).filter(([name]) => !(name in QuantityFields)))
 }
 
 function entryOf(product: ProductContract): TObject {
@@ -89,6 +96,7 @@ function entryOf(product: ProductContract): TObject {
       ...(input && { [input.key]: Type.String({ description: input.description }) }),
       ...(seasonal && { scenario: Scenario }),
       [value.key]: value.schema,
+      ...quantityOfEntry(product),
     },
     { $id: `${componentOf(product)}Entry`, examples: product.examples.point.slice(0, 1) },
   )
@@ -125,6 +133,7 @@ function responseOf(product: ProductContract, entry: TObject): TObject {
       ...releaseMembers(product),
       [entries]: Type.Array(ref(entry)),
       provenance: ProvenanceMember,
+      ...quantitiesOfAnswer(product),
       history_id: Type.Optional(HistoryId),
     },
     {
@@ -199,6 +208,8 @@ export function pointComponentsOf(schemas: readonly PointSchemas[]): TSchema[] {
     ...new Set([PointRemainder, ...schemas.map(({ remainder }) => remainder)]),
     Location,
     ...PROVENANCE_COMPONENTS,
+    ...quantityComponents,
+    ShortText,
     ...schemas.map(({ entry }) => entry),
     ...schemas.map(({ response }) => response),
     PointAnswerTable,

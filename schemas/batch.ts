@@ -16,6 +16,8 @@ import {
 import { optional, ref, type WithoutNulls } from './common.ts'
 import { PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
+import { BatchQuantityFields } from './quantities.ts'
+import { hasQuantities } from './quantity-answers.ts'
 
 const { crop, country_code, forecast_period, release } = PointRequest.properties
 
@@ -26,11 +28,18 @@ export const BatchParameters = Type.Object({
   forecast_period,
   release,
   pass: optional(Pass),
+  ...BatchQuantityFields,
 })
 export type BatchParameters = WithoutNulls<Static<typeof BatchParameters>>
 
-/** The same for products without seasons. */
-const PlainBatchParameters = Type.Object({ country_code, release, pass: optional(Pass) })
+/** The same for products without seasons, and of those the ones that have no quantities either. */
+const ScoreBatchParameters = Type.Object({ country_code, release, pass: optional(Pass) })
+const PlainBatchParameters = Type.Object({ ...ScoreBatchParameters.properties, ...BatchQuantityFields })
+
+function parametersOf(product: ProductContract): TObject {
+  if (product.seasonal) return BatchParameters
+  return hasQuantities(product) ? PlainBatchParameters : ScoreBatchParameters
+}
 
 const Points = Type.Array(ref(BatchPoint), {
   minItems: 1,
@@ -78,15 +87,14 @@ export function batchSchemasOf<Product extends ProductContract>(
     },
     { $id: `${componentOf(product)}PointsResponse` },
   )
-  const parameters = product.seasonal ? BatchParameters : PlainBatchParameters
-  return { product, parameters, request: requestOf(product), item, response }
+  return { product, parameters: parametersOf(product), request: requestOf(product), item, response }
 }
 
 function requestOf(product: ProductContract): TObject {
   if (product.seasonal) return PointsRequest
   const { id, lat, lng, country_code } = examplePlaceOf(product)
   return Type.Object(
-    { points: Points, ...PlainBatchParameters.properties },
+    { points: Points, ...parametersOf(product).properties },
     {
       $id: `${componentOf(product)}PointsRequest`,
       description: 'Points, and the country to answer for at all of them.',

@@ -38,11 +38,21 @@ interface Parameter extends TSchema {
   type: string | string[]
   minLength?: number
   pattern?: string
+  inQuery?: string
+}
+
+/** A schema that has this keyword is another one as a query parameter. */
+export const IN_QUERY = 'inQuery'
+
+/** A field that is written otherwise in a query, where there are no objects. */
+export function inQuery<Schema extends TSchema>(field: Schema, parameter: object): Schema {
+  return { ...field, [IN_QUERY]: JSON.stringify(parameter) }
 }
 
 /** A field as a query parameter: there is no null in a query, and what is empty counts as left out. */
 export function asParameter(field: TSchema): TSchema {
-  const { type, minLength: _, pattern, ...rest } = field as Parameter
+  const { type, minLength: _, pattern, [IN_QUERY]: written, ...rest } = field as Parameter
+  if (written !== undefined) return Type.Optional(JSON.parse(written))
   if (!Type.IsOptional(field)) return field
   const types = [type].flat().filter((name) => name !== 'null')
   return Type.Optional({

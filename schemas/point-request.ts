@@ -9,6 +9,8 @@ import {
   type WithoutNulls,
 } from './common.ts'
 import { MONTH_PATTERN } from './month.ts'
+import { QuantityFields } from './quantities.ts'
+import { ShortTextFields } from './short-text.ts'
 
 /**
  * What a point request is taken to say where it says nothing. Descriptions tell it: generators of clients
@@ -69,6 +71,8 @@ export const PointRequest = Type.Object(
     forecast_period: optional(ForecastPeriod),
     release: optional(Release),
     provenance: optional(Provenance),
+    ...QuantityFields,
+    ...ShortTextFields,
   },
   {
     $id: 'PointRequest',

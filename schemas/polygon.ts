@@ -1,11 +1,14 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { exampleMembers, HistoryId, type PointSchemas, releaseMembers } from './advisory.ts'
-import { AdvisedArea, MAX_LEVEL } from './areas.ts'
-import { COUNTRY_CODES, documentedAs, oneOf, optional, ref, type WithoutNulls } from './common.ts'
+import { MAX_LEVEL } from './areas.ts'
+import { COUNTRY_CODES, documentedAs, optional, ref, type WithoutNulls } from './common.ts'
 import { DistributionMembers, DistributionParameters, HistogramBin, Quantile } from './distribution.ts'
 import { Feature, FeatureCollection, geoJsonOf, MultiPolygon, Polygon } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
+import { LOCATION, PolygonLocation } from './polygon-location.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
+import { PolygonQuantityFields, type QuantityRequest } from './quantities.ts'
+import { quantitiesOfAnswer, quantityFieldsOf } from './quantity-answers.ts'
 
 export const PolygonGeometry = Type.Unsafe<Record<string, unknown>>({
   $id: 'PolygonGeometry',
@@ -96,7 +99,15 @@ function requestSchema<More extends TProperties>(
 }
 
 export const PolygonRequest = requestSchema(
-  { crop, country_code: Country, name: Label, forecast_period, release, ...DistributionParameters },
+  {
+    crop,
+    country_code: Country,
+    name: Label,
+    forecast_period,
+    release,
+    ...DistributionParameters,
+    ...PolygonQuantityFields,
+  },
   {
     $id: 'PolygonRequest',
     description:
@@ -120,26 +131,8 @@ export function parametersOf(request: TObject): TObject {
 export type PlainPolygonRequest = Pick<
   PolygonRequest,
   'geometry' | 'admin' | 'country_code' | 'name' | 'release' | 'quantiles' | 'histogram'
->
-
-const LOCATION = { name: 'My farm', lat: 9.55, lng: 38.55, type: 'polygon', area_ha: 12012.5 }
-
-export const PolygonLocation = Type.Object(
-  {
-    name: Type.String({ description: 'The label of the request, or the name of the area.' }),
-    lat: Type.Number({ description: 'With `lng`, a point inside.' }),
-    lng: Type.Number(),
-    type: oneOf(['polygon'], 'What was asked about.'),
-    area_ha: Type.Number({
-      description: 'Hectares, on the WGS 84 ellipsoid, to the square metre; what is small has three digits.',
-    }),
-    admin: Type.Optional(ref(AdvisedArea)),
-  },
-  {
-    $id: 'PolygonLocation',
-    examples: [LOCATION],
-  },
-)
+> &
+  QuantityRequest
 
 const Statistics = {
   min: Type.Number({ description: 'The smallest value of the pixels that the polygon overlaps.' }),
@@ -177,7 +170,13 @@ function requestOf(product: ProductContract): TObject {
   const component = componentOf(product)
   const { name, country_code, area } = examplePlaceOf(product)
   return requestSchema(
-    { country_code: Country, name: Label, release, ...DistributionParameters },
+    {
+      country_code: Country,
+      name: Label,
+      release,
+      ...DistributionParameters,
+      ...quantityFieldsOf(product),
+    },
     {
       $id: `${component}PolygonRequest`,
       description: `A polygon or an administrative area, one of the two. ${component} needs no crop; fields that are not listed are ignored.`,
@@ -210,6 +209,7 @@ function responseOf(product: ProductContract, entry: TObject): TObject {
       location: ref(PolygonLocation),
       ...releaseMembers(product),
       [entries]: Type.Array(ref(entry)),
+      ...quantitiesOfAnswer(product),
       history_id: Type.Optional(HistoryId),
     },
     {

@@ -7,9 +7,12 @@ import { DataValueSet, DHIS2, Dhis2Mapping } from './dhis2.ts'
 import { DistributionParameters } from './distribution.ts'
 import { geoJsonOf, MultiPolygon, Polygon } from './geojson.ts'
 import { PointRequest } from './point-request.ts'
-import { AdminSelection, PolygonLocation, type PolygonSchemas } from './polygon.ts'
+import { AdminSelection, type PolygonSchemas } from './polygon.ts'
+import { PolygonLocation } from './polygon-location.ts'
 import type { PolygonsForms } from './polygons-forms.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
+import { PolygonQuantityFields, type QuantityRequest } from './quantities.ts'
+import { quantityFieldsOf } from './quantity-answers.ts'
 
 /** How many polygons one call may have. */
 export const MOST_POLYGONS = 1000
@@ -134,7 +137,15 @@ function requestSchema<More extends TProperties>(more: More, $id: string, exampl
 }
 
 export const PolygonsRequest = requestSchema(
-  { crop, country_code: Country, forecast_period, release, ...DistributionParameters, ...AnswerParameters },
+  {
+    crop,
+    country_code: Country,
+    forecast_period,
+    release,
+    ...DistributionParameters,
+    ...PolygonQuantityFields,
+    ...AnswerParameters,
+  },
   'PolygonsRequest',
   [
     { admin: { country_code: 'eth', level: 1 }, crop: 'wheat' },
@@ -154,7 +165,8 @@ export type PolygonsRequest = WithoutNulls<Static<typeof PolygonsRequest>>
 export type PlainPolygonsRequest = Pick<
   PolygonsRequest,
   'polygons' | 'admin' | 'country_code' | 'release' | 'quantiles' | 'histogram' | 'format' | 'dhis2'
->
+> &
+  QuantityRequest
 
 /** What the operation of a product for many polygons is made of. */
 export interface PolygonsSchemas<Product extends ProductContract = ProductContract> {
@@ -183,7 +195,13 @@ function requestOf(product: ProductContract): TObject {
   if (product.seasonal) return PolygonsRequest
   const { country_code } = examplePlaceOf(product)
   return requestSchema(
-    { country_code: Country, release, ...DistributionParameters, ...AnswerParameters },
+    {
+      country_code: Country,
+      release,
+      ...DistributionParameters,
+      ...quantityFieldsOf(product),
+      ...AnswerParameters,
+    },
     `${componentOf(product)}PolygonsRequest`,
     [{ admin: { country_code, level: 1 } }],
   )

@@ -43,6 +43,8 @@ export interface ProductContract {
   /** In paths and in the codes of releases, and wherever else programs name the product. */
   code: string
   names: ProductNames
+  /** The unit of the answers; rasters in another one are scaled. */
+  unit: string
   /** Whether it is published for a crop, a month and scenarios. */
   seasonal: boolean
   /** The key of the entries in an answer. */

@@ -145,11 +145,11 @@ describe('the source', () => {
     expect(breaches.filter(({ file }) => layerOf(file) !== undefined)).toEqual([])
   })
 
-  test('the rooms of advisory know the lookup and not each other', () => {
+  test('the rooms of advisory know the lookup and the quantities, and not each other', () => {
     const breaches = internal.filter(({ file, target }) => {
       const room = roomOf(file)
       const other = roomOf(target)
-      return room && other && other !== room && other !== 'lookup'
+      return room && other && other !== room && other !== 'lookup' && other !== 'quantities'
     })
     expect(breaches).toEqual([])
   })

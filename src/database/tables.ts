@@ -38,6 +38,7 @@ export interface Tables {
   crop: { code: string; name: string }
   crop_alias: { alias: string; crop_code: string }
   country_crop: { country_code: string; crop_code: string }
+  input_composition: { name: string; n: number; p2o5: number; k2o: number; s: number }
   release: ReleaseTable
   publication: PublicationTable
   release_period: ReleasePeriodTable

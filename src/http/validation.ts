@@ -1,6 +1,6 @@
 import type { Options as AjvOptions } from 'ajv'
 import type { FastifySchemaValidationError } from 'fastify'
-import { DOCUMENTED_AS, type ErrorDetail, orEmpty } from '#schemas/common.ts'
+import { DOCUMENTED_AS, type ErrorDetail, IN_QUERY, orEmpty } from '#schemas/common.ts'
 import { MONTH_PATTERN } from '#schemas/month.ts'
 import { ApiError } from '#src/errors.ts'
 import { areSwapped } from '#src/lib/swapped.ts'
@@ -108,7 +108,7 @@ export const AJV_OPTIONS: AjvOptions = {
   verbose: true,
   // Schemas are ours, and linted: to compile what validates them took a fifth of a second of each start.
   validateSchema: false,
-  keywords: [DOCUMENTED_AS],
+  keywords: [DOCUMENTED_AS, IN_QUERY],
   formats: Object.fromEntries(Object.entries(FORMATS).map(([name, { test }]) => [name, test])),
 }
 

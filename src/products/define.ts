@@ -2,8 +2,6 @@ import { ALL_PRODUCTS, type ProductContract } from '#schemas/product.ts'
 
 /** All there is to know of a product: everything else about it follows from this. */
 export interface ProductDefinition extends ProductContract {
-  /** The unit of the answers; rasters in another one are scaled. */
-  unit: string
   /** Between which values are plausible, of any crop and in any place; operators say it more closely. */
   plausible: { minimum: number; maximum: number }
   /** Decimals of the answers, where a layer does not say otherwise. */

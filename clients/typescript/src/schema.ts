@@ -568,6 +568,42 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/history/{id}/share": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where an item of the own history is shared */
+        get: operations["getShare"];
+        put?: never;
+        /** Share an item of the own history */
+        post: operations["shareHistoryItem"];
+        /** Take the sharing of an item back */
+        delete: operations["unshareHistoryItem"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/cite/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An advisory that was shared */
+        get: operations["getCitation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/history/{id}/feedback": {
         parameters: {
             query?: never;
@@ -972,7 +1008,7 @@ export interface components {
          * @description What went wrong, for programs. Stable; later versions of the service may have others.
          * @enum {string}
          */
-        ErrorCode: "INVALID_PARAMETERS" | "MALFORMED_JSON" | "MALFORMED_BODY" | "MALFORMED_REQUEST" | "INVALID_GEOMETRY" | "CROP_NOT_AVAILABLE" | "UNKNOWN_COUNTRY" | "INVALID_TOKEN" | "UNAUTHORIZED" | "INVALID_CREDENTIALS" | "TWO_FACTOR_REQUIRED" | "INVALID_CODE" | "FORBIDDEN" | "INSUFFICIENT_SCOPE" | "LOGIN_REQUIRED" | "REAUTHENTICATION_REQUIRED" | "TWO_FACTOR_SETUP_REQUIRED" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "MAIL_NOT_CONFIGURED" | "UNKNOWN_AREA" | "NO_AREAS" | "NO_RELEASE" | "OUTSIDE_COUNTRY" | "NO_DATA" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "RELEASE_GONE" | "REQUEST_TIMEOUT" | "EMAIL_TAKEN" | "REQUEST_IN_PROGRESS" | "TWO_FACTOR_ON" | "TOO_MANY_KEYS" | "BODY_TOO_LARGE" | "TOO_MANY_POINTS" | "TOO_MANY_POLYGONS" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "IDEMPOTENCY_KEY_REUSED" | "TOO_MANY_REQUESTS" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "OVERLOADED" | "QUERY_TIMEOUT" | "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY";
+        ErrorCode: "INVALID_PARAMETERS" | "MALFORMED_JSON" | "MALFORMED_BODY" | "MALFORMED_REQUEST" | "INVALID_GEOMETRY" | "CROP_NOT_AVAILABLE" | "UNKNOWN_COUNTRY" | "INVALID_TOKEN" | "UNAUTHORIZED" | "INVALID_CREDENTIALS" | "TWO_FACTOR_REQUIRED" | "INVALID_CODE" | "FORBIDDEN" | "INSUFFICIENT_SCOPE" | "LOGIN_REQUIRED" | "REAUTHENTICATION_REQUIRED" | "TWO_FACTOR_SETUP_REQUIRED" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "MAIL_NOT_CONFIGURED" | "UNKNOWN_AREA" | "NO_AREAS" | "NO_RELEASE" | "OUTSIDE_COUNTRY" | "NO_DATA" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "RELEASE_GONE" | "REQUEST_TIMEOUT" | "EMAIL_TAKEN" | "REQUEST_IN_PROGRESS" | "TWO_FACTOR_ON" | "TOO_MANY_KEYS" | "TOO_MANY_SHARES" | "BODY_TOO_LARGE" | "TOO_MANY_POINTS" | "TOO_MANY_POLYGONS" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "IDEMPOTENCY_KEY_REUSED" | "TOO_MANY_REQUESTS" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "OVERLOADED" | "QUERY_TIMEOUT" | "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY";
         /** @description What is wrong with one parameter, or, with a `code`, why one product has no value. */
         ErrorDetail: {
             /**
@@ -1242,6 +1278,63 @@ export interface components {
             release?: string | null;
             /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
             provenance?: boolean | null;
+            area?: {
+                /**
+                 * @description How much: at most 1000000 ha.
+                 * @example 2.5
+                 */
+                value: number;
+                /**
+                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad of a quarter of a hectare, as it is reckoned in Ethiopia. `ha` when left out.
+                 * @enum {string}
+                 */
+                unit?: "ha" | "m2" | "are" | "acre" | "timad";
+            } | null;
+            bags?: {
+                [key: string]: number;
+            } | null;
+            prices?: {
+                /**
+                 * @description An ISO 4217 code. Nothing is converted.
+                 * @example ETB
+                 */
+                currency: string;
+                /**
+                 * @description What a kilogram costs, by what it is.
+                 * @example {
+                 *       "Compost": 4.5
+                 *     }
+                 */
+                per_kg?: {
+                    [key: string]: number;
+                };
+                /**
+                 * @description What a bag of those in `bags` costs, by what it is.
+                 * @example {
+                 *       "Urea": 2250,
+                 *       "DAP": 2600
+                 *     }
+                 */
+                per_bag?: {
+                    [key: string]: number;
+                };
+            } | null;
+            /** @description How much may be spent, in the currency of `prices`. */
+            budget?: number | null;
+            produce_price?: {
+                /**
+                 * @description An ISO 4217 code. Nothing is converted.
+                 * @example ETB
+                 */
+                currency: string;
+                per_kg: number;
+            } | null;
+            scenario_weights?: {
+                [key: string]: number;
+            } | null;
+            nutrients?: boolean | null;
+            /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
+            max_segments?: number | null;
         };
         /**
          * @description A point. Forage needs no crop; fields that are not listed are ignored.
@@ -1277,6 +1370,8 @@ export interface components {
             release?: string | null;
             /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
             provenance?: boolean | null;
+            /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
+            max_segments?: number | null;
         };
         /** @description Some fields of a request, where the query has the others. */
         PointRemainder: {
@@ -1311,6 +1406,63 @@ export interface components {
             release?: string | null;
             /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
             provenance?: boolean | null;
+            area?: {
+                /**
+                 * @description How much: at most 1000000 ha.
+                 * @example 2.5
+                 */
+                value: number;
+                /**
+                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad of a quarter of a hectare, as it is reckoned in Ethiopia. `ha` when left out.
+                 * @enum {string}
+                 */
+                unit?: "ha" | "m2" | "are" | "acre" | "timad";
+            } | null;
+            bags?: {
+                [key: string]: number;
+            } | null;
+            prices?: {
+                /**
+                 * @description An ISO 4217 code. Nothing is converted.
+                 * @example ETB
+                 */
+                currency: string;
+                /**
+                 * @description What a kilogram costs, by what it is.
+                 * @example {
+                 *       "Compost": 4.5
+                 *     }
+                 */
+                per_kg?: {
+                    [key: string]: number;
+                };
+                /**
+                 * @description What a bag of those in `bags` costs, by what it is.
+                 * @example {
+                 *       "Urea": 2250,
+                 *       "DAP": 2600
+                 *     }
+                 */
+                per_bag?: {
+                    [key: string]: number;
+                };
+            } | null;
+            /** @description How much may be spent, in the currency of `prices`. */
+            budget?: number | null;
+            produce_price?: {
+                /**
+                 * @description An ISO 4217 code. Nothing is converted.
+                 * @example ETB
+                 */
+                currency: string;
+                per_kg: number;
+            } | null;
+            scenario_weights?: {
+                [key: string]: number;
+            } | null;
+            nutrients?: boolean | null;
+            /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
+            max_segments?: number | null;
         };
         /** @description Some fields of a request, where the query has the others. */
         ForagePointRemainder: {
@@ -1338,6 +1490,8 @@ export interface components {
             release?: string | null;
             /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
             provenance?: boolean | null;
+            /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
+            max_segments?: number | null;
         };
         Location: {
             /**
@@ -1455,6 +1609,152 @@ export interface components {
             pixels: components["schemas"]["ProvenancePixel"][];
         };
         /**
+         * @description Kilograms of nutrients.
+         * @example {
+         *       "N": 172.5,
+         *       "P2O5": 0,
+         *       "K2O": 0,
+         *       "S": 0
+         *     }
+         */
+        Nutrients: {
+            /** @description Nitrogen. */
+            N: number;
+            /** @description Phosphorus, as phosphate. */
+            P2O5: number;
+            /** @description Potassium, as potash. */
+            K2O: number;
+            /** @description Sulphur. */
+            S: number;
+        };
+        /**
+         * @description What the value of an entry comes to on the area.
+         * @example {
+         *       "kg": 375,
+         *       "bags": 8,
+         *       "bag_kg": 50,
+         *       "rest_kg": 25,
+         *       "cost": 18000
+         *     }
+         */
+        Quantity: {
+            /** @description Kilograms, to the gram. */
+            kg?: number;
+            /** @description Tonnes, to the gram. */
+            t?: number;
+            /** @description Whole bags: as many as it takes. */
+            bags?: number;
+            /** @description What a bag has. */
+            bag_kg?: number;
+            /** @description What is left in the last bag. */
+            rest_kg?: number;
+            /** @description What it costs: of whole bags, where there are bags. To the hundredth, in `currency`. */
+            cost?: number;
+            /** @description What the harvest is sold for. To the hundredth, in `currency`. */
+            return?: number;
+            nutrients_kg?: components["schemas"]["Nutrients"];
+        };
+        /**
+         * @description What the answer comes to on the area. Only there where quantities were asked for.
+         * @example {
+         *       "area": {
+         *         "value": 2.5,
+         *         "unit": "ha",
+         *         "ha": 2.5
+         *       },
+         *       "currency": "ETB",
+         *       "scenarios": [
+         *         {
+         *           "scenario": "Normal",
+         *           "cost": 28400,
+         *           "share": 0.5,
+         *           "share_cost": 14200
+         *         }
+         *       ],
+         *       "least": {
+         *         "scenario": "Normal",
+         *         "cost": 28400
+         *       },
+         *       "most": {
+         *         "scenario": "Normal",
+         *         "cost": 28400
+         *       },
+         *       "expected": {
+         *         "cost": 28400
+         *       }
+         *     }
+         */
+        Quantities: {
+            /** @description The area that the quantities are for. */
+            area: {
+                value: number;
+                /**
+                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad of a quarter of a hectare, as it is reckoned in Ethiopia. `ha` when left out.
+                 * @enum {string}
+                 */
+                unit: "ha" | "m2" | "are" | "acre" | "timad";
+                /** @description The same in hectares. */
+                ha: number;
+            };
+            /**
+             * @description An ISO 4217 code. Nothing is converted.
+             * @example ETB
+             */
+            currency?: string;
+            scenarios?: {
+                scenario: string | null;
+                /** @description Kilograms, to the gram. */
+                kg?: number;
+                /** @description Tonnes, to the gram. */
+                t?: number;
+                /** @description The cost of all inputs. To the hundredth, in `currency`. */
+                cost?: number;
+                /** @description What the harvest is sold for. To the hundredth, in `currency`. */
+                return?: number;
+                /** @description The largest share of every rate that the budget pays for, rounded down to four decimals. */
+                share?: number;
+                /** @description What that share costs. To the hundredth, in `currency`. */
+                share_cost?: number;
+            }[];
+            /** @description The scenario with the least yield, or the least cost. */
+            least?: {
+                scenario: string | null;
+                /** @description Kilograms, to the gram. */
+                kg?: number;
+                /** @description Tonnes, to the gram. */
+                t?: number;
+                /** @description The cost of all inputs. To the hundredth, in `currency`. */
+                cost?: number;
+                /** @description What the harvest is sold for. To the hundredth, in `currency`. */
+                return?: number;
+            };
+            /** @description The scenario with the most. */
+            most?: {
+                scenario: string | null;
+                /** @description Kilograms, to the gram. */
+                kg?: number;
+                /** @description Tonnes, to the gram. */
+                t?: number;
+                /** @description The cost of all inputs. To the hundredth, in `currency`. */
+                cost?: number;
+                /** @description What the harvest is sold for. To the hundredth, in `currency`. */
+                return?: number;
+            };
+            /** @description The mean over scenarios, by their weights. */
+            expected?: {
+                /** @description Kilograms, to the gram. */
+                kg?: number;
+                /** @description Tonnes, to the gram. */
+                t?: number;
+                /** @description The cost of all inputs. To the hundredth, in `currency`. */
+                cost?: number;
+                /** @description What the harvest is sold for. To the hundredth, in `currency`. */
+                return?: number;
+            };
+            /** @description Inputs without a price: no cost of a scenario with them is told, and no share. */
+            unpriced?: string[];
+        };
+        /**
          * @example {
          *       "scenario": "Above Normal",
          *       "yield_kg_ha": 2834
@@ -1478,6 +1778,7 @@ export interface components {
             scenario: string;
             /** @description The predicted yield, in kilograms per hectare. */
             yield_kg_ha: number;
+            quantity?: components["schemas"]["Quantity"];
         };
         /**
          * @example {
@@ -1506,6 +1807,7 @@ export interface components {
             scenario: string;
             /** @description The recommended rate, in kilograms per hectare. 0 is a recommendation, too. */
             rate_kg_ha: number;
+            quantity?: components["schemas"]["Quantity"];
         };
         /**
          * @example {
@@ -1534,6 +1836,7 @@ export interface components {
             scenario: string;
             /** @description The recommended rate, in metric tons per hectare. 0 is a recommendation, too. */
             rate_tons_ha: number;
+            quantity?: components["schemas"]["Quantity"];
         };
         /**
          * @example {
@@ -1595,6 +1898,7 @@ export interface components {
             yield_data: components["schemas"]["YieldEntry"][];
             /** @description One for each release that answered, where the request has `provenance: true` or `Prefer: return=provenance`. */
             provenance?: components["schemas"]["Provenance"][];
+            quantities?: components["schemas"]["Quantities"];
             /**
              * Format: uuid
              * @description The id of this answer in the history of the caller. For callers with a valid token.
@@ -1651,6 +1955,7 @@ export interface components {
             fertilizer_data: components["schemas"]["FertilizerEntry"][];
             /** @description One for each release that answered, where the request has `provenance: true` or `Prefer: return=provenance`. */
             provenance?: components["schemas"]["Provenance"][];
+            quantities?: components["schemas"]["Quantities"];
             /**
              * Format: uuid
              * @description The id of this answer in the history of the caller. For callers with a valid token.
@@ -1702,6 +2007,7 @@ export interface components {
             isfm_data: components["schemas"]["IsfmEntry"][];
             /** @description One for each release that answered, where the request has `provenance: true` or `Prefer: return=provenance`. */
             provenance?: components["schemas"]["Provenance"][];
+            quantities?: components["schemas"]["Quantities"];
             /**
              * Format: uuid
              * @description The id of this answer in the history of the caller. For callers with a valid token.
@@ -1769,6 +2075,7 @@ export interface components {
             stale?: boolean;
             /** @description Null where there is no value: see `error`. */
             yield_data: components["schemas"]["YieldEntry"][] | null;
+            quantities?: components["schemas"]["Quantities"];
             /** @description What went wrong, as a sentence for people. */
             error?: string;
             code?: components["schemas"]["ErrorCode"];
@@ -1797,6 +2104,7 @@ export interface components {
             stale?: boolean;
             /** @description Null where there is no value: see `error`. */
             fertilizer_data: components["schemas"]["FertilizerEntry"][] | null;
+            quantities?: components["schemas"]["Quantities"];
             /** @description What went wrong, as a sentence for people. */
             error?: string;
             code?: components["schemas"]["ErrorCode"];
@@ -1825,6 +2133,7 @@ export interface components {
             stale?: boolean;
             /** @description Null where there is no value: see `error`. */
             isfm_data: components["schemas"]["IsfmEntry"][] | null;
+            quantities?: components["schemas"]["Quantities"];
             /** @description What went wrong, as a sentence for people. */
             error?: string;
             code?: components["schemas"]["ErrorCode"];
@@ -1965,6 +2274,66 @@ export interface components {
              *     ]
              */
             pass?: string[] | null;
+            area?: {
+                /**
+                 * @description How much: at most 1000000 ha.
+                 * @example 2.5
+                 */
+                value?: number;
+                /**
+                 * @description Instead of `value`: the member, property or column that has the number of each point.
+                 * @example area_ha
+                 */
+                from?: string;
+                /**
+                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad of a quarter of a hectare, as it is reckoned in Ethiopia. `ha` when left out.
+                 * @enum {string}
+                 */
+                unit?: "ha" | "m2" | "are" | "acre" | "timad";
+            } | null;
+            bags?: {
+                [key: string]: number;
+            } | null;
+            prices?: {
+                /**
+                 * @description An ISO 4217 code. Nothing is converted.
+                 * @example ETB
+                 */
+                currency: string;
+                /**
+                 * @description What a kilogram costs, by what it is.
+                 * @example {
+                 *       "Compost": 4.5
+                 *     }
+                 */
+                per_kg?: {
+                    [key: string]: number;
+                };
+                /**
+                 * @description What a bag of those in `bags` costs, by what it is.
+                 * @example {
+                 *       "Urea": 2250,
+                 *       "DAP": 2600
+                 *     }
+                 */
+                per_bag?: {
+                    [key: string]: number;
+                };
+            } | null;
+            /** @description How much may be spent, in the currency of `prices`. */
+            budget?: number | null;
+            produce_price?: {
+                /**
+                 * @description An ISO 4217 code. Nothing is converted.
+                 * @example ETB
+                 */
+                currency: string;
+                per_kg: number;
+            } | null;
+            scenario_weights?: {
+                [key: string]: number;
+            } | null;
+            nutrients?: boolean | null;
         };
         /**
          * @description Points, and the country to answer for at all of them.
@@ -2068,6 +2437,7 @@ export interface components {
             stale?: boolean;
             /** @description Null where there is no value: see `error`. */
             yield_data?: components["schemas"]["YieldEntry"][] | null;
+            quantities?: components["schemas"]["Quantities"];
             /** @description What went wrong, as a sentence for people. */
             error?: string;
             code?: components["schemas"]["ErrorCode"];
@@ -2149,6 +2519,7 @@ export interface components {
             stale?: boolean;
             /** @description Null where there is no value: see `error`. */
             fertilizer_data?: components["schemas"]["FertilizerEntry"][] | null;
+            quantities?: components["schemas"]["Quantities"];
             /** @description What went wrong, as a sentence for people. */
             error?: string;
             code?: components["schemas"]["ErrorCode"];
@@ -2225,6 +2596,7 @@ export interface components {
             stale?: boolean;
             /** @description Null where there is no value: see `error`. */
             isfm_data?: components["schemas"]["IsfmEntry"][] | null;
+            quantities?: components["schemas"]["Quantities"];
             /** @description What went wrong, as a sentence for people. */
             error?: string;
             code?: components["schemas"]["ErrorCode"];
@@ -2480,6 +2852,56 @@ export interface components {
              * @example 10
              */
             histogram?: number | null;
+            area?: {
+                /**
+                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad of a quarter of a hectare, as it is reckoned in Ethiopia. `ha` when left out.
+                 * @enum {string}
+                 */
+                unit: "ha" | "m2" | "are" | "acre" | "timad";
+            } | null;
+            bags?: {
+                [key: string]: number;
+            } | null;
+            prices?: {
+                /**
+                 * @description An ISO 4217 code. Nothing is converted.
+                 * @example ETB
+                 */
+                currency: string;
+                /**
+                 * @description What a kilogram costs, by what it is.
+                 * @example {
+                 *       "Compost": 4.5
+                 *     }
+                 */
+                per_kg?: {
+                    [key: string]: number;
+                };
+                /**
+                 * @description What a bag of those in `bags` costs, by what it is.
+                 * @example {
+                 *       "Urea": 2250,
+                 *       "DAP": 2600
+                 *     }
+                 */
+                per_bag?: {
+                    [key: string]: number;
+                };
+            } | null;
+            /** @description How much may be spent, in the currency of `prices`. */
+            budget?: number | null;
+            produce_price?: {
+                /**
+                 * @description An ISO 4217 code. Nothing is converted.
+                 * @example ETB
+                 */
+                currency: string;
+                per_kg: number;
+            } | null;
+            scenario_weights?: {
+                [key: string]: number;
+            } | null;
+            nutrients?: boolean | null;
         } | {
             admin: components["schemas"]["AdminSelection"];
             /**
@@ -2515,6 +2937,56 @@ export interface components {
              * @example 10
              */
             histogram?: number | null;
+            area?: {
+                /**
+                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad of a quarter of a hectare, as it is reckoned in Ethiopia. `ha` when left out.
+                 * @enum {string}
+                 */
+                unit: "ha" | "m2" | "are" | "acre" | "timad";
+            } | null;
+            bags?: {
+                [key: string]: number;
+            } | null;
+            prices?: {
+                /**
+                 * @description An ISO 4217 code. Nothing is converted.
+                 * @example ETB
+                 */
+                currency: string;
+                /**
+                 * @description What a kilogram costs, by what it is.
+                 * @example {
+                 *       "Compost": 4.5
+                 *     }
+                 */
+                per_kg?: {
+                    [key: string]: number;
+                };
+                /**
+                 * @description What a bag of those in `bags` costs, by what it is.
+                 * @example {
+                 *       "Urea": 2250,
+                 *       "DAP": 2600
+                 *     }
+                 */
+                per_bag?: {
+                    [key: string]: number;
+                };
+            } | null;
+            /** @description How much may be spent, in the currency of `prices`. */
+            budget?: number | null;
+            produce_price?: {
+                /**
+                 * @description An ISO 4217 code. Nothing is converted.
+                 * @example ETB
+                 */
+                currency: string;
+                per_kg: number;
+            } | null;
+            scenario_weights?: {
+                [key: string]: number;
+            } | null;
+            nutrients?: boolean | null;
         };
         /**
          * @description A polygon or an administrative area, one of the two. Forage needs no crop; fields that are not listed are ignored.
@@ -2688,6 +3160,7 @@ export interface components {
             scenario: string;
             /** @description The predicted yield, in kilograms per hectare. */
             yield_kg_ha: number;
+            quantity?: components["schemas"]["Quantity"];
             /** @description The smallest value of the pixels that the polygon overlaps. */
             min: number;
             /** @description The largest of them. Pixels that it only touches do not count. */
@@ -2722,6 +3195,7 @@ export interface components {
             scenario: string;
             /** @description The recommended rate, in kilograms per hectare. 0 is a recommendation, too. */
             rate_kg_ha: number;
+            quantity?: components["schemas"]["Quantity"];
             /** @description The smallest value of the pixels that the polygon overlaps. */
             min: number;
             /** @description The largest of them. Pixels that it only touches do not count. */
@@ -2758,6 +3232,7 @@ export interface components {
             scenario: string;
             /** @description The recommended rate, in metric tons per hectare. 0 is a recommendation, too. */
             rate_tons_ha: number;
+            quantity?: components["schemas"]["Quantity"];
             /** @description The smallest value of the pixels that the polygon overlaps. */
             min: number;
             /** @description The largest of them. Pixels that it only touches do not count. */
@@ -2840,6 +3315,7 @@ export interface components {
             /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
             stale?: boolean;
             yield_data: components["schemas"]["PolygonYieldEntry"][];
+            quantities?: components["schemas"]["Quantities"];
             /**
              * Format: uuid
              * @description The id of this answer in the history of the caller. For callers with a valid token.
@@ -2896,6 +3372,7 @@ export interface components {
             /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
             stale?: boolean;
             fertilizer_data: components["schemas"]["PolygonFertilizerEntry"][];
+            quantities?: components["schemas"]["Quantities"];
             /**
              * Format: uuid
              * @description The id of this answer in the history of the caller. For callers with a valid token.
@@ -2952,6 +3429,7 @@ export interface components {
             /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
             stale?: boolean;
             isfm_data: components["schemas"]["PolygonIsfmEntry"][];
+            quantities?: components["schemas"]["Quantities"];
             /**
              * Format: uuid
              * @description The id of this answer in the history of the caller. For callers with a valid token.
@@ -3198,6 +3676,56 @@ export interface components {
              * @example 10
              */
             histogram?: number | null;
+            area?: {
+                /**
+                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad of a quarter of a hectare, as it is reckoned in Ethiopia. `ha` when left out.
+                 * @enum {string}
+                 */
+                unit: "ha" | "m2" | "are" | "acre" | "timad";
+            } | null;
+            bags?: {
+                [key: string]: number;
+            } | null;
+            prices?: {
+                /**
+                 * @description An ISO 4217 code. Nothing is converted.
+                 * @example ETB
+                 */
+                currency: string;
+                /**
+                 * @description What a kilogram costs, by what it is.
+                 * @example {
+                 *       "Compost": 4.5
+                 *     }
+                 */
+                per_kg?: {
+                    [key: string]: number;
+                };
+                /**
+                 * @description What a bag of those in `bags` costs, by what it is.
+                 * @example {
+                 *       "Urea": 2250,
+                 *       "DAP": 2600
+                 *     }
+                 */
+                per_bag?: {
+                    [key: string]: number;
+                };
+            } | null;
+            /** @description How much may be spent, in the currency of `prices`. */
+            budget?: number | null;
+            produce_price?: {
+                /**
+                 * @description An ISO 4217 code. Nothing is converted.
+                 * @example ETB
+                 */
+                currency: string;
+                per_kg: number;
+            } | null;
+            scenario_weights?: {
+                [key: string]: number;
+            } | null;
+            nutrients?: boolean | null;
             /**
              * @description The form of the answer, for whoever cannot send `Accept`; it wins over that.
              * @enum {string|null}
@@ -3234,6 +3762,56 @@ export interface components {
              * @example 10
              */
             histogram?: number | null;
+            area?: {
+                /**
+                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad of a quarter of a hectare, as it is reckoned in Ethiopia. `ha` when left out.
+                 * @enum {string}
+                 */
+                unit: "ha" | "m2" | "are" | "acre" | "timad";
+            } | null;
+            bags?: {
+                [key: string]: number;
+            } | null;
+            prices?: {
+                /**
+                 * @description An ISO 4217 code. Nothing is converted.
+                 * @example ETB
+                 */
+                currency: string;
+                /**
+                 * @description What a kilogram costs, by what it is.
+                 * @example {
+                 *       "Compost": 4.5
+                 *     }
+                 */
+                per_kg?: {
+                    [key: string]: number;
+                };
+                /**
+                 * @description What a bag of those in `bags` costs, by what it is.
+                 * @example {
+                 *       "Urea": 2250,
+                 *       "DAP": 2600
+                 *     }
+                 */
+                per_bag?: {
+                    [key: string]: number;
+                };
+            } | null;
+            /** @description How much may be spent, in the currency of `prices`. */
+            budget?: number | null;
+            produce_price?: {
+                /**
+                 * @description An ISO 4217 code. Nothing is converted.
+                 * @example ETB
+                 */
+                currency: string;
+                per_kg: number;
+            } | null;
+            scenario_weights?: {
+                [key: string]: number;
+            } | null;
+            nutrients?: boolean | null;
             /**
              * @description The form of the answer, for whoever cannot send `Accept`; it wins over that.
              * @enum {string|null}
@@ -3368,6 +3946,7 @@ export interface components {
             stale?: boolean;
             /** @description Null where there is no value: see `error`. */
             yield_data?: components["schemas"]["PolygonYieldEntry"][] | null;
+            quantities?: components["schemas"]["Quantities"];
             /** @description What went wrong, as a sentence for people. */
             error?: string;
             code?: components["schemas"]["ErrorCode"];
@@ -3434,6 +4013,7 @@ export interface components {
             stale?: boolean;
             /** @description Null where there is no value: see `error`. */
             fertilizer_data?: components["schemas"]["PolygonFertilizerEntry"][] | null;
+            quantities?: components["schemas"]["Quantities"];
             /** @description What went wrong, as a sentence for people. */
             error?: string;
             code?: components["schemas"]["ErrorCode"];
@@ -3500,6 +4080,7 @@ export interface components {
             stale?: boolean;
             /** @description Null where there is no value: see `error`. */
             isfm_data?: components["schemas"]["PolygonIsfmEntry"][] | null;
+            quantities?: components["schemas"]["Quantities"];
             /** @description What went wrong, as a sentence for people. */
             error?: string;
             code?: components["schemas"]["ErrorCode"];
@@ -5116,6 +5697,102 @@ export interface components {
              */
             next_cursor: string | null;
         };
+        /** @description Where an item of the history is shown to everybody who knows the address. */
+        Share: {
+            /**
+             * @description The end of its address. Nobody can guess it.
+             * @example q3sT0mY1v9xJr8bQ2dKfLw4z
+             */
+            id: string;
+            /**
+             * @description Where everybody finds it: a page for browsers, and JSON for programs.
+             * @example https://advice.example.org/cite/q3sT0mY1v9xJr8bQ2dKfLw4z
+             */
+            url: string;
+            /**
+             * Format: date-time
+             * @description In UTC, to the millisecond.
+             * @example 2026-07-01T08:30:00.000Z
+             */
+            shared_at: string;
+        };
+        /** @description A release that the cited answer was computed from. */
+        CitedRelease: {
+            /** @example yield-eth-wheat-2026-07-v1 */
+            release: string;
+            /**
+             * @description What has become of it; see `GET /releases/{release}`.
+             * @enum {string}
+             */
+            state: "published" | "replaced" | "unpublished" | "deleted";
+            /** @example Ministry of Agriculture, agronomy model 4.2 */
+            source: string;
+            /** @example CC BY 4.0 */
+            licence: string;
+            /** @example 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae */
+            checksum: string;
+        };
+        /** @description How to see that the answer is what the releases say: sent without a token or with `Prefer: history=none`, the request is answered with these bytes, as long as the releases are there. */
+        Verification: {
+            /** @enum {string} */
+            method: "POST";
+            /** @example https://advice.example.org/advisory/yield/point */
+            url: string;
+            /** @description What to send as JSON: the request, with the releases that answered it. */
+            body: {
+                [key: string]: unknown;
+            };
+            /** @description Whether it takes a token, as polygons do. */
+            token: boolean;
+            /**
+             * @description Of the bytes of the answer, in hexadecimal.
+             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+             */
+            sha256: string;
+        };
+        /** @description An advisory that somebody has shared, without who that is. */
+        Citation: {
+            /** @example q3sT0mY1v9xJr8bQ2dKfLw4z */
+            id: string;
+            /**
+             * @description Where everybody finds it: a page for browsers, and JSON for programs.
+             * @example https://advice.example.org/cite/q3sT0mY1v9xJr8bQ2dKfLw4z
+             */
+            url: string;
+            /**
+             * Format: date-time
+             * @description In UTC, to the millisecond.
+             * @example 2026-07-01T08:30:00.000Z
+             */
+            shared_at: string;
+            /**
+             * Format: date-time
+             * @description In UTC, to the millisecond.
+             * @example 2026-07-01T08:30:00.000Z
+             */
+            answered_at: string;
+            /**
+             * @description What was asked about.
+             * @enum {string}
+             */
+            kind: "point" | "polygon";
+            /**
+             * @description What was asked for; `all` is every product in one call.
+             * @enum {string}
+             */
+            product: "yield" | "fertilizer" | "isfm" | "forage" | "all";
+            releases: components["schemas"]["CitedRelease"][];
+            /** @description What was asked. */
+            request: {
+                [key: string]: unknown;
+            };
+            /** @description What was answered. */
+            answer: {
+                [key: string]: unknown;
+            };
+            /** @description Null where the answer also says why some products had none: that may be another reason today. */
+            verify: components["schemas"]["Verification"] | null;
+        };
         /**
          * @description What the caller says of an advisory. Fields that are not listed are ignored.
          * @example {
@@ -5945,6 +6622,22 @@ export interface operations {
                 release?: string;
                 /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
                 provenance?: boolean;
+                /** @description How large the field is, such as `2.5 ha`. */
+                area?: string;
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. */
+                bags?: string;
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
+                prices?: string;
+                /** @description How much may be spent, in the currency of `prices`. */
+                budget?: number;
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
+                produce_price?: string;
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
+                scenario_weights?: string;
+                /** @description Whether to tell the nutrients of products whose composition the service knows. */
+                nutrients?: "true" | "false";
+                /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
+                max_segments?: number;
                 /** @description The form of the answer: JSON where it is left out. */
                 format?: "json" | "csv";
             };
@@ -6007,6 +6700,22 @@ export interface operations {
                 release?: string;
                 /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. Used where the body does not have it. */
                 provenance?: boolean;
+                /** @description How large the field is, such as `2.5 ha`. Used where the body does not have it. */
+                area?: string;
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
+                bags?: string;
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
+                prices?: string;
+                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                budget?: number;
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
+                produce_price?: string;
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
+                scenario_weights?: string;
+                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
+                nutrients?: "true" | "false";
+                /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. Used where the body does not have it. */
+                max_segments?: number;
             };
             header?: {
                 /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
@@ -6079,6 +6788,22 @@ export interface operations {
                 release?: string;
                 /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
                 provenance?: boolean;
+                /** @description How large the field is, such as `2.5 ha`. */
+                area?: string;
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. */
+                bags?: string;
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
+                prices?: string;
+                /** @description How much may be spent, in the currency of `prices`. */
+                budget?: number;
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
+                produce_price?: string;
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
+                scenario_weights?: string;
+                /** @description Whether to tell the nutrients of products whose composition the service knows. */
+                nutrients?: "true" | "false";
+                /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
+                max_segments?: number;
                 /** @description The form of the answer: JSON where it is left out. */
                 format?: "json" | "csv";
             };
@@ -6141,6 +6866,22 @@ export interface operations {
                 release?: string;
                 /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. Used where the body does not have it. */
                 provenance?: boolean;
+                /** @description How large the field is, such as `2.5 ha`. Used where the body does not have it. */
+                area?: string;
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
+                bags?: string;
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
+                prices?: string;
+                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                budget?: number;
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
+                produce_price?: string;
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
+                scenario_weights?: string;
+                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
+                nutrients?: "true" | "false";
+                /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. Used where the body does not have it. */
+                max_segments?: number;
             };
             header?: {
                 /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
@@ -6213,6 +6954,22 @@ export interface operations {
                 release?: string;
                 /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
                 provenance?: boolean;
+                /** @description How large the field is, such as `2.5 ha`. */
+                area?: string;
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. */
+                bags?: string;
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
+                prices?: string;
+                /** @description How much may be spent, in the currency of `prices`. */
+                budget?: number;
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
+                produce_price?: string;
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
+                scenario_weights?: string;
+                /** @description Whether to tell the nutrients of products whose composition the service knows. */
+                nutrients?: "true" | "false";
+                /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
+                max_segments?: number;
                 /** @description The form of the answer: JSON where it is left out. */
                 format?: "json" | "csv";
             };
@@ -6275,6 +7032,22 @@ export interface operations {
                 release?: string;
                 /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. Used where the body does not have it. */
                 provenance?: boolean;
+                /** @description How large the field is, such as `2.5 ha`. Used where the body does not have it. */
+                area?: string;
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
+                bags?: string;
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
+                prices?: string;
+                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                budget?: number;
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
+                produce_price?: string;
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
+                scenario_weights?: string;
+                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
+                nutrients?: "true" | "false";
+                /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. Used where the body does not have it. */
+                max_segments?: number;
             };
             header?: {
                 /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
@@ -6340,6 +7113,8 @@ export interface operations {
                 release?: string;
                 /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
                 provenance?: boolean;
+                /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
+                max_segments?: number;
                 /** @description The form of the answer: JSON where it is left out. */
                 format?: "json" | "csv";
             };
@@ -6398,6 +7173,8 @@ export interface operations {
                 release?: string;
                 /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. Used where the body does not have it. */
                 provenance?: boolean;
+                /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. Used where the body does not have it. */
+                max_segments?: number;
             };
             header?: {
                 /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
@@ -6470,6 +7247,22 @@ export interface operations {
                 release?: string;
                 /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
                 provenance?: boolean;
+                /** @description How large the field is, such as `2.5 ha`. */
+                area?: string;
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. */
+                bags?: string;
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
+                prices?: string;
+                /** @description How much may be spent, in the currency of `prices`. */
+                budget?: number;
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
+                produce_price?: string;
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
+                scenario_weights?: string;
+                /** @description Whether to tell the nutrients of products whose composition the service knows. */
+                nutrients?: "true" | "false";
+                /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
+                max_segments?: number;
             };
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
@@ -6530,6 +7323,22 @@ export interface operations {
                 release?: string;
                 /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. Used where the body does not have it. */
                 provenance?: boolean;
+                /** @description How large the field is, such as `2.5 ha`. Used where the body does not have it. */
+                area?: string;
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
+                bags?: string;
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
+                prices?: string;
+                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                budget?: number;
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
+                produce_price?: string;
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
+                scenario_weights?: string;
+                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
+                nutrients?: "true" | "false";
+                /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. Used where the body does not have it. */
+                max_segments?: number;
             };
             header?: {
                 /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
@@ -6581,6 +7390,20 @@ export interface operations {
                 release?: string;
                 /** @description What else of the points is given back with their answers: at most 20 columns or properties by their names; in the query several times, or separated by commas. Texts of at most 1000 characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of. Used where the body does not have it. */
                 pass?: string[];
+                /** @description How large all fields are, such as `2.5 ha`, or where each point says how large its own is: `from:area_ha ha`. Used where the body does not have it. */
+                area?: string;
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
+                bags?: string;
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
+                prices?: string;
+                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                budget?: number;
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
+                produce_price?: string;
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
+                scenario_weights?: string;
+                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
+                nutrients?: "true" | "false";
             };
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
@@ -6628,6 +7451,20 @@ export interface operations {
                 release?: string;
                 /** @description What else of the points is given back with their answers: at most 20 columns or properties by their names; in the query several times, or separated by commas. Texts of at most 1000 characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of. Used where the body does not have it. */
                 pass?: string[];
+                /** @description How large all fields are, such as `2.5 ha`, or where each point says how large its own is: `from:area_ha ha`. Used where the body does not have it. */
+                area?: string;
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
+                bags?: string;
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
+                prices?: string;
+                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                budget?: number;
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
+                produce_price?: string;
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
+                scenario_weights?: string;
+                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
+                nutrients?: "true" | "false";
             };
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
@@ -6675,6 +7512,20 @@ export interface operations {
                 release?: string;
                 /** @description What else of the points is given back with their answers: at most 20 columns or properties by their names; in the query several times, or separated by commas. Texts of at most 1000 characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of. Used where the body does not have it. */
                 pass?: string[];
+                /** @description How large all fields are, such as `2.5 ha`, or where each point says how large its own is: `from:area_ha ha`. Used where the body does not have it. */
+                area?: string;
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
+                bags?: string;
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
+                prices?: string;
+                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                budget?: number;
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
+                produce_price?: string;
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
+                scenario_weights?: string;
+                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
+                nutrients?: "true" | "false";
             };
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
@@ -6769,6 +7620,20 @@ export interface operations {
                 quantiles?: number[];
                 /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
                 histogram?: number;
+                /** @description In which unit the area is told as well, such as `timad`. Used where the body does not have it. */
+                area?: string;
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
+                bags?: string;
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
+                prices?: string;
+                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                budget?: number;
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
+                produce_price?: string;
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
+                scenario_weights?: string;
+                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
+                nutrients?: "true" | "false";
             };
             header?: {
                 /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
@@ -6824,6 +7689,20 @@ export interface operations {
                 quantiles?: number[];
                 /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
                 histogram?: number;
+                /** @description In which unit the area is told as well, such as `timad`. Used where the body does not have it. */
+                area?: string;
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
+                bags?: string;
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
+                prices?: string;
+                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                budget?: number;
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
+                produce_price?: string;
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
+                scenario_weights?: string;
+                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
+                nutrients?: "true" | "false";
             };
             header?: {
                 /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
@@ -6879,6 +7758,20 @@ export interface operations {
                 quantiles?: number[];
                 /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
                 histogram?: number;
+                /** @description In which unit the area is told as well, such as `timad`. Used where the body does not have it. */
+                area?: string;
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
+                bags?: string;
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
+                prices?: string;
+                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                budget?: number;
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
+                produce_price?: string;
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
+                scenario_weights?: string;
+                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
+                nutrients?: "true" | "false";
             };
             header?: {
                 /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
@@ -6983,6 +7876,20 @@ export interface operations {
                 quantiles?: number[];
                 /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
                 histogram?: number;
+                /** @description In which unit the area is told as well, such as `timad`. Used where the body does not have it. */
+                area?: string;
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
+                bags?: string;
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
+                prices?: string;
+                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                budget?: number;
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
+                produce_price?: string;
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
+                scenario_weights?: string;
+                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
+                nutrients?: "true" | "false";
                 /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. Used where the body does not have it. */
                 format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
             };
@@ -7034,6 +7941,20 @@ export interface operations {
                 quantiles?: number[];
                 /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
                 histogram?: number;
+                /** @description In which unit the area is told as well, such as `timad`. Used where the body does not have it. */
+                area?: string;
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
+                bags?: string;
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
+                prices?: string;
+                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                budget?: number;
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
+                produce_price?: string;
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
+                scenario_weights?: string;
+                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
+                nutrients?: "true" | "false";
                 /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. Used where the body does not have it. */
                 format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
             };
@@ -7085,6 +8006,20 @@ export interface operations {
                 quantiles?: number[];
                 /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
                 histogram?: number;
+                /** @description In which unit the area is told as well, such as `timad`. Used where the body does not have it. */
+                area?: string;
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
+                bags?: string;
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
+                prices?: string;
+                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                budget?: number;
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
+                produce_price?: string;
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
+                scenario_weights?: string;
+                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
+                nutrients?: "true" | "false";
                 /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. Used where the body does not have it. */
                 format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
             };
@@ -8015,6 +8950,153 @@ export interface operations {
         responses: {
             /** @description The item is deleted. */
             204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getShare: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
+                "X-Request-Id"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /** @description The id of the item. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where it is shown. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Share"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    shareHistoryItem: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
+                "X-Request-Id"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /** @description The id of the item. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where it is shown. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Share"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    unshareHistoryItem: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
+                "X-Request-Id"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /** @description The id of the item. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is not shared any more. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getCitation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
+                "X-Request-Id"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /** @description What `POST /history/{id}/share` has given. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was shared. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Citation"];
+                };
+            };
+            /** @description It is as `If-None-Match` names it. */
+            304: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -22,6 +22,7 @@ const REFERENCE: (keyof Tables)[] = [
   'country_alias',
   'crop_alias',
   'country_crop',
+  'input_composition',
   'plausible_range',
   'country',
   'crop',

@@ -8,6 +8,7 @@ import { polygonsFormsOf } from '#schemas/polygons-forms.ts'
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
 import type { App } from '#src/http/app.ts'
 import { flushRegularly } from '#src/http/regular-flush.ts'
+import { createFreshValue } from '#src/lib/fresh-value.ts'
 import { batchRoutes } from './batch/routes.ts'
 import type { Lookup } from './lookup/lookup.ts'
 import { observeLookup } from './metrics.ts'
@@ -15,6 +16,8 @@ import { pointEndpointsOf } from './point/endpoints.ts'
 import { pointRoutes } from './point/routes.ts'
 import type { Advisors } from './polygon/advisors.ts'
 import { polygonRoutes } from './polygon/routes.ts'
+import { listCompositions } from './quantities/queries.ts'
+import { createRuleReader } from './quantities/rules.ts'
 
 /** What is asked for most changes slowly. */
 const KEEP_USES_MS = 10 * 60_000
@@ -48,7 +51,12 @@ export async function advisory(app: App, { lookup, advisors, record }: AdvisoryO
   observeLookup(app.metrics, lookup)
   flushRegularly(app, lookup.keepTileUses, 'which tiles are asked for could not be kept yet', KEEP_USES_MS)
   app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
-  pointRoutes(app, pointEndpointsOf(points, allProducts.response), lookup, record)
-  await app.register(batchRoutes, { lookup, schemas: batches, forms })
-  await app.register(polygonRoutes, { lookup, advisors, schemas: polygons, many, record })
+  const compositions = createFreshValue(
+    () => listCompositions(app.database.reader),
+    app.config.RELEASE_MAX_AGE_MS,
+  )
+  const readRules = createRuleReader(lookup, products, compositions)
+  pointRoutes(app, pointEndpointsOf(points, allProducts.response, readRules), lookup, record)
+  await app.register(batchRoutes, { lookup, schemas: batches, forms, readRules })
+  await app.register(polygonRoutes, { lookup, advisors, schemas: polygons, many, record, readRules })
 }

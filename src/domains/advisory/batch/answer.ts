@@ -15,7 +15,13 @@ import type { SliceTurns } from './slice-turns.ts'
 import type { Writer } from './writers.ts'
 
 /** So many points are worked on at a time: some milliseconds. In between, others have their turn. */
-const SLICE = 500
+export const SLICE = { plain: 500, withQuantities: 50 } as const
+
+/** How many points a call has, and how many of them are worked on at a time. */
+export interface BatchSize {
+  count: number
+  slice: number
+}
 
 interface Slice {
   points: (BatchPoint | RefusedPoint)[]
@@ -43,16 +49,16 @@ export function adviseBatch(
   lookup: Lookup,
   series: Series,
   { party, slice }: SliceTurns,
-  count: number,
+  { count, slice: most }: BatchSize,
   pointAt: (index: number) => BatchPoint | RefusedPoint,
   wait: Wait,
 ): Promise<BatchAdvice> {
   const work: WorkInRelease<BatchAdvice> = async (snapshot, release) => {
     if (!release) throw await wait(() => lookup.reasons.noRelease(snapshot, series))
     const slices: Slice[] = []
-    for (let from = 0; from < count; from += SLICE) {
+    for (let from = 0; from < count; from += most) {
       const { points, values } = await slice(() => {
-        const length = Math.min(SLICE, count - from)
+        const length = Math.min(most, count - from)
         const points = Array.from({ length }, (_, index) => pointAt(from + index))
         const positions = points.filter(isAsked).map(positionOf)
         return { points, values: wait(() => lookup.valuesAt(release, positions, party)) }

@@ -4,7 +4,6 @@ import type { ErrorBody } from '#schemas/common.ts'
 import { ApiError } from '#src/errors.ts'
 import { validationError } from '#src/http/validation.ts'
 import { isObject } from '#src/lib/objects.ts'
-import type { Passage } from './passage.ts'
 import { isScalar, isShort } from './scalars.ts'
 import type { SentPoints } from './sent.ts'
 
@@ -44,18 +43,18 @@ export interface Validator {
  * few comparisons; only what is not goes to the schema's validator, which knows what to say. An id or a name
  * that is null is left out.
  *
- * @param passage takes what is passed through; null for nothing
+ * @param take takes what else the call wants of a point; the error where that is not there
  */
 export function readPoint(
   points: SentPoints,
   index: number,
   validate: Validator,
-  passage: Passage | null,
+  take: (index: number) => ApiError | undefined,
 ): BatchPoint | RefusedPoint {
   const sent = points.at(index)
-  const unpassable = passage?.take(index)
-  if (isObject(sent) && isPlainPoint(sent) && !unpassable) return sent as BatchPoint
-  const error = errorOf(sent, validate) ?? unpassable
+  const lacking = take(index)
+  if (isObject(sent) && isPlainPoint(sent) && !lacking) return sent as BatchPoint
+  const error = errorOf(sent, validate) ?? lacking
   if (error) return new RefusedPoint(error, points.membersOf(index, ['id', ...LABELS]))
   const { id, name, ...place } = sent as Record<string, unknown>
   return { ...place, id: id ?? undefined, name: name ?? undefined } as BatchPoint

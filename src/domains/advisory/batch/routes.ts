@@ -32,11 +32,14 @@ import { exampleNoRelease } from '../lookup/example-reasons.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { withReleaseNamed } from '../lookup/pinned-request.ts'
 import { seriesOf } from '../lookup/series.ts'
-import { adviseBatch, writeAnswer } from './answer.ts'
+import { quantityColumns } from '../quantities/columns.ts'
+import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
+import { adviseBatch, type BatchSize, SLICE, writeAnswer } from './answer.ts'
 import { readBatchBodies, refuseTooMany, UNSUPPORTED_FORM } from './body.ts'
-import { readPoint, type Validator } from './items.ts'
-import { createPassage, refuseOwnNames } from './passage.ts'
-import type { SentBatch } from './sent.ts'
+import { RefusedPoint, readPoint, type Validator } from './items.ts'
+import { createPassage, type Passage, refuseOwnNames } from './passage.ts'
+import { createPointAreas, type PointAreas } from './point-areas.ts'
+import type { SentBatch, SentPoints } from './sent.ts'
 import { createSliceTurns } from './slice-turns.ts'
 import { createWriter, headerOf } from './writers.ts'
 
@@ -58,10 +61,14 @@ export interface BatchOptions {
   lookup: Lookup
   schemas: BatchSchemas<ProductDefinition>[]
   forms: BatchForms
+  readRules: ReadRules
 }
 
 /** The endpoints that answer for many points in one call. Their bodies are read here, not by the app. */
-export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOptions): Promise<void> {
+export async function batchRoutes(
+  app: App,
+  { lookup, schemas, forms, readRules }: BatchOptions,
+): Promise<void> {
   app.decorateRequest('batch', null)
   const turnsOf = createSliceTurns(app)
   const bodyLimit = readBatchBodies(app)
@@ -107,18 +114,22 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
         const { pass = [] } = call.body
         const passage = pass.length > 0 ? createPassage(points, pass) : null
         const turns = turnsOf(call, reply)
-        const pointAt = (index: number) => readPoint(points, index, validate, passage)
+        const rules = await inTime(call, reply, () => readRules(call.body, [product], 'points'))
+        const areas = rules && createPointAreas(points, rules.plan)
+        const pointAt = pointsOf(points, validate, passage, areas)
         const advice = await whileGettingOn(
           app.config.STATEMENT_TIMEOUT_MS,
-          (wait) => adviseBatch(lookup, series, turns, points.count, pointAt, wait),
+          (wait) => adviseBatch(lookup, series, turns, sizeOf(points, rules), pointAt, wait),
           databaseUnavailable,
         )
         answered += points.count
         const { release } = advice
-        refuseOwnNames(pass, headerOf(product, release))
+        const quantities = rules &&
+          areas && { rules, areaOf: areas.of, columns: quantityColumns(rules, product, release) }
+        refuseOwnNames(pass, headerOf(product, release, quantities))
         reply.header('advisory-release', release.code).type(mediaTypeOf(answerForm))
         if (isFileType(answerForm)) attach(reply, answerForm, `${release.code}-points`)
-        const writer = createWriter(answerForm, product, release, pass)
+        const writer = createWriter(answerForm, product, release, pass, quantities)
         const long = advice.slices.length > 1
         // The slices have all of it that is still needed.
         Object.assign(call, { batch: null, body: undefined })
@@ -128,6 +139,29 @@ export async function batchRoutes(app: App, { lookup, schemas, forms }: BatchOpt
         return reply.send(long ? Readable.from(pieces) : (await pieces.next()).value)
       },
     })
+  }
+}
+
+/** How many points a call has, and how many of them are worked on at a time. */
+function sizeOf({ count }: SentPoints, rules: QuantityRules | null): BatchSize {
+  return { count, slice: rules ? SLICE.withQuantities : SLICE.plain }
+}
+
+/** Reads and judges the points of a call, with what it wants of each beside its place. */
+function pointsOf(
+  points: SentPoints,
+  validate: Validator,
+  passage: Passage | null,
+  areas: PointAreas | null,
+): (index: number) => BatchPoint | RefusedPoint {
+  function take(index: number): ApiError | undefined {
+    const unpassable = passage?.take(index)
+    return areas?.take(index) ?? unpassable
+  }
+  return (index) => {
+    const point = readPoint(points, index, validate, take)
+    if (areas && !(point instanceof RefusedPoint)) areas.bind(point)
+    return point
   }
 }
 

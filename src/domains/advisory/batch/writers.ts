@@ -6,8 +6,13 @@ import type { Form } from '#src/http/forms.ts'
 import { readNumber } from '#src/http/parameters.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { type ItemWriter, idMember, itemWriter, memberTexts } from '../lookup/item-writer.ts'
-import { columnOf, releaseMembers } from '../lookup/products.ts'
+import { columnOf, locationOf, releaseMembers } from '../lookup/products.ts'
 import type { ReleaseLabels } from '../lookup/queries.ts'
+import type { LayerValues } from '../lookup/values.ts'
+import type { QuantityCell, QuantityColumns } from '../quantities/columns.ts'
+import type { Area } from '../quantities/plan.ts'
+import type { QuantityRules } from '../quantities/rules.ts'
+import { dataWithQuantities, quantitiesAt } from '../quantities/sections.ts'
 import type { Passed } from './passage.ts'
 import type { Scalar } from './scalars.ts'
 
@@ -25,39 +30,59 @@ export interface Writer extends ItemWriter {
   passing(item: string, passed: Passed): string
 }
 
+/** What it takes to tell the quantities of a call's points. */
+export interface QuantitiesInBatch {
+  rules: QuantityRules
+  columns: QuantityColumns
+  areaOf(point: BatchPoint): Area
+}
+
 /**
  * The writer of a form, for the answers of a release.
  *
  * @param names of what is passed through
+ * @param quantities null where none are asked for
  */
 export function createWriter(
   form: Form,
   product: ProductDefinition,
   release: ReleaseLabels,
   names: readonly string[],
+  quantities: QuantitiesInBatch | null,
 ): Writer {
   switch (form) {
     case 'application/json':
       return {
-        ...passingItemWriter(product, release, names),
+        ...passingItemWriter(product, release, names, quantities),
         opening: `{${memberTexts(releaseMembers(release)).join(',')},"items":[`,
         separator: ',',
         closing: ']}',
       }
     case 'application/x-ndjson':
-      return { ...passingItemWriter(product, release, names), opening: '', separator: '\n', closing: '\n' }
+      return {
+        ...passingItemWriter(product, release, names, quantities),
+        opening: '',
+        separator: '\n',
+        closing: '\n',
+      }
     case 'text/csv':
-      return tableWriter(product, release, names)
+      return tableWriter(product, release, names, quantities)
     case 'application/geo+json':
-      return featureWriter(product, release, names)
+      return featureWriter(product, release, names, quantities)
   }
 }
 
 /** What is passed through has a member of its own, where no name can be one of ours. */
-function passingItemWriter(product: ProductDefinition, release: ReleaseLabels, names: readonly string[]) {
+function passingItemWriter(
+  product: ProductDefinition,
+  release: ReleaseLabels,
+  names: readonly string[],
+  quantities: QuantitiesInBatch | null,
+) {
   const membersOf = passedMembers(names)
   return {
     ...itemWriter(product, release),
+    ...(quantities && { answered: itemsWith(product, release, quantities) }),
     passing: (item: string, passed: Passed) => `${item.slice(0, -1)},"pass":{${membersOf(passed)}}}`,
   }
 }
@@ -72,13 +97,19 @@ function passedMembers(names: readonly string[]): (passed: Passed) => string {
 }
 
 /** Properties are flat, as map programs want them: one a layer, and those that are passed through. */
-function featureWriter(product: ProductDefinition, release: ReleaseLabels, names: readonly string[]): Writer {
+function featureWriter(
+  product: ProductDefinition,
+  release: ReleaseLabels,
+  names: readonly string[],
+  quantities: QuantitiesInBatch | null,
+): Writer {
   const fragments = columnsOf(product, release).map((column) => `,${JSON.stringify(column)}:`)
   const members = memberTexts(releaseMembers(release)).join(',')
   const start = ({ id, name = POINT_DEFAULTS.name, lat, lng }: BatchPoint) =>
     `{"type":"Feature",${idMember(id)}"geometry":{"type":"Point","coordinates":[${lng},${lat}]},"properties":{"name":${JSON.stringify(name)},${members}`
   const reasonText = ({ error, code }: ErrorBody) => `"error":${JSON.stringify(error)},"code":"${code}"}}`
-  const withoutValues = fragments.map((fragment) => `${fragment}null`).join('')
+  const further = (quantities?.columns.names ?? []).map((column) => `,${JSON.stringify(column)}:`)
+  const withoutValues = [...fragments, ...further].map((fragment) => `${fragment}null`).join('')
   const membersOf = passedMembers(names)
   return {
     opening: `{"type":"FeatureCollection",${members},"features":[`,
@@ -88,6 +119,8 @@ function featureWriter(product: ProductDefinition, release: ReleaseLabels, names
       let text = start(point)
       for (let index = 0; index < fragments.length; index++)
         text += `${fragments[index]}${textOf(values[index] as number, 'null')}`
+      const cells = quantities ? cellsOf(product, release, quantities, point, values) : []
+      for (const [index, cell] of cells.entries()) text += `${further[index]}${JSON.stringify(cell)}`
       return `${text}}}`
     },
     without: (point, reason) => `${start(point)}${withoutValues},${reasonText(reason)}`,
@@ -103,24 +136,34 @@ function featureWriter(product: ProductDefinition, release: ReleaseLabels, names
 }
 
 /** The columns of a table; what else the forms of answers have of a point is called the same. */
-export function headerOf(product: ProductDefinition, release: ReleaseLabels): string[] {
+export function headerOf(
+  product: ProductDefinition,
+  release: ReleaseLabels,
+  quantities: QuantitiesInBatch | null,
+): string[] {
   const members = Object.keys(releaseMembers(release))
-  return ['id', 'name', 'lat', 'lng', ...members, ...columnsOf(product, release), 'error', 'code']
+  const columns = [...columnsOf(product, release), ...(quantities?.columns.names ?? [])]
+  return ['id', 'name', 'lat', 'lng', ...members, ...columns, 'error', 'code']
 }
 
 /**
  * One row a point and one column a layer: what a data frame or a spreadsheet takes as it is. What is passed
  * through comes last.
  */
-function tableWriter(product: ProductDefinition, release: ReleaseLabels, names: readonly string[]): Writer {
+function tableWriter(
+  product: ProductDefinition,
+  release: ReleaseLabels,
+  names: readonly string[],
+  quantities: QuantitiesInBatch | null,
+): Writer {
   const members = releaseMembers(release)
   const columns = columnsOf(product, release)
-  const header = [...headerOf(product, release), ...names]
+  const header = [...headerOf(product, release, quantities), ...names]
   const cells = Object.values(members).map((cell) => `,${csvCell(cell)}`)
   const afterLng = cells.join('')
   const start = ({ id, name = POINT_DEFAULTS.name, lat, lng }: BatchPoint) =>
     `${csvCell(id ?? null)},${csvCell(name)},${lat},${lng}${afterLng}`
-  const empty = ','.repeat(columns.length)
+  const empty = ','.repeat(columns.length + (quantities?.columns.names.length ?? 0))
   const emptyMembers = ','.repeat(cells.length)
   const reasonCells = ({ error, code }: ErrorBody) => `${csvCell(error)},${code}`
   return {
@@ -130,6 +173,8 @@ function tableWriter(product: ProductDefinition, release: ReleaseLabels, names: 
     answered(point, values) {
       let text = start(point)
       for (let index = 0; index < columns.length; index++) text += `,${textOf(values[index] as number, '')}`
+      const cells = quantities ? cellsOf(product, release, quantities, point, values) : []
+      for (const cell of cells) text += `,${csvCell(cell)}`
       return `${text},,`
     },
     without: (point, reason) => `${start(point)}${empty},${reasonCells(reason)}`,
@@ -137,6 +182,29 @@ function tableWriter(product: ProductDefinition, release: ReleaseLabels, names: 
       `${csvCell(id ?? null)},${sentCell(name)},${numberCell(lat)},${numberCell(lng)}${emptyMembers}${empty},${reasonCells(reason)}`,
     passing: (item, passed) => `${item},${passed.map(numberCell)}`,
   }
+}
+
+/** The items of an answer, with what their entries come to. */
+function itemsWith(
+  product: ProductDefinition,
+  release: ReleaseLabels,
+  { rules, areaOf }: QuantitiesInBatch,
+): ItemWriter['answered'] {
+  return (point, values) => {
+    const data = dataWithQuantities(rules, product, release, values, areaOf(point))
+    return `{${idMember(point.id)}${JSON.stringify({ location: locationOf(point), ...data }).slice(1)}`
+  }
+}
+
+/** What stands in the columns of quantities. */
+function cellsOf(
+  product: ProductDefinition,
+  release: ReleaseLabels,
+  { rules, columns, areaOf }: QuantitiesInBatch,
+  point: BatchPoint,
+  values: LayerValues,
+): QuantityCell[] {
+  return columns.cellsOf(quantitiesAt(rules, product, release, values, areaOf(point)))
 }
 
 /** A cell with what was sent, if anything was. */

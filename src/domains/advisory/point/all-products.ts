@@ -8,7 +8,10 @@ import { codesIn, withReleasesNamed } from '../lookup/pinned-request.ts'
 import { dataOf, locationOf } from '../lookup/products.ts'
 import { type PublishedRelease, versionOf } from '../lookup/published-release.ts'
 import { positionOf, seriesOf } from '../lookup/series.ts'
-import type { PointAnswer, PointAnswerer } from './answer.ts'
+import { type Area, asksForQuantities } from '../quantities/plan.ts'
+import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
+import { dataWithQuantities } from '../quantities/sections.ts'
+import { adviseOn, type PointAnswer, type PointAnswerer, QuantityAnswer } from './answer.ts'
 
 /** Which reason says most about the place, where no product has a value. */
 const TELLING: ErrorCode[] = ['OUTSIDE_COUNTRY', 'NO_DATA', 'NO_RELEASE']
@@ -24,10 +27,14 @@ interface ProductOutcome {
  * It is an error where none has a value: the reason that says most, with all of them in the details. So it
  * is where the country is none of ours.
  */
-export function allProductsAnswerer(products: readonly ProductDefinition[]): PointAnswerer {
+export function allProductsAnswerer(
+  products: readonly ProductDefinition[],
+  readRules: ReadRules,
+): PointAnswerer {
   return {
     settled: (lookup, request, call, reply) => withReleasesNamed(lookup, products, request, call, reply),
     fromMemory(lookup, request) {
+      if (asksForQuantities(request)) return undefined
       const found: ProductOutcome[] = []
       for (const product of products) {
         const outcome = lookup.adviseFromMemory(seriesOf(product, request), positionOf(request))
@@ -37,14 +44,16 @@ export function allProductsAnswerer(products: readonly ProductDefinition[]): Poi
       return answerOf(request, found)
     },
     async answer(lookup, request, party) {
+      const rules = await readRules(request, products)
       const named = request.release === undefined ? undefined : await releasesIn(lookup, request.release)
       const found = products.map(async (product) => {
         const release = named?.get(product.code)
         if (named && release === undefined) return { product, outcome: notNamed(product) }
-        const series = { ...seriesOf(product, request), release }
-        return { product, outcome: await lookup.advise(series, positionOf(request), party) }
+        return { product, outcome: await adviseOn(lookup, product, { ...request, release }, party) }
       })
-      return answerOf(request, await Promise.all(found))
+      const answer = answerOf(request, await Promise.all(found))
+      if (!rules || answer instanceof ApiError) return answer
+      return new QuantityAnswer(answer, answer.bodyWith(rules))
     },
   }
 }
@@ -59,7 +68,7 @@ function notNamed({ names }: ProductDefinition): ApiError {
   return new ApiError('NO_RELEASE', `The request names releases, and none of ${names.values}.`)
 }
 
-function answerOf(request: PointRequest, found: ProductOutcome[]): PointAnswer | ApiError {
+function answerOf(request: PointRequest, found: ProductOutcome[]): AllProductsAnswer | ApiError {
   const reasons: { product: ProductDefinition; reason: ApiError }[] = []
   const releases: PublishedRelease[] = []
   for (const { product, outcome } of found) {
@@ -101,11 +110,21 @@ class AllProductsAnswer implements PointAnswer {
   }
 
   get body() {
+    return this.#bodyOf(({ product, advice }) => dataOf(product, advice.release, advice.values))
+  }
+
+  /** The same with quantities: those of each product by itself. */
+  bodyWith(rules: QuantityRules) {
+    const area = rules.plan.area as Area
+    return this.#bodyOf(({ product, advice }) =>
+      dataWithQuantities(rules, product, advice.release, advice.values, area),
+    )
+  }
+
+  #bodyOf(sectionOf: (found: { product: ProductDefinition; advice: PointAdvice }) => object) {
     const sections = this.#found.map(({ product, outcome }) => [
       product.code,
-      outcome instanceof ApiError
-        ? reasonOf(product, outcome)
-        : dataOf(product, outcome.release, outcome.values),
+      outcome instanceof ApiError ? reasonOf(product, outcome) : sectionOf({ product, advice: outcome }),
     ])
     return { location: locationOf(this.#request), ...Object.fromEntries(sections) }
   }

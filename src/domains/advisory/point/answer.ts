@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { PointRequest } from '#schemas/point-request.ts'
+import { hasQuantities } from '#schemas/quantity-answers.ts'
 import type { TemplatedAnswer } from '#src/domains/history/queries.ts'
 import { ApiError } from '#src/errors.ts'
 import type { Party } from '#src/lib/fair-line.ts'
@@ -9,6 +10,10 @@ import { withReleaseNamed } from '../lookup/pinned-request.ts'
 import { dataOf, locationOf } from '../lookup/products.ts'
 import { versionOf } from '../lookup/published-release.ts'
 import { positionOf, seriesOf } from '../lookup/series.ts'
+import { quantityColumns } from '../quantities/columns.ts'
+import { type Area, asksForQuantities } from '../quantities/plan.ts'
+import type { ReadRules } from '../quantities/rules.ts'
+import { dataWithQuantities, quantitiesAt } from '../quantities/sections.ts'
 import { tableOf } from './table.ts'
 
 /** What is answered to a point request. */
@@ -50,18 +55,76 @@ export interface PointAnswerer {
 }
 
 /** Answers with what the release of one product says. */
-export function productAnswerer(product: ProductDefinition): PointAnswerer {
+export function productAnswerer(product: ProductDefinition, readRules: ReadRules): PointAnswerer {
   const answerOf = (request: PointRequest, outcome: PointOutcome) =>
     outcome instanceof ApiError ? outcome : new ReleaseAnswer(product, request, outcome)
   return {
     settled: (lookup, request, call, reply) => withReleaseNamed(lookup, product, request, call, reply),
     fromMemory(lookup, request) {
+      if (asksForQuantities(request)) return undefined
       const outcome = lookup.adviseFromMemory(seriesOf(product, request), positionOf(request))
       return outcome && answerOf(request, outcome)
     },
     async answer(lookup, request, party) {
-      return answerOf(request, await lookup.advise(seriesOf(product, request), positionOf(request), party))
+      const rules = await readRules(request, [product])
+      if (!rules) return answerOf(request, await adviseOn(lookup, product, request, party))
+      const outcome = await adviseOn(lookup, product, request, party)
+      if (outcome instanceof ApiError) return outcome
+      const { release, values } = outcome
+      const area = rules.plan.area as Area
+      const body = {
+        location: locationOf(request),
+        ...dataWithQuantities(rules, product, release, values, area),
+      }
+      return new QuantityAnswer(new ReleaseAnswer(product, request, outcome), body, () => {
+        if (!hasQuantities(product)) return tableOf(product, request, outcome)
+        const { names, cellsOf } = quantityColumns(rules, product, release)
+        const cells = cellsOf(quantitiesAt(rules, product, release, values, area))
+        return tableOf(product, request, outcome, { names, cells })
+      })
     },
+  }
+}
+
+/** What a product says at the point of a request: from memory, or else through the database. */
+export async function adviseOn(
+  lookup: Lookup,
+  product: ProductDefinition,
+  request: PointRequest,
+  party: Party,
+): Promise<PointOutcome> {
+  const [series, position] = [seriesOf(product, request), positionOf(request)]
+  return lookup.adviseFromMemory(series, position) ?? lookup.advise(series, position, party)
+}
+
+/** An answer with quantities. They come from more than the releases, and the history keeps such answers as a whole. */
+export class QuantityAnswer implements PointAnswer {
+  readonly complete = false
+  readonly releases: string[]
+  readonly versions: string[]
+  readonly body: Record<string, unknown>
+
+  readonly advice: readonly PointAdvice[]
+  readonly table: (() => string) | undefined
+
+  /**
+   * @param body the answer's, with quantities
+   * @param table the same as a table, where the answer has one
+   */
+  constructor(
+    { releases, versions, advice }: PointAnswer,
+    body: Record<string, unknown>,
+    table?: () => string,
+  ) {
+    this.releases = releases
+    this.versions = versions
+    this.advice = advice
+    this.body = body
+    this.table = table
+  }
+
+  text() {
+    return JSON.stringify(this.body)
   }
 }
 

@@ -9,6 +9,7 @@ import type { Lookup } from '../lookup/lookup.ts'
 import { codesIn } from '../lookup/pinned-request.ts'
 import { versionOf } from '../lookup/published-release.ts'
 import { seriesOf } from '../lookup/series.ts'
+import { asksForQuantities } from '../quantities/plan.ts'
 import type { PointAnswer } from './answer.ts'
 import { namedTags, tagOfReleases } from './conditional.ts'
 import type { PointEndpoint } from './endpoints.ts'
@@ -63,7 +64,8 @@ export async function isUnchanged(
   call: FastifyRequest,
   reply: FastifyReply,
 ): Promise<boolean> {
-  const tags = namedTags(call)
+  // Quantities come from more than the releases.
+  const tags = asksForQuantities(request) ? undefined : namedTags(call)
   const find = () => versionsOf(endpoint, lookup, request)
   const versions = tags === undefined ? undefined : await inTime(call, reply, find)
   if (!versions) return false

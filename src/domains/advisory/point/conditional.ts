@@ -15,7 +15,7 @@ export function tagOfReleases(path: string, request: PointRequest, versions: str
   return entityTag(path, name, String(lat), String(lng), ...versions, ...more)
 }
 
-/** The tag of any answer. Reasons come from more than the releases: they are tagged by their text. */
+/** The tag of any answer. Reasons and quantities come from more than the releases: they are tagged by their text. */
 export function tagOf(
   path: string,
   request: PointRequest,

@@ -12,3 +12,9 @@ Send the parameters as a JSON body, as query parameters, or both: they are merge
 export const GET_RULES = `
 
 The same as POST with its parameters in the query, for clients and proxies that keep answers: for a minute without asking, and then by \`If-None-Match\` for as long as the release is the same. With a valid token nothing but the caller's history keeps the answer.`
+
+export const MORE_FORMS = `
+
+**Quantities.** With \`area\`, \`bags\`, \`prices\`, \`budget\`, \`produce_price\`, \`scenario_weights\` or \`nutrients\` each entry of a rate or a yield also has its \`quantity\`: what it comes to on the area, in whole bags and in money; and the answer has \`quantities\`: the least, the most and the expected over the scenarios, and the share of the rates that a budget pays for. The guide on quantities at /docs has the rules. Nothing else of the answer changes.
+
+**As a text message.** With \`Accept: text/plain\` the answer is one text message, or \`max_segments\` segments of it, in the language of \`Accept-Language\` as far as there are texts in it. What does not fit is left out: the name of the place first, then scenarios, products and entries, the least important first. That there is no value (404) is said as text as well; all other errors are JSON.`

@@ -3,6 +3,7 @@ import type { PointSchemas } from '#schemas/advisory.ts'
 import { PointRemainder, PointRequest, withFormat } from '#schemas/point-request.ts'
 import { ALL_PRODUCTS, listOf, ofSeasonless } from '#schemas/product.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
+import type { ReadRules } from '../quantities/rules.ts'
 import { allProductsAnswerer } from './all-products.ts'
 import { type PointAnswerer, productAnswerer } from './answer.ts'
 
@@ -31,12 +32,10 @@ const NO_VALUE = `
 
 The answer holds the values of the pixel that the point lies in, never a neighbour's. Layers without a value there are left out; a 0 is a value. Where there is no value at all, the answer is a 404 whose \`code\` says why.`
 
-function endpointOf({
-  product,
-  request,
-  remainder,
-  response,
-}: PointSchemas<ProductDefinition>): PointEndpoint {
+function endpointOf(
+  { product, request, remainder, response }: PointSchemas<ProductDefinition>,
+  readRules: ReadRules,
+): PointEndpoint {
   const { code, names, seasonal, descriptions } = product
   return {
     path: `/${code}/point`,
@@ -50,25 +49,34 @@ function endpointOf({
     response,
     summary: `${names.title} at a point`,
     description: descriptions.point + NO_VALUE,
-    ...productAnswerer(product),
+    ...productAnswerer(product, readRules),
   }
 }
 
-/** @param response of the endpoint for all products */
+/**
+ * @param response of the endpoint for all products
+ * @param readRules reads what requests say of quantities
+ */
 export function pointEndpointsOf(
   schemas: readonly PointSchemas<ProductDefinition>[],
   response: TObject,
+  readRules: ReadRules,
 ): PointEndpoint[] {
   return [
-    ...schemas.map(endpointOf),
+    ...schemas.map((one) => endpointOf(one, readRules)),
     allProductsEndpoint(
       schemas.map(({ product }) => product),
       response,
+      readRules,
     ),
   ]
 }
 
-function allProductsEndpoint(products: ProductDefinition[], response: TObject): PointEndpoint {
+function allProductsEndpoint(
+  products: ProductDefinition[],
+  response: TObject,
+  readRules: ReadRules,
+): PointEndpoint {
   const subjects = listOf(products.map(({ names }) => names.subject))
   const plain = ofSeasonless(products, (names, needs) => `: ${names} ${needs} none`)
   return {
@@ -86,6 +94,6 @@ function allProductsEndpoint(products: ProductDefinition[], response: TObject): 
 ${subjects.charAt(0).toUpperCase()}${subjects.slice(1)} in one call: each what its own endpoint answers, with the release that it comes from, or, where that has no answer, null and the \`error\` and \`code\` that say why. So does a crop that the country does not offer${plain}.
 
 Where none of them has a value, the answer is a 404 with the reason that says most about the place, and each product's own in \`details\`.`.trim(),
-    ...allProductsAnswerer(products),
+    ...allProductsAnswerer(products, readRules),
   }
 }

@@ -117,6 +117,10 @@ class ProvenAnswer implements PointAnswer {
     return { ...this.#given.body, provenance: this.#provenance }
   }
 
+  table() {
+    return this.#given.table?.() as string
+  }
+
   text() {
     return `${this.#given.text().slice(0, -1)},"provenance":${JSON.stringify(this.#provenance)}}`
   }

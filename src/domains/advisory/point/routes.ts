@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { HistoryHeader, ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
 import { asQuery, type PointRequest, queryOf } from '#schemas/point-request.ts'
+import { ShortText } from '#schemas/short-text.ts'
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
 import { BODY_ERRORS, type DocumentedError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -11,16 +12,18 @@ import { IDEMPOTENCY_ERRORS, idempotencyKeyOf } from '#src/http/plugins/idempote
 import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import { prefers } from '#src/http/preferences.ts'
 import { createReplyBatcher } from '#src/http/reply-batcher.ts'
+import { varyBy } from '#src/http/vary.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { exampleReasonsOf } from '../lookup/example-reasons.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import type { PointAnswer } from './answer.ts'
 import { answerTo, isUnchanged, namingReleases } from './answering.ts'
 import { tagOf } from './conditional.ts'
-import { GET_RULES, POST_RULES, RECORDED } from './descriptions.ts'
+import { GET_RULES, MORE_FORMS, POST_RULES, RECORDED } from './descriptions.ts'
 import type { PointEndpoint } from './endpoints.ts'
 import { wantsProvenance } from './provenance.ts'
 import { recordForCaller } from './record.ts'
+import { replyInText, wantsText } from './short-text/reply.ts'
 import { alsoAsTable, sendTable } from './table-answer.ts'
 
 type PostCall = FastifyRequest<{ Body: PointRequest }>
@@ -59,9 +62,9 @@ function commonOf({ needsCrop, products, response }: PointEndpoint) {
   return {
     errors,
     success: {
-      ...ref(response),
       description: 'The values at the point.',
       headers: { 'Advisory-Release': ReleaseHeader, 'Advisory-History': HistoryHeader },
+      content: { 'application/json': { schema: ref(response) }, 'text/plain': { schema: ref(ShortText) } },
     },
     config: {
       public: true,
@@ -109,6 +112,13 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
     })
   }
 
+  function textSoon(call: PostCall, reply: FastifyReply): void {
+    const asked = { request: call.body, products: endpoint.products, isShared: false }
+    const bodyOf = async () =>
+      call.user ? recordOnce(call, reply) : (await answerTo(endpoint, lookup, call.body, call, reply)).body
+    replyInText(call, reply, asked, bodyOf).catch((error) => sendSoon(asError(error), reply))
+  }
+
   return {
     method: 'POST',
     url: path,
@@ -117,19 +127,23 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
       ...operation,
       operationId: `${name}AtPoint`,
       summary,
-      description: description + POST_RULES + RECORDED,
+      description: description + POST_RULES + MORE_FORMS + RECORDED,
       queryAlternative: asQuery(request),
       body: ref(request),
       bodyRemainder: ref(remainder),
       response: {
         200: success,
-        ...errorResponses(...errors, ...IDEMPOTENCY_ERRORS, ...BODY_ERRORS),
+        ...withTextOfReasons(errorResponses(...errors, ...IDEMPOTENCY_ERRORS, ...BODY_ERRORS)),
       },
     },
     preValidation: mergeQueryIntoBody(request),
     handler(call: PostCall, reply: FastifyReply) {
       // Nothing of an anonymous call is kept, so its key does nothing; one that is none is refused all the same.
       const key = idempotencyKeyOf(call)
+      if (wantsText(call)) {
+        textSoon(call, reply)
+        return undefined
+      }
       if (call.user !== null) {
         if (key !== undefined) return recordOnce(call, reply)
         void recordSoon(call, reply)
@@ -155,36 +169,45 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
       ...operation,
       operationId: `get${name.charAt(0).toUpperCase()}${name.slice(1)}AtPoint`,
       summary: `${summary}, to be cached`,
-      description: description + GET_RULES + RECORDED,
+      description: description + GET_RULES + MORE_FORMS + RECORDED,
       querystring: queryOf(query),
       response: {
-        200: 'format' in query.properties ? alsoAsTable(cited, endpoint.response) : cited,
+        200: 'format' in query.properties ? alsoAsTable(cited) : cited,
         304: {
           type: 'null',
           description: 'The answer is the one that `If-None-Match` names.',
           headers: { 'Advisory-Release': ReleaseHeader },
         },
-        ...errorResponses(...errors),
+        ...withTextOfReasons(errorResponses(...errors)),
       },
     },
     preValidation: readQuery(query),
     handler: async (call: GetCall, reply: FastifyReply) => {
-      const { format = 'json', ...query } = call.query
+      const { format, ...query } = call.query
+      const isTable = format === 'csv'
       // A table is another answer than JSON: it has tags of its own.
-      const named = format === 'csv' ? { ...endpoint, path: `${path}.csv` } : endpoint
+      const named = isTable ? { ...endpoint, path: `${path}.csv` } : endpoint
       const preferred = query.provenance !== true && wantsProvenance(call, query, reply)
       // Whoever sends a token is to be asked for it again, also while it cannot be looked up. Nor does a cache know what
       // was preferred.
       const shared = call.headers.authorization === undefined && !preferred
       if (query.release !== undefined) reply.header('link', citing(call))
+      if (format === undefined && wantsText(call)) {
+        const asked = { request: query, products: endpoint.products, isShared: shared }
+        return replyInText(call, reply, asked, async () => {
+          const answer = await answerTo(endpoint, lookup, query, call, reply)
+          return (await recordForCaller(record, call, reply, endpoint, query, answer)).body
+        })
+      }
+      varyBy(reply, 'Accept')
       if (shared && (await isUnchanged(named, lookup, query, call, reply))) return reply.code(304).send()
       const answer = await answerTo(endpoint, lookup, query, call, reply)
       if (call.user !== null) {
         const kept = await recordForCaller(record, call, reply, endpoint, query, answer)
-        return format === 'csv' ? sendTable(answer, reply) : send(kept, reply)
+        return isTable ? sendTable(answer, reply) : send(kept, reply)
       }
       if (shared && allowCaching(call, reply, tagOf(named.path, query, answer))) return reply.code(304).send()
-      return format === 'csv' ? sendTable(answer, reply) : send(answer, reply)
+      return isTable ? sendTable(answer, reply) : send(answer, reply)
     },
   } as const
 }
@@ -197,6 +220,12 @@ const CITED = {
 
 function citing({ protocol, host, basePath, url, server }: FastifyRequest): string {
   return `<${protocol}://${host}${basePath}${url.slice(server.config.BASE_PATH.length)}>; rel="cite-as"`
+}
+
+/** The errors of an operation, where that there is no value is said as text as well. */
+function withTextOfReasons(errors: Record<number, object>): Record<number, object> {
+  const { content, ...noValue } = errors[404] as { content: object }
+  return { ...errors, 404: { ...noValue, content: { ...content, 'text/plain': { schema: ref(ShortText) } } } }
 }
 
 /** Sends what needs nothing more. */

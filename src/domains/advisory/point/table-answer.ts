@@ -1,20 +1,15 @@
 import type { FastifyReply } from 'fastify'
-import type { TObject } from 'typebox'
 import { PointAnswerTable } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
 import { mediaTypeOf } from '#src/http/forms.ts'
 import type { PointAnswer } from './answer.ts'
 
 /** A documented answer in JSON that may also be a table. */
-export function alsoAsTable(
-  { description, headers }: { description: string; headers: object },
-  response: TObject,
-) {
+export function alsoAsTable(success: { description: string; headers: object; content: object }) {
   return {
-    description,
-    headers,
+    ...success,
     content: {
-      'application/json': { schema: ref(response) },
+      ...success.content,
       'text/csv': { schema: ref(PointAnswerTable) },
     },
   }

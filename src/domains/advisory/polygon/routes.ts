@@ -29,6 +29,8 @@ import type { Lookup } from '../lookup/lookup.ts'
 import { withReleaseNamed } from '../lookup/pinned-request.ts'
 import { releaseMembers } from '../lookup/products.ts'
 import { seriesOf } from '../lookup/series.ts'
+import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
+import { entriesWith } from '../quantities/sections.ts'
 import type { Advisors } from './advisors.ts'
 import { GEOJSON, polygonBodyReader } from './body.ts'
 import { countryOf, refuseUnlessOne } from './country.ts'
@@ -36,6 +38,7 @@ import { entriesOf } from './entries.ts'
 import { type Outline, readGeoJson, type SentGeoJson } from './geometry.ts'
 import { type Advice, locationOf } from './location.ts'
 import { manyRoutes } from './many/routes.ts'
+import { quantitiesIn } from './quantities.ts'
 import { recordedRequest } from './recorded-request.ts'
 import { wantedIn } from './wanted.ts'
 
@@ -69,11 +72,12 @@ export interface PolygonOptions {
   /** Of the operations for many polygons. */
   many: { schemas: PolygonsSchemas<ProductDefinition>[]; forms: PolygonsForms }
   record: RecordAdvisory
+  readRules: ReadRules
 }
 
 /** The advisory endpoints for polygons and administrative areas. They also read GeoJSON, which the app does not. */
 export async function polygonRoutes(app: App, options: PolygonOptions): Promise<void> {
-  const { lookup, advisors, schemas, many } = options
+  const { lookup, advisors, schemas, many, readRules } = options
   const { config } = app
   app.decorateRequest('polygon', null)
   app.addContentTypeParser<Buffer>(GEOJSON, { parseAs: 'buffer' }, jsonReader(app))
@@ -97,13 +101,13 @@ export async function polygonRoutes(app: App, options: PolygonOptions): Promise<
   for (const endpoint of schemas) {
     app.route({ ...polygonRoute(endpoint, adviceOn, options), bodyLimit: config.BODY_LIMIT_BYTES })
   }
-  await app.register(manyRoutes, { lookup, ...many, ...advisors })
+  await app.register(manyRoutes, { lookup, ...many, ...advisors, readRules })
 }
 
 function polygonRoute(
   { product, request, response }: PolygonSchemas<ProductDefinition>,
   adviceOn: (call: Call, reply: FastifyReply, series: Series, outline: Outline | null) => Promise<Advice>,
-  { lookup, record }: PolygonOptions,
+  { lookup, record, readRules }: PolygonOptions,
 ) {
   const { code, names, descriptions } = product
   const read = polygonBodyReader(request)
@@ -156,10 +160,11 @@ function polygonRoute(
         const sent = { ...body, country_code: countryOf(body) }
         const series = seriesOf(product, await withReleaseNamed(lookup, product, sent, call, reply))
         const outline = takeOutline(call)
+        const rules = await inTime(call, reply, () => readRules(body, [product], 'polygons'))
         const advice = await adviceOn(call, reply, series, outline)
         const { release } = advice
         reply.header('advisory-release', release.code)
-        const answered = answerOf(product, body, advice)
+        const answered = answerOf(product, body, advice, rules)
         const caller = callerOf(call)
         if (!permits(caller, 'history') || isOffTheRecord(call, reply)) return answered
         await call.server.turns.next(partyOf(call))
@@ -201,11 +206,14 @@ function bodyFormsOf(request: TObject) {
   return { 'application/json': Type.Union([ref(request), polygon]), [GEOJSON]: polygon }
 }
 
-function answerOf(product: ProductDefinition, body: Body, advice: Advice) {
+function answerOf(product: ProductDefinition, body: Body, advice: Advice, rules: QuantityRules | null) {
   const { release, statistics } = advice
+  const entries = entriesOf(product, release, statistics)
+  const figures = rules && quantitiesIn(rules, product, release, statistics)
   return {
     location: locationOf(body.name, advice),
     ...releaseMembers(release),
-    [product.entries]: entriesOf(product, release, statistics),
+    [product.entries]: figures ? entriesWith(entries, figures) : entries,
+    ...(figures && { quantities: figures.quantities }),
   }
 }

@@ -41,7 +41,7 @@ describe('GET answers as POST does, and lets others keep it', () => {
     expect(response.body).toBe(posted.body)
     expect(response.headers['advisory-release']).toBe(posted.headers['advisory-release'])
     expect(response.headers['cache-control']).toBe('public, max-age=60, stale-if-error=86400')
-    expect(response.headers.vary).toBe('Origin, Authorization, Accept-Encoding')
+    expect(response.headers.vary).toBe('Origin, Authorization, Accept, Accept-Encoding')
     expect(posted.headers).not.toHaveProperty('etag')
     expect(posted.headers).not.toHaveProperty('cache-control')
 
@@ -112,7 +112,7 @@ describe('If-None-Match', () => {
         expect(response.body).toBe('')
         expect(response.headers.etag).toBe(tag)
         expect(response.headers['cache-control']).toBe('public, max-age=60, stale-if-error=86400')
-        expect(response.headers.vary).toBe('Origin, Authorization, Accept-Encoding')
+        expect(response.headers.vary).toBe('Origin, Authorization, Accept, Accept-Encoding')
       }
     }
     for (const header of ['"other"', tag.replaceAll('"', ''), '']) {
@@ -175,7 +175,7 @@ test('an answer to a caller with a token is kept in the history alone, once for 
   const response = await get(`/advisory/yield/point${FIELD}`, headers)
   expect(response.statusCode).toBe(200)
   expect(response.headers['cache-control']).toBe('private, no-store')
-  expect(response.headers.vary).toBe('Origin, Authorization')
+  expect(response.headers.vary).toBe('Origin, Authorization, Accept')
   expect(response.headers).not.toHaveProperty('etag')
   expect((await get(`/advisory/yield/point${FIELD}`, headers, 'HEAD')).statusCode).toBe(200)
   const kept = await service.database.writer

@@ -33,6 +33,7 @@ import type { Lookup } from '../../lookup/lookup.ts'
 import { withReleaseNamed } from '../../lookup/pinned-request.ts'
 import type { PublishedRelease } from '../../lookup/published-release.ts'
 import { seriesOf } from '../../lookup/series.ts'
+import type { ReadRules } from '../../quantities/rules.ts'
 import type { AreaAdvisor } from '../area-advisor.ts'
 import { GEOJSON } from '../body.ts'
 import type { AdviseInTime } from '../computing.ts'
@@ -74,11 +75,12 @@ export interface ManyOptions {
   polygonAdvisor: PolygonAdvisor
   areaAdvisor: AreaAdvisor
   adviseInTime: AdviseInTime
+  readRules: ReadRules
 }
 
 /** The endpoints that answer for many polygons or areas in one call. Their bodies are read here, not by the app. */
 export async function manyRoutes(app: App, options: ManyOptions): Promise<void> {
-  const { lookup, polygonAdvisor, areaAdvisor, adviseInTime } = options
+  const { lookup, polygonAdvisor, areaAdvisor, adviseInTime, readRules } = options
   const bodyLimit = readLongJson(app)
   const db = app.database.reader
 
@@ -97,6 +99,7 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
       const selection = body.admin && selectionOf(body.admin)
       const wanted = wantedIn(body)
       if (wanted && wanted.bins > 0 && (isFileType(form) || form === DHIS2)) throw tooDeep()
+      const rules = await inTime(call, reply, () => readRules(body, [product], 'polygons'))
       const gone = untilGone(reply)
       const pause = () => app.turns.next(partyOf(call), gone)
       const sent = await takePolygons(call, pause)
@@ -110,7 +113,7 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
         const writer =
           form === DHIS2
             ? dataValueWriter(product, release, wanted, body.dhis2)
-            : createWriter(form, product, release, wanted)
+            : createWriter(form, product, release, wanted, rules)
         const source: ItemSource = {
           reasons: lookup.reasons,
           snapshot,

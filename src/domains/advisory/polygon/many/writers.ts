@@ -4,9 +4,12 @@ import type { ProductDefinition } from '#src/products/define.ts'
 import type { DistributionWanted } from '#src/raster/distribution.ts'
 import { releaseMembers } from '../../lookup/products.ts'
 import type { ReleaseLabels } from '../../lookup/queries.ts'
-import { columnsOf, figuresIn } from '../columns.ts'
+import type { QuantityRules } from '../../quantities/rules.ts'
+import { entriesWith } from '../../quantities/sections.ts'
 import { entriesOf, figureKeysOf } from '../entries.ts'
 import { type Advice, locationOf } from '../location.ts'
+import { quantitiesIn } from '../quantities.ts'
+import { type Columns, createColumns } from './columns.ts'
 import type { Item } from './items.ts'
 
 /** Writes the answer for many polygons in one form. */
@@ -25,31 +28,42 @@ export function createWriter(
   product: ProductDefinition,
   release: ReleaseLabels,
   wanted: DistributionWanted | null,
+  rules: QuantityRules | null,
 ): Writer {
-  const keys = figureKeysOf(product, wanted)
+  const columns = createColumns(product, release, figureKeysOf(product, wanted), rules)
   switch (form) {
     case 'application/json': {
       const members = JSON.stringify(releaseMembers(release)).slice(0, -1)
       const opening = `${members},"items":[`
-      return { opening, separator: ',', closing: ']}', write: itemWriter(product, release) }
+      return { opening, separator: ',', closing: ']}', write: itemWriter(product, release, rules) }
     }
     case 'application/x-ndjson': {
-      const write = itemWriter(product, release)
+      const write = itemWriter(product, release, rules)
       return { opening: '', separator: '', closing: '', write: (item) => `${write(item)}\n` }
     }
     case 'text/csv':
-      return tableWriter(product, release, keys)
+      return tableWriter(release, columns)
     case 'application/geo+json': {
       const members = JSON.stringify({ type: 'FeatureCollection', ...releaseMembers(release) }).slice(0, -1)
       const opening = `${members},"features":[`
-      return { opening, separator: ',', closing: ']}', write: featureWriter(product, release, keys) }
+      return { opening, separator: ',', closing: ']}', write: featureWriter(release, columns) }
     }
   }
 }
 
 /** Items are what is answered for one polygon, behind their id where they have one. */
-function itemWriter(product: ProductDefinition, release: ReleaseLabels): Writer['write'] {
+function itemWriter(
+  product: ProductDefinition,
+  release: ReleaseLabels,
+  rules: QuantityRules | null,
+): Writer['write'] {
   const { entries } = product
+  function dataOf({ statistics }: Advice) {
+    const own = entriesOf(product, release, statistics)
+    if (!rules) return { [entries]: own }
+    const figures = quantitiesIn(rules, product, release, statistics)
+    return { [entries]: entriesWith(own, figures), quantities: figures.quantities }
+  }
   const members = releaseMembers(release)
   return ({ id, name, advice, reason }) =>
     JSON.stringify({
@@ -58,7 +72,7 @@ function itemWriter(product: ProductDefinition, release: ReleaseLabels): Writer[
         ? {
             location: locationOf(name, advice),
             ...members,
-            [entries]: reason ? null : entriesOf(product, release, advice.statistics),
+            ...(reason ? { [entries]: null } : dataOf(advice)),
           }
         : name !== undefined && { sent: { name } }),
       ...reason,
@@ -66,17 +80,16 @@ function itemWriter(product: ProductDefinition, release: ReleaseLabels): Writer[
 }
 
 /** Properties are flat, as map programs want them: named as the columns of a table. */
-function featureWriter(product: ProductDefinition, release: ReleaseLabels, keys: string[]): Writer['write'] {
+function featureWriter(release: ReleaseLabels, { names, cellsOf }: Columns): Writer['write'] {
   const members = releaseMembers(release)
-  const columns = columnsOf(product, release, keys)
   return ({ id, name, geometry, advice, reason }) => {
-    const figures = advice && figuresIn(product, release, keys, advice)
+    const figures = advice && cellsOf(advice)
     const properties = {
       ...(advice
         ? {
             ...placeOf(name, advice),
             ...members,
-            ...Object.fromEntries(columns.map((column, index) => [column, figures?.[index]])),
+            ...Object.fromEntries(names.map((column, index) => [column, figures?.[index]])),
           }
         : { name }),
       ...(reason && { error: reason.error, code: reason.code }),
@@ -90,9 +103,8 @@ function featureWriter(product: ProductDefinition, release: ReleaseLabels, keys:
 const PLACE_COLUMNS = ['name', 'lat', 'lng', 'area_ha'] as const
 
 /** One row a polygon and a column for each number of each layer: what a data frame or a spreadsheet takes as it is. */
-function tableWriter(product: ProductDefinition, release: ReleaseLabels, keys: string[]): Writer {
+function tableWriter(release: ReleaseLabels, { names: columns, cellsOf }: Columns): Writer {
   const members = releaseMembers(release)
-  const columns = columnsOf(product, release, keys)
   const row = (cells: CsvValue[]) => `${cells.map(csvCell).join(',')}\r\n`
   const empty = (names: readonly unknown[]) => names.map(() => null)
   return {
@@ -104,7 +116,7 @@ function tableWriter(product: ProductDefinition, release: ReleaseLabels, keys: s
         ? [
             ...Object.values(placeOf(name ?? undefined, advice)),
             ...Object.values(members),
-            ...figuresIn(product, release, keys, advice),
+            ...cellsOf(advice),
           ]
         : [name, ...empty(PLACE_COLUMNS.slice(1)), ...empty(Object.keys(members)), ...empty(columns)]
       return row([id, ...of, reason?.error ?? null, reason?.code ?? null])

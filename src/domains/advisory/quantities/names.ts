@@ -1,0 +1,59 @@
+import { SCENARIOS } from '#schemas/glossary.ts'
+import { ApiError } from '#src/errors.ts'
+import type { ProductDefinition } from '#src/products/define.ts'
+import type { ReleaseLabels } from '../lookup/queries.ts'
+import type { QuantityPlan } from './plan.ts'
+import { keyOf, type NumbersByName } from './reading.ts'
+
+/**
+ * Refuses what names something that nothing published has: it would be left out without a word. What another product
+ * than the one asked about has may be named, so that one request serves all of them.
+ *
+ * @param products that are asked about
+ * @param published all releases that are, of products with quantities
+ * @throws {ApiError} INVALID_PARAMETERS
+ */
+export function refuseUnknownNames(
+  plan: QuantityPlan,
+  products: readonly ProductDefinition[],
+  published: readonly ReleaseLabels[],
+): void {
+  const [product] = products
+  if (plan.producePrice && products.length === 1 && product && product.input !== null) {
+    const rule = `must be left out: ${product.names.subject} has no harvest that is sold`
+    throw ApiError.invalid('produce_price', rule)
+  }
+  const lists: [string, NumbersByName][] = [
+    ['bags', plan.bags],
+    ['prices.per_kg', plan.pricesPerKg],
+    ['prices.per_bag', plan.pricesPerBag],
+  ]
+  if (lists.some(([, { size }]) => size > 0)) {
+    const inputs = namesOf(published.flatMap(({ layers }) => layers.flatMap(({ input }) => input ?? [])))
+    for (const [field, numbers] of lists) refuseUnlessIn(field, numbers, inputs)
+  }
+  if (plan.weights) {
+    const own = published.flatMap(({ layers }) => layers.flatMap(({ scenario }) => scenario ?? []))
+    refuseUnlessIn(
+      'scenario_weights',
+      plan.weights,
+      namesOf([...SCENARIOS.map((one) => one.scenario), ...own]),
+    )
+  }
+}
+
+/** Names by what they are compared by. */
+function namesOf(names: string[]): Map<string, string> {
+  return new Map(names.map((name) => [keyOf(name), name]))
+}
+
+function refuseUnlessIn(field: string, numbers: NumbersByName, known: Map<string, string>): void {
+  const unknown = [...numbers].find(([key]) => !known.has(key))
+  if (!unknown) return
+  const allowed = [...known.values()].sort()
+  throw ApiError.invalid(
+    `${field}.${unknown[1].name}`,
+    `is not known: the names are ${allowed.join(', ')}`,
+    allowed,
+  )
+}

@@ -1,0 +1,234 @@
+import { AREA_UNIT_NAMES, QUANTITY_LIMITS, type QuantityRequest } from '#schemas/quantities.ts'
+import { ApiError } from '#src/errors.ts'
+import { type Decimal, decimalOf, times } from '#src/lib/decimal.ts'
+import {
+  currencyAndRest,
+  isAbove,
+  membersOf,
+  type NumbersByName,
+  objectOfPairs,
+  pairsIn,
+  readCurrency,
+  readNumberOf,
+  readNumbersByName,
+} from './reading.ts'
+import { AREA_UNITS, hectares } from './units.ts'
+
+/** An area as it was told. */
+export interface Area {
+  value: Decimal
+  unit: string
+  hectares: Decimal
+}
+
+/** How quantities are to be told, as a request says it. */
+export interface QuantityPlan {
+  /** Null where each place has its own. */
+  area: Area | null
+  /** The unit of areas that places have themselves. */
+  unit: string
+  /** The member or column with the areas of points; null where they have none. */
+  areasFrom: string | null
+  bags: NumbersByName
+  currency: string | null
+  pricesPerKg: NumbersByName
+  pricesPerBag: NumbersByName
+  budget: Decimal | null
+  producePrice: Decimal | null
+  /** Null for equal weights. */
+  weights: NumbersByName | null
+  nutrients: boolean
+}
+
+const NONE: NumbersByName = new Map()
+const ONE_HECTARE: Area = { value: decimalOf(1), unit: 'ha', hectares: decimalOf(1) }
+
+/** Whether a request asks for quantities. It is asked of every call. */
+export function asksForQuantities(request: QuantityRequest): boolean {
+  return (
+    request.area !== undefined ||
+    request.bags !== undefined ||
+    request.prices !== undefined ||
+    request.budget !== undefined ||
+    request.produce_price !== undefined ||
+    request.scenario_weights !== undefined ||
+    (request.nutrients !== undefined && request.nutrients !== false && request.nutrients !== 'false')
+  )
+}
+
+/** Where the areas of a call's places come from: the request alone, the points of a batch too, or the places themselves. */
+export type AreasOf = 'request' | 'points' | 'polygons'
+
+/**
+ * What a request says of quantities; null where it asks for none.
+ *
+ * @throws {ApiError} INVALID_PARAMETERS, naming what is wrong
+ */
+export function readPlan(request: QuantityRequest, areasOf: AreasOf = 'request'): QuantityPlan | null {
+  if (!asksForQuantities(request)) return null
+  const area = readAreaField(request.area, areasOf)
+  const prices = readPrices(request.prices)
+  const produce = readProducePrice(request.produce_price)
+  if (request.budget !== undefined && !prices) throw ApiError.invalid('budget', 'needs prices')
+  if (prices && produce && prices.currency !== produce.currency) {
+    throw ApiError.invalid('produce_price', `must be in the currency of prices, ${prices.currency}`)
+  }
+  const bags = readBags(request.bags)
+  for (const [key, { name }] of prices?.perBag ?? NONE) {
+    if (!bags.has(key)) throw ApiError.invalid('bags', `must have ${name}, whose price is per bag`)
+  }
+  return {
+    ...area,
+    bags,
+    currency: prices?.currency ?? produce?.currency ?? null,
+    pricesPerKg: prices?.perKg ?? NONE,
+    pricesPerBag: prices?.perBag ?? NONE,
+    budget:
+      request.budget === undefined
+        ? null
+        : readNumberOf('budget', request.budget, { zero: true, maximum: QUANTITY_LIMITS.budget }),
+    producePrice: produce?.perKg ?? null,
+    weights: readWeights(request.scenario_weights),
+    nutrients: readNutrients(request.nutrients),
+  }
+}
+
+/**
+ * The area of one place.
+ *
+ * @throws {ApiError} INVALID_PARAMETERS
+ */
+export function readArea(field: string, sent: unknown, unit: string): Area {
+  const limit = { zero: false, maximum: 1e12 }
+  const value = readNumberOf(field, sent, limit)
+  const size = hectares(times(value, (AREA_UNITS[unit] as { squareMetres: Decimal }).squareMetres))
+  if (isAbove(size, QUANTITY_LIMITS.hectares)) {
+    throw ApiError.invalid(field, `must be at most ${QUANTITY_LIMITS.hectares} ha`)
+  }
+  return { value, unit, hectares: size }
+}
+
+type AreaField = Pick<QuantityPlan, 'area' | 'unit' | 'areasFrom'>
+
+/** How an area is written in a query: a number and a unit, a unit alone, or where points have their areas. */
+const AREA_TEXT = /^\s*(?:(\d+(?:\.\d+)?)\s*|from:(\S+)\s+)?([a-z0-9]+)?\s*$/i
+
+function readAreaField(sent: QuantityRequest['area'], areasOf: AreasOf): AreaField {
+  if (sent === undefined)
+    return { area: areasOf === 'polygons' ? null : ONE_HECTARE, unit: 'ha', areasFrom: null }
+  const { value, unit, from } = membersOf('area', areaMembers(sent), ['value', 'unit', 'from'])
+  const known = readUnit(unit)
+  if (areasOf === 'polygons') {
+    if (value !== undefined || from !== undefined) {
+      throw ApiError.invalid('area.value', 'must be left out: a polygon has its own area')
+    }
+    return { area: null, unit: known, areasFrom: null }
+  }
+  if (from === undefined) return { area: readArea('area.value', value, known), unit: known, areasFrom: null }
+  if (areasOf === 'request' || value !== undefined) {
+    throw ApiError.invalid(
+      'area.from',
+      'must be left out: it is for calls with many points, instead of area.value',
+    )
+  }
+  if (typeof from !== 'string' || from === '' || from.length > 100) {
+    throw ApiError.invalid('area.from', 'must be the name of a column or a member')
+  }
+  return { area: null, unit: known, areasFrom: from }
+}
+
+function areaMembers(sent: NonNullable<QuantityRequest['area']>): object {
+  if (typeof sent !== 'string') return sent
+  const [match, value, from, unit] = AREA_TEXT.exec(sent) ?? []
+  if (match === undefined) throw ApiError.invalid('area', 'must be a number and a unit, such as 2.5 ha')
+  return {
+    ...(value !== undefined && { value: Number(value) }),
+    ...(from !== undefined && { from }),
+    ...(unit !== undefined && { unit }),
+  }
+}
+
+function readUnit(sent: unknown): string {
+  if (sent === undefined || sent === null) return 'ha'
+  const unit = typeof sent === 'string' ? sent.trim().toLowerCase() : ''
+  if (Object.hasOwn(AREA_UNITS, unit)) return unit
+  throw ApiError.invalid('area.unit', `must be one of ${AREA_UNIT_NAMES.join(', ')}`, [...AREA_UNIT_NAMES])
+}
+
+function readBags(sent: QuantityRequest['bags']): NumbersByName {
+  if (sent === undefined) return NONE
+  const bags = typeof sent === 'string' ? objectOfPairs('bags', pairsIn('bags', sent)) : sent
+  return readNumbersByName('bags', bags, { zero: false, maximum: QUANTITY_LIMITS.bagKilograms })
+}
+
+interface Prices {
+  currency: string
+  perKg: NumbersByName
+  perBag: NumbersByName
+}
+
+function readPrices(sent: QuantityRequest['prices']): Prices | null {
+  if (sent === undefined) return null
+  const fields = typeof sent === 'string' ? pricesIn(sent) : sent
+  const { currency, per_kg, per_bag } = membersOf('prices', fields, ['currency', 'per_kg', 'per_bag'])
+  const bounds = { zero: true, maximum: QUANTITY_LIMITS.price }
+  const prices = {
+    currency: readCurrency('prices.currency', currency),
+    perKg: readNumbersByName('prices.per_kg', per_kg ?? {}, bounds),
+    perBag: readNumbersByName('prices.per_bag', per_bag ?? {}, bounds),
+  }
+  if (prices.perKg.size + prices.perBag.size === 0) {
+    throw ApiError.invalid('prices', 'must have a price in per_kg or per_bag')
+  }
+  const twice = [...prices.perKg].find(([key]) => prices.perBag.has(key))
+  if (twice) throw ApiError.invalid('prices', `must have one price of ${twice[1].name}: per_kg or per_bag`)
+  return prices
+}
+
+/** Prices as a query writes them: `ETB Urea:2250/bag,Compost:4.5`. */
+function pricesIn(text: string): object {
+  const { currency, rest } = currencyAndRest('prices', text)
+  const pairs = pairsIn('prices', rest)
+  const perBag = pairs.filter(([, price]) => price.endsWith('/bag'))
+  const perKg = pairs.filter(([, price]) => !price.endsWith('/bag'))
+  const without =
+    (suffix: string) =>
+    ([name, price]: [string, string]) =>
+      [name, price.endsWith(suffix) ? price.slice(0, -suffix.length) : price] as [string, string]
+  return {
+    currency,
+    per_bag: objectOfPairs('prices', perBag.map(without('/bag'))),
+    per_kg: objectOfPairs('prices', perKg.map(without('/kg'))),
+  }
+}
+
+function readProducePrice(
+  sent: QuantityRequest['produce_price'],
+): { currency: string; perKg: Decimal } | null {
+  if (sent === undefined) return null
+  const { currency, per_kg } = typeof sent === 'string' ? producePriceIn(sent) : sent
+  return {
+    currency: readCurrency('produce_price.currency', currency),
+    perKg: readNumberOf('produce_price.per_kg', per_kg, { zero: true, maximum: QUANTITY_LIMITS.price }),
+  }
+}
+
+function producePriceIn(text: string): { currency: string; per_kg: unknown } {
+  const { currency, rest } = currencyAndRest('produce_price', text)
+  return { currency, per_kg: rest.trim() }
+}
+
+function readWeights(sent: QuantityRequest['scenario_weights']): NumbersByName | null {
+  if (sent === undefined) return null
+  const weights =
+    typeof sent === 'string' ? objectOfPairs('scenario_weights', pairsIn('scenario_weights', sent)) : sent
+  const read = readNumbersByName('scenario_weights', weights, { zero: true, maximum: QUANTITY_LIMITS.weight })
+  if ([...read.values()].some(({ value }) => value.digits > 0n)) return read
+  throw ApiError.invalid('scenario_weights', 'must have a weight above 0')
+}
+
+function readNutrients(sent: QuantityRequest['nutrients']): boolean {
+  if (sent === undefined || typeof sent === 'boolean') return sent ?? false
+  if (sent === 'true' || sent === 'false') return sent === 'true'
+  throw ApiError.invalid('nutrients', 'must be true or false')
+}

@@ -1,0 +1,49 @@
+import type { QuantityRequest } from '#schemas/quantities.ts'
+import { hasQuantities } from '#schemas/quantity-answers.ts'
+import type { ProductDefinition } from '#src/products/define.ts'
+import type { Lookup } from '../lookup/lookup.ts'
+import { refuseUnknownNames } from './names.ts'
+import { type AreasOf, type QuantityPlan, readPlan } from './plan.ts'
+import type { Composition } from './queries.ts'
+
+/** What quantities are computed by: the plan of a request, and what is known of what it may name. */
+export interface QuantityRules {
+  plan: QuantityPlan
+  /** None where no nutrients are asked for. */
+  compositions: readonly Composition[]
+}
+
+/**
+ * Reads the rules of a request; null where it asks for no quantities, or of products that have none.
+ *
+ * @param products that are asked about
+ * @throws {ApiError} INVALID_PARAMETERS, naming what is wrong
+ */
+export type ReadRules = (
+  request: QuantityRequest,
+  products: readonly ProductDefinition[],
+  areasOf?: AreasOf,
+) => Promise<QuantityRules | null>
+
+/**
+ * @param all products that there are
+ * @param compositions those that are known, as they are now
+ */
+export function createRuleReader(
+  lookup: Pick<Lookup, 'known' | 'current'>,
+  all: readonly ProductDefinition[],
+  compositions: () => Promise<readonly Composition[]>,
+): ReadRules {
+  const codes = all.filter(hasQuantities).map(({ code }) => code)
+  return async (request, products, areasOf = 'request') => {
+    const plan = products.some(hasQuantities) ? readPlan(request, areasOf) : null
+    if (!plan) return null
+    const { published } = lookup.known() ?? (await lookup.current())
+    refuseUnknownNames(
+      plan,
+      products,
+      published.filter(({ product }) => codes.includes(product)),
+    )
+    return { plan, compositions: plan.nutrients ? await compositions() : [] }
+  }
+}
