@@ -227,12 +227,12 @@ export const ReleasesOutput = answered({
 export const ExplainOutput = answered({
   country_code: TextOrNull,
   crop: TextOrNull,
-  products: Type.Array(
+  available: Type.Array(Type.Object({ product: Type.String(), release: Type.String() })),
+  reasons: Type.Array(
     Type.Object({
-      product: Type.String(),
-      available: Type.Boolean(),
-      release: OptionalText,
-      ...Why,
+      products: Type.Array(Type.String()),
+      code: Type.String(),
+      error: Type.String(),
       mend: OptionalText,
     }),
   ),

@@ -33,12 +33,23 @@ export function createExchange(sdk: Sdk, tools: readonly Tool[], logFailure: Log
     return serverFor(by)
   }
 
+  /** What went wrong last, which may be a mistake of a client. */
+  let latest: Error | undefined
   const modern = createMcpHandler(serverOf, {
     legacy: 'reject',
     // Nothing ever changes while a client listens: streams that last would only take room.
     maxSubscriptions: 0,
-    onerror: () => {},
+    onerror: (error) => {
+      latest = error
+    },
   })
+
+  /** @throws what went wrong, where that is no mistake of the client */
+  async function answerModern(request: Request, message: object): Promise<Response> {
+    const response = await modern.fetch(request, { parsedBody: message })
+    if (response.status >= 500) throw latest ?? new Error(await response.text())
+    return response
+  }
 
   /** As the handler does for clients of 2025, but in JSON: it would answer with a stream of one message. */
   async function answerLegacy(request: Request, message: object): Promise<Response> {
@@ -57,7 +68,7 @@ export function createExchange(sdk: Sdk, tools: readonly Tool[], logFailure: Log
       const request = requestOf(by)
       askers.set(request, by)
       if (await isLegacyRequest(request, message)) return answerLegacy(request, message)
-      return modern.fetch(request, { parsedBody: message })
+      return answerModern(request, message)
     },
     close: modern.close,
   }

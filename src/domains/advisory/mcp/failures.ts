@@ -33,7 +33,9 @@ export function failureOf(error: unknown, { request, reply }: Asker): Answer {
   if (known.status >= 500 && !reply.raw.destroyed)
     request.server.logErrorAnswer(request, error as Error, known)
   request.errorCode = known.code
-  const { code, message, details = [] } = known
+  const { code, message } = known
+  // Each product has its own reason, which often is the one that is told already.
+  const details = (known.details ?? []).filter((detail) => detail.message !== message)
   const mend = mendingOf(code)
   return answerOf((most) => ({
     error: shortened(message.replaceAll(BASE, request.basePath ?? ''), most),

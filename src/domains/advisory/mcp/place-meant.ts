@@ -15,9 +15,18 @@ type Placed = Asked & { country_code: string }
  * @throws {ApiError} OUTSIDE_COUNTRY where it lies in none of ours
  */
 export async function placeMeant(desk: AdviceDesk, asked: Asked, by: Asker): Promise<Placed> {
-  const { lat, lng, country_code: country, crop } = asked
+  const { country_code: country, crop } = asked
   if (country !== undefined && crop !== undefined) return { ...asked, country_code: country }
-  const found = await desk.whereIs(asked, by)
+  return placeFrom(asked, await desk.whereIs(asked, by))
+}
+
+/**
+ * The same, where it is known where the point lies.
+ *
+ * @throws {ApiError} OUTSIDE_COUNTRY where it lies in none of ours
+ */
+export function placeFrom(asked: Asked, found: LocationValidation): Placed {
+  const { lat, lng, country_code: country, crop } = asked
   const code = country ?? found.country_code
   if (code === null) throw nowhere(lat, lng, found)
   const offered = crop ?? found.crop

@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
+import { untilGone } from '#src/http/deadline.ts'
+import { partyOf } from '#src/http/party.ts'
 import { isObject } from '#src/lib/objects.ts'
 import { createExchange, type Exchange } from './exchange.ts'
 import type { Tool } from './tool.ts'
@@ -45,6 +47,8 @@ export function mcpRoutes(app: App, tools: readonly Tool[]): void {
     async (request: FastifyRequest, reply: FastifyReply) => {
       const message = request.body
       if (!isObject(message)) return refuse(reply)
+      // To read a message takes a millisecond, and ten where it is as long as it may be: points go first.
+      await app.turns.next(partyOf(request), untilGone(reply))
       const response = await (await opened()).answer(message, { request, reply })
       reply.code(response.status)
       const type = response.headers.get('content-type')
@@ -63,7 +67,10 @@ export function mcpRoutes(app: App, tools: readonly Tool[]): void {
 function refuseOtherOrigins({ config }: App, { headers: { origin } }: FastifyRequest): void {
   const { CORS_ORIGINS: origins } = config
   if (origin === undefined || origins.includes('*') || origins.includes(origin)) return
-  throw new ApiError('FORBIDDEN', 'Pages of this origin may not ask here: its operator sets CORS_ORIGINS.')
+  throw new ApiError(
+    'FORBIDDEN',
+    'Pages of this origin may not ask here; the operator says which may, by CORS_ORIGINS.',
+  )
 }
 
 function refuse(reply: FastifyReply): FastifyReply {

@@ -17,9 +17,10 @@ export function adviseArea({ list, of }: Products, desk: AdviceDesk, search: Are
     by: Asker,
   ): Promise<Region> {
     if ((area === undefined) === (polygon === undefined)) {
-      throw ApiError.invalid(
-        area === undefined ? 'area' : 'polygon',
-        'or the other is needed: send one of the two',
+      throw new ApiError(
+        'INVALID_PARAMETERS',
+        'Send either area, a name or a code, or polygon, as GeoJSON.',
+        [{ field: 'area', message: 'exactly one of area and polygon must be sent' }],
       )
     }
     if (area === undefined) {

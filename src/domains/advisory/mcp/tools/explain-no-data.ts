@@ -1,16 +1,15 @@
 import { ExplainOutput, PlaceInput } from '#schemas/agent-tools.ts'
+import type { LocationValidation } from '#schemas/location.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import type { Products } from '#src/products/define.ts'
 import type { AdviceBody, AdviceDesk, Asker } from '../../lookup/advice-desk.ts'
 import { shortened } from '../drafts.ts'
 import { mendingOf } from '../failures.ts'
 import type { Origins } from '../origins.ts'
-import { placeMeant } from '../place-meant.ts'
+import { placeFrom } from '../place-meant.ts'
 import { withSources } from '../sources.ts'
 import { defineTool } from '../tool.ts'
 import { sectionOf } from '../values.ts'
-
-type Point = Parameters<typeof placeMeant>[1]
 
 /** Why there is no value of a product, and what can be done about it. */
 interface Reason {
@@ -21,9 +20,13 @@ interface Reason {
 /** Why products have no value at a point. */
 export function explainNoData({ list }: Products, desk: AdviceDesk, origins: Origins) {
   /** What each product says at a point: its release, or the reason for having no value. */
-  async function saidAt(point: Point, by: Asker): Promise<Map<string, string | Reason>> {
+  async function saidAt(
+    asked: PlaceInput,
+    found: LocationValidation,
+    by: Asker,
+  ): Promise<Map<string, string | Reason>> {
     try {
-      const body = await desk.atPoint(null, await placeMeant(desk, point, by), by)
+      const body = await desk.atPoint(null, placeFrom(asked, found), by)
       return new Map(
         list.map((product) => {
           const own = body[product.code] as AdviceBody
@@ -44,24 +47,47 @@ export function explainNoData({ list }: Products, desk: AdviceDesk, origins: Ori
     input: PlaceInput,
     output: ExplainOutput,
     async run(asked, by) {
-      const { country_code, crop, nearest, hint } = await desk.whereIs(asked, by)
-      const said = await saidAt(asked, by)
+      const found = await desk.whereIs(asked, by)
+      const { country_code, crop, nearest, hint } = found
+      const said = await saidAt(asked, found, by)
+      const available = [...said].flatMap(([product, what]) =>
+        typeof what === 'string' ? [{ product, release: what }] : [],
+      )
       const draft = (most: number) => ({
         country_code,
         crop,
-        products: [...said].map(([product, what]) => {
-          if (typeof what === 'string') return { product, available: true, release: what }
-          const { code, error } = what
-          const mend = mendingOf(code as ErrorCode)
-          return { product, available: false, code, error: shortened(error, most), ...(mend && { mend }) }
-        }),
+        available,
+        reasons: groupsOf(said).map(({ products, code, error }) => ({
+          products,
+          code,
+          error: shortened(error, most),
+          mend: mendingOf(code as ErrorCode),
+        })),
         ...(nearest && { nearest }),
         ...(hint && { hint }),
       })
-      const releases = [...said.values()].filter((what) => typeof what === 'string')
-      return withSources(draft, await origins.ofReleases(releases, by))
+      return withSources(
+        draft,
+        await origins.ofReleases(
+          available.map(({ release }) => release),
+          by,
+        ),
+      )
     },
   })
+}
+
+/** Most products have one reason: it is said once. */
+function groupsOf(said: ReadonlyMap<string, string | Reason>): (Reason & { products: string[] })[] {
+  const groups = new Map<string, Reason & { products: string[] }>()
+  for (const [product, what] of said) {
+    if (typeof what === 'string') continue
+    const { code, error } = what
+    const group = groups.get(error)
+    if (group) group.products.push(product)
+    else groups.set(error, { products: [product], code, error })
+  }
+  return [...groups.values()]
 }
 
 function reasonIn({ code, message, details = [] }: ApiError, product: string): Reason {
