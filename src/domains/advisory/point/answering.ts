@@ -15,6 +15,21 @@ import type { PointEndpoint } from './endpoints.ts'
 import { withProvenance } from './provenance.ts'
 import { withTiming } from './timing.ts'
 
+/**
+ * Puts into a request that names a release what that says itself, as if it had been sent.
+ *
+ * @throws {ApiError} where there is no such release, or it is of something else than is asked for
+ */
+async function settle(
+  endpoint: PointEndpoint,
+  lookup: Lookup,
+  request: PointRequest,
+  call: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  Object.assign(request, await endpoint.settled(lookup, request, call, reply))
+}
+
 /** @throws {ApiError} which says why there is no answer */
 export async function answerTo(
   endpoint: PointEndpoint,
@@ -23,9 +38,7 @@ export async function answerTo(
   call: FastifyRequest,
   reply: FastifyReply,
 ): Promise<PointAnswer> {
-  // What the release that it names says itself is kept and answered as if it had been sent.
-  if (request.release !== undefined)
-    Object.assign(request, await endpoint.settled(lookup, request, call, reply))
+  if (request.release !== undefined) await settle(endpoint, lookup, request, call, reply)
 
   async function answer(): Promise<PointAnswer> {
     const fromDatabase = () => endpoint.answer(lookup, request, partyOf(call))
@@ -63,6 +76,7 @@ export async function isUnchanged(
   call: FastifyRequest,
   reply: FastifyReply,
 ): Promise<boolean> {
+  if (request.release !== undefined) await settle(endpoint, lookup, request, call, reply)
   const tags = namedTags(call)
   const find = () => versionsOf(endpoint, lookup, request)
   const versions = tags === undefined ? undefined : await inTime(call, reply, find)
