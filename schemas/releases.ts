@@ -51,7 +51,10 @@ export function releasesQueryOf(products: readonly ProductContract[]) {
 export type ReleasesQuery = Static<ReturnType<typeof releasesQueryOf>>
 
 export const ReleaseParams = Type.Object({
-  release: Text(200, 'The code of a release.', 'synthetic-yield-eth-wheat-2026-07-v1'),
+  release: Type.String({
+    description: 'The code of a release.',
+    examples: ['synthetic-yield-eth-wheat-2026-07-v1'],
+  }),
 })
 export type ReleaseParams = Static<typeof ReleaseParams>
 

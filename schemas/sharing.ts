@@ -20,11 +20,7 @@ export const Share = Type.Object(
 )
 
 export const CitationParams = Type.Object({
-  id: Type.String({
-    minLength: 1,
-    maxLength: 100,
-    description: 'What `POST /history/{id}/share` has given.',
-  }),
+  id: Type.String({ description: 'What `POST /history/{id}/share` has given.' }),
 })
 
 export const CitedRelease = Type.Object(

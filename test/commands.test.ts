@@ -147,6 +147,7 @@ describe.sequential('the commands run as they are written, one after the other, 
   const others = [
     'docs/guide/integrators.md',
     'docs/guide/agents.md',
+    'docs/guide/citing.md',
     'docs/api.md',
     'docs/countries.md',
     'docs/guide/operators.md',

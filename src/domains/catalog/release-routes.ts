@@ -88,12 +88,14 @@ function itemRoute(app: App, { release }: ReleaseRoutesSchemas) {
       response: {
         200: { ...ref(release), description: 'The release.' },
         304: { type: 'null', description: 'It is as `If-None-Match` names it.' },
-        ...errorResponses('INVALID_PARAMETERS', ['NOT_FOUND', MISSING]),
+        ...errorResponses(['NOT_FOUND', MISSING]),
       },
     },
     handler: async (request: FastifyRequest<{ Params: ReleaseParams }>, reply: FastifyReply) => {
       const code = request.params.release
-      const found = await describeRelease(app.database.reader, code, seesUnpublished(request))
+      const found = CODE.test(code)
+        ? await describeRelease(app.database.reader, code, seesUnpublished(request))
+        : undefined
       if (!found) {
         const list = `\`GET ${BASE}/releases\` lists those that are there`
         throw new ApiError('NOT_FOUND', `No release ${code} is or was published; ${list}.`)

@@ -48,11 +48,7 @@ export function citationRoute(app: App, citation: TObject): void {
             },
           },
           304: { type: 'null', description: 'It is as `If-None-Match` names it.' },
-          ...errorResponses(
-            ['NOT_FOUND', NOTHING],
-            ['NOT_ACCEPTABLE', notAcceptable(MEDIA_TYPES)],
-            'INVALID_PARAMETERS',
-          ),
+          ...errorResponses(['NOT_FOUND', NOTHING], ['NOT_ACCEPTABLE', notAcceptable(MEDIA_TYPES)]),
         },
       },
     },

@@ -47,6 +47,8 @@ interface SentPage {
   text: string
   tag: string
   next: string | null
+  /** Whether it has not ended early: then another one would be longer. */
+  whole: boolean
 }
 
 export function coverageRoute(app: App, lookup: Lookup, atlas: Atlas, schemas: CoverageSchemas): void {
@@ -70,7 +72,7 @@ export function coverageRoute(app: App, lookup: Lookup, atlas: Atlas, schemas: C
     const next = last && cursorAfter(`${last.countryCode} ${last.code}`, filters)
     const pause = () => app.turns.next(partyOf(call))
     const text = await (form === 'text/csv' ? csvOf(items, pause) : jsonOf(items, next, pause))
-    return { text, tag: entityTag(form, text), next }
+    return { text, tag: entityTag(form, text), next, whole: last === null || items.length === limit }
   }
 
   app.get(
@@ -85,7 +87,7 @@ export function coverageRoute(app: App, lookup: Lookup, atlas: Atlas, schemas: C
       const snapshot = await inTime(call, reply, lookup.current)
       const key = call.query.release === undefined ? `${form} ${JSON.stringify(call.query)}` : undefined
       const page = pages.get(snapshot, key) ?? (await make(call, reply, snapshot, form))
-      pages.set(snapshot, key, page)
+      if (page.whole) pages.set(snapshot, key, page)
       const { text, tag, next } = page
       if (next !== null) reply.header('link', `<${nextPage(call, next)}>; rel="next"`)
       if (allowCaching(call, reply, tag)) return reply.code(304).send()

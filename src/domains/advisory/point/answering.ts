@@ -16,6 +16,21 @@ import type { PointEndpoint } from './endpoints.ts'
 import { withProvenance } from './provenance.ts'
 import { withTiming } from './timing.ts'
 
+/**
+ * Puts into a request that names a release what that says itself, as if it had been sent.
+ *
+ * @throws {ApiError} where there is no such release, or it is of something else than is asked for
+ */
+async function settle(
+  endpoint: PointEndpoint,
+  lookup: Lookup,
+  request: PointRequest,
+  call: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  Object.assign(request, await endpoint.settled(lookup, request, call, reply))
+}
+
 /** @throws {ApiError} which says why there is no answer */
 export async function answerTo(
   endpoint: PointEndpoint,
@@ -24,9 +39,7 @@ export async function answerTo(
   call: FastifyRequest,
   reply: FastifyReply,
 ): Promise<PointAnswer> {
-  // What the release that it names says itself is kept and answered as if it had been sent.
-  if (request.release !== undefined)
-    Object.assign(request, await endpoint.settled(lookup, request, call, reply))
+  if (request.release !== undefined) await settle(endpoint, lookup, request, call, reply)
 
   async function answer(): Promise<PointAnswer> {
     const fromDatabase = () => endpoint.answer(lookup, request, partyOf(call))
@@ -64,6 +77,7 @@ export async function isUnchanged(
   call: FastifyRequest,
   reply: FastifyReply,
 ): Promise<boolean> {
+  if (request.release !== undefined) await settle(endpoint, lookup, request, call, reply)
   // Quantities come from more than the releases.
   const tags = asksForQuantities(request) ? undefined : namedTags(call)
   const find = () => versionsOf(endpoint, lookup, request)
