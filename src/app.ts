@@ -59,6 +59,7 @@ import { createAccounts } from './domains/auth/callers.ts'
 import type { HashingLines } from './domains/auth/hashing-lines.ts'
 import { auth } from './domains/auth/index.ts'
 import { catalog } from './domains/catalog/index.ts'
+import { feed } from './domains/feed/index.ts'
 import { feedback } from './domains/feedback/index.ts'
 import { history, historyRecorderOf } from './domains/history/index.ts'
 import { createIdempotencyRecords } from './domains/idempotency/records.ts'
@@ -165,6 +166,7 @@ export async function buildApp(
       await guarded.register(admin, logged('areas'))
       await guarded.register(catalog, logged('catalog'))
       await guarded.register(changes, logged('advisory'))
+      await guarded.register(feed, logged('catalog'))
       await guarded.register(map, { ...logged('advisory'), lookup })
       await guarded.register(history, { prefix: '/history', ...logged('history') })
       await guarded.register(feedback, { prefix: '/history', ...logged('feedback') })
@@ -183,15 +185,13 @@ export async function buildApp(
 
 /** What is read by people and by generators of clients: the document, its page, and those in a browser. */
 async function registerPages(app: App): Promise<void> {
-  const {
-    config: { RELEASE_MAX_AGE_MS },
-    database: { reader },
-    logFailure,
-  } = app
+  const { database, logFailure } = app
+  const { RELEASE_MAX_AGE_MS } = app.config
   await app.register(openapi, {
-    countries: createDocumentCountries(reader, RELEASE_MAX_AGE_MS, logFailure),
+    countries: createDocumentCountries(database.reader, RELEASE_MAX_AGE_MS, logFailure),
   })
-  await app.register(docsPage, { synthetic: createSyntheticNotice(reader, RELEASE_MAX_AGE_MS, logFailure) })
+  const synthetic = createSyntheticNotice(database.reader, RELEASE_MAX_AGE_MS, logFailure)
+  await app.register(docsPage, { synthetic })
   await app.register(webPages)
 }
 

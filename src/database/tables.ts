@@ -20,6 +20,7 @@ import type {
   UserUsageTable,
 } from './history-tables.ts'
 import type {
+  ChangeEntryTable,
   GranuleTable,
   PublicationTable,
   ReleaseTable,
@@ -39,6 +40,7 @@ export interface Tables {
   release: ReleaseTable
   publication: PublicationTable
   scheduled_publication: ScheduledPublicationTable
+  change_entry: ChangeEntryTable
   coverage: CoverageTable
   layer: LayerTable
   raster_tile: { coverage_id: number; tile_row: number; tile_column: number; rast: string }

@@ -25,6 +25,7 @@ const FROM_REPLICA = [
   'listAdminAreas',
   'getCatalog',
   'compareReleases',
+  'listChanges',
   'listLayers',
   'getTileset',
   'getTile',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type Kysely, sql } from 'kysely'
+import type { ChangeKind } from '#schemas/feed.ts'
 import type { Scope } from '#schemas/keys.ts'
 import type { Role } from '#schemas/user.ts'
 import type { AuditKind } from '#src/database/audit-table.ts'
@@ -25,9 +26,15 @@ interface NamedStrings extends Record<string, string> {
   Role: Role
   Scope: Scope
   AuditKind: AuditKind
+  ChangeKind: ChangeKind
 }
 
-const NAMED_STRINGS: NamedStrings = { Role: 'user', Scope: 'advisory', AuditKind: 'login' }
+const NAMED_STRINGS: NamedStrings = {
+  Role: 'user',
+  Scope: 'advisory',
+  AuditKind: 'login',
+  ChangeKind: 'published',
+}
 
 /** Types of the database, and a value of each: what the driver makes of it is the type in TypeScript. */
 const SAMPLES: Record<string, string> = {
