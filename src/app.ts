@@ -52,6 +52,7 @@ import { map } from './domains/advisory/map/index.ts'
 import { ogc } from './domains/advisory/ogc/index.ts'
 import { createAdvisors } from './domains/advisory/polygon/advisors.ts'
 import { changes } from './domains/advisory/polygon/changes/index.ts'
+import { createPlaceReader } from './domains/advisory/polygon/place-reader.ts'
 import { createRegionFigures } from './domains/advisory/polygon/region-figures.ts'
 import { warmUp } from './domains/advisory/warm-up.ts'
 import { createAuditRecords } from './domains/audit/records.ts'
@@ -68,9 +69,11 @@ import { createUsageKeeper } from './domains/keys/usage.ts'
 import { createDocumentCountries } from './domains/reference/document-countries.ts'
 import { publishInTime } from './domains/releases/publish-in-time.ts'
 import { createSyntheticNotice } from './domains/releases/synthetic.ts'
+import { scorecard } from './domains/scorecard/index.ts'
 import { service } from './domains/service/index.ts'
 import { stats } from './domains/stats/index.ts'
 import { addRequestCounts } from './domains/stats/queries.ts'
+import { subscriptions } from './domains/subscriptions/index.ts'
 import { user } from './domains/user/index.ts'
 import { publishDue } from './ingest/publish.ts'
 import type { Products } from './products/define.ts'
@@ -167,6 +170,7 @@ export async function buildApp(
       await guarded.register(catalog, logged('catalog'))
       await guarded.register(changes, logged('advisory'))
       await guarded.register(feed, logged('catalog'))
+      await guarded.register(scorecard, logged('feedback'))
       await guarded.register(map, { ...logged('advisory'), lookup })
       await guarded.register(history, { prefix: '/history', ...logged('history') })
       await guarded.register(feedback, { prefix: '/history', ...logged('feedback') })
@@ -185,23 +189,20 @@ export async function buildApp(
 
 /** What is read by people and by generators of clients: the document, its page, and those in a browser. */
 async function registerPages(app: App): Promise<void> {
-  const { database, logFailure } = app
-  const { RELEASE_MAX_AGE_MS } = app.config
-  await app.register(openapi, {
-    countries: createDocumentCountries(database.reader, RELEASE_MAX_AGE_MS, logFailure),
-  })
-  const synthetic = createSyntheticNotice(database.reader, RELEASE_MAX_AGE_MS, logFailure)
-  await app.register(docsPage, { synthetic })
+  const known = [app.database.reader, app.config.RELEASE_MAX_AGE_MS, app.logFailure] as const
+  await app.register(openapi, { countries: createDocumentCountries(...known) })
+  await app.register(docsPage, { synthetic: createSyntheticNotice(...known) })
   await app.register(webPages)
 }
 
-/** Registers what gives advice, to programs of our own kind and to those that speak standards. */
+/** Registers what gives advice, to programs of our own kind, to those that speak standards, and when it changes. */
 async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Promise<void> {
   const record = historyRecorderOf(guarded)
   const advisors = createAdvisors(guarded, lookup)
   await guarded.register(advisory, { prefix: '/advisory', ...logged, lookup, advisors, record })
   const figures = createRegionFigures(guarded, advisors)
   await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures })
+  await guarded.register(subscriptions, { ...logged, reader: createPlaceReader(guarded, lookup, advisors) })
 }
 
 /** Where the pixels of releases are read from. */

@@ -26,6 +26,7 @@ import type {
   ReleaseTable,
   ScheduledPublicationTable,
 } from './release-tables.ts'
+import type { SubscriptionTable, WebhookDeliveryTable } from './subscription-tables.ts'
 
 /**
  * The tables as Kysely sees them; the comments of their columns stand in sql/migrations. A test holds them
@@ -41,6 +42,8 @@ export interface Tables {
   publication: PublicationTable
   scheduled_publication: ScheduledPublicationTable
   change_entry: ChangeEntryTable
+  subscription: SubscriptionTable
+  webhook_delivery: WebhookDeliveryTable
   coverage: CoverageTable
   layer: LayerTable
   raster_tile: { coverage_id: number; tile_row: number; tile_column: number; rast: string }

@@ -24,6 +24,7 @@ import { replica } from './replica.ts'
 import { schema } from './schema.ts'
 import { secrets } from './secrets.ts'
 import { settings } from './settings.ts'
+import { subscriptions } from './subscriptions.ts'
 import { tables } from './tables.ts'
 import { reportText } from './text.ts'
 import { databaseVersions, programVersions } from './versions.ts'
@@ -117,6 +118,7 @@ async function examineCluster(config: Config, cluster: Cluster): Promise<NamedFi
         releases,
         files,
         areas,
+        subscriptions,
       ],
       patient,
     )

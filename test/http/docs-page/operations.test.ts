@@ -31,6 +31,7 @@ const TWO_FACTOR = ['beginTwoFactor', 'confirmTwoFactor', 'disableTwoFactor']
 /** These end what others need, so they come last: first what a forgotten password ends, which is all. */
 const LEAVING = [
   'deleteHistoryItem',
+  'deleteSubscription',
   'deleteKey',
   'endOtherSessions',
   'listSessions',
@@ -45,7 +46,7 @@ const LEAVING = [
 const LEAVING_FOR_GOOD = ['changePassword', 'deleteProfile']
 
 /** The visitor is no admin. */
-const FOR_ADMINS = ['compareReleases']
+const FOR_ADMINS = ['compareReleases', 'getScorecard']
 
 /** What the browser says of it. */
 const FORBIDDEN = 'Failed to load resource: the server responded with a status of 403 (Forbidden)'
