@@ -13,7 +13,7 @@ export const USAGE_DAYS = 30
 
 const ScopeName = oneOf(
   SCOPES,
-  '`advisory`: advice and places. `history`: what was answered is kept, and can be read, rated, counted and deleted. `account`: the profile and the list of keys can be read. `admin`: what the role admin may do, as far as the other scopes reach; only an admin may give it.',
+  '`advisory`: advice and places. `history`: what was answered is kept, and can be read, rated, counted and deleted. `account`: the profile and the list of keys can be read, and subscriptions made, read and deleted. `admin`: what the role admin may do, as far as the other scopes reach; only an admin may give it.',
 )
 
 const KeyName = Type.String({

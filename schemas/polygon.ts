@@ -231,8 +231,6 @@ function responseOf(product: ProductContract, entry: TObject): TObject {
 /** The components of the polygon endpoints, in the order of the document. */
 export function polygonComponentsOf(schemas: readonly PolygonSchemas[]): TSchema[] {
   return [
-    PolygonGeometry,
-    AdminSelection,
     ...new Set([PolygonRequest, ...schemas.map(({ request }) => request)]),
     PolygonLocation,
     Quantile,

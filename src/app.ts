@@ -49,6 +49,7 @@ import { mcp } from './domains/advisory/mcp/index.ts'
 import { ogc } from './domains/advisory/ogc/index.ts'
 import { createAdvisors } from './domains/advisory/polygon/advisors.ts'
 import { changes } from './domains/advisory/polygon/changes/index.ts'
+import { createPlaceReader } from './domains/advisory/polygon/place-reader.ts'
 import { createRegionFigures } from './domains/advisory/polygon/region-figures.ts'
 import { warmUp } from './domains/advisory/warm-up.ts'
 import { createAuditRecords } from './domains/audit/records.ts'
@@ -56,6 +57,7 @@ import { createAccounts } from './domains/auth/callers.ts'
 import type { HashingLines } from './domains/auth/hashing-lines.ts'
 import { auth } from './domains/auth/index.ts'
 import { catalog } from './domains/catalog/index.ts'
+import { feed } from './domains/feed/index.ts'
 import { feedback } from './domains/feedback/index.ts'
 import { citations, history, historyRecorderOf } from './domains/history/index.ts'
 import { createIdempotencyRecords } from './domains/idempotency/records.ts'
@@ -64,10 +66,12 @@ import { createUsageKeeper } from './domains/keys/usage.ts'
 import { createDocumentCountries } from './domains/reference/document-countries.ts'
 import { publishInTime } from './domains/releases/publish-in-time.ts'
 import { createSyntheticNotice } from './domains/releases/synthetic.ts'
+import { scorecard } from './domains/scorecard/index.ts'
 import { service } from './domains/service/index.ts'
 import { stac } from './domains/stac/index.ts'
 import { stats } from './domains/stats/index.ts'
 import { addRequestCounts } from './domains/stats/queries.ts'
+import { subscriptions } from './domains/subscriptions/index.ts'
 import { user } from './domains/user/index.ts'
 import { publishDue } from './ingest/publish.ts'
 import type { Products } from './products/define.ts'
@@ -151,6 +155,8 @@ export async function buildApp(
       await guarded.register(admin, logged('areas'))
       await guarded.register(catalog, logged('catalog'))
       await guarded.register(changes, logged('advisory'))
+      await guarded.register(feed, logged('catalog'))
+      await guarded.register(scorecard, logged('feedback'))
       await guarded.register(map, { ...logged('advisory'), lookup })
       await guarded.register(stac, logged('catalog'))
       await guarded.register(history, { prefix: '/history', ...logged('history') })
@@ -171,14 +177,13 @@ export async function buildApp(
 
 /** What is read by people and by generators of clients: the document, its page, and those in a browser. */
 async function registerPages(app: App): Promise<void> {
-  const { config, database, logFailure } = app
-  const [reader, maxAgeMs] = [database.reader, config.RELEASE_MAX_AGE_MS]
-  await app.register(openapi, { countries: createDocumentCountries(reader, maxAgeMs, logFailure) })
-  await app.register(docsPage, { synthetic: createSyntheticNotice(reader, maxAgeMs, logFailure) })
+  const known = [app.database.reader, app.config.RELEASE_MAX_AGE_MS, app.logFailure] as const
+  await app.register(openapi, { countries: createDocumentCountries(...known) })
+  await app.register(docsPage, { synthetic: createSyntheticNotice(...known) })
   await app.register(webPages)
 }
 
-/** Registers what gives advice, to programs of our own kind and to those that speak standards. */
+/** Registers what gives advice, to programs of our own kind, to those that speak standards, and when it changes. */
 async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Promise<void> {
   const record = historyRecorderOf(guarded)
   const advisors = createAdvisors(guarded, lookup)
@@ -188,6 +193,7 @@ async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Pro
   await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures })
   const desk = createAdviceDesk(guarded, lookup, advisors)
   await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, desk })
+  await guarded.register(subscriptions, { ...logged, reader: createPlaceReader(guarded, lookup, advisors) })
 }
 
 /** Where the pixels of releases are read from. */

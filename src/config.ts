@@ -93,6 +93,9 @@ const Environment = Type.Object({
   HISTORY_FULL: Type.Enum(['oldest', 'refuse'], { default: 'oldest' }),
   HISTORY_MONTHS: Type.Optional(Type.Integer({ minimum: 1, maximum: 1200 })),
   ADMIN_2FA: Type.Boolean({ default: false }),
+  SUBSCRIPTIONS_PER_USER: Type.Integer({ minimum: 0, maximum: 1000, default: 20 }),
+  WEBHOOK_PORTS: Type.String({ pattern: '^[1-9]\\d{0,4}(,[1-9]\\d{0,4})*$', default: '443' }),
+  WEBHOOK_ALLOW_PRIVATE: Type.Boolean({ default: false }),
   AUDIT_MONTHS: Type.Integer({ minimum: 1, maximum: 120, default: 12 }),
   SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, default: 0 }),
 })

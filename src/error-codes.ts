@@ -48,6 +48,10 @@ export const ERRORS = {
       'A request with this `Idempotency-Key` is being worked on; try again after `Retry-After` seconds.',
   },
   TWO_FACTOR_ON: { status: 409, meaning: 'The account has a second factor already.' },
+  TOO_MANY_SUBSCRIPTIONS: {
+    status: 409,
+    meaning: 'The user has as many subscriptions as are allowed.',
+  },
   TOO_MANY_KEYS: { status: 409, meaning: 'The user has as many keys as are allowed.' },
   TOO_MANY_SHARES: { status: 409, meaning: 'The user has shared as many advisories as are allowed.' },
   BODY_TOO_LARGE: { status: 413, meaning: 'The body is larger than the limit.' },
@@ -124,6 +128,7 @@ export const EXAMPLE_SENTENCES: Record<ErrorCode, string> = {
   MAIL_NOT_CONFIGURED:
     'The service sends no mail: ask its operator, who can give you a token for a new password.',
   EMAIL_TAKEN: 'There is an account with this e-mail: log in.',
+  TOO_MANY_SUBSCRIPTIONS: 'You have 20 subscriptions: delete one that is not needed.',
   TOO_MANY_KEYS: 'You have 20 keys: delete one that is not used.',
   TOO_MANY_SHARES: 'You have shared 1000 advisories: take one back first.',
   BODY_TOO_LARGE: 'The body is too large.',

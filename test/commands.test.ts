@@ -153,6 +153,7 @@ describe.sequential('the commands run as they are written, one after the other, 
     'docs/guide/operators.md',
     'docs/operations.md',
     'docs/guide/contributors.md',
+    'docs/guide/changes.md',
   ]
   const pages = ['README.md', ...(process.env.TEST_DATABASE_KIND === 'server' ? others : [])]
   describe.each(pages)('%s', (page) => {

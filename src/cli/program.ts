@@ -17,6 +17,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['countries', async () => (await import('./countries.ts')).countriesCommand],
   ['crops', async () => (await import('./crops.ts')).cropsCommand],
   ['ranges', async () => (await import('./ranges.ts')).rangesCommand],
+  ['scorecard', async () => (await import('./scorecard.ts')).scorecardCommand],
   ['demo', async () => (await import('./demo.ts')).demoCommand],
   ['tour', async () => (await import('./tour/index.ts')).tourCommand],
   ['users', async () => (await import('./users.ts')).usersCommand],

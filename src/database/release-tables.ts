@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import type { ChangeKind } from '#schemas/feed.ts'
 
 export interface ReleaseTable {
   id: Generated<number>
@@ -51,6 +52,21 @@ export interface PublicationTable {
   release_id: number
   previous_release_id: number | null
   published_at: Generated<Date>
+}
+
+export interface ChangeEntryTable {
+  id: Generated<number>
+  at: Generated<Date>
+  kind: ChangeKind
+  release: string | null
+  replaced: string | null
+  product: string | null
+  country_code: string
+  crop_code: string | null
+  /** ISO date. */
+  forecast_period: string | null
+  synthetic: boolean | null
+  level: number | null
 }
 
 export interface ScheduledPublicationTable {

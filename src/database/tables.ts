@@ -21,12 +21,14 @@ import type {
   UserUsageTable,
 } from './history-tables.ts'
 import type {
+  ChangeEntryTable,
   GranuleTable,
   PublicationTable,
   ReleasePeriodTable,
   ReleaseTable,
   ScheduledPublicationTable,
 } from './release-tables.ts'
+import type { SubscriptionTable, WebhookDeliveryTable } from './subscription-tables.ts'
 
 /**
  * The tables as Kysely sees them; the comments of their columns stand in sql/migrations. A test holds them
@@ -43,6 +45,9 @@ export interface Tables {
   publication: PublicationTable
   release_period: ReleasePeriodTable
   scheduled_publication: ScheduledPublicationTable
+  change_entry: ChangeEntryTable
+  subscription: SubscriptionTable
+  webhook_delivery: WebhookDeliveryTable
   coverage: CoverageTable
   layer: LayerTable
   raster_tile: { coverage_id: number; tile_row: number; tile_column: number; rast: string }

@@ -77,6 +77,7 @@ describe('the doctor', () => {
       'releases summaries',
       'files reachable',
       'areas boundaries',
+      'subscriptions deliveries',
     ])
     expect(of('versions service')).toEqual([
       ['ok', `The service is ${VERSION}, on Node ${process.versions.node}.`],

@@ -28,6 +28,7 @@ const FROM_REPLICA = [
   'listReleases',
   'getRelease',
   'compareReleases',
+  'listChanges',
   'listLayers',
   'getTileset',
   'getTile',

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { type Kysely, sql } from 'kysely'
+import type { ChangeKind } from '#schemas/feed.ts'
 import type { Scope } from '#schemas/keys.ts'
+import type { DisabledReason, ThresholdKind } from '#schemas/subscriptions.ts'
 import type { Role } from '#schemas/user.ts'
 import type { AuditKind } from '#src/database/audit-table.ts'
 import type { Tables } from '#src/database/tables.ts'
@@ -25,9 +27,19 @@ interface NamedStrings extends Record<string, string> {
   Role: Role
   Scope: Scope
   AuditKind: AuditKind
+  ChangeKind: ChangeKind
+  DisabledReason: DisabledReason
+  ThresholdKind: ThresholdKind
 }
 
-const NAMED_STRINGS: NamedStrings = { Role: 'user', Scope: 'advisory', AuditKind: 'login' }
+const NAMED_STRINGS: NamedStrings = {
+  Role: 'user',
+  Scope: 'advisory',
+  AuditKind: 'login',
+  ChangeKind: 'published',
+  DisabledReason: 'gone',
+  ThresholdKind: 'absolute',
+}
 
 /** Types of the database, and a value of each: what the driver makes of it is the type in TypeScript. */
 const SAMPLES: Record<string, string> = {

@@ -77,6 +77,10 @@ export async function asSomebody(service: TestApp, operation: Operation, path: s
     const { code } = await writer.selectFrom('release').select('code').executeTakeFirstOrThrow()
     return { url: path.replaceAll(/\{[ab]\}/g, code), headers, payload: body }
   }
+  if (operationId === 'getScorecard') {
+    await makeAdmin({ ...service, person })
+    return { url: filledIn(path, operation), headers, payload: body }
+  }
   if (operationId === 'confirmTwoFactor') {
     const totp = codeNow(await beginTwoFactor(service.app, person))
     return { url: path, headers, payload: { totp } }
@@ -104,6 +108,12 @@ export async function asSomebody(service: TestApp, operation: Operation, path: s
     '/cite/': async () => {
       const { history_id } = await make('/advisory/yield/point', { lat: 9.5, lng: 38.5 })
       return (await make(`/history/${history_id}/share`)).id
+    },
+    '/subscriptions/': async () => {
+      const threshold = { kind: 'relative', value: 10 }
+      const place = { lat: 9.5, lng: 38.5 }
+      const url = 'https://hooks.example.org/agro'
+      return (await make('/subscriptions', { product: 'yield', threshold, url, ...place })).id
     },
   }
   const [, folder = ''] = /^(.*)\{id\}/.exec(path) ?? []

@@ -25,6 +25,7 @@ import { replica } from './replica.ts'
 import { schema } from './schema.ts'
 import { secrets } from './secrets.ts'
 import { settings } from './settings.ts'
+import { subscriptions } from './subscriptions.ts'
 import { tables } from './tables.ts'
 import { reportText } from './text.ts'
 import { databaseVersions, programVersions } from './versions.ts'
@@ -123,6 +124,7 @@ async function examineCluster(config: Config, cluster: Cluster): Promise<NamedFi
         releases,
         files,
         areas,
+        subscriptions,
       ],
       patient,
     )

@@ -116,6 +116,9 @@ export const METRICS = {
   agro_mails_waiting: { type: 'gauge', help: 'Mails to be sent, those to be tried again among them.' },
   agro_mails_sent_total: { type: 'counter', help: 'Mails that the mail server took.' },
   agro_mails_failed_total: { type: 'counter', help: 'Attempts at sending a mail that failed.' },
+  agro_webhooks_running: { type: 'gauge', help: 'Changes that are being sent to subscribers.' },
+  agro_webhooks_delivered_total: { type: 'counter', help: 'Changes that a subscriber took.' },
+  agro_webhooks_failed_total: { type: 'counter', help: 'Attempts at sending one that failed.' },
   agro_schema_version: {
     type: 'gauge',
     help: 'The number of the latest migration that this version knows.',

@@ -7,6 +7,7 @@ import { AdvisedArea } from '#schemas/areas.ts'
 import { COUNTRY_NAMES, ErrorBody, ErrorDetail, Picture } from '#schemas/common.ts'
 import { Feedback, observedSchemaOf } from '#schemas/feedback.ts'
 import { geometrySchemas } from '#schemas/geojson.ts'
+import { AdminSelection, PolygonGeometry } from '#schemas/polygon.ts'
 import { listOf } from '#schemas/product.ts'
 import { SERVICE_NAME } from '#schemas/service.ts'
 import { UserProfile } from '#schemas/user.ts'
@@ -62,6 +63,8 @@ export const openapi = fp(
       observedSchemaOf(products),
       Feedback,
       AdvisedArea,
+      AdminSelection,
+      PolygonGeometry,
       Picture,
       ...geometrySchemas,
     ]
@@ -127,6 +130,7 @@ function headOf(products: Products['list'], basePath: string): Partial<OpenAPIV3
       { name: 'advisory', description: 'What the published releases say about a place.' },
       { name: 'places', description: 'Administrative areas, and which of them a point lies in.' },
       { name: 'catalog', description: 'What is published.' },
+      { name: 'subscriptions', description: 'Who is told, at an address of theirs, when values change.' },
       { name: 'history', description: 'What callers with a token were answered, and what they say of it.' },
       { name: 'service', description: 'The service itself: its links and its health.' },
       { name: 'user', description: 'What is kept of a person.' },

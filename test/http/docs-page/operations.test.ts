@@ -32,6 +32,7 @@ const TWO_FACTOR = ['beginTwoFactor', 'confirmTwoFactor', 'disableTwoFactor']
 const LEAVING = [
   'unshareHistoryItem',
   'deleteHistoryItem',
+  'deleteSubscription',
   'deleteKey',
   'endOtherSessions',
   'listSessions',
@@ -46,7 +47,7 @@ const LEAVING = [
 const LEAVING_FOR_GOOD = ['changePassword', 'deleteProfile']
 
 /** The visitor is no admin. */
-const FOR_ADMINS = ['compareReleases']
+const FOR_ADMINS = ['compareReleases', 'getScorecard']
 
 /** What the browser says of it. */
 const FORBIDDEN = 'Failed to load resource: the server responded with a status of 403 (Forbidden)'

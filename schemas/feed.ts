@@ -1,0 +1,91 @@
+import { type Static, Type } from 'typebox'
+import { oneOf, ref, Time } from './common.ts'
+
+/** What may have happened. */
+export const CHANGE_KINDS = ['published', 'rolled_back', 'withdrawn', 'deleted', 'boundaries_loaded'] as const
+export type ChangeKind = (typeof CHANGE_KINDS)[number]
+
+export const FEED_FORMATS = ['json', 'atom'] as const
+
+export const FEED_DEFAULTS = { limit: 100 } as const
+
+/** The largest id that a number holds exactly. */
+const LARGEST_ID = Number.MAX_SAFE_INTEGER
+
+export const FeedQuery = Type.Object({
+  since: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: LARGEST_ID,
+      description:
+        'What came after the entry with this id: `next_since` of the last answer. From the beginning when left out.',
+      examples: [0],
+    }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 1000,
+      default: FEED_DEFAULTS.limit,
+      description: 'How many entries at most.',
+    }),
+  ),
+  format: Type.Optional({
+    ...oneOf(FEED_FORMATS, 'What to answer with. `Accept` asks for it, too.'),
+    default: 'json',
+  }),
+})
+export type FeedQuery = Static<typeof FeedQuery>
+
+const orNull = (description: string, examples: string[]) =>
+  Type.Union([Type.String(), Type.Null()], { description, examples })
+
+export const ChangeEntry = Type.Object(
+  {
+    id: Type.Integer({ description: 'Larger than those of all entries before.', examples: [42] }),
+    at: Time,
+    kind: oneOf(
+      CHANGE_KINDS,
+      '`published`: the release answers from now on. `rolled_back`: it does so again, in the place of a newer one. `withdrawn`: it answers no more, and nothing has taken its place. `deleted`: it is gone for good. `boundaries_loaded`: the administrative areas of a level are others.',
+    ),
+    release: orNull('The code of the release; null for boundaries.', ['yield-eth-wheat-2026-07-v2']),
+    replaced: orNull('The code of the release that answered before it; null where none did.', [
+      'yield-eth-wheat-2026-07-v1',
+    ]),
+    product: orNull('What it is on; null for boundaries.', ['yield']),
+    country_code: Type.String({ examples: ['eth'] }),
+    crop: orNull('Null where the product needs none, and for boundaries.', ['wheat']),
+    forecast_month: orNull('As `YYYY-MM`; null where the product has no seasons, and for boundaries.', [
+      '2026-07',
+    ]),
+    synthetic: Type.Union([Type.Boolean(), Type.Null()], {
+      description: 'Whether its values are made up; null for boundaries.',
+    }),
+    level: Type.Union([Type.Integer(), Type.Null()], {
+      description: 'Of the boundaries; null for releases.',
+    }),
+  },
+  { $id: 'ChangeEntry', description: 'Something that has changed what the service answers.' },
+)
+export type ChangeEntry = Static<typeof ChangeEntry>
+
+export const ChangeFeed = Type.Object(
+  {
+    items: Type.Array(ref(ChangeEntry), { description: 'The newest last.' }),
+    next_since: Type.Integer({
+      description:
+        'Send it as `since` the next time. It is the id of the last item, or the `since` of the request where there is none.',
+      examples: [42],
+    }),
+    more: Type.Boolean({ description: 'Whether there are more already.' }),
+  },
+  { $id: 'ChangeFeed', description: 'What has changed, in the order in which it did.' },
+)
+export type ChangeFeed = Static<typeof ChangeFeed>
+
+export const AtomFeed = Type.String({
+  $id: 'AtomFeed',
+  description: 'A feed of Atom (RFC 4287), the newest entry first.',
+})
+
+export const feedSchemas = [ChangeEntry, ChangeFeed, AtomFeed]

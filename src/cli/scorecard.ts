@@ -1,0 +1,132 @@
+import { readFile } from 'node:fs/promises'
+import { Command } from 'commander'
+import { SCORECARD_DEFAULTS, type Scorecard } from '#schemas/scorecard.ts'
+import type { Database } from '#src/database/client.ts'
+import { valuesInRelease } from '#src/domains/advisory/lookup/release-values.ts'
+import { type ReleaseRow, requireComplete } from '#src/domains/releases/queries.ts'
+import type { Observation } from '#src/domains/scorecard/queries.ts'
+import { isObservable, scorecardOf } from '#src/domains/scorecard/scorecard.ts'
+import { OperatorError } from '#src/errors.ts'
+import { messageOf } from '#src/lib/caught.ts'
+import { shortNumber } from '#src/lib/round.ts'
+import type { ProductDefinition } from '#src/products/define.ts'
+import { PRODUCTS } from '#src/products/index.ts'
+import { levelOption } from './comparison.ts'
+import { lookInDatabase } from './database.ts'
+import { pathNamed } from './files.ts'
+import { type RowError, readObservations } from './observations.ts'
+import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
+import { table } from './table.ts'
+
+export const scorecardCommand = new Command('scorecard')
+  .description('Hold what a release has predicted against what was observed, in feedback and in a file.')
+  .argument('<release>', 'its code')
+  .option(
+    '--observations <file>',
+    'CSV with the columns lat, lng and what was observed, such as yield_kg_ha; rows with mistakes are listed and left out',
+  )
+  .addOption(levelOption())
+  .option(...JSON_OPTION)
+  .addHelpText(
+    'after',
+    `
+Bias is the mean of predicted minus observed, RMSE the root of the mean square of these differences, MAE the
+mean of their sizes, and RANK the correlation of the ranks (Spearman), equal values having the mean of theirs.
+Groups of fewer than 5 observations are not shown.`,
+  )
+  .action((code: string, { observations: file, level, ...output }: ScorecardOptions) =>
+    lookInDatabase(async (database) => {
+      const release = await requireComplete(database.writer, code)
+      const product = PRODUCTS.of(release.product)
+      if (!isObservable(product)) {
+        throw new OperatorError(`${code} is of ${product.code}, which nobody observes by itself.`)
+      }
+      const { given, errors } =
+        file === undefined ? { given: [], errors: [] } : await givenIn(database, release, product, file)
+      const card = await scorecardOf(
+        database.writer,
+        release,
+        product,
+        level ?? SCORECARD_DEFAULTS.level,
+        given,
+      )
+      print(output, { ...card, row_errors: errors }, textOf(card, errors))
+    }),
+  )
+withExamples(
+  scorecardCommand,
+  'agro scorecard yield-eth-wheat-2026-07-v1',
+  'agro scorecard yield-eth-wheat-2026-07-v1 --observations trials.csv --level 1 --json',
+)
+
+interface ScorecardOptions extends Output {
+  observations?: string
+  level?: number
+}
+
+/** What a file has observed, with what the release says there. */
+async function givenIn(
+  database: Database,
+  release: ReleaseRow,
+  product: ProductDefinition,
+  file: string,
+): Promise<{ given: Observation[]; errors: RowError[] }> {
+  const text = await readFile(pathNamed(file), 'utf8').catch((error) => {
+    throw new OperatorError(`${file} cannot be read: ${messageOf(error)}.`)
+  })
+  const { key, maximum } = product.observed as NonNullable<ProductDefinition['observed']>
+  const { rows, errors } = readObservations(text, key, maximum)
+  const positions = rows.map(({ lat, lng }) => ({ latitude: lat, longitude: lng }))
+  const values = await valuesInRelease(database, product, release.id, positions)
+  const given = rows.map((row, index) => ({
+    ...row,
+    predictions: (values[index] ?? []).map(({ scenario, value }) => ({ scenario, predicted: value })),
+  }))
+  return { given, errors }
+}
+
+const HEAD = ['SCENARIO', 'NUMBER', 'BIAS', 'RMSE', 'MAE', 'RANK']
+
+function textOf(card: Scorecard, errors: readonly RowError[]): string {
+  const { release, unit, level, from_feedback, from_file, without_value, smallest_group } = card
+  return [
+    `${release}: ${from_feedback} observations of feedback, ${from_file} of a file; ${without_value} where it has no value. In ${unit}.`,
+    '',
+    card.scenarios.length > 0
+      ? table(HEAD, card.scenarios.map(cells))
+      : `There are fewer than ${smallest_group} observations: nothing is shown.`,
+    ...(card.districts.length > 0
+      ? [
+          '',
+          `Areas of level ${level}:`,
+          table(
+            ['AREA', 'NAME', ...HEAD],
+            card.districts.map((row) => [row.code, row.name, ...cells(row)]),
+          ),
+        ]
+      : []),
+    ...(card.withheld_groups > 0
+      ? ['', `${card.withheld_groups} groups of areas are too small to be shown.`]
+      : []),
+    ...(errors.length > 0 ? ['', 'Rows that were left out:'] : []),
+    ...errors.map(({ line, error }) => `line ${line}: ${error}.`),
+  ].join('\n')
+}
+
+function cells({
+  scenario,
+  count,
+  bias,
+  rmse,
+  mae,
+  rank_correlation,
+}: Scorecard['scenarios'][number]): string[] {
+  return [
+    scenario ?? '',
+    String(count),
+    shortNumber(bias),
+    shortNumber(rmse),
+    shortNumber(mae),
+    rank_correlation === null ? 'none' : rank_correlation.toFixed(3),
+  ]
+}

@@ -1,0 +1,34 @@
+import { type Kysely, sql } from 'kysely'
+import type { ChangeEntry } from '#schemas/feed.ts'
+import type { Tables } from '#src/database/tables.ts'
+import { isoTime } from '#src/database/time.ts'
+
+const ENTRY = [
+  'id',
+  isoTime('at').as('at'),
+  'kind',
+  'release',
+  'replaced',
+  'product',
+  'country_code',
+  'crop_code as crop',
+  sql<string | null>`to_char(forecast_period, 'YYYY-MM')`.as('forecast_month'),
+  'synthetic',
+  'level',
+] as const
+
+/** What came after an id, the oldest first. Whatever is committed later has a larger id: see `change_noted`. */
+export async function listChanges(db: Kysely<Tables>, since: number, limit: number): Promise<ChangeEntry[]> {
+  return db
+    .selectFrom('change_entry')
+    .select(ENTRY)
+    .where('id', '>', since)
+    .orderBy('id')
+    .limit(limit)
+    .execute()
+}
+
+/** The last of all, the newest first. */
+export async function listNewestChanges(db: Kysely<Tables>, limit: number): Promise<ChangeEntry[]> {
+  return db.selectFrom('change_entry').select(ENTRY).orderBy('id', 'desc').limit(limit).execute()
+}

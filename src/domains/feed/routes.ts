@@ -1,0 +1,81 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ref } from '#schemas/common.ts'
+import { AtomFeed, ChangeFeed, FEED_DEFAULTS, FeedQuery } from '#schemas/feed.ts'
+import { queryOf } from '#schemas/point-request.ts'
+import { errorResponses } from '#src/errors.ts'
+import type { App } from '#src/http/app.ts'
+import { entityTag } from '#src/http/entity-tags.ts'
+import { negotiate, notAcceptable } from '#src/http/negotiation.ts'
+import { readQuery } from '#src/http/parameters.ts'
+import { allowCaching } from '#src/http/plugins/caching.ts'
+import { atomFeed } from './atom.ts'
+import { listChanges, listNewestChanges } from './queries.ts'
+
+const JSON_TYPE = 'application/json'
+const ATOM = 'application/atom+xml'
+const MEDIA_TYPES = [JSON_TYPE, ATOM] as const
+const TYPE_OF = { json: JSON_TYPE, atom: ATOM } as const
+
+const DESCRIPTION = `
+Which releases were published, rolled back, withdrawn and deleted, and for which levels administrative boundaries were loaded, since an entry that the client knows: who asks with the \`next_since\` of the last answer misses nothing and is told nothing twice. An entry is written in the transaction that changes what is answered; points and polygons are answered so within two seconds, as \`GET /catalog\` is.
+
+\`format=atom\` or \`Accept: application/atom+xml\` gives the same as a feed for feed readers, the newest entry first; without \`since\` it has the newest of all.
+
+Ask as often as you like, with the \`ETag\` of the last answer as \`If-None-Match\`: as long as nothing has changed, the answer is a 304 without a body. To be told without asking, subscribe: \`POST /subscriptions\`.`
+
+type Call = FastifyRequest<{ Querystring: FeedQuery }>
+
+export function feedRoutes(app: App): void {
+  const db = app.database.reader
+
+  app.get(
+    '/changes',
+    {
+      config: { public: true, caching: 'own', onlyReads: true },
+      schema: {
+        operationId: 'listChanges',
+        summary: 'What has changed',
+        description: DESCRIPTION.trim(),
+        tags: ['catalog'],
+        querystring: queryOf(FeedQuery),
+        response: {
+          200: {
+            description: 'The entries.',
+            content: {
+              [JSON_TYPE]: { schema: ref(ChangeFeed) },
+              [ATOM]: { schema: ref(AtomFeed) },
+            },
+          },
+          304: { type: 'null', description: 'The answer is the one that `If-None-Match` names.' },
+          ...errorResponses('INVALID_PARAMETERS', ['NOT_ACCEPTABLE', notAcceptable(MEDIA_TYPES)]),
+        },
+      },
+      preValidation: readQuery(FeedQuery),
+    },
+    async (request: Call, reply: FastifyReply) => {
+      const { since, limit = FEED_DEFAULTS.limit, format } = request.query
+      const mediaType = format ? TYPE_OF[format] : negotiate(request, reply, MEDIA_TYPES)
+      if (mediaType === JSON_TYPE) {
+        const found = await listChanges(db, since ?? 0, limit + 1)
+        const items = found.slice(0, limit)
+        const next_since = items.at(-1)?.id ?? since ?? 0
+        const answer = { items, next_since, more: found.length > limit }
+        if (allowCaching(request, reply, entityTag('json', JSON.stringify(answer)))) {
+          return reply.code(304).send()
+        }
+        return answer
+      }
+      const entries =
+        since === undefined
+          ? await listNewestChanges(db, limit)
+          : (await listChanges(db, since, limit)).reverse()
+      const { protocol, host, basePath, url, server } = request
+      const origin = `${protocol}://${host}`
+      const root = `${origin}${basePath}`
+      const self = `${root}${url.slice(server.config.BASE_PATH.length)}`
+      const text = atomFeed({ host, self, root }, entries)
+      if (allowCaching(request, reply, entityTag('atom', text))) return reply.code(304).send()
+      return reply.type(`${ATOM}; charset=utf-8`).send(text)
+    },
+  )
+}

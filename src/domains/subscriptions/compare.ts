@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto'
+import type { App } from '#src/http/app.ts'
+import { type Changed, claimChanged, keepComparison, postpone } from './comparison-queries.ts'
+import { messageOf } from './message.ts'
+import type { PlaceReader } from './queries.ts'
+import { changesBeyond, watchedAmong } from './value-changes.ts'
+
+/** So many are taken at a time. */
+const BATCH = 20
+
+/** What is published shows in a process within seconds. */
+const NOT_YET_SECONDS = 3
+
+/** What could not be read is tried again after so long, and holds up nobody else's. */
+const FAILED_SECONDS = 60
+
+/** Says how far it has come. */
+export interface Comparing {
+  /** How many were taken. */
+  taken: number
+  /** How many have something to be told. */
+  told: number
+  /** How many wait until this process knows what is published. */
+  early: number
+}
+
+/**
+ * Compares some of the subscriptions that another release answers with what was told of them, and puts down what is to be
+ * sent.
+ *
+ * @param signal ends it: what is left is for others
+ */
+export async function compareSome(app: App, reader: PlaceReader, signal: AbortSignal): Promise<Comparing> {
+  const { writer } = app.database
+  const claimed = await claimChanged(writer, BATCH)
+  const done: Comparing = { taken: claimed.length, told: 0, early: 0 }
+  for (const changed of claimed) {
+    // Another process has it at once.
+    if (signal.aborted) await postpone(writer, changed.id, 0)
+    if (signal.aborted) continue
+    try {
+      const outcome = await compareOne(app, reader, changed, signal)
+      if (outcome === 'early') done.early++
+      if (outcome === 'told') done.told++
+    } catch (error) {
+      if (!signal.aborted) app.logFailure(error, 'a subscription could not be compared yet')
+      await postpone(writer, changed.id, signal.aborted ? 0 : FAILED_SECONDS)
+    }
+  }
+  return done
+}
+
+async function compareOne(
+  app: App,
+  reader: PlaceReader,
+  changed: Changed,
+  signal: AbortSignal,
+): Promise<'early' | 'told' | 'untold'> {
+  const { writer } = app.database
+  const { series, place, after, told } = changed
+  const values = after === null ? [] : await reader.inBackground({ series, place }, after, signal)
+  if (values === undefined) {
+    await postpone(writer, changed.id, NOT_YET_SECONDS)
+    return 'early'
+  }
+  const now = watchedAmong(values, changed)
+  const threshold = { kind: changed.thresholdKind, value: changed.threshold }
+  const changes = changesBeyond(threshold, told, now)
+  if (changes.length === 0) {
+    await keepComparison(writer, changed, undefined)
+    return 'untold'
+  }
+  const id = randomUUID()
+  const context = { basePath: app.config.BASE_PATH, time: new Date() }
+  const body = messageOf(id, changed, app.products.of(series.product), changes, context)
+  await keepComparison(writer, changed, { id, body, told: now })
+  return 'told'
+}

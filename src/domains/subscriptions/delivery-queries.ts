@@ -1,0 +1,185 @@
+import { type Kysely, sql } from 'kysely'
+import type { DisabledReason } from '#schemas/subscriptions.ts'
+import type { Tables } from '#src/database/tables.ts'
+import { inTransaction } from '#src/database/transaction.ts'
+import { doAlone } from '#src/database/work-lock.ts'
+
+/** Any constant will do, as long as every process that delivers uses the same. */
+const CLAIM_LOCK = 7_239_464
+
+/** Longer than an attempt takes: after that, its process has ended, and another may try. */
+const LEASE_SECONDS = 60
+
+/** Attempts at one host at the same time, by all processes: one that is slow holds up itself. */
+const RUNNING_PER_HOST = 2
+
+/** The same for one account, whose hosts may be many. */
+const RUNNING_PER_USER = 4
+
+/** What has arrived, or was given up, is kept for so long. */
+const KEPT_DAYS = 14
+
+/** Something to be delivered. */
+export interface Delivery {
+  id: string
+  subscriptionId: string
+  userId: string
+  url: string
+  body: string
+  /** Sealed, as the one before, where that still signs. */
+  secret: Buffer
+  previousSecret: Buffer | null
+  /** How often it has been tried, this time included. */
+  attempts: number
+}
+
+/**
+ * Takes some of what is due, of each subscription the oldest: others wait for it, so that they arrive in their order.
+ *
+ * @returns undefined where another process is taking some
+ */
+export async function claimDeliveries(db: Kysely<Tables>, most: number): Promise<Delivery[] | undefined> {
+  return doAlone(db, CLAIM_LOCK, async (trx) => {
+    const { rows } = await sql<Delivery>`
+      with pending as materialized (
+        select distinct on (subscription_id)
+          webhook_delivery.id, subscription_id, due_at, user_id, host,
+          coalesce(webhook_delivery.leased_until > now(), false) as running
+        from webhook_delivery
+        join subscription on subscription.id = subscription_id
+        where done_at is null and disabled_at is null
+        order by subscription_id, webhook_delivery.created_at, webhook_delivery.id
+      ),
+      busy as (select host, user_id from pending where running),
+      due as (
+        select
+          id, due_at,
+          row_number() over (partition by host order by due_at, id)
+            + (select count(*) from busy where busy.host = pending.host) as of_host,
+          row_number() over (partition by user_id order by due_at, id)
+            + (select count(*) from busy where busy.user_id = pending.user_id) as of_user
+        from pending
+        where not running and due_at <= now()
+      ),
+      chosen as (
+        select id from due
+        where of_host <= ${RUNNING_PER_HOST}::integer and of_user <= ${RUNNING_PER_USER}::integer
+        order by due_at, id
+        limit ${most}::integer
+      )
+      update webhook_delivery
+      set leased_until = now() + make_interval(secs => ${LEASE_SECONDS}::integer), attempts = attempts + 1
+      from subscription
+      where subscription.id = subscription_id and webhook_delivery.id in (select id from chosen)
+      returning
+        webhook_delivery.id,
+        subscription_id as "subscriptionId",
+        user_id as "userId",
+        url,
+        body,
+        secret,
+        case when previous_until > now() then previous_secret end as "previousSecret",
+        attempts`.execute(trx)
+    return rows
+  })
+}
+
+/** In how many milliseconds something is due next, by the clock of the database; undefined for nothing. */
+export async function findTimeToNext(db: Kysely<Tables>): Promise<number | undefined> {
+  const { rows } = await sql<{ ms: number | null }>`
+    select extract(epoch from
+      min(greatest(due_at, coalesce(webhook_delivery.leased_until, due_at))) - clock_timestamp()
+    )::float8 * 1000 as ms
+    from webhook_delivery
+    join subscription on subscription.id = subscription_id
+    where done_at is null and disabled_at is null`.execute(db)
+  return rows[0]?.ms ?? undefined
+}
+
+/** Notes that something has arrived. */
+export async function keepDelivered(
+  db: Kysely<Tables>,
+  { id, subscriptionId }: Pick<Delivery, 'id' | 'subscriptionId'>,
+): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    await trx
+      .updateTable('subscription')
+      .set({ delivered_at: sql<Date>`clock_timestamp()`, failing_since: null })
+      .where('id', '=', subscriptionId)
+      .execute()
+    await trx
+      .updateTable('webhook_delivery')
+      .set({ done_at: sql<Date>`clock_timestamp()`, delivered: true, leased_until: null })
+      .where('id', '=', id)
+      .where('done_at', 'is', null)
+      .execute()
+  })
+}
+
+/** Notes that an attempt has failed, after which another is made in so many seconds. */
+export async function keepFailed(
+  db: Kysely<Tables>,
+  { id, subscriptionId, attempts }: Delivery,
+  seconds: number,
+): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    await sql`
+      update subscription set failing_since = coalesce(failing_since, clock_timestamp())
+      where id = ${subscriptionId}`.execute(trx)
+    await sql`
+      update webhook_delivery
+      set due_at = clock_timestamp() + make_interval(secs => ${seconds}::float8), leased_until = null
+      where id = ${id} and attempts = ${attempts} and done_at is null`.execute(trx)
+  })
+}
+
+/** Gives back what was taken and not tried, as if it had not been taken. */
+export async function giveBack(db: Kysely<Tables>, { id, attempts }: Delivery): Promise<void> {
+  await sql`
+    update webhook_delivery set leased_until = null, attempts = attempts - 1
+    where id = ${id} and attempts = ${attempts} and done_at is null`.execute(db)
+}
+
+/** Gives up what is on its way to a subscriber, who is told of nothing more until the subscription is enabled again. */
+export async function disableSubscription(
+  db: Kysely<Tables>,
+  id: string,
+  reason: DisabledReason,
+): Promise<void> {
+  await inTransaction(db, async (trx) => {
+    await sql`
+      update subscription
+      set disabled_at = clock_timestamp(), disabled_reason = ${reason},
+        failing_since = coalesce(failing_since, clock_timestamp())
+      where id = ${id} and disabled_at is null`.execute(trx)
+    await sql`
+      update webhook_delivery set done_at = clock_timestamp(), delivered = false, leased_until = null
+      where subscription_id = ${id} and done_at is null`.execute(trx)
+  })
+}
+
+/** Puts a secret that is sealed anew in the place of one. */
+export async function replaceSecret(
+  db: Kysely<Tables>,
+  id: string,
+  secret: Buffer,
+  replacement: Buffer,
+): Promise<void> {
+  await db
+    .updateTable('subscription')
+    .set({ secret: replacement })
+    .where('id', '=', id)
+    .where('secret', '=', secret)
+    .execute()
+}
+
+/** Deletes some of what is done with, but for the last one of each subscription. */
+export async function deleteOldDeliveries(db: Kysely<Tables>): Promise<void> {
+  await sql`
+    delete from webhook_delivery as old
+    where done_at < now() - make_interval(days => ${KEPT_DAYS}::integer)
+      and exists (
+        select from webhook_delivery as newer
+        where newer.subscription_id = old.subscription_id and newer.created_at > old.created_at
+      )`.execute(db)
+}

@@ -1,0 +1,199 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { DisabledReason, ThresholdKind, WatchedValue } from '#schemas/subscriptions.ts'
+import type { Tables } from '#src/database/tables.ts'
+import { isoTime } from '#src/database/time.ts'
+import { holdAccount } from '#src/domains/user/queries.ts'
+import { isUuid } from '#src/lib/uuid.ts'
+import type { Series } from '#src/products/series.ts'
+import type { Place } from './queries.ts'
+
+/** For so long what a renewed secret was before signs as well. */
+const PREVIOUS_SECRET_HOURS = 24
+
+/** What is asked of a subscription, and what is told at its place now. */
+export interface Wanted {
+  userId: string
+  name: string
+  series: Series
+  place: Place
+  input: string | null
+  scenario: string | null
+  threshold: { kind: ThresholdKind; value: number }
+  url: string
+  /** Sealed. */
+  secret: Buffer
+  /** The code of the release that answers; null where none does. */
+  release: string | null
+  told: readonly WatchedValue[]
+}
+
+/** A subscription as its owner sees it. */
+export interface SubscriptionRow {
+  id: string
+  name: string
+  product: string
+  country_code: string
+  crop: string | null
+  forecast_month: string | null
+  place: Place
+  input: string | null
+  scenario: string | null
+  threshold: { kind: ThresholdKind; value: number }
+  url: string
+  status: 'active' | 'disabled'
+  disabled_reason: DisabledReason | null
+  failing_since: string | null
+  delivered_at: string | null
+  created_at: string
+  release: string | null
+  values: WatchedValue[]
+}
+
+const COLUMNS = [
+  'id',
+  'name',
+  'product',
+  'country_code',
+  'crop_code as crop',
+  sql<string | null>`to_char(forecast_period, 'YYYY-MM')`.as('forecast_month'),
+  sql<Place>`place`.as('place'),
+  'input',
+  'scenario',
+  sql<SubscriptionRow['threshold']>`json_build_object('kind', threshold_kind, 'value', threshold)`.as(
+    'threshold',
+  ),
+  'url',
+  sql<'active' | 'disabled'>`case when disabled_at is null then 'active' else 'disabled' end`.as('status'),
+  'disabled_reason',
+  isoTime<string | null>('failing_since').as('failing_since'),
+  isoTime<string | null>('delivered_at').as('delivered_at'),
+  isoTime('created_at').as('created_at'),
+  'release',
+  sql<WatchedValue[]>`told`.as('values'),
+] as const
+
+/** Adds a subscription, unless its owner has as many as are allowed. */
+export async function insertSubscription(
+  trx: Transaction<Tables>,
+  wanted: Wanted,
+  limit: number,
+): Promise<SubscriptionRow | 'too many'> {
+  const { userId, series, place, threshold, told } = wanted
+  // Held so that subscriptions made at the same time count each other.
+  await holdAccount(trx, userId)
+  if ((await countSubscriptions(trx, userId)) >= limit) return 'too many'
+  return trx
+    .insertInto('subscription')
+    .values({
+      user_id: userId,
+      name: wanted.name,
+      product: series.product,
+      country_code: series.countryCode,
+      crop_code: series.cropCode,
+      forecast_period: series.forecastPeriod,
+      place: sql`${JSON.stringify(place)}::jsonb`,
+      input: wanted.input,
+      scenario: wanted.scenario,
+      threshold_kind: threshold.kind,
+      threshold: threshold.value,
+      url: wanted.url,
+      host: new URL(wanted.url).host,
+      secret: wanted.secret,
+      release: wanted.release,
+      told: sql`${JSON.stringify(told)}::jsonb`,
+    })
+    .returning(COLUMNS)
+    .executeTakeFirstOrThrow()
+}
+
+/** How many subscriptions a user has. */
+export async function countSubscriptions(db: Kysely<Tables>, userId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('subscription')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('user_id', '=', userId)
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** The subscriptions of a user, the newest first. */
+export async function listSubscriptions(db: Kysely<Tables>, userId: string): Promise<SubscriptionRow[]> {
+  return db
+    .selectFrom('subscription')
+    .select(COLUMNS)
+    .where('user_id', '=', userId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute()
+}
+
+/** Undefined where the user has none with this id, whatever it looks like. */
+export async function findSubscription(
+  db: Kysely<Tables>,
+  userId: string,
+  id: string,
+): Promise<SubscriptionRow | undefined> {
+  if (!isUuid(id)) return undefined
+  return db
+    .selectFrom('subscription')
+    .select(COLUMNS)
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** Deletes it with what is on its way; false where there is none. */
+export async function deleteSubscription(db: Kysely<Tables>, userId: string, id: string): Promise<boolean> {
+  if (!isUuid(id)) return false
+  const { numDeletedRows } = await db
+    .deleteFrom('subscription')
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+/**
+ * Has a subscription told of changes again, first of the last one that was given up: under the id that it had. False where
+ * there is none.
+ */
+export async function enableSubscription(
+  trx: Transaction<Tables>,
+  userId: string,
+  id: string,
+): Promise<boolean> {
+  if (!isUuid(id)) return false
+  const { numUpdatedRows } = await trx
+    .updateTable('subscription')
+    .set({ disabled_at: null, disabled_reason: null, failing_since: null })
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (numUpdatedRows === 0n) return false
+  await sql`
+    update webhook_delivery
+    set done_at = null, delivered = null, due_at = now(), created_at = now(), attempts = 0
+    where not delivered and id = (
+      select id from webhook_delivery where subscription_id = ${id} order by created_at desc, id limit 1
+    )`.execute(trx)
+  return true
+}
+
+/** Puts another secret in the place of one, which signs as well for a day. False where there is no such subscription. */
+export async function renewSecret(
+  db: Kysely<Tables>,
+  userId: string,
+  id: string,
+  secret: Buffer,
+): Promise<boolean> {
+  if (!isUuid(id)) return false
+  const { rows } = await sql`
+    update subscription
+    set
+      previous_secret = secret,
+      previous_until = now() + make_interval(hours => ${PREVIOUS_SECRET_HOURS}::integer),
+      secret = ${secret}
+    where user_id = ${userId} and id = ${id}
+    returning 1`.execute(db)
+  return rows.length > 0
+}

@@ -1,0 +1,156 @@
+import type { App } from '#src/http/app.ts'
+import { LOOK_EVERY_MS, workInBackground } from '#src/http/background-work.ts'
+import { loadSecrets } from '#src/http/jwt-secret.ts'
+import type { OutwardRules } from '#src/lib/outward-post.ts'
+import { compareSome } from './compare.ts'
+import { type Attempt, attempt } from './deliver.ts'
+import {
+  claimDeliveries,
+  type Delivery,
+  deleteOldDeliveries,
+  disableSubscription,
+  findTimeToNext,
+  giveBack,
+  keepDelivered,
+  keepFailed,
+  replaceSecret,
+} from './delivery-queries.ts'
+import { pauseAfter } from './pauses.ts'
+import type { PlaceReader } from './queries.ts'
+import { createSecretSeal, type SecretSeal } from './secrets.ts'
+
+/** Attempts at the same time, of one process. */
+const RUNNING = 8
+
+/** When it is looked again where this process does not know yet what is published, or another takes what is due. */
+const SOON_MS = 3_000
+
+/**
+ * Has subscriptions compared and changes delivered as long as the service runs, by all of its processes: what one has taken
+ * is not taken by another, unless it has ended.
+ *
+ * @param rules where may be delivered to
+ * @returns has both begun at once
+ */
+export async function workOnSubscriptions(
+  app: App,
+  reader: PlaceReader,
+  rules: OutwardRules,
+): Promise<() => void> {
+  const { writer } = app.database
+  const seal = createSecretSeal(await loadSecrets(app.config))
+  const deliver = createDelivering(app, seal, rules)
+  const ending = new AbortController()
+  let cleaned = 0
+  const soon = createAlarm(app, () => compare())
+
+  async function comparePiece(): Promise<boolean> {
+    if (performance.now() - cleaned > LOOK_EVERY_MS) {
+      cleaned = performance.now()
+      await deleteOldDeliveries(writer)
+    }
+    const { taken, told, early } = await compareSome(app, reader, ending.signal)
+    if (told > 0) deliver()
+    if (early > 0) soon(SOON_MS)
+    return taken > early
+  }
+
+  const compare = workInBackground(app, comparePiece, (error) =>
+    app.logFailure(error, 'subscriptions could not be compared yet'),
+  )
+  // Before it is waited for: what is registered last is done first.
+  app.addHook('onClose', async () => ending.abort(new Error('the service closes')))
+  return () => {
+    compare()
+    deliver()
+  }
+}
+
+function createDelivering(app: App, seal: SecretSeal, rules: OutwardRules): () => void {
+  const { writer } = app.database
+  const { metrics } = app
+  const running = new Set<Promise<void>>()
+  const ending = new AbortController()
+  const counts = { delivered: 0, failed: 0 }
+  metrics.observe('agro_webhooks_running', () => running.size)
+  metrics.observe('agro_webhooks_delivered_total', () => counts.delivered)
+  metrics.observe('agro_webhooks_failed_total', () => counts.failed)
+
+  async function deliverOne(delivery: Delivery): Promise<void> {
+    const { signal } = ending
+    const outcome = await attempt(delivery, { seal, rules, signal })
+    if (outcome !== 'arrived' && signal.aborted) return giveBack(writer, delivery)
+    if (outcome === 'arrived') counts.delivered++
+    else counts.failed++
+    await keepOutcome(app, seal, delivery, outcome)
+  }
+
+  function begin(delivery: Delivery): void {
+    const delivering = deliverOne(delivery)
+      // What could not be noted is delivered again, with the id that it has.
+      .catch((error) => app.logFailure(error, 'what has come of a delivery could not be noted'))
+      .finally(() => {
+        running.delete(delivering)
+        if (!ending.signal.aborted) deliver()
+      })
+    running.add(delivering)
+  }
+
+  async function deliverPiece(): Promise<boolean> {
+    const free = RUNNING - running.size
+    if (free <= 0 || ending.signal.aborted) return false
+    const claimed = await claimDeliveries(writer, free)
+    for (const delivery of claimed ?? []) {
+      if (ending.signal.aborted) await giveBack(writer, delivery)
+      else begin(delivery)
+    }
+    if (claimed === undefined) wake(SOON_MS)
+    else if (claimed.length === 0) {
+      const next = await findTimeToNext(writer)
+      if (next !== undefined && next < LOOK_EVERY_MS) wake(Math.max(next, SOON_MS / 10))
+    }
+    return (claimed?.length ?? 0) > 0
+  }
+
+  const wake = createAlarm(app, () => deliver())
+  const deliver = workInBackground(app, deliverPiece, (error) =>
+    app.logFailure(error, 'changes could not be delivered yet'),
+  )
+  app.addHook('onClose', async () => {
+    ending.abort()
+    await Promise.all(running)
+  })
+  return deliver
+}
+
+async function keepOutcome(app: App, seal: SecretSeal, delivery: Delivery, outcome: Attempt): Promise<void> {
+  const { writer } = app.database
+  const { subscriptionId, userId, secret } = delivery
+  if (outcome === 'arrived') {
+    await keepDelivered(writer, delivery)
+    const opened = seal.isOld(userId, secret) ? seal.open(userId, secret) : undefined
+    if (opened) await replaceSecret(writer, subscriptionId, secret, seal.seal(userId, opened))
+    return
+  }
+  const pause = outcome === 'failed' ? pauseAfter(delivery.attempts, Math.random()) : undefined
+  if (pause !== undefined) return keepFailed(writer, delivery, pause)
+  const reason = outcome === 'gone' ? 'gone' : outcome === 'failed' ? 'failing' : 'secret_lost'
+  await disableSubscription(writer, subscriptionId, reason)
+  app.log.warn({ subscription: subscriptionId, reason }, 'a subscription is disabled')
+}
+
+/** Makes what has something done in so many milliseconds, unless it is to be done earlier or the service closes. */
+function createAlarm(app: App, ring: () => void): (ms: number) => void {
+  let timer: NodeJS.Timeout | undefined
+  let at = Number.POSITIVE_INFINITY
+  app.addHook('onClose', async () => clearTimeout(timer))
+  return (ms) => {
+    if (performance.now() + ms >= at) return
+    clearTimeout(timer)
+    at = performance.now() + ms
+    timer = setTimeout(() => {
+      at = Number.POSITIVE_INFINITY
+      ring()
+    }, Math.ceil(ms)).unref()
+  }
+}

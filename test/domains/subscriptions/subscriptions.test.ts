@@ -1,0 +1,279 @@
+import { createHmac } from 'node:crypto'
+import { sql } from 'kysely'
+import { Webhook } from 'standardwebhooks'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { buildApp } from '#src/app.ts'
+import { loadRelease } from '#src/ingest/load.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
+import { createTestAppWithPerson, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
+import { onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
+import { type Receiver, startReceiver } from './receiver.ts'
+
+let service: TestAppWithPerson
+let receiver: Receiver
+beforeAll(async () => {
+  service = await createTestAppWithPerson({
+    template: 'empty',
+    settings: { RELEASE_MAX_AGE_MS: '0', WEBHOOK_ALLOW_PRIVATE: 'true', SUBSCRIPTIONS_PER_USER: '3' },
+  })
+  receiver = await startReceiver()
+})
+beforeEach(async () => {
+  await sql`delete from subscription`.execute(service.database.writer)
+  receiver.received = []
+  receiver.answer = 204
+})
+afterAll(async () => {
+  await receiver.close()
+  await service.close()
+})
+
+const publish = (rates: Record<string, number>) =>
+  loadRelease(service.database, onePixelRelease(rates), { publish: true })
+
+const ask = (
+  method: 'POST' | 'GET' | 'DELETE',
+  url: string,
+  payload?: object,
+  headers = service.person.headers,
+) => service.app.inject({ method, url, headers, ...(payload && { payload }) })
+
+/** Subscribes to what the pixel of the test has. */
+async function subscribe(wanted: object = {}) {
+  const response = await ask('POST', '/subscriptions', {
+    product: 'fertilizer',
+    ...PIXEL_CENTRE,
+    threshold: { kind: 'relative', value: 10 },
+    url: receiver.url,
+    ...wanted,
+  })
+  expect([response.statusCode, response.body]).toEqual([201, expect.any(String)])
+  return response.json()
+}
+
+const get = async (id: string) => (await ask('GET', `/subscriptions/${id}`)).json()
+
+/** What was due for later is due now: nobody waits for hours. */
+const hasten = () => sql`update webhook_delivery set due_at = now()`.execute(service.database.writer)
+
+/** As long as a process of the service runs that is asked by clients, too: what others run is in the database. */
+async function whileServing(work: () => Promise<void>): Promise<void> {
+  const app = await buildApp(service.testDatabase.config, service.database)
+  await app.listen({ host: '127.0.0.1', port: 0 })
+  await work().finally(() => app.close())
+}
+
+const received = (count: number) => vi.waitFor(() => expect(receiver.received).toHaveLength(count), PATIENCE)
+
+test('what changes by more than the threshold is told once, signed, with what it was before', async () => {
+  const { code: before } = await publish({ Urea: 100, DAP: 50 })
+  const { secret, id, ...made } = await subscribe({ name: 'My field' })
+  expect(made).toMatchObject({
+    status: 'active',
+    release: before,
+    unit: 'kg/ha',
+    crop: 'wheat',
+    values: [
+      { input: 'DAP', scenario: 'Normal', value: 50 },
+      { input: 'Urea', scenario: 'Normal', value: 100 },
+    ],
+  })
+  const { code: after } = await publish({ Urea: 110, DAP: 60 })
+  await whileServing(() => received(1))
+
+  const [{ headers, body }] = receiver.received as [Receiver['received'][number]]
+  expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual(JSON.parse(body))
+  // By hand as well, as the specification has it.
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+  const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`
+  expect(headers['webhook-signature']).toBe(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`)
+  expect(headers['content-type']).toBe('application/cloudevents+json; charset=utf-8')
+  expect(JSON.parse(body)).toEqual({
+    specversion: '1.0',
+    id: headers['webhook-id'],
+    source: `/subscriptions/${id}`,
+    type: 'org.agro-advisory.values.changed',
+    time: expect.stringMatching(/^\d{4}-/),
+    datacontenttype: 'application/json',
+    data: {
+      subscription: id,
+      name: 'My field',
+      product: 'fertilizer',
+      country_code: 'eth',
+      crop: 'wheat',
+      place: { type: 'point', ...PIXEL_CENTRE },
+      threshold: { kind: 'relative', value: 10 },
+      unit: 'kg/ha',
+      release: after,
+      release_before: before,
+      // 10 % is not more than 10 %.
+      changes: [{ input: 'DAP', scenario: 'Normal', before: 50, after: 60, change: 10, change_percent: 20 }],
+    },
+  })
+  await vi.waitFor(async () => expect((await get(id)).delivered_at).not.toBeNull(), PATIENCE)
+  expect(await get(id)).toMatchObject({ release: after, failing_since: null })
+})
+
+test('several processes tell it once; a small change is not told, and small ones add up', async () => {
+  await publish({ Urea: 200 })
+  const { id } = await subscribe()
+  const { code: second } = await publish({ Urea: 215 })
+  await whileServing(() => vi.waitFor(async () => expect((await get(id)).release).toBe(second), PATIENCE))
+  expect(receiver.received).toEqual([])
+  const { code: third } = await publish({ Urea: 221 })
+  await Promise.all([1, 2, 3].map(() => whileServing(() => received(1))))
+  const { data } = JSON.parse((receiver.received[0] as { body: string }).body)
+  expect(data).toMatchObject({
+    release: third,
+    release_before: second,
+    changes: [{ before: 200, after: 221, change: 21, change_percent: 10.5 }],
+  })
+})
+
+test('what fails is sent again with the same id, and is shown as failing without a reason', async () => {
+  await publish({ Urea: 300 })
+  const { id } = await subscribe({ threshold: { kind: 'absolute', value: 0 } })
+  await publish({ Urea: 301 })
+  // Not followed: who redirects is no receiver.
+  receiver.answer = 302
+  await whileServing(async () => {
+    await vi.waitFor(async () => expect((await get(id)).failing_since).not.toBeNull(), PATIENCE)
+  })
+  expect(receiver.received).toHaveLength(1)
+  receiver.answer = 200
+  await hasten()
+  await whileServing(async () => {
+    await vi.waitFor(async () => expect((await get(id)).delivered_at).not.toBeNull(), PATIENCE)
+  })
+  const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+  expect(ids).toEqual([ids[0], ids[0]])
+  expect(await get(id)).toMatchObject({ status: 'active', failing_since: null })
+})
+
+test('what a process was at when it was killed, another one does, with the same id', async () => {
+  await publish({ Urea: 400 })
+  const { id } = await subscribe()
+  await publish({ Urea: 500 })
+  const { writer } = service.database
+  // It had taken the subscription, and ended.
+  await sql`update subscription set leased_until = now() - interval '1 second'`.execute(writer)
+  await whileServing(() => received(1))
+  await vi.waitFor(async () => expect((await get(id)).delivered_at).not.toBeNull(), PATIENCE)
+  // It had sent the event, and ended before that was noted.
+  await sql`
+    update webhook_delivery
+    set done_at = null, delivered = null, leased_until = now() - interval '1 second', attempts = 1`.execute(
+    writer,
+  )
+  await whileServing(() => received(2))
+  const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+  expect(ids).toEqual([ids[0], ids[0]])
+})
+
+test('410 disables at once, a day of failures does, too; enabled again, the last event comes as it was', async () => {
+  await publish({ Urea: 600 })
+  const { id } = await subscribe()
+  await publish({ Urea: 700 })
+  receiver.answer = 410
+  await whileServing(() => vi.waitFor(async () => expect((await get(id)).status).toBe('disabled'), PATIENCE))
+  expect(await get(id)).toMatchObject({ disabled_reason: 'gone' })
+  receiver.answer = 500
+  const enabled = await ask('POST', `/subscriptions/${id}/enable`)
+  expect(enabled.json()).toMatchObject({ status: 'active', disabled_reason: null })
+  await sql`update webhook_delivery set attempts = 10`.execute(service.database.writer)
+  await whileServing(() =>
+    vi.waitFor(async () => expect((await get(id)).disabled_reason).toBe('failing'), PATIENCE),
+  )
+  receiver.answer = 200
+  await ask('POST', `/subscriptions/${id}/enable`)
+  await whileServing(() =>
+    vi.waitFor(async () => expect((await get(id)).delivered_at).not.toBeNull(), PATIENCE),
+  )
+  const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
+  expect(ids).toEqual([ids[0], ids[0], ids[0]])
+})
+
+test('a secret that is renewed signs, and so does the one before for a day', async () => {
+  await publish({ Urea: 800 })
+  const { id, secret } = await subscribe()
+  const renewed = (await ask('POST', `/subscriptions/${id}/secret`)).json().secret
+  expect(renewed).toMatch(/^whsec_/)
+  expect(renewed).not.toBe(secret)
+  await publish({ Urea: 900 })
+  await whileServing(() => received(1))
+  const [{ headers, body }] = receiver.received as [Receiver['received'][number]]
+  for (const one of [secret, renewed]) {
+    expect(() => new Webhook(one).verify(body, headers as Record<string, string>)).not.toThrow()
+  }
+})
+
+test('what is withdrawn is told, and a polygon, an area and what is not published yet can be watched', async () => {
+  const { code } = await publish({ Urea: 1000 })
+  const square = [
+    [38.2, 9.2],
+    [38.8, 9.2],
+    [38.8, 9.8],
+    [38.2, 9.8],
+    [38.2, 9.2],
+  ]
+  const geometry = { type: 'Polygon', coordinates: [square], bbox: ['junk'] }
+  const polygon = await subscribe({ lat: undefined, lng: undefined, geometry })
+  expect(polygon).toMatchObject({
+    place: { type: 'polygon', geometry: { type: 'Polygon', coordinates: [square] } },
+    values: [{ input: 'Urea', value: 1000 }],
+  })
+  expect(await subscribe({ forecast_period: '2031-01' })).toMatchObject({ release: null, values: [] })
+  await operatorOf(service.database).remove(code, true)
+  await whileServing(() => received(1))
+  expect(JSON.parse((receiver.received[0] as { body: string }).body).data).toMatchObject({
+    release: null,
+    release_before: code,
+    changes: [{ input: 'Urea', before: 1000, after: null, change: null, change_percent: null }],
+  })
+})
+
+test('subscriptions are their owner’s alone, so many at most, and go with the account', async () => {
+  await publish({ Urea: 1100 })
+  const { id } = await subscribe()
+  const other = await newPerson(service.app)
+  for (const [method, path] of [
+    ['GET', ''],
+    ['DELETE', ''],
+    ['POST', '/enable'],
+    ['POST', '/secret'],
+  ] as const) {
+    const response = await ask(method, `/subscriptions/${id}${path}`, undefined, other.headers)
+    expect([method, path, response.statusCode]).toEqual([method, path, 404])
+  }
+  await subscribe()
+  await subscribe()
+  const fourth = await ask('POST', '/subscriptions', {
+    product: 'fertilizer',
+    ...PIXEL_CENTRE,
+    threshold: { kind: 'absolute', value: 1 },
+    url: receiver.url,
+  })
+  expect([fourth.statusCode, fourth.json().code]).toEqual([409, 'TOO_MANY_SUBSCRIPTIONS'])
+  expect((await ask('DELETE', `/subscriptions/${id}`)).statusCode).toBe(204)
+  expect((await ask('GET', '/subscriptions')).json().items).toHaveLength(2)
+})
+
+test.each([
+  ['no place', { lat: undefined, lng: undefined }, 'lat'],
+  ['two places', { admin: { country_code: 'eth', code: 'ETH-01' } }, 'lat'],
+  ['half a point', { lng: undefined }, 'lng'],
+  ['an input that there is not', { input: 'Ash' }, 'input'],
+  ['an unknown country', { country_code: 'xyz' }, 'country_code'],
+  ['a threshold below 0', { threshold: { kind: 'absolute', value: -1 } }, 'threshold.value'],
+  ['a target that is no URL', { url: 'hooks.example.org' }, 'url'],
+])('%s is refused with its field', async (_, change, field) => {
+  await publish({ Urea: 1200 })
+  const response = await ask('POST', '/subscriptions', {
+    product: 'fertilizer',
+    ...PIXEL_CENTRE,
+    threshold: { kind: 'absolute', value: 1 },
+    url: receiver.url,
+    ...change,
+  })
+  expect([response.statusCode, response.json().details?.[0]?.field]).toEqual([400, field])
+})

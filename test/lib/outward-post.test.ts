@@ -1,0 +1,118 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { postOutward, whyNoTarget } from '#src/lib/outward-post.ts'
+
+const STRICT = { ports: [443, 8443], allowPrivate: false }
+const OPEN = { ports: [443], allowPrivate: true }
+const MESSAGE = { headers: { 'x-a': 'b' }, body: 'é' }
+
+let connections = 0
+let requests: { url: string; host: string; length: string }[] = []
+const server = createServer((request, response) => {
+  const { url = '', headers } = request
+  requests.push({ url, host: headers.host ?? '', length: headers['content-length'] ?? '' })
+  if (url === '/redirect') return response.writeHead(307, { location: '/elsewhere' }).end()
+  if (url === '/long') {
+    response.writeHead(200)
+    // As long as the other side takes it.
+    const write = () => {
+      while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+    }
+    response.on('drain', write)
+    return write()
+  }
+  response.writeHead(204).end()
+}).on('connection', () => connections++)
+let port = 0
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  port = (server.address() as AddressInfo).port
+})
+afterAll(async () => {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+})
+
+const { signal } = new AbortController()
+
+test.each([
+  ['https://hooks.example.org/a?b=c'],
+  ['https://hooks.example.org:8443/'],
+  ['https://8.8.8.8/'],
+  ['https://[2606:4700::1111]/'],
+])('%s may be a target', (target) => {
+  expect(whyNoTarget(target, STRICT)).toBeUndefined()
+})
+
+test.each([
+  ['no URL', 'must be a URL'],
+  ['http://hooks.example.org/', 'must begin with https://'],
+  ['ftp://hooks.example.org/', 'must begin with https://'],
+  ['https://user:word@hooks.example.org/', 'must have no user and no password'],
+  ['https://hooks.example.org/#part', 'must have no fragment'],
+  ['https://hooks.example.org:22/', 'must be at port 443 or 8443'],
+  ['https://127.0.0.1/', 'must be a public address'],
+  ['https://2130706433/', 'must be a public address'],
+  ['https://0x7f.1/', 'must be a public address'],
+  ['https://[::1]/', 'must be a public address'],
+  ['https://[::ffff:10.0.0.1]/', 'must be a public address'],
+  ['https://169.254.169.254/latest/', 'must be a public address'],
+  ['https://localhost/', 'must be a public host'],
+  ['https://LOCALHOST./', 'must be a public host'],
+  ['https://metadata.google.internal/', 'must be a public host'],
+])('%s may not: it %s', (target, rule) => {
+  expect(whyNoTarget(target, STRICT)).toBe(rule)
+})
+
+test('a name that leads to a private address is connected to by nobody, nor is one with a public one beside it', async () => {
+  const before = connections
+  for (const addresses of [['127.0.0.1'], ['8.8.8.8', '127.0.0.1'], ['8.8.8.8', '::ffff:127.0.0.1'], []]) {
+    const posted = postOutward(`https://hooks.example.org/`, MESSAGE, STRICT, {
+      signal,
+      resolve: async () => addresses,
+    })
+    await expect(posted).rejects.toThrow(/^the name of the target leads /)
+  }
+  expect(connections).toBe(before)
+})
+
+test('what is connected to is what was looked at, and the name is asked for once', async () => {
+  requests = []
+  let asked = 0
+  const status = await postOutward(`http://hooks.example.org:${port}/x`, MESSAGE, OPEN, {
+    signal,
+    resolve: async () => {
+      asked++
+      return ['127.0.0.1']
+    },
+  })
+  expect([status, asked]).toEqual([204, 1])
+  expect(requests).toEqual([{ url: '/x', host: `hooks.example.org:${port}`, length: '2' }])
+})
+
+test('a redirect is an answer and is not followed; of a long answer little is read', async () => {
+  requests = []
+  expect(await postOutward(`http://127.0.0.1:${port}/redirect`, MESSAGE, OPEN, { signal })).toBe(307)
+  expect(await postOutward(`http://127.0.0.1:${port}/long`, MESSAGE, OPEN, { signal })).toBe(200)
+  expect(requests.map(({ url }) => url)).toEqual(['/redirect', '/long'])
+})
+
+test('a proxy of the environment is not used', async () => {
+  const kept = { ...process.env }
+  Object.assign(process.env, { HTTP_PROXY: 'http://127.0.0.1:9', http_proxy: 'http://127.0.0.1:9' })
+  try {
+    expect(await postOutward(`http://127.0.0.1:${port}/`, MESSAGE, OPEN, { signal })).toBe(204)
+  } finally {
+    delete process.env.HTTP_PROXY
+    delete process.env.http_proxy
+    Object.assign(process.env, kept)
+  }
+})
+
+test('whoever ends waits for nobody', async () => {
+  const ending = new AbortController()
+  ending.abort(new Error('over'))
+  const posted = postOutward(`http://127.0.0.1:${port}/`, MESSAGE, OPEN, { signal: ending.signal })
+  await expect(posted).rejects.toThrow()
+})
