@@ -146,6 +146,7 @@ describe.sequential('the commands run as they are written, one after the other, 
   // Each of the operator's commands starts the embedded database anew: on it, those of the README will do.
   const others = [
     'docs/guide/integrators.md',
+    'docs/guide/quantities.md',
     'docs/api.md',
     'docs/countries.md',
     'docs/guide/operators.md',
