@@ -18,6 +18,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ['crops', async () => (await import('./crops.ts')).cropsCommand],
   ['ranges', async () => (await import('./ranges.ts')).rangesCommand],
   ['scorecard', async () => (await import('./scorecard.ts')).scorecardCommand],
+  ['compositions', async () => (await import('./compositions.ts')).compositionsCommand],
   ['demo', async () => (await import('./demo.ts')).demoCommand],
   ['tour', async () => (await import('./tour/index.ts')).tourCommand],
   ['users', async () => (await import('./users.ts')).usersCommand],
@@ -43,7 +44,7 @@ export async function createProgram(called?: string): Promise<Command> {
 function describedProgram(): Command {
   return new Command('agro')
     .description(
-      'Operates the agricultural advisory service: its health, database, releases, boundaries, countries, crops, plausible values and accounts, and the record of what happened to them.',
+      'Operates the agricultural advisory service: its health, database, releases, boundaries, countries, crops, plausible values, compositions of inputs and accounts, and the record of what happened to them.',
     )
     .version(VERSION, '-V, --version', 'print the version of the service')
     .option('--verbose', 'show where an unexpected error comes from')

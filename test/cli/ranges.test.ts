@@ -76,3 +76,27 @@ test.each([
 ])('ranges %j is refused', async (parameters, sentence) => {
   expect(await agro('ranges', ...parameters)).toEqual({ code: 1, stdout: '', stderr: `${sentence}\n` })
 })
+
+test('compositions are those that a new database begins with, and what operators add', async () => {
+  const of = async () => (await agro('compositions', 'list')).stdout.split('\n').map((line) => line.trimEnd())
+  expect(await of()).toEqual([
+    'INPUT  N %  P2O5 %  K2O %  S %',
+    'DAP    18   46      0      0',
+    'NPS    19   38      0      7',
+    'Urea   46   0       0      0',
+    '',
+  ])
+  expect((await agro('compositions', 'set', 'nps', '18.9', '37.7', '0', '6.95')).stdout).toBe(
+    'nps is 18.9-37.7-0 + 6.95 S now.\n',
+  )
+  await agro('compositions', 'remove', 'DAP')
+  expect((await of()).slice(1)).toEqual([
+    'Urea   46    0       0      0',
+    'nps    18.9  37.7    0      6.95',
+    '',
+  ])
+  expect(await agro('compositions', 'remove', 'DAP')).toMatchObject({ code: 1, stdout: '' })
+  expect((await agro('compositions', 'set', 'X', '60', '60', '0')).stderr).toContain(
+    'The percentages come to 120',
+  )
+})

@@ -1,6 +1,7 @@
 import type { BatchPoint } from '#schemas/batch-forms.ts'
 import { ApiError } from '#src/errors.ts'
 import { type Area, type QuantityPlan, readArea } from '../quantities/plan.ts'
+import { numberIn } from '../quantities/reading.ts'
 import type { SentPoints } from './sent.ts'
 
 /** The areas that quantities are told for: one of all points, or each point's own. */
@@ -30,7 +31,9 @@ export function createPointAreas(points: SentPoints, { area, areasFrom, unit }: 
     take(index) {
       taken = undefined
       try {
-        taken = readArea(from, points.membersOf(index, [from])[0], unit)
+        const [sent] = points.membersOf(index, [from])
+        // The cells of a table are text.
+        taken = readArea(from, points.columns && typeof sent === 'string' ? numberIn(sent) : sent, unit)
         return undefined
       } catch (error) {
         if (error instanceof ApiError) return error

@@ -15,6 +15,6 @@ The same as POST with its parameters in the query, for clients and proxies that 
 
 export const MORE_FORMS = `
 
-**Quantities.** With \`area\`, \`bags\`, \`prices\`, \`budget\`, \`produce_price\`, \`scenario_weights\` or \`nutrients\` each entry of a rate or a yield also has its \`quantity\`: what it comes to on the area, in whole bags and in money; and the answer has \`quantities\`: the least, the most and the expected over the scenarios, and the share of the rates that a budget pays for. The guide on quantities at /docs has the rules. Nothing else of the answer changes.
+**Quantities.** With \`area\`, \`bags\`, \`prices\`, \`budget\`, \`produce_price\`, \`scenario_weights\` or \`nutrients\` each entry of a rate or a yield also has its \`quantity\`: what it comes to on the area, in whole bags and in money; and the answer has \`quantities\`: the least, the most and the expected over the scenarios, and the share of the rates that a budget pays for. The rules of the API (\`/docs/rules\`) say how it is computed and rounded. Nothing else of the answer changes.
 
 **As a text message.** With \`Accept: text/plain\` the answer is one text message, or \`max_segments\` segments of it, in the language of \`Accept-Language\` as far as there are texts in it. What does not fit is left out: the name of the place first, then scenarios, products and entries, the least important first. That there is no value (404) is said as text as well; all other errors are JSON.`

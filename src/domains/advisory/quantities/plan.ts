@@ -1,14 +1,18 @@
-import { AREA_UNIT_NAMES, QUANTITY_LIMITS, type QuantityRequest } from '#schemas/quantities.ts'
+import {
+  AREA_UNIT_NAMES,
+  QUANTITY_LIMITS,
+  QuantityFields,
+  type QuantityRequest,
+} from '#schemas/quantities.ts'
 import { ApiError } from '#src/errors.ts'
 import { type Decimal, decimalOf, times } from '#src/lib/decimal.ts'
+import { readPrices, readProducePrice } from './prices.ts'
 import {
-  currencyAndRest,
   isAbove,
   membersOf,
   type NumbersByName,
   objectOfPairs,
   pairsIn,
-  readCurrency,
   readNumberOf,
   readNumbersByName,
 } from './reading.ts'
@@ -66,6 +70,7 @@ export type AreasOf = 'request' | 'points' | 'polygons'
  */
 export function readPlan(request: QuantityRequest, areasOf: AreasOf = 'request'): QuantityPlan | null {
   if (!asksForQuantities(request)) return null
+  refuseLongTexts(request)
   const area = readAreaField(request.area, areasOf)
   const prices = readPrices(request.prices)
   const produce = readProducePrice(request.produce_price)
@@ -90,6 +95,18 @@ export function readPlan(request: QuantityRequest, areasOf: AreasOf = 'request')
     producePrice: produce?.perKg ?? null,
     weights: readWeights(request.scenario_weights),
     nutrients: readNutrients(request.nutrients),
+  }
+}
+
+/** As long as a text of a query may be: the history keeps what was asked. */
+const LONGEST_TEXT = 4000
+
+function refuseLongTexts(request: QuantityRequest): void {
+  for (const field of Object.keys(QuantityFields) as (keyof QuantityRequest)[]) {
+    const value = request[field]
+    if (typeof value === 'string' && value.length > LONGEST_TEXT) {
+      throw ApiError.invalid(field, `must be at most ${LONGEST_TEXT} characters long`)
+    }
   }
 }
 
@@ -159,63 +176,6 @@ function readBags(sent: QuantityRequest['bags']): NumbersByName {
   if (sent === undefined) return NONE
   const bags = typeof sent === 'string' ? objectOfPairs('bags', pairsIn('bags', sent)) : sent
   return readNumbersByName('bags', bags, { zero: false, maximum: QUANTITY_LIMITS.bagKilograms })
-}
-
-interface Prices {
-  currency: string
-  perKg: NumbersByName
-  perBag: NumbersByName
-}
-
-function readPrices(sent: QuantityRequest['prices']): Prices | null {
-  if (sent === undefined) return null
-  const fields = typeof sent === 'string' ? pricesIn(sent) : sent
-  const { currency, per_kg, per_bag } = membersOf('prices', fields, ['currency', 'per_kg', 'per_bag'])
-  const bounds = { zero: true, maximum: QUANTITY_LIMITS.price }
-  const prices = {
-    currency: readCurrency('prices.currency', currency),
-    perKg: readNumbersByName('prices.per_kg', per_kg ?? {}, bounds),
-    perBag: readNumbersByName('prices.per_bag', per_bag ?? {}, bounds),
-  }
-  if (prices.perKg.size + prices.perBag.size === 0) {
-    throw ApiError.invalid('prices', 'must have a price in per_kg or per_bag')
-  }
-  const twice = [...prices.perKg].find(([key]) => prices.perBag.has(key))
-  if (twice) throw ApiError.invalid('prices', `must have one price of ${twice[1].name}: per_kg or per_bag`)
-  return prices
-}
-
-/** Prices as a query writes them: `ETB Urea:2250/bag,Compost:4.5`. */
-function pricesIn(text: string): object {
-  const { currency, rest } = currencyAndRest('prices', text)
-  const pairs = pairsIn('prices', rest)
-  const perBag = pairs.filter(([, price]) => price.endsWith('/bag'))
-  const perKg = pairs.filter(([, price]) => !price.endsWith('/bag'))
-  const without =
-    (suffix: string) =>
-    ([name, price]: [string, string]) =>
-      [name, price.endsWith(suffix) ? price.slice(0, -suffix.length) : price] as [string, string]
-  return {
-    currency,
-    per_bag: objectOfPairs('prices', perBag.map(without('/bag'))),
-    per_kg: objectOfPairs('prices', perKg.map(without('/kg'))),
-  }
-}
-
-function readProducePrice(
-  sent: QuantityRequest['produce_price'],
-): { currency: string; perKg: Decimal } | null {
-  if (sent === undefined) return null
-  const { currency, per_kg } = typeof sent === 'string' ? producePriceIn(sent) : sent
-  return {
-    currency: readCurrency('produce_price.currency', currency),
-    perKg: readNumberOf('produce_price.per_kg', per_kg, { zero: true, maximum: QUANTITY_LIMITS.price }),
-  }
-}
-
-function producePriceIn(text: string): { currency: string; per_kg: unknown } {
-  const { currency, rest } = currencyAndRest('produce_price', text)
-  return { currency, per_kg: rest.trim() }
 }
 
 function readWeights(sent: QuantityRequest['scenario_weights']): NumbersByName | null {

@@ -16,11 +16,17 @@ export type NumbersByName = ReadonlyMap<string, { name: string; value: Decimal }
 
 const { decimals: MOST_DECIMALS, names: MOST_NAMES } = QUANTITY_LIMITS
 const LONGEST_NAME = 200
+const LONGEST_NUMBER = 40
 const NUMBER = /^\d+(\.\d+)?$/
 
 /** What a name is compared by: its case and the white space around it do not matter. */
 export function keyOf(name: string): string {
   return name.trim().toLowerCase()
+}
+
+/** The number that a text of a query or a table is; what is none stays text, which is refused as text in a body is. */
+export function numberIn(text: string): number | string {
+  return text.length <= LONGEST_NUMBER && NUMBER.test(text.trim()) ? Number(text) : text
 }
 
 /**
@@ -29,11 +35,10 @@ export function keyOf(name: string): string {
  * @throws {ApiError} INVALID_PARAMETERS
  */
 export function readNumberOf(field: string, sent: unknown, { zero, maximum }: Bounds): Decimal {
-  const number = typeof sent === 'string' && NUMBER.test(sent) ? Number(sent) : sent
-  const isOne = typeof number === 'number' && number <= maximum && (zero ? number >= 0 : number > 0)
+  const isOne = typeof sent === 'number' && sent <= maximum && (zero ? sent >= 0 : sent > 0)
   const rule = `must be a number ${zero ? 'from' : 'above'} 0 ${zero ? 'to' : 'and at most'} ${maximum}`
   if (!isOne) throw ApiError.invalid(field, rule)
-  const decimal = decimalOf(number)
+  const decimal = decimalOf(sent)
   if (decimal.scale <= MOST_DECIMALS) return decimal
   throw ApiError.invalid(field, `must have at most ${MOST_DECIMALS} decimals`)
 }
@@ -80,10 +85,10 @@ export function pairsIn(field: string, text: string): [name: string, value: stri
 }
 
 /** An object of pairs; a name that comes twice is refused. */
-export function objectOfPairs(field: string, pairs: [string, string][]): Record<string, string> {
+export function objectOfPairs(field: string, pairs: [string, string][]): Record<string, number | string> {
   const twice = pairs.find(([name], index) => pairs.findIndex(([other]) => other === name) !== index)
   if (twice) throw ApiError.invalid(field, `must name ${twice[0]} once`)
-  return Object.fromEntries(pairs)
+  return Object.fromEntries(pairs.map(([name, value]) => [name, numberIn(value)]))
 }
 
 /**

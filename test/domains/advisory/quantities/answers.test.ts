@@ -190,6 +190,32 @@ describe('many points', () => {
   })
 })
 
+test('a table has the area of each point in a column', async () => {
+  const { found } = await plainAndWith()
+  const query = new URLSearchParams({
+    area: 'from:size timad',
+    bags: 'Urea:50',
+    prices: 'ETB Urea:2250/bag,DAP:52.5',
+    budget: '5000',
+  })
+  const response = await service.app.inject({
+    method: 'POST',
+    url: `/advisory/fertilizer/points?${query}`,
+    headers: { 'content-type': 'text/csv', accept: 'application/json' },
+    payload: `id,lat,lng,size\n1,${FIELD.lat},${FIELD.lng},10\n2,${FIELD.lat},${FIELD.lng},ten\n`,
+  })
+  const [first, second] = response.json().items
+  expect(first.quantities).toEqual(found.quantities)
+  expect(second.details[0].field).toBe('size')
+  const unknown = await service.app.inject({
+    method: 'POST',
+    url: '/advisory/fertilizer/points?area=from:extent+ha',
+    headers: { 'content-type': 'text/csv' },
+    payload: `lat,lng\n${FIELD.lat},${FIELD.lng}\n`,
+  })
+  expect(unknown.json().error).toBe('area.from names extent, which no column is called.')
+})
+
 describe('a polygon has its own area', () => {
   const admin = { country_code: 'eth', code: 'ETH-01' }
   const { area: _, ...wanted } = WANTED
@@ -228,6 +254,13 @@ test.each([
   [{ area: { value: 2, size: 1 } }, 'area.size', 'must be left out: area has value, unit, from'],
   [{ bags: { Urea: -50 } }, 'bags.Urea', 'must be a number above 0 and at most 10000'],
   [{ bags: { Uraea: 50 } }, 'bags.Uraea', 'is not known: the names are Compost, DAP, Urea, Vermicompost'],
+  [{ area: { value: '2' } }, 'area.value', 'must be a number above 0 and at most 1000000000000'],
+  [
+    { produce_price: { currency: 'ETB', per_kg: 1, note: 'x' } },
+    'produce_price.note',
+    'must be left out: produce_price has currency, per_kg',
+  ],
+  [{ bags: ','.repeat(4001) }, 'bags', 'must be at most 4000 characters long'],
   [{ budget: 5 }, 'budget', 'needs prices'],
   [
     { prices: { currency: 'birr', per_kg: { Urea: 1 } } },
