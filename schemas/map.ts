@@ -45,7 +45,14 @@ export type LayersQuery = Static<typeof LayersQuery>
 export const TilesetParams = Type.Object({ release: Release, layer: LayerNumber })
 export type TilesetParams = Static<typeof TilesetParams>
 
-export const GeotiffParams = Type.Object({ release: Release, layer: LayerNumber })
+/** What is no code and no number of a layer is not there: nothing else is wrong with it. */
+export const GeotiffParams = Type.Object({
+  release: Type.String({
+    description: 'The code of a published release, as `GET /catalog` has it.',
+    examples: ['synthetic-yield-eth-wheat-2026-07-v1'],
+  }),
+  layer: Type.Integer({ minimum: 0, description: 'Which of its layers, from 1.', examples: [1] }),
+})
 
 export const TileParams = Type.Object({
   release: Release,

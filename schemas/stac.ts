@@ -11,16 +11,12 @@ export const GEOJSON_TYPE = 'application/geo+json'
 /** The type that STAC gives such files. */
 export const COG_TYPE = 'image/tiff; application=geotiff; profile=cloud-optimized'
 
-const CODE = { minLength: 1, maxLength: 200, format: 'text' }
-
 const CollectionId = Type.String({
-  ...CODE,
   description: 'The id of a collection: a product and a country, as `GET /stac` links them.',
   examples: ['yield-eth'],
 })
 
 const ItemId = Type.String({
-  ...CODE,
   description: 'The code of a published release.',
   examples: ['synthetic-yield-eth-wheat-2026-07-v1'],
 })

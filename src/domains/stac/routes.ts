@@ -123,7 +123,8 @@ function itemRoute(app: App): void {
     async (request: OfItem, reply) => {
       const { collection, item: code } = request.params
       const wanted = seriesOf(app, collection)
-      const [release] = wanted ? await listStacReleases(app.database.reader, { ...wanted, code }) : []
+      const [release] =
+        wanted && CODE.test(code) ? await listStacReleases(app.database.reader, { ...wanted, code }) : []
       if (!wanted || !release) {
         throw new ApiError('NOT_FOUND', `There is no item ${code} in the collection ${collection}.`)
       }
@@ -136,6 +137,9 @@ function itemRoute(app: App): void {
     },
   )
 }
+
+/** What may be the code of a release: nothing else is asked for. */
+const CODE = /^[\w.-]{1,200}$/
 
 function answer(request: FastifyRequest, reply: FastifyReply, type: string, body: object) {
   if (allowCaching(request, reply, entityTag(JSON.stringify(body)))) return reply.code(304).send()
@@ -159,7 +163,7 @@ function seriesOf(
   app: App,
   collection: string,
 ): Required<Pick<Wanted, 'product' | 'countryCode'>> | undefined {
-  const [, product = '', countryCode = ''] = /^(.+)-([^-]+)$/.exec(collection) ?? []
+  const [, product = '', countryCode = ''] = /^(.+)-(\w{1,20})$/.exec(collection) ?? []
   return productOf(app, product) && { product, countryCode }
 }
 

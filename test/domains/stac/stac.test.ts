@@ -190,6 +190,8 @@ test('what is not there is said, and what has not changed is not sent again', as
   ]
   expect(await ask('/collections/yield-ken')).toEqual(none('yield-ken'))
   expect(await ask('/collections/yield')).toEqual(none('yield'))
+  expect(await ask('/collections/yield-%00')).toEqual(none('yield-\0'))
+  expect((await ask('/collections/yield-eth/items/%00'))[0]).toBe(404)
   expect(await ask(`/collections/yield-eth/items/${code}`)).toEqual([
     404,
     `There is no item ${code} in the collection yield-eth.`,

@@ -19,6 +19,8 @@ export interface MapLayer {
   minimum: number | null
   maximum: number | null
   band: number
+  /** How many of its pixels have a value. */
+  validCount: number
   pixelType: PixelType
   scale: number
   offset: number
@@ -61,7 +63,7 @@ export async function findMapRelease(db: Kysely<Tables>, releaseId: number): Pro
       json_agg(
         json_build_object(
           'number', ordinal, 'input', input, 'scenario', scenario, 'unit', unit, 'decimals', decimals,
-          'minimum', minimum, 'maximum', maximum, 'band', band, 'pixelType', pixel_type,
+          'minimum', minimum, 'maximum', maximum, 'band', band, 'validCount', valid_count, 'pixelType', pixel_type,
           'scale', scale, 'offset', "offset",
           'coverage', json_build_object(
             'id', coverage.id, 'srid', srid, 'originX', origin_x, 'originY', origin_y,

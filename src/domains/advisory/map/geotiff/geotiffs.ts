@@ -45,21 +45,16 @@ export function createGeotiffs(app: App, maps: Maps): Geotiffs {
     await files.close()
   })
 
+  /** As it is now: its tiles may have been moved to another store. */
   async function find({ code, releaseId, layer: { number } }: NamedSubject): Promise<LayerFile> {
     const release = await maps.release(releaseId)
     const layer = release.layers.find((other) => other.number === number) as LayerFile['layer']
     return { code, release, layer }
   }
 
-  /** Its tiles may be moved to another store meanwhile, or be deleted: then there is no knowing what was read. */
   async function write(path: string, subject: NamedSubject, party: Party): Promise<MadeFile> {
-    const file = await find(subject)
-    const written = await writeLayerFile(path, { stores: app.tiles, products: app.products }, file, () =>
-      app.turns.next(party, closing.signal),
-    )
-    const after = await find(subject)
-    if (after.layer.coverage.store !== file.layer.coverage.store) throw overloaded()
-    return written
+    const pause = () => app.turns.next(party, closing.signal)
+    return writeLayerFile(path, { stores: app.tiles, products: app.products }, await find(subject), pause)
   }
 
   async function make(subject: NamedSubject, party: Party): Promise<void> {

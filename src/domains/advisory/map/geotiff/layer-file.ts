@@ -1,3 +1,4 @@
+import { overloaded } from '#src/http/plugins/overload.ts'
 import { monthAndYear } from '#src/lib/month.ts'
 import type { Products } from '#src/products/define.ts'
 import { pixelTypeOf, storedNodata, withType } from '#src/raster/pixels.ts'
@@ -15,7 +16,11 @@ export interface LayerFile {
   layer: MapLayer
 }
 
-/** Writes the pixels of a layer as they are stored, with what is known of them. */
+/**
+ * Writes the pixels of a layer as they are stored, with what is known of them.
+ *
+ * @throws {ApiError} OVERLOADED where not all were there: they may be on their way to another store, or to a replica
+ */
 export async function writeLayerFile(
   path: string,
   { stores, products }: { stores: TileStores; products: Products },
@@ -29,15 +34,20 @@ export async function writeLayerFile(
   const nodata = stored ? stored.nodata : storedNodata(pixelType, 0)
   const type = sampleTypeOf([{ pixelType: stored ? pixelTypeOf(stored.pixels) : pixelType, nodata }])
 
+  let valid = 0
   async function* ofBand(): AsyncGenerator<LayerWindow> {
     for await (const { window, bands } of resumed(first, windows)) {
       await pause()
       const one = bands[band - 1]
-      if (one) yield { window, pixels: withType(one.pixels, type) }
+      if (!one) continue
+      for (const pixel of one.pixels) if (pixel !== nodata) valid++
+      yield { window, pixels: withType(one.pixels, type) }
     }
   }
   const described = { ...describe(products, code, release, layer), type, nodata }
-  return writeGeotiff(path, described, ofBand(), pause)
+  const written = await writeGeotiff(path, described, ofBand(), pause)
+  if (valid !== layer.validCount) throw overloaded()
+  return written
 }
 
 /** What a reader has read of, from the beginning. */

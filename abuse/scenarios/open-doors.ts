@@ -1,0 +1,48 @@
+import { star } from '#bench/rasters/shapes.ts'
+import { flood } from '../attacks.ts'
+import type { Scenario } from '../scenario.ts'
+
+/** What the demo has published. */
+const RELEASE = 'synthetic-yield-eth-wheat-2026-07-v1'
+const CONNECTIONS = 20
+
+/** Somebody without a token, who asks for the next of some paths over and over. */
+const attackOf = (name: string, attacker: string, pathOf: (number: number) => string): Scenario => ({
+  name,
+  attacker,
+  victims: ['kept point', 'history'],
+  async begin({ newcomer }) {
+    let asked = 0
+    const anybody = { ...(await newcomer()), token: undefined }
+    return flood([anybody], CONNECTIONS, () => ({ method: 'GET', path: pathOf(asked++) }))
+  },
+})
+
+/** As many spikes as a URL has room for, each time elsewhere, so that no answer is known. */
+function starAt(number: number): string {
+  const at = { lat: 9 + (number % 97) / 100, lng: 38 + (number % 89) / 100 }
+  const [ring = []] = star(at, 1, 180).coordinates
+  const corners = ring.map((corner) => corner.map((degree) => degree.toFixed(5)).join(' '))
+  return encodeURI(`POLYGON((${corners.join()}))`)
+}
+
+export const edrAreas = attackOf(
+  'edr-areas',
+  'asks EDR for stars of 180 spikes without a token over 20 connections',
+  (number) => `/ogc/edr/collections/${RELEASE}/area?coords=${starAt(number)}`,
+)
+
+export const featurePages = attackOf(
+  'feature-pages',
+  'asks for pages of features with rectangles that nobody has asked for, without a token over 20 connections',
+  (number) => `/ogc/collections/advisory-${RELEASE}-1/items?limit=1000&bbox=33,3,${48 - number / 1e6},15`,
+)
+
+export const downloads = attackOf(
+  'downloads',
+  'asks for all layers as GeoTIFF and for their catalog, without a token over 20 connections',
+  (number) =>
+    number % 5 === 4
+      ? `/stac/collections/yield-eth/items/${RELEASE}`
+      : `/releases/${RELEASE}/layers/${1 + (number % 4)}.tif`,
+)
