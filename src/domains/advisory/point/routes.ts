@@ -172,14 +172,13 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
       const preferred = query.provenance !== true && wantsProvenance(call, query, reply)
       // Nor does a cache know what was preferred.
       const shared = call.headers.authorization === undefined && !preferred
-      if (query.release !== undefined) reply.header('link', citing(call))
       if (shared && (await isUnchanged(endpoint, lookup, query, call, reply))) return reply.code(304).send()
       const answer = await answerTo(endpoint, lookup, query, call, reply)
       if (call.user !== null) {
-        return send(await recordForCaller(record, call, reply, endpoint, query, answer), reply)
+        return sendCited(await recordForCaller(record, call, reply, endpoint, query, answer), call, reply)
       }
       if (shared && allowCaching(call, reply, tagOf(path, query, answer))) return reply.code(304).send()
-      return send(answer, reply)
+      return sendCited(answer, call, reply)
     },
   } as const
 }
@@ -190,8 +189,14 @@ const CITED = {
     'The address of the answer itself (`rel="cite-as"`), where the request names a release: it answers the same as long as the release is there.',
 }
 
-function citing({ protocol, host, basePath, url, server }: FastifyRequest): string {
-  return `<${protocol}://${host}${basePath}${url.slice(server.config.BASE_PATH.length)}>; rel="cite-as"`
+/** Sends an answer, and where it is found again if the request names a release. */
+function sendCited(answer: PointAnswer, call: GetCall, reply: FastifyReply): FastifyReply {
+  const { protocol, host, basePath, url, server, query } = call
+  if (query.release !== undefined) {
+    const path = `${basePath}${url.slice(server.config.BASE_PATH.length)}`
+    reply.header('link', `<${protocol}://${host}${path}>; rel="cite-as"`)
+  }
+  return send(answer, reply)
 }
 
 /** Sends what needs nothing more. */
