@@ -21,10 +21,10 @@ const FROM_REPLICA = [
   ...['AtPoints', 'InPolygon', 'InPolygons'].flatMap((how) =>
     ['yield', 'fertilizer', 'isfm', 'forage'].map((product) => `${product}${how}`),
   ),
+  'getCoverage',
   'validateLocation',
   'listAdminAreas',
   'getCatalog',
-  'getCoverage',
   'listReleases',
   'getRelease',
   'compareReleases',

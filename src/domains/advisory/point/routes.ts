@@ -191,7 +191,6 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
       // Whoever sends a token is to be asked for it again, also while it cannot be looked up. Nor does a cache know what
       // was preferred.
       const shared = call.headers.authorization === undefined && !preferred
-      if (query.release !== undefined) reply.header('link', citing(call))
       if (format === undefined && wantsText(call)) {
         const asked = { request: query, products: endpoint.products, isShared: shared }
         return replyInText(call, reply, asked, async () => {
@@ -202,12 +201,11 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
       varyBy(reply, 'Accept')
       if (shared && (await isUnchanged(named, lookup, query, call, reply))) return reply.code(304).send()
       const answer = await answerTo(endpoint, lookup, query, call, reply)
-      if (call.user !== null) {
-        const kept = await recordForCaller(record, call, reply, endpoint, query, answer)
-        return isTable ? sendTable(answer, reply) : send(kept, reply)
-      }
+      const kept =
+        call.user === null ? answer : await recordForCaller(record, call, reply, endpoint, query, answer)
       if (shared && allowCaching(call, reply, tagOf(named.path, query, answer))) return reply.code(304).send()
-      return isTable ? sendTable(answer, reply) : send(answer, reply)
+      citeIn(reply, call)
+      return isTable ? sendTable(answer, reply) : send(kept, reply)
     },
   } as const
 }
@@ -218,8 +216,10 @@ const CITED = {
     'The address of the answer itself (`rel="cite-as"`), where the request names a release: it answers the same as long as the release is there.',
 }
 
-function citing({ protocol, host, basePath, url, server }: FastifyRequest): string {
-  return `<${protocol}://${host}${basePath}${url.slice(server.config.BASE_PATH.length)}>; rel="cite-as"`
+/** Says where an answer is found again, if the request names a release. The address is relative: a cache may keep it. */
+function citeIn(reply: FastifyReply, { basePath, url, server, query }: GetCall): void {
+  if (query.release === undefined) return
+  reply.header('link', `<${basePath}${url.slice(server.config.BASE_PATH.length)}>; rel="cite-as"`)
 }
 
 /** The errors of an operation, where that there is no value is said as text as well. */
