@@ -122,6 +122,7 @@ const TABLES_FILES = [
   'count-tables.ts',
   'history-tables.ts',
   'release-tables.ts',
+  'subscription-tables.ts',
 ].map((name) => new URL(`../../src/database/${name}`, import.meta.url))
 
 /**

@@ -107,7 +107,8 @@ function createDelivering(app: App, seal: SecretSeal, rules: OutwardRules): () =
     if (claimed === undefined) wake(SOON_MS)
     else if (claimed.length === 0) {
       const next = await findTimeToNext(writer)
-      if (next !== undefined && next < LOOK_EVERY_MS) wake(Math.max(next, SOON_MS / 10))
+      // What is due and was not taken waits for others of its host or its owner.
+      if (next !== undefined && next < LOOK_EVERY_MS) wake(next > 0 ? next : SOON_MS)
     }
     return (claimed?.length ?? 0) > 0
   }
