@@ -185,8 +185,16 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     expect(await rows.count()).toBe(areas)
     await page.getByRole('button', { name: 'Normal', exact: true }).click()
     const shown = await rows.locator('td:nth-child(3)').allInnerTexts()
-    const numbers = shown.map((text) => Number(text.replaceAll(',', '')))
-    expect(numbers).toEqual(numbers.toSorted((a, b) => b - a))
+    const { release } = (
+      await service.app.inject('/advisory/point?lat=-1.95&lng=30.06&country_code=rwa&crop=potato')
+    ).json().yield
+    const collection = `/ogc/collections/advisory-${release}-1/items`
+    const { features } = (await service.app.inject(`${collection}?max-allowable-offset=1`)).json()
+    const means = features.map(
+      ({ properties }: { properties: Record<string, number> }) => properties['yield_kg_ha Normal'],
+    )
+    const texts = means.toSorted((a: number, b: number) => b - a).map(numberText)
+    expect(shown).toEqual(texts)
   })
 
   test.each(['light', 'dark'] as const)(
