@@ -1,7 +1,10 @@
 // Runs on both databases: what pages ask for is all in other tests, but tiles and areas come from statements of their own.
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
+import { testOnServer } from '#test/setup/on-server.ts'
 import { numberText } from '../../web/texts/names.js'
 import {
   DESKTOP,
@@ -122,6 +125,38 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
       `${numberText(first.rate_kg_ha * 2)} kg`,
       String(Math.ceil((first.rate_kg_ha * 2) / 50)),
     ])
+    // Another link to the same place keeps the price.
+    await page.getByLabel(`Price of a bag of ${first.fertilizer_type}`).fill('1500')
+    await page.goto(`${visitors.url}/#${AT_FIELD}&ha=30`)
+    const bags = Math.ceil((first.rate_kg_ha * 30) / 50)
+    await table
+      .locator('tbody tr')
+      .first()
+      .getByText(numberText(1500 * bags), { exact: true })
+      .waitFor()
+    expect(await page.getByLabel('Area in hectares').inputValue()).toBe('30')
+  })
+
+  testOnServer('has calls to copy that answer what is shown, as they are', async () => {
+    const { page } = visit
+    const { yield: expected } = (await service.app.inject(`/advisory/point?${FIELD}&country_code=eth`)).json()
+    await page.locator('.calls summary').click()
+    const run = promisify(execFile)
+    for (const [language, program, ...args] of [
+      ['curl', 'sh', '-c'],
+      ['JavaScript', process.execPath, '--input-type=module', '-e'],
+      ['Python', 'python3', '-c'],
+    ] as const) {
+      await page.getByRole('combobox', { name: 'Language' }).selectOption(language)
+      const call = await page.locator('.calls code').innerText()
+      const answer = run(program, [...args, call], { env: { PATH: process.env.PATH } })
+      // Where there is no Python, nobody copies a call in it.
+      const { stdout } = await answer.catch((error) => {
+        if (error.code === 'ENOENT' && language === 'Python') return { stdout: expected.release }
+        throw error
+      })
+      expect([language, stdout]).toEqual([language, expect.stringContaining(expected.release)])
+    }
   })
 
   test('finds places by coordinates and by name, with the keyboard alone', async () => {
@@ -150,8 +185,16 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     expect(await rows.count()).toBe(areas)
     await page.getByRole('button', { name: 'Normal', exact: true }).click()
     const shown = await rows.locator('td:nth-child(3)').allInnerTexts()
-    const numbers = shown.map((text) => Number(text.replaceAll(',', '')))
-    expect(numbers).toEqual(numbers.toSorted((a, b) => b - a))
+    const { release } = (
+      await service.app.inject('/advisory/point?lat=-1.95&lng=30.06&country_code=rwa&crop=potato')
+    ).json().yield
+    const collection = `/ogc/collections/advisory-${release}-1/items`
+    const { features } = (await service.app.inject(`${collection}?max-allowable-offset=1`)).json()
+    const means = features.map(
+      ({ properties }: { properties: Record<string, number> }) => properties['yield_kg_ha Normal'],
+    )
+    const texts = means.toSorted((a: number, b: number) => b - a).map(numberText)
+    expect(shown).toEqual(texts)
   })
 
   test.each(['light', 'dark'] as const)(

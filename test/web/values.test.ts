@@ -108,23 +108,34 @@ describe('a table of more areas than one call takes', () => {
     ...{ code: String(at), name: String(at), level: 2, country_code: 'eth', parent: null },
     geometry: { type: 'Polygon' as const, coordinates: square },
   }))
-  const tableOf = (releases: string[]) => {
+  /** What the service has, in pages that end where it likes. */
+  const tableOf = (pages: number[], progress: (found: number, all: number) => void) => {
     vi.stubGlobal('document', { baseURI: 'http://service.test/' })
-    vi.stubGlobal('fetch', async (_: URL, { body }: { body: string }) => {
-      const items = JSON.parse(body).points.map(() => ({
-        yield_data: [{ scenario: 'Normal', yield_kg_ha: 7 }],
+    vi.stubGlobal('fetch', async ({ pathname, searchParams }: URL) => {
+      expect(pathname).toBe('/ogc/collections/advisory-one-2/items')
+      const offset = Number(searchParams.get('offset'))
+      const features = areas.slice(offset, offset + (pages.shift() ?? 0)).map(({ code }) => ({
+        properties: { code, 'yield_kg_ha Normal': Number(code), 'min Normal': -1 },
       }))
-      return Response.json({ release: releases.shift(), items })
+      return Response.json({ features, numberMatched: areas.length })
     })
-    const release = releaseOf({ product: 'yield', country_code: 'eth' })
-    return valuesIn(areas, products[0] as (typeof products)[0], release, null, ['Normal'])
+    const release = releaseOf({ product: 'yield', country_code: 'eth', release: 'one' })
+    const [product] = products as [(typeof products)[0]]
+    return valuesIn(areas, product, release, null, ['Normal', 'Dominant'], progress)
   }
 
-  test('has the values of all of them', async () => {
-    expect((await tableOf(['one', 'one'])).map(({ values }) => values)).toEqual(areas.map(() => [7]))
+  test('has the means of all of them, and says how far it is', async () => {
+    const told: number[][] = []
+    const rows = await tableOf([1000, 1], (found, all) => told.push([found, all]))
+    expect(rows.map(({ values }) => values)).toEqual(areas.map(({ code }) => [Number(code), null]))
+    expect(told).toEqual([
+      [1000, 1001],
+      [1001, 1001],
+    ])
   })
 
-  test('is not of two releases', async () => {
-    await expect(tableOf(['one', 'two'])).rejects.toThrow('Something new was published')
+  test('ends where the service has no more', async () => {
+    const rows = await tableOf([1], () => {})
+    expect(rows.map(({ values }) => values[0]).slice(0, 2)).toEqual([0, null])
   })
 })

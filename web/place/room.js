@@ -16,6 +16,17 @@ import { emptyPanel, placePanel } from './panel.js'
 export function createPlaceRoom(container, { catalog, areasOf }, actions) {
   let asking = new AbortController()
   let shown = ''
+  /** @type {number | null} */
+  let hectares = null
+
+  /** The area of a link that differs in it alone: no value is asked for again, and prices stay. */
+  function fillHectares() {
+    const field = /** @type {HTMLInputElement | null} */ (container.querySelector('[name=hectares]'))
+    if (!field || Number(field.value) === (hectares ?? 0)) return
+    field.value = String(hectares ?? '')
+    field.dispatchEvent(new Event('input'))
+    field.closest('details')?.toggleAttribute('open', true)
+  }
 
   /**
    * @param {Place} place
@@ -31,7 +42,7 @@ export function createPlaceRoom(container, { catalog, areasOf }, actions) {
 
   /** @param {import('../map/view.js').View & { at: Place }} view */
   async function load(view) {
-    const { at: place, month, hectares } = view
+    const { at: place, month } = view
     const { country, areas } = await areasAt(place, view.country)
     const crops = catalog.countries.find(({ code }) => code === country)?.crops ?? []
     const crop = crops.find((one) => one === view.crop) ?? crops[0]
@@ -39,7 +50,7 @@ export function createPlaceRoom(container, { catalog, areasOf }, actions) {
     const sections = await askAt(catalog, query, asking.signal)
     const release = sections.find(({ product }) => product === view.product)?.release
     const grid = catalog.releases.find((one) => one.release === release)?.grids[0]
-    return { place, areas, product: view.product, sections, query, catalog, grid, hectares }
+    return { place, areas, product: view.product, sections, query, catalog, grid }
   }
 
   return {
@@ -47,7 +58,8 @@ export function createPlaceRoom(container, { catalog, areasOf }, actions) {
     async show(view) {
       const { at, country, crop, month, product } = view
       const wanted = JSON.stringify([at, country, crop, month, product])
-      if (wanted === shown && container.querySelector('.place-head')) return
+      hectares = view.hectares
+      if (wanted === shown && container.querySelector('.place-head')) return fillHectares()
       shown = wanted
       asking.abort()
       asking = new AbortController()
@@ -55,7 +67,7 @@ export function createPlaceRoom(container, { catalog, areasOf }, actions) {
       try {
         const found = await load(view)
         if (wanted !== shown) return
-        container.replaceChildren(...placePanel(found, actions))
+        container.replaceChildren(...placePanel({ ...found, hectares }, actions))
       } catch (error) {
         if (wanted !== shown) return
         const { message } = /** @type {Error} */ (error)

@@ -29,10 +29,15 @@ export async function showTable(container, { catalog, product, release, layers, 
   /** @param {number} level */
   const load = async (level) => {
     const mine = ++loads
-    results.replaceChildren(element('p', { role: 'status' }, TEXTS.loading))
+    const status = element('p', { role: 'status' }, TEXTS.loading)
+    results.replaceChildren(status)
+    /** @param {number} found @param {number} all */
+    const progress = (found, all) => {
+      status.textContent = texts.progress(found, all)
+    }
     try {
       const areas = await areasOf(country, level)
-      const rows = await valuesIn(areas, product, release, input, scenarios)
+      const rows = await valuesIn(areas, product, release, input, scenarios, progress)
       const parents = new Map((await areasOf(country, level - 1)).map(({ code, name }) => [code, name]))
       if (mine === loads) results.replaceChildren(...rowsShown(rows, parents))
     } catch (error) {

@@ -1,10 +1,11 @@
 import { placeInside } from '../geo/areas.js'
-import { entriesOf } from '../place/sections.js'
-import { send } from '../shell/api.js'
-import { TEXTS } from '../texts/en.js'
+import { get } from '../shell/api.js'
 
-/** As many as anybody may ask for in one call. */
-const MOST_POINTS = 1000
+/** As many as a page may have. */
+const MOST_AREAS = 1000
+
+/** In degrees: shapes come with the values, and nobody looks at these. */
+const ROUGHLY = 5
 
 /**
  * @typedef {object} Row
@@ -14,36 +15,36 @@ const MOST_POINTS = 1000
  */
 
 /**
- * The values of a release at one place in each area.
+ * What a release comes to in each area of a level: means, each pixel weighed by what of it lies in the area. Pages end early
+ * where they have to be computed first.
  *
- * @param {import('../api-types').Area[]} areas
+ * @param {import('../api-types').Area[]} areas of one level
  * @param {import('../api-types').CatalogProduct} product
  * @param {import('../api-types').CatalogRelease} release
  * @param {string | null} input
  * @param {readonly (string | null)[]} scenarios the columns
+ * @param {(found: number, all: number) => void} progress
  * @returns {Promise<Row[]>}
  */
-export async function valuesIn(areas, { product, value }, release, input, scenarios) {
-  const places = areas.map(placeInside)
-  const { country_code, crop, forecast_period } = release
-  const answers = []
-  for (let from = 0; from < places.length; from += MOST_POINTS) {
-    const points = places.slice(from, from + MOST_POINTS)
-    answers.push(await send(`advisory/${product}/points`, { points, country_code, crop, forecast_period }))
+export async function valuesIn(areas, { value }, { release }, input, scenarios, progress) {
+  const path = `ogc/collections/advisory-${release}-${areas[0]?.level}/items`
+  /** @type {Map<string, Record<string, any>>} */
+  const found = new Map()
+  for (let offset = 0, all = areas.length; offset < all; ) {
+    const page = await get(path, { limit: MOST_AREAS, offset, 'max-allowable-offset': ROUGHLY })
+    for (const { properties } of page.features) found.set(properties.code, properties)
+    // Fewer than there were: boundaries are being replaced.
+    if (page.features.length === 0) break
+    offset += page.features.length
+    all = page.numberMatched
+    progress(offset, all)
   }
-  // Something new was published between two calls.
-  if (new Set(answers.map((answer) => answer.release)).size > 1) throw new Error(TEXTS.table.published)
-  const items = answers.flatMap((answer) => answer.items)
-  return items.map((item, at) => {
-    const entries = entriesOf(item, value.key)
-    const valueFor = (/** @type {string | null} */ scenario) =>
-      entries.find((entry) => entry.input === input && entry.scenario === scenario)?.value ?? null
-    return {
-      area: /** @type {Row['area']} */ (areas[at]),
-      place: /** @type {Row['place']} */ (places[at]),
-      values: scenarios.map(valueFor),
-    }
-  })
+  const columns = scenarios.map((scenario) => [value.key, input, scenario].filter(Boolean).join(' '))
+  return areas.map((area) => ({
+    area,
+    place: placeInside(area),
+    values: columns.map((column) => found.get(area.code)?.[column] ?? null),
+  }))
 }
 
 /**

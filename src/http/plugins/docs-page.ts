@@ -35,6 +35,7 @@ const FILES: Record<string, string> = {
   'page.css': OURS,
   'page.js': OURS,
   'reading.js': OURS,
+  'resolve.js': OURS,
   'visitor.js': OURS,
   'swagger-ui.css': join(SWAGGER_UI, 'static'),
   'swagger-ui-bundle.js': join(SWAGGER_UI, 'static'),

@@ -13,9 +13,11 @@ const PARTING = ['deleteProfile', 'changePassword', 'resetPassword']
 const NDJSON = 'application/x-ndjson'
 
 // Of the same version as this file.
-const { forgetVisitor, withAddressesOfVisitor } = await import(
-  `./visitor.js${new URL(import.meta.url).search}`
-)
+const { search } = new URL(import.meta.url)
+const [{ forgetVisitor, withAddressesOfVisitor }, { createResolver }] = await Promise.all([
+  import(`./visitor.js${search}`),
+  import(`./resolve.js${search}`),
+])
 
 const room = document.querySelector('#operations')
 
@@ -39,7 +41,7 @@ const ui = globalThis.SwaggerUIBundle({
   persistAuthorization: true,
   tryItOutEnabled: true,
   validatorUrl: null,
-  plugins: [plainLines, followingAnswers],
+  plugins: [plainLines, quickReferences, unchangedTexts, followingAnswers],
   requestInterceptor(request) {
     const { body } = request
     return typeof body === 'string'
@@ -62,6 +64,18 @@ function plainLines() {
         getSampleSchema(schema, mediaType === NDJSON ? 'text/plain' : mediaType, ...rest)
     },
   }
+}
+
+/** Operations open at once. */
+function quickReferences() {
+  const resolveAt = createResolver(spec, document.baseURI.replace(/#.*/, ''))
+  return { fn: { resolveSubtree: async (_document, path) => ({ spec: resolveAt(path), errors: [] }) } }
+}
+
+/** Texts and examples are made once: Swagger UI draws all that is open anew at each step of a request. */
+function unchangedTexts() {
+  const onChange = (component, { React }) => React.memo(component)
+  return { wrapComponents: { HighlightCode: onChange, Markdown: onChange } }
 }
 
 function followingAnswers() {
