@@ -106,7 +106,7 @@ function withScenarios({ head, entries }: Part, told: string[]): Part {
 
 function partOf(messages: Messages, product: ProductDefinition, section: Section): Part {
   const { forecast_month, quantities } = section
-  const name = messages.products[product.code] ?? product.code
+  const name = nameIn(messages.products, product.code)
   const month = forecast_month === undefined ? null : messages.month(forecast_month)
   const area = quantities ? messages.area(messages.number(quantities.area.value), quantities.area.unit) : null
   const entries = section[product.entries] as ToldEntry[]
@@ -130,7 +130,7 @@ function entryText(
   const figure = messages.number(entry[value.key] as number)
   const what = [
     input && inOneLine(String(entry[input.key])),
-    scenario && inOneLine(messages.scenarios[scenario] ?? scenario),
+    scenario && inOneLine(nameIn(messages.scenarios, scenario)),
     hasQuantities(product) ? `${figure} ${unit}` : figure,
   ].filter(Boolean)
   const amounts = entry.quantity ? amountsOf(messages, entry.quantity, currency) : []
@@ -151,4 +151,9 @@ function amountsOf(messages: Messages, quantity: Quantity, currency: string | un
 /** A text of somebody's as a part of a line. */
 function inOneLine(text: string): string {
   return text.replace(/[\p{C}\p{Z}]+/gu, ' ').trim()
+}
+
+/** What a language calls something; what it has no name for keeps its own, be it one that every object has a member of. */
+function nameIn(names: Readonly<Record<string, string>>, own: string): string {
+  return Object.hasOwn(names, own) ? (names[own] as string) : own
 }
