@@ -312,6 +312,76 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The own subscriptions */
+        get: operations["listSubscriptions"];
+        put?: never;
+        /** Be told when values at a place change */
+        post: operations["createSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subscriptions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An own subscription */
+        get: operations["getSubscription"];
+        put?: never;
+        post?: never;
+        /** Delete an own subscription */
+        delete: operations["deleteSubscription"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subscriptions/{id}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Enable a subscription again */
+        post: operations["enableSubscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/subscriptions/{id}/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Renew the secret of a subscription */
+        post: operations["renewSubscriptionSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/validate_location": {
         parameters: {
             query?: never;
@@ -406,6 +476,40 @@ export interface paths {
         };
         /** What changes from one release to another */
         get: operations["compareReleases"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What has changed */
+        get: operations["listChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/releases/{code}/scorecard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How well a release has predicted what was observed */
+        get: operations["getScorecard"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1008,7 +1112,7 @@ export interface components {
          * @description What went wrong, for programs. Stable; later versions of the service may have others.
          * @enum {string}
          */
-        ErrorCode: "INVALID_PARAMETERS" | "MALFORMED_JSON" | "MALFORMED_BODY" | "MALFORMED_REQUEST" | "INVALID_GEOMETRY" | "CROP_NOT_AVAILABLE" | "UNKNOWN_COUNTRY" | "INVALID_TOKEN" | "UNAUTHORIZED" | "INVALID_CREDENTIALS" | "TWO_FACTOR_REQUIRED" | "INVALID_CODE" | "FORBIDDEN" | "INSUFFICIENT_SCOPE" | "LOGIN_REQUIRED" | "REAUTHENTICATION_REQUIRED" | "TWO_FACTOR_SETUP_REQUIRED" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "MAIL_NOT_CONFIGURED" | "UNKNOWN_AREA" | "NO_AREAS" | "NO_RELEASE" | "OUTSIDE_COUNTRY" | "NO_DATA" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "RELEASE_GONE" | "REQUEST_TIMEOUT" | "EMAIL_TAKEN" | "REQUEST_IN_PROGRESS" | "TWO_FACTOR_ON" | "TOO_MANY_KEYS" | "TOO_MANY_SHARES" | "BODY_TOO_LARGE" | "TOO_MANY_POINTS" | "TOO_MANY_POLYGONS" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "IDEMPOTENCY_KEY_REUSED" | "TOO_MANY_REQUESTS" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "OVERLOADED" | "QUERY_TIMEOUT" | "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY";
+        ErrorCode: "INVALID_PARAMETERS" | "MALFORMED_JSON" | "MALFORMED_BODY" | "MALFORMED_REQUEST" | "INVALID_GEOMETRY" | "CROP_NOT_AVAILABLE" | "UNKNOWN_COUNTRY" | "INVALID_TOKEN" | "UNAUTHORIZED" | "INVALID_CREDENTIALS" | "TWO_FACTOR_REQUIRED" | "INVALID_CODE" | "FORBIDDEN" | "INSUFFICIENT_SCOPE" | "LOGIN_REQUIRED" | "REAUTHENTICATION_REQUIRED" | "TWO_FACTOR_SETUP_REQUIRED" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "MAIL_NOT_CONFIGURED" | "UNKNOWN_AREA" | "NO_AREAS" | "NO_RELEASE" | "OUTSIDE_COUNTRY" | "NO_DATA" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "RELEASE_GONE" | "REQUEST_TIMEOUT" | "EMAIL_TAKEN" | "REQUEST_IN_PROGRESS" | "TWO_FACTOR_ON" | "TOO_MANY_SUBSCRIPTIONS" | "TOO_MANY_KEYS" | "TOO_MANY_SHARES" | "BODY_TOO_LARGE" | "TOO_MANY_POINTS" | "TOO_MANY_POLYGONS" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "IDEMPOTENCY_KEY_REUSED" | "TOO_MANY_REQUESTS" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "OVERLOADED" | "QUERY_TIMEOUT" | "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY";
         /** @description What is wrong with one parameter, or, with a `code`, why one product has no value. */
         ErrorDetail: {
             /**
@@ -1137,6 +1241,23 @@ export interface components {
             /** @example Southern Province */
             name: string;
         };
+        /** @description An administrative area. */
+        AdminSelection: {
+            /**
+             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`.
+             * @example eth
+             */
+            country_code: string;
+            /**
+             * @description The code of the area, as in `GET /admin`.
+             * @example ETH-01
+             */
+            code: string;
+            /** @description Its level, 0 for the country. Where it is left out, the highest that has the code. */
+            level?: number | null;
+        };
+        /** @description A GeoJSON Polygon or MultiPolygon, a Feature of one, or a FeatureCollection of one Feature, in longitude and latitude (WGS 84). At most 10,000 vertices. Edges are straight in longitude and latitude. Heights are ignored, a `crs` of another system is refused, and nothing is repaired: what is not closed, crosses itself, has no area or has holes outside is refused with its place. */
+        PolygonGeometry: components["schemas"]["Polygon"] | components["schemas"]["MultiPolygon"] | components["schemas"]["Feature"] | components["schemas"]["FeatureCollection"];
         /**
          * Format: binary
          * @description An indexed PNG.
@@ -2751,23 +2872,6 @@ export interface components {
             /** @description One for each point, in their order. */
             items: components["schemas"]["ForageItem"][];
         };
-        /** @description A GeoJSON Polygon or MultiPolygon, a Feature of one, or a FeatureCollection of one Feature, in longitude and latitude (WGS 84). At most 10,000 vertices. Edges are straight in longitude and latitude. Heights are ignored, a `crs` of another system is refused, and nothing is repaired: what is not closed, crosses itself, has no area or has holes outside is refused with its place. */
-        PolygonGeometry: components["schemas"]["Polygon"] | components["schemas"]["MultiPolygon"] | components["schemas"]["Feature"] | components["schemas"]["FeatureCollection"];
-        /** @description An administrative area. */
-        AdminSelection: {
-            /**
-             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`.
-             * @example eth
-             */
-            country_code: string;
-            /**
-             * @description The code of the area, as in `GET /admin`.
-             * @example ETH-01
-             */
-            code: string;
-            /** @description Its level, 0 for the country. Where it is left out, the highest that has the code. */
-            level?: number | null;
-        };
         /**
          * @description A polygon or an administrative area, one of the two, and what to answer for. Fields that are not listed are ignored.
          * @example {
@@ -4266,6 +4370,379 @@ export interface components {
             /** @description The `cursor` of the next page; null where this is the last one. */
             next_cursor: string | null;
         };
+        /** @description Which changes are told. A value that comes or goes always is. */
+        ChangeThreshold: {
+            /**
+             * @description `absolute`: in the unit of the product. `relative`: in percent of the value that was told before.
+             * @enum {string}
+             */
+            kind: "absolute" | "relative";
+            /**
+             * @description By more than so much a value has to change; with 0 by anything.
+             * @example 10
+             */
+            value: number;
+        };
+        SubscribedPlace: {
+            /**
+             * @description What kind of place it is.
+             * @enum {string}
+             */
+            type: "point" | "polygon" | "area";
+            /**
+             * @description Of a point.
+             * @example 9.5
+             */
+            lat?: number;
+            /**
+             * @description Of a point.
+             * @example 38.5
+             */
+            lng?: number;
+            /** @description Of a polygon, as GeoJSON. */
+            geometry?: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Of an area.
+             * @example ETH-01
+             */
+            code?: string;
+            /** @description Of an area; null where it was not said. */
+            level?: number | null;
+        };
+        /** @description What was told of a layer last. */
+        WatchedValue: {
+            /**
+             * @description The input or variety; null where layers differ in their scenario alone.
+             * @example Urea
+             */
+            input: string | null;
+            /**
+             * @description Null where the product has none.
+             * @example Normal
+             */
+            scenario: string | null;
+            /**
+             * @description Of a polygon or an area it is the mean.
+             * @example 2464
+             */
+            value: number;
+        };
+        /** @description A new secret; deliveries are signed with the one before, too, for a day. */
+        WebhookSecret: {
+            /**
+             * @description What deliveries are signed with (Standard Webhooks). Keep it now: it is never shown again, and can be renewed.
+             * @example whsec_bWFkZSBmb3IgdGhlIGRvY3VtZW50YXRpb24h
+             */
+            secret: string;
+        };
+        /**
+         * @description A place - a point, a polygon or an administrative area - and which changes of its values are told to whom.
+         * @example {
+         *       "product": "yield",
+         *       "crop": "wheat",
+         *       "name": "My field",
+         *       "threshold": {
+         *         "kind": "relative",
+         *         "value": 10
+         *       },
+         *       "url": "https://hooks.example.org/agro",
+         *       "lat": 9.5,
+         *       "lng": 38.5,
+         *       "country_code": "eth"
+         *     }
+         * @example {
+         *       "product": "yield",
+         *       "crop": "wheat",
+         *       "name": "My field",
+         *       "threshold": {
+         *         "kind": "relative",
+         *         "value": 10
+         *       },
+         *       "url": "https://hooks.example.org/agro",
+         *       "admin": {
+         *         "country_code": "eth",
+         *         "code": "ETH-01"
+         *       }
+         *     }
+         */
+        SubscriptionRequest: {
+            /**
+             * @description Latitude in decimal degrees (WGS 84).
+             * @example 9.5
+             */
+            lat: number;
+            /**
+             * @description Longitude in decimal degrees (WGS 84).
+             * @example 38.5
+             */
+            lng: number;
+            /**
+             * @description Of which product values are watched.
+             * @enum {string}
+             */
+            product: "yield" | "fertilizer" | "isfm" | "forage";
+            /**
+             * @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out.
+             * @example wheat
+             */
+            crop?: string | null;
+            /**
+             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out.
+             * @example eth
+             */
+            country_code?: string | null;
+            /** @description Of which month; the newest at any time when left out. */
+            forecast_period?: string | null;
+            /**
+             * @description A label, which is sent along.
+             * @example My field
+             */
+            name?: string | null;
+            /** @description Which input or variety alone is watched, as entries name it; all when left out. */
+            input?: string | null;
+            /**
+             * @description Which scenario alone is watched; all when left out.
+             * @example Normal
+             */
+            scenario?: string | null;
+            threshold: components["schemas"]["ChangeThreshold"];
+            /**
+             * @description Where changes are sent: an `https` address at port 443, of a host that is public. Redirects are not followed.
+             * @example https://hooks.example.org/agro
+             */
+            url: string;
+        } | {
+            geometry: components["schemas"]["PolygonGeometry"];
+            /**
+             * @description Of which product values are watched.
+             * @enum {string}
+             */
+            product: "yield" | "fertilizer" | "isfm" | "forage";
+            /**
+             * @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out.
+             * @example wheat
+             */
+            crop?: string | null;
+            /**
+             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out.
+             * @example eth
+             */
+            country_code?: string | null;
+            /** @description Of which month; the newest at any time when left out. */
+            forecast_period?: string | null;
+            /**
+             * @description A label, which is sent along.
+             * @example My field
+             */
+            name?: string | null;
+            /** @description Which input or variety alone is watched, as entries name it; all when left out. */
+            input?: string | null;
+            /**
+             * @description Which scenario alone is watched; all when left out.
+             * @example Normal
+             */
+            scenario?: string | null;
+            threshold: components["schemas"]["ChangeThreshold"];
+            /**
+             * @description Where changes are sent: an `https` address at port 443, of a host that is public. Redirects are not followed.
+             * @example https://hooks.example.org/agro
+             */
+            url: string;
+        } | {
+            admin: components["schemas"]["AdminSelection"];
+            /**
+             * @description Of which product values are watched.
+             * @enum {string}
+             */
+            product: "yield" | "fertilizer" | "isfm" | "forage";
+            /**
+             * @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out.
+             * @example wheat
+             */
+            crop?: string | null;
+            /**
+             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out.
+             * @example eth
+             */
+            country_code?: string | null;
+            /** @description Of which month; the newest at any time when left out. */
+            forecast_period?: string | null;
+            /**
+             * @description A label, which is sent along.
+             * @example My field
+             */
+            name?: string | null;
+            /** @description Which input or variety alone is watched, as entries name it; all when left out. */
+            input?: string | null;
+            /**
+             * @description Which scenario alone is watched; all when left out.
+             * @example Normal
+             */
+            scenario?: string | null;
+            threshold: components["schemas"]["ChangeThreshold"];
+            /**
+             * @description Where changes are sent: an `https` address at port 443, of a host that is public. Redirects are not followed.
+             * @example https://hooks.example.org/agro
+             */
+            url: string;
+        };
+        /** @description Who is told of which changes, without the secret. */
+        Subscription: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description The label; empty where none was given.
+             * @example My field
+             */
+            name: string;
+            /**
+             * @description Of which product values are watched.
+             * @enum {string}
+             */
+            product: "yield" | "fertilizer" | "isfm" | "forage";
+            /** @example eth */
+            country_code: string;
+            /**
+             * @description Null where the product needs none.
+             * @example wheat
+             */
+            crop: string | null;
+            /** @description As `YYYY-MM`; null for the newest at any time. */
+            forecast_month: string | null;
+            place: components["schemas"]["SubscribedPlace"];
+            /** @description Null for all. */
+            input: string | null;
+            /** @description Null for all. */
+            scenario: string | null;
+            threshold: components["schemas"]["ChangeThreshold"];
+            /**
+             * @description Of the values, and of an absolute threshold.
+             * @example kg/ha
+             */
+            unit: string;
+            /** @example https://hooks.example.org/agro */
+            url: string;
+            /**
+             * @description Whether changes are told.
+             * @enum {string}
+             */
+            status: "active" | "disabled";
+            /**
+             * @description `gone`: the target answered 410. `failing`: something could not be delivered for a day. `secret_lost`: the service cannot read the secret any more; have it renewed. `POST /subscriptions/{id}/enable` enables it again. Null while it is active.
+             * @enum {string|null}
+             */
+            disabled_reason: "gone" | "failing" | "secret_lost" | null;
+            /**
+             * Format: date-time
+             * @description Since when deliveries have failed; null where the last one arrived. Why they fail is not told: the log of the target knows.
+             * @example 2026-07-01T08:30:00.000Z
+             */
+            failing_since: string | null;
+            /**
+             * Format: date-time
+             * @description When something arrived last; null where nothing did.
+             * @example 2026-07-01T08:30:00.000Z
+             */
+            delivered_at: string | null;
+            /**
+             * Format: date-time
+             * @description In UTC, to the millisecond.
+             * @example 2026-07-01T08:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description The release that the values were last compared with; null where none answered.
+             * @example yield-eth-wheat-2026-07-v1
+             */
+            release: string | null;
+            /** @description What was told last, or answered when it was subscribed: changes are measured from there, so that small steps add up. */
+            values: components["schemas"]["WatchedValue"][];
+        };
+        /** @description A subscription that was just made. */
+        NewSubscription: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description The label; empty where none was given.
+             * @example My field
+             */
+            name: string;
+            /**
+             * @description Of which product values are watched.
+             * @enum {string}
+             */
+            product: "yield" | "fertilizer" | "isfm" | "forage";
+            /** @example eth */
+            country_code: string;
+            /**
+             * @description Null where the product needs none.
+             * @example wheat
+             */
+            crop: string | null;
+            /** @description As `YYYY-MM`; null for the newest at any time. */
+            forecast_month: string | null;
+            place: components["schemas"]["SubscribedPlace"];
+            /** @description Null for all. */
+            input: string | null;
+            /** @description Null for all. */
+            scenario: string | null;
+            threshold: components["schemas"]["ChangeThreshold"];
+            /**
+             * @description Of the values, and of an absolute threshold.
+             * @example kg/ha
+             */
+            unit: string;
+            /** @example https://hooks.example.org/agro */
+            url: string;
+            /**
+             * @description Whether changes are told.
+             * @enum {string}
+             */
+            status: "active" | "disabled";
+            /**
+             * @description `gone`: the target answered 410. `failing`: something could not be delivered for a day. `secret_lost`: the service cannot read the secret any more; have it renewed. `POST /subscriptions/{id}/enable` enables it again. Null while it is active.
+             * @enum {string|null}
+             */
+            disabled_reason: "gone" | "failing" | "secret_lost" | null;
+            /**
+             * Format: date-time
+             * @description Since when deliveries have failed; null where the last one arrived. Why they fail is not told: the log of the target knows.
+             * @example 2026-07-01T08:30:00.000Z
+             */
+            failing_since: string | null;
+            /**
+             * Format: date-time
+             * @description When something arrived last; null where nothing did.
+             * @example 2026-07-01T08:30:00.000Z
+             */
+            delivered_at: string | null;
+            /**
+             * Format: date-time
+             * @description In UTC, to the millisecond.
+             * @example 2026-07-01T08:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description The release that the values were last compared with; null where none answered.
+             * @example yield-eth-wheat-2026-07-v1
+             */
+            release: string | null;
+            /** @description What was told last, or answered when it was subscribed: changes are measured from there, so that small steps add up. */
+            values: components["schemas"]["WatchedValue"][];
+            /**
+             * @description What deliveries are signed with (Standard Webhooks). Keep it now: it is never shown again, and can be renewed.
+             * @example whsec_bWFkZSBmb3IgdGhlIGRvY3VtZW50YXRpb24h
+             */
+            secret: string;
+        };
+        /** @description The own subscriptions, the newest first. */
+        SubscriptionList: {
+            items: components["schemas"]["Subscription"][];
+            /** @description Always null: there are never more. */
+            next_cursor: null;
+        };
         /** @description An administrative area by its name. */
         AdminReference: {
             /**
@@ -5033,6 +5510,168 @@ export interface components {
             worst: components["schemas"]["AreaChange"][];
             /** @description Each layer in each area, in the order of their codes. */
             areas: components["schemas"]["AreaChange"][];
+        };
+        /** @description Something that has changed what the service answers. */
+        ChangeEntry: {
+            /**
+             * @description Larger than those of all entries before.
+             * @example 42
+             */
+            id: number;
+            /**
+             * Format: date-time
+             * @description In UTC, to the millisecond.
+             * @example 2026-07-01T08:30:00.000Z
+             */
+            at: string;
+            /**
+             * @description `published`: the release answers from now on. `rolled_back`: it does so again, in the place of a newer one. `withdrawn`: it answers no more, and nothing has taken its place. `deleted`: it is gone for good. `boundaries_loaded`: the administrative areas of a level are others.
+             * @enum {string}
+             */
+            kind: "published" | "rolled_back" | "withdrawn" | "deleted" | "boundaries_loaded";
+            /**
+             * @description The code of the release; null for boundaries.
+             * @example yield-eth-wheat-2026-07-v2
+             */
+            release: string | null;
+            /**
+             * @description The code of the release that answered before it; null where none did.
+             * @example yield-eth-wheat-2026-07-v1
+             */
+            replaced: string | null;
+            /**
+             * @description What it is on; null for boundaries.
+             * @example yield
+             */
+            product: string | null;
+            /** @example eth */
+            country_code: string;
+            /**
+             * @description Null where the product needs none, and for boundaries.
+             * @example wheat
+             */
+            crop: string | null;
+            /**
+             * @description As `YYYY-MM`; null where the product has no seasons, and for boundaries.
+             * @example 2026-07
+             */
+            forecast_month: string | null;
+            /** @description Whether its values are made up; null for boundaries. */
+            synthetic: boolean | null;
+            /** @description Of the boundaries; null for releases. */
+            level: number | null;
+        };
+        /** @description What has changed, in the order in which it did. */
+        ChangeFeed: {
+            /** @description The newest last. */
+            items: components["schemas"]["ChangeEntry"][];
+            /**
+             * @description Send it as `since` the next time. It is the id of the last item, or the `since` of the request where there is none.
+             * @example 42
+             */
+            next_since: number;
+            /** @description Whether there are more already. */
+            more: boolean;
+        };
+        /** @description How well a scenario has predicted what was observed. */
+        ScenarioScore: {
+            /**
+             * @description Null where the product has none.
+             * @example Normal
+             */
+            scenario: string | null;
+            /**
+             * @description How many observations.
+             * @example 128
+             */
+            count: number;
+            /**
+             * @description The mean of predicted minus observed: above 0 where too much is predicted.
+             * @example -112.5
+             */
+            bias: number;
+            /**
+             * @description The root of the mean square of these differences.
+             * @example 420.1
+             */
+            rmse: number;
+            /**
+             * @description The mean of their sizes.
+             * @example 340.7
+             */
+            mae: number;
+            /**
+             * @description Spearman’s, of -1 to 1, equal values having the mean of their ranks: whether what is predicted higher is higher. Null where all are equal.
+             * @example 0.71
+             */
+            rank_correlation: number | null;
+        };
+        /** @description The same in an area. */
+        DistrictScore: {
+            /** @example ETH-01 */
+            code: string;
+            /** @example Tigray */
+            name: string;
+            /**
+             * @description Null where the product has none.
+             * @example Normal
+             */
+            scenario: string | null;
+            /**
+             * @description How many observations.
+             * @example 128
+             */
+            count: number;
+            /**
+             * @description The mean of predicted minus observed: above 0 where too much is predicted.
+             * @example -112.5
+             */
+            bias: number;
+            /**
+             * @description The root of the mean square of these differences.
+             * @example 420.1
+             */
+            rmse: number;
+            /**
+             * @description The mean of their sizes.
+             * @example 340.7
+             */
+            mae: number;
+            /**
+             * @description Spearman’s, of -1 to 1, equal values having the mean of their ranks: whether what is predicted higher is higher. Null where all are equal.
+             * @example 0.71
+             */
+            rank_correlation: number | null;
+        };
+        /** @description What a release has predicted, held against what was observed. */
+        Scorecard: {
+            /** @example yield-eth-wheat-2026-07-v1 */
+            release: string;
+            /** @example yield */
+            product: string;
+            /**
+             * @description Of bias, RMSE and MAE.
+             * @example kg/ha
+             */
+            unit: string;
+            /** @description Of the areas. */
+            level: number;
+            /** @description How many observations were given in feedback to answers of the release. */
+            from_feedback: number;
+            /** @description How many were given in a file; 0 in answers of the API. */
+            from_file: number;
+            /** @description Of all these, how many the release has no value for. */
+            without_value: number;
+            /**
+             * @description Of fewer observations nothing is shown.
+             * @example 5
+             */
+            smallest_group: number;
+            scenarios: components["schemas"]["ScenarioScore"][];
+            /** @description In the order of their codes. */
+            districts: components["schemas"]["DistrictScore"][];
+            /** @description How many scenarios of areas have too few. */
+            withheld_groups: number;
         };
         /** @description What a colour of the map says. */
         MapClass: {
@@ -8167,6 +8806,216 @@ export interface operations {
             };
         };
     };
+    listSubscriptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
+                "X-Request-Id"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The subscriptions. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriptionList"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    createSubscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text that names this request among those of the account, or of the key that it is sent with, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
+                "X-Request-Id"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubscriptionRequest"];
+            };
+        };
+        responses: {
+            /** @description The subscription, with its secret. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewSubscription"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getSubscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
+                "X-Request-Id"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /** @description The id of the subscription. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The subscription. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    deleteSubscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
+                "X-Request-Id"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /** @description The id of the subscription. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The subscription is deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    enableSubscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
+                "X-Request-Id"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /** @description The id of the subscription. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The subscription. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    renewSubscriptionSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Any text that names this request among those of the account, or of the key that it is sent with, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
+                "X-Request-Id"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /** @description The id of the subscription. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookSecret"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     validateLocation: {
         parameters: {
             query?: {
@@ -8460,6 +9309,98 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReleaseChanges"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listChanges: {
+        parameters: {
+            query?: {
+                /**
+                 * @description What came after the entry with this id: `next_since` of the last answer. From the beginning when left out.
+                 * @example 0
+                 */
+                since?: number;
+                /** @description How many entries at most. */
+                limit?: number;
+                /** @description What to answer with. `Accept` asks for it, too. */
+                format?: "json" | "atom";
+            };
+            header?: {
+                /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+                /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
+                "X-Request-Id"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entries. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangeFeed"];
+                };
+            };
+            /** @description The answer is the one that `If-None-Match` names. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getScorecard: {
+        parameters: {
+            query?: {
+                /** @description Of the areas. */
+                level?: number;
+            };
+            header?: {
+                /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
+                "X-Request-Id"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /**
+                 * @description The code of a release that is complete, published or not.
+                 * @example synthetic-yield-eth-wheat-2026-07-v1
+                 */
+                code: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The scores. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Scorecard"];
                 };
             };
             /** @description An error. */
@@ -10082,6 +11023,8 @@ export const IDEMPOTENT_POSTS: readonly string[] = [
   "/advisory/fertilizer",
   "/advisory/isfm",
   "/advisory/forage",
+  "/subscriptions",
+  "/subscriptions/{id}/secret",
   "/history/{id}/feedback",
   "/auth/register",
   "/auth/keys"
