@@ -4,39 +4,13 @@ import { type Static, Type } from 'typebox'
 import { OperatorError } from '#src/errors.ts'
 import { brokenRulesOf } from '#src/lib/broken-rules.ts'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
-import { isOneOf, listOf } from '#src/lib/lists.ts'
+import { listOf } from '#src/lib/lists.ts'
+import { LOG_LEVELS, type LogLevel, type LogModule, moduleAndLevel } from '#src/lib/log-levels.ts'
 import { isAddressOrRange } from '#src/lib/network.ts'
 import { withSecretsOfFiles } from '#src/lib/secret-files.ts'
 
 /** A prefix of paths: nothing, or segments without anything to be escaped, which are no steps up (`..`). */
 export const BASE_PATH_PATTERN = '^(/(?!\\.{1,2}(/|$))[A-Za-z0-9._~-]+)*$'
-
-const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
-
-export type LogLevel = (typeof LOG_LEVELS)[number]
-
-/** Whether a level has what is for those who look for a mistake. */
-export function isDebugged(level: string | undefined): boolean {
-  return level === 'debug' || level === 'trace'
-}
-
-/** What may be logged at a level of its own: the domains, and the statements that the database is asked. */
-export const LOG_MODULES = [
-  'advisory',
-  'areas',
-  'auth',
-  'catalog',
-  'database',
-  'feedback',
-  'history',
-  'keys',
-  'location',
-  'service',
-  'stats',
-  'user',
-] as const
-
-export type LogModule = (typeof LOG_MODULES)[number]
 
 const Environment = Type.Object({
   DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
@@ -225,17 +199,6 @@ function workersOf({ WORKERS, DATABASE_URL }: Settings): number {
   throw new Error(
     `WORKERS=${WORKERS} needs DATABASE_URL: the embedded database belongs to one process, so WORKERS must be 1 with it`,
   )
-}
-
-function moduleAndLevel(item: string): [string, string] {
-  const [module, level] = item.split('=').map((word) => word.trim()) as [string, string?]
-  if (!isOneOf(LOG_MODULES, module) || !isOneOf(LOG_LEVELS, level)) {
-    throw new Error(
-      `LOG_MODULES must list modules with levels such as auth=info,database=debug, and "${item}" is not one of ` +
-        `${LOG_MODULES.join(', ')} with one of ${LOG_LEVELS.join(', ')}`,
-    )
-  }
-  return [module, level]
 }
 
 /** Whoever is trusted can claim any address, so a range of everybody is a mistake. */

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify'
-import { type Config, isDebugged, type LogLevel, type LogModule } from '#src/config.ts'
+import type { Config } from '#src/config.ts'
+import { isDebugged, type LogLevel, type LogModule } from '#src/lib/log-levels.ts'
 import type { App } from './app.ts'
 
 /** What a module of the service logs beside its requests, at the level that is set for it. */

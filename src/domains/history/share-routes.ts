@@ -57,14 +57,8 @@ export function shareRoutes(app: App): void {
     handler: async (call: Call, reply: FastifyReply) => {
       const token = randomBytes(TOKEN_BYTES).toString('base64url')
       const share = await insertShare(db, callerOf(call).id, call.params.id, token)
-      if (share === null) {
-        throw new ApiError(
-          'TOO_MANY_SHARES',
-          `You have shared ${MOST_SHARES} advisories: take one back first.`,
-        )
-      }
-      if (share === undefined)
-        throw new ApiError('NOT_FOUND', 'There is nothing with this id in your history.')
+      if (share === null) throw new ApiError('TOO_MANY_SHARES', TOO_MANY)
+      if (share === undefined) throw new ApiError('NOT_FOUND', UNKNOWN)
       return shown(share, call, reply)
     },
   })
@@ -108,6 +102,8 @@ export function shareRoutes(app: App): void {
   })
 }
 
+const TOO_MANY = `You have shared ${MOST_SHARES} advisories: take one back first.`
+const UNKNOWN = 'There is nothing with this id in your history.'
 const NOT_SHARED = 'Nothing with this id in your history is shared.'
 
 function existing<Found extends ShareRow | true>(found: Found | undefined): Found {

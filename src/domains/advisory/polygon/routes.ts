@@ -135,19 +135,7 @@ function polygonRoute(
           description: 'The statistics of the layers in the polygon.',
           headers: { 'Advisory-Release': ReleaseHeader, 'Advisory-History': HistoryHeader },
         },
-        ...errorResponses(
-          'UNAUTHORIZED',
-          'INSUFFICIENT_SCOPE',
-          'INVALID_PARAMETERS',
-          ...IDEMPOTENCY_ERRORS,
-          'INVALID_GEOMETRY',
-          ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
-          'UNKNOWN_AREA',
-          ...exampleReasonsOf(product, 'polygon'),
-          'RELEASE_GONE',
-          ...BODY_ERRORS,
-          'QUERY_TIMEOUT',
-        ),
+        ...errorsOf(product),
       },
     },
     preValidation: async (call: FastifyRequest) => {
@@ -184,6 +172,22 @@ function polygonRoute(
         return answered
       }),
   } as const
+}
+
+function errorsOf(product: ProductDefinition) {
+  return errorResponses(
+    'UNAUTHORIZED',
+    'INSUFFICIENT_SCOPE',
+    'INVALID_PARAMETERS',
+    ...IDEMPOTENCY_ERRORS,
+    'INVALID_GEOMETRY',
+    ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
+    'UNKNOWN_AREA',
+    ...exampleReasonsOf(product, 'polygon'),
+    'RELEASE_GONE',
+    ...BODY_ERRORS,
+    'QUERY_TIMEOUT',
+  )
 }
 
 /**
