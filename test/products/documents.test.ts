@@ -61,10 +61,17 @@ describe('the documents of a service with more products', () => {
   test('say of them what is said of the others', () => {
     const { LimeEntry, PolygonLimeEntry, Observed, SoilPointRequest, CatalogCountry, CatalogProduct } =
       document.components.schemas as Record<string, { properties: Record<string, object> }>
-    expect(Object.keys(LimeEntry?.properties ?? {})).toEqual(['material', 'scenario', 'lime_tons_ha'])
+    expect(Object.keys(LimeEntry?.properties ?? {})).toEqual([
+      'material',
+      'scenario',
+      'lime_tons_ha',
+      'quantity',
+    ])
     expect(PolygonLimeEntry?.properties.total_tons).toMatchObject({ type: 'number' })
     expect(Observed?.properties.lime_tons_ha).toMatchObject({ minimum: 0, maximum: 50 })
-    expect(Object.keys(SoilPointRequest?.properties ?? {})).toEqual(['lat', 'lng', 'country_code', 'name'])
+    expect(Object.keys(SoilPointRequest?.properties ?? {})).toEqual([
+      ...['lat', 'lng', 'country_code', 'name', 'release', 'provenance', 'max_segments'],
+    ])
     expect(CatalogCountry?.properties.crops).toMatchObject({
       description: 'Codes of the crops it offers; forage and soil need none.',
     })

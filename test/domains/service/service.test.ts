@@ -14,8 +14,10 @@ test('the root leads to the documentation and the catalog, and its links work', 
     docs: '/docs',
     openapi: '/openapi.json',
     catalog: '/catalog',
+    stac: '/stac',
+    ogc: '/ogc',
   })
-  for (const link of ['/docs/', '/openapi.json', '/catalog']) {
+  for (const link of ['/docs/', '/openapi.json', '/catalog', '/stac', '/ogc']) {
     expect((await service.app.inject(link)).statusCode).toBe(200)
   }
 })

@@ -101,7 +101,16 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, in a browser', () => 
   test('shows what people come for first, and accounts last', async () => {
     await page.locator('.opblock').first().waitFor()
     const tags = await page.locator('.opblock-tag').evaluateAll((all) => all.map((tag) => tag.dataset.tag))
-    expect(tags).toEqual(['advisory', 'places', 'catalog', 'history', 'service', 'user', 'auth'])
+    expect(tags).toEqual([
+      'advisory',
+      'places',
+      'catalog',
+      'subscriptions',
+      'history',
+      'service',
+      'user',
+      'auth',
+    ])
     expect(await page.locator('.opblock').count()).toBe(operations.length)
   })
 

@@ -180,7 +180,8 @@ test('the document has the parameters of the query, and both kinds of bodies', a
     parameters.flatMap(({ name, in: where }) => (where === 'query' ? [name] : []))
   const { parameters, requestBody } = paths['/advisory/yield'].post
   expect(inQuery(parameters)).toEqual([
-    ...['crop', 'country_code', 'name', 'forecast_period', 'quantiles', 'histogram'],
+    ...['crop', 'country_code', 'name', 'forecast_period', 'release', 'quantiles', 'histogram'],
+    ...['area', 'bags', 'prices', 'budget', 'produce_price', 'scenario_weights', 'nutrients'],
   ])
   const [request, polygon] = ['PolygonRequest', 'PolygonGeometry'].map((name) => ({
     $ref: `#/components/schemas/${name}`,
@@ -190,7 +191,7 @@ test('the document has the parameters of the query, and both kinds of bodies', a
     [GEOJSON]: polygon,
   })
   expect(inQuery(paths['/advisory/forage'].post.parameters)).toEqual([
-    ...['country_code', 'name', 'quantiles', 'histogram'],
+    ...['country_code', 'name', 'release', 'quantiles', 'histogram'],
   ])
   const forGenerators = (await service.app.inject('/openapi.json')).json()
   expect(schemasIn(forGenerators.paths['/advisory/yield'].post.requestBody)).toEqual({
