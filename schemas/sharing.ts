@@ -39,6 +39,8 @@ export const CitedRelease = Type.Object(
 const AsItWas = (description: string) =>
   Type.Unsafe<object>({ type: 'object', additionalProperties: true, description })
 
+export const CitationPage = Type.String({ $id: 'CitationPage', description: 'A citation as a page.' })
+
 export const Verification = Type.Object(
   {
     method: Type.Literal('POST'),
@@ -79,5 +81,5 @@ export function sharingSchemasOf(products: readonly ProductContract[]) {
       description: 'An advisory that somebody has shared, without who that is.',
     },
   )
-  return { citation, components: [CitedRelease, Verification, citation] }
+  return { citation, components: [CitedRelease, Verification, citation, CitationPage] }
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TObject } from 'typebox'
 import { ref } from '#schemas/common.ts'
-import { CitationParams } from '#schemas/sharing.ts'
+import { CitationPage, CitationParams } from '#schemas/sharing.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
@@ -44,7 +44,7 @@ export function citationRoute(app: App, citation: TObject): void {
             },
             content: {
               'application/json': { schema: ref(citation) },
-              'text/html': { schema: { type: 'string', description: 'The same as a page.' } },
+              'text/html': { schema: ref(CitationPage) },
             },
           },
           304: { type: 'null', description: 'It is as `If-None-Match` names it.' },

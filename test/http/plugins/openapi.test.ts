@@ -113,8 +113,9 @@ describe('the OpenAPI document', () => {
       expect(body['x-other-media-types']).toEqual(others)
     }
     const contents = JSON.stringify(forGenerators).match(/"content":\{"[^"]*"/g)
-    // A tile of a map is a picture: nobody chooses.
-    expect(new Set(contents)).toEqual(new Set(['"content":{"application/json"', '"content":{"image/png"']))
+    // Nobody chooses where all is of one type: tiles of a map, layers, items of STAC.
+    const types = ['application/json', 'image/png', 'image/tiff', 'application/geo+json']
+    expect(new Set(contents)).toEqual(new Set(types.map((type) => `"content":{"${type}"`)))
     expect(forGenerators.components.schemas).not.toHaveProperty('PointTable')
     const { content } = document.paths['/advisory/yield/points']?.post?.requestBody ?? {}
     expect(Object.keys(content ?? {})).toEqual(['application/json', ...others])
