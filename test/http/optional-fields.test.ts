@@ -207,9 +207,9 @@ test('the document lets through what the service takes', async () => {
   for (const operation of [paths['/advisory/yield/point'].get, paths['/advisory/yield/point'].post]) {
     const parameters = operation.parameters.filter(
       ({ name, in: where }: { name: string; in: string }) =>
-        where === 'query' && !['lat', 'lng', 'format'].includes(name),
+        where === 'query' && ['crop', 'country_code', 'name', 'forecast_period', 'release'].includes(name),
     )
-    expect(parameters).toHaveLength(4)
+    expect(parameters).toHaveLength(5)
     for (const { required, schema } of parameters) {
       expect([required ?? false, schema.type, schema.minLength]).toEqual([false, 'string', undefined])
       expect('').toMatch(new RegExp(schema.pattern ?? ''))

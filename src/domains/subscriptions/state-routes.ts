@@ -84,7 +84,6 @@ function renewRoute(app: App, { seal }: StateDesk) {
       response: {
         200: { ...ref(NewSecret), description: 'The secret.' },
         ...errorResponses(
-          'INVALID_PARAMETERS',
           'UNAUTHORIZED',
           'INSUFFICIENT_SCOPE',
           ['NOT_FOUND', NO_SUCH_SUBSCRIPTION],

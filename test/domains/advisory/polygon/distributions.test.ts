@@ -175,7 +175,7 @@ describe('how values are distributed', () => {
     const refused = await asked('text/csv', '?histogram=3')
     expect([refused.statusCode, refused.json().error]).toEqual([
       400,
-      'histogram must be left out for CSV and GeoJSON, which have no columns for it.',
+      'histogram must be left out for CSV, GeoJSON and DHIS2, which have no columns for it.',
     ])
   })
 
