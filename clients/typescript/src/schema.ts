@@ -6371,7 +6371,7 @@ export interface components {
             /** @example 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae */
             checksum: string;
         };
-        /** @description How to see that the answer is what the releases say: sent without a token or with `Prefer: history=none`, the request is answered with these bytes, as long as the releases are there. */
+        /** @description How to see that the answer is what the releases say: sent without a token or with `Prefer: history=none`, the request is answered with these bytes, as long as the releases are there. Of products without a value it says that no release of theirs is named: why they had none is not verified. */
         Verification: {
             /** @enum {string} */
             method: "POST";
@@ -6429,8 +6429,7 @@ export interface components {
             answer: {
                 [key: string]: unknown;
             };
-            /** @description Null where the answer also says why some products had none: that may be another reason today. */
-            verify: components["schemas"]["Verification"] | null;
+            verify: components["schemas"]["Verification"];
         };
         /**
          * @description What the caller says of an advisory. Fields that are not listed are ignored.
