@@ -7273,7 +7273,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
                 max_segments?: number;
                 /** @description The form of the answer: JSON where it is left out. */
@@ -7351,7 +7351,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. Used where the body does not have it. */
                 max_segments?: number;
             };
@@ -7439,7 +7439,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
                 max_segments?: number;
                 /** @description The form of the answer: JSON where it is left out. */
@@ -7517,7 +7517,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. Used where the body does not have it. */
                 max_segments?: number;
             };
@@ -7605,7 +7605,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
                 max_segments?: number;
                 /** @description The form of the answer: JSON where it is left out. */
@@ -7683,7 +7683,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. Used where the body does not have it. */
                 max_segments?: number;
             };
@@ -7898,7 +7898,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
                 max_segments?: number;
             };
@@ -7974,7 +7974,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. Used where the body does not have it. */
                 max_segments?: number;
             };
@@ -8041,7 +8041,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
             };
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
@@ -8102,7 +8102,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
             };
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
@@ -8163,7 +8163,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
             };
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
@@ -8271,7 +8271,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
             };
             header?: {
                 /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
@@ -8340,7 +8340,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
             };
             header?: {
                 /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
@@ -8409,7 +8409,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
             };
             header?: {
                 /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
@@ -8527,7 +8527,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
                 /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. Used where the body does not have it. */
                 format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
             };
@@ -8592,7 +8592,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
                 /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. Used where the body does not have it. */
                 format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
             };
@@ -8657,7 +8657,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
                 /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. Used where the body does not have it. */
                 format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
             };
