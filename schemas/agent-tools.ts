@@ -3,6 +3,7 @@ import { Latitude, Longitude, oneOf } from './common.ts'
 import { PointRequest } from './point-request.ts'
 import { AdminSelection } from './polygon.ts'
 import type { ProductContract } from './product.ts'
+import { AREA_UNIT_NAMES } from './quantities.ts'
 
 /** What the tools of agents take and answer. Agents read all of it before they begin: it is short. */
 
@@ -79,15 +80,15 @@ export function areaInputOf(codes: readonly string[]) {
 }
 export type AreaInput = Static<ReturnType<typeof areaInputOf>>
 
-export const AREA_UNITS = ['ha', 'm2', 'acre'] as const
+/** As queries of the endpoints write it. */
+const QuantityText = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 1000, format: 'text', description })
 
 export const QuantitiesInput = Type.Object({
   ...PlaceInput.properties,
-  area: Type.Number({ minimum: 0.000001, maximum: 1_000_000, description: 'Size of the field.' }),
-  unit: Type.Optional(oneOf(AREA_UNITS, 'Of area. Left out: ha.')),
-  bag_kg: Type.Optional(
-    Type.Number({ minimum: 0.1, maximum: 2000, description: 'Kilograms in a bag. Left out: 50.' }),
-  ),
+  area: QuantityText(`Size of the field, in ${AREA_UNIT_NAMES.join(', ')}.`),
+  bags: Type.Optional(QuantityText('Kilograms in a bag, by input.')),
+  prices: Type.Optional(QuantityText('Currency, then per kg, or /bag.')),
   scenario: Type.Optional(
     Type.String({ minLength: 1, maxLength: 100, format: 'text', description: 'Left out: all scenarios.' }),
   ),
@@ -190,9 +191,10 @@ export const QuantitiesOutput = answered({
   country_code: Type.String(),
   crop: Type.Optional(TextOrNull),
   area_ha: Type.Number(),
-  bag_kg: Type.Number(),
+  currency: OptionalText,
   columns: Type.Array(Type.String()),
   rows: Type.Array(Row, { description: 'bags are whole ones, rounded up.' }),
+  costs: Type.Optional(Type.Array(Row)),
   synthetic: Type.Optional(Type.Boolean()),
   sources: Sources,
 })

@@ -51,3 +51,8 @@ export function allProductsSchemasOf(points: readonly PointSchemas[]): AllProduc
   )
   return { response, components: [...sections, response] }
 }
+
+/** What is said of a product where the request names releases, and none of it. */
+export function reasonOfUnnamed({ names }: ProductContract) {
+  return { error: `The request names releases, and none of ${names.values}.`, code: 'NO_RELEASE' } as const
+}

@@ -136,8 +136,7 @@ const Nutrients = optional(
       ]),
     ),
     {
-      type: 'string',
-      enum: ['true', 'false'],
+      type: 'boolean',
       description: 'Whether to tell the nutrients of products whose composition the service knows.',
     },
   ),

@@ -51,6 +51,7 @@ import { createAdvisors } from './domains/advisory/polygon/advisors.ts'
 import { changes } from './domains/advisory/polygon/changes/index.ts'
 import { createPlaceReader } from './domains/advisory/polygon/place-reader.ts'
 import { createRegionFigures } from './domains/advisory/polygon/region-figures.ts'
+import { createRuleReader } from './domains/advisory/quantities/rules.ts'
 import { warmUp } from './domains/advisory/warm-up.ts'
 import { createAuditRecords } from './domains/audit/records.ts'
 import { createAccounts } from './domains/auth/callers.ts'
@@ -187,11 +188,12 @@ async function registerPages(app: App): Promise<void> {
 async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Promise<void> {
   const record = historyRecorderOf(guarded)
   const advisors = createAdvisors(guarded, lookup)
-  await guarded.register(advisory, { prefix: '/advisory', ...logged, lookup, advisors, record })
+  const readRules = createRuleReader(guarded, lookup)
+  await guarded.register(advisory, { prefix: '/advisory', ...logged, lookup, advisors, record, readRules })
   const figures = createRegionFigures(guarded, advisors)
   await guarded.register(coverage, { ...logged, lookup, figures })
   await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures })
-  const desk = createAdviceDesk(guarded, lookup, advisors)
+  const desk = createAdviceDesk(guarded, lookup, advisors, readRules)
   await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, desk })
   await guarded.register(subscriptions, { ...logged, reader: createPlaceReader(guarded, lookup, advisors) })
 }

@@ -16,16 +16,18 @@ import { readGeoJson, soleFeature } from './polygon/geometry.ts'
 import { type Advice, locationOf } from './polygon/location.ts'
 import type { ReadRules } from './quantities/rules.ts'
 
-/** What is answered here is told without quantities: tools ask for those by themselves. */
-const noQuantities: ReadRules = async () => null
-
 /** Makes what answers as the endpoints do, of the same parts. */
-export function createAdviceDesk(app: App, lookup: Lookup, advisors: Advisors): AdviceDesk {
+export function createAdviceDesk(
+  app: App,
+  lookup: Lookup,
+  advisors: Advisors,
+  readRules: ReadRules,
+): AdviceDesk {
   const { areaAdvisor, polygonAdvisor, adviseInTime } = advisors
   const { list } = app.products
   const validator = createLocationValidator(app.database.reader, lookup, list)
-  const ofAll = allProductsAnswerer(list, noQuantities)
-  const ofOne = new Map(list.map((product) => [product, productAnswerer(product, noQuantities)]))
+  const ofAll = allProductsAnswerer(list, readRules)
+  const ofOne = new Map(list.map((product) => [product, productAnswerer(product, readRules)]))
 
   function adviserOn(region: Region): (series: Series, waiting: Waiting) => Promise<Advice> {
     if (!('geometry' in region)) {

@@ -8,7 +8,6 @@ import { polygonsFormsOf } from '#schemas/polygons-forms.ts'
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
 import type { App } from '#src/http/app.ts'
 import { flushRegularly } from '#src/http/regular-flush.ts'
-import { createFreshValue } from '#src/lib/fresh-value.ts'
 import { batchRoutes } from './batch/routes.ts'
 import type { Lookup } from './lookup/lookup.ts'
 import { observeLookup } from './metrics.ts'
@@ -16,8 +15,7 @@ import { pointEndpointsOf } from './point/endpoints.ts'
 import { pointRoutes } from './point/routes.ts'
 import type { Advisors } from './polygon/advisors.ts'
 import { polygonRoutes } from './polygon/routes.ts'
-import { listCompositions } from './quantities/queries.ts'
-import { createRuleReader } from './quantities/rules.ts'
+import type { ReadRules } from './quantities/rules.ts'
 
 /** What is asked for most changes slowly. */
 const KEEP_USES_MS = 10 * 60_000
@@ -28,10 +26,13 @@ export interface AdvisoryOptions {
   advisors: Advisors
   /** Records what callers with a token are answered. */
   record: RecordAdvisory
+  /** What quantities are computed by. */
+  readRules: ReadRules
 }
 
 /** The advisory endpoints: what the published releases say about a place. */
-export async function advisory(app: App, { lookup, advisors, record }: AdvisoryOptions): Promise<void> {
+export async function advisory(app: App, options: AdvisoryOptions): Promise<void> {
+  const { lookup, advisors, record, readRules } = options
   const { list: products } = app.products
   const points = products.map(pointSchemasOf)
   const allProducts = allProductsSchemasOf(points)
@@ -51,11 +52,6 @@ export async function advisory(app: App, { lookup, advisors, record }: AdvisoryO
   observeLookup(app.metrics, lookup)
   flushRegularly(app, lookup.keepTileUses, 'which tiles are asked for could not be kept yet', KEEP_USES_MS)
   app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
-  const compositions = createFreshValue(
-    () => listCompositions(app.database.reader),
-    app.config.RELEASE_MAX_AGE_MS,
-  )
-  const readRules = createRuleReader(lookup, products, compositions)
   pointRoutes(app, pointEndpointsOf(points, allProducts.response, readRules), lookup, record)
   await app.register(batchRoutes, { lookup, schemas: batches, forms, readRules })
   await app.register(polygonRoutes, { lookup, advisors, schemas: polygons, many, record, readRules })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
+import { reasonOfUnnamed } from '#schemas/all-products.ts'
 import { ALL_PRODUCTS } from '#schemas/product.ts'
-import type { Products } from '#src/products/define.ts'
+import type { ProductDefinition, Products } from '#src/products/define.ts'
 import type { SharedItem } from './share-queries.ts'
 
 /** How everybody can see that an answer is what its releases say. */
@@ -51,10 +52,8 @@ function verificationOf(
   { kind, product, codes, request, answer }: SharedItem,
   root: string,
   { list }: Products,
-): Verification | null {
+): Verification {
   const ofAll = product === ALL_PRODUCTS
-  // The reasons of those that had no value are about what was published then.
-  if (ofAll && codes.length < list.length) return null
   const path = ofAll ? 'point' : kind === 'point' ? `${product}/point` : product
   return {
     method: 'POST',
@@ -62,9 +61,23 @@ function verificationOf(
     body: { ...request, release: codes.join(', ') },
     token: kind === 'polygon',
     sha256: createHash('sha256')
-      .update(JSON.stringify(withoutAge(answer)))
+      .update(JSON.stringify(withoutAge(ofAll ? withoutReasons(answer, list) : answer)))
       .digest('hex'),
   }
+}
+
+/** Why a product had no value was about what was published then: a request that names releases is told that it names none. */
+function withoutReasons(answer: Record<string, unknown>, list: readonly ProductDefinition[]) {
+  const without = list.filter(({ code, entries }) => {
+    const section = answer[code] as Record<string, unknown> | undefined
+    return section?.[entries] === null
+  })
+  const told = without.map((product) => [
+    product.code,
+    { [product.entries]: null, ...reasonOfUnnamed(product) },
+  ])
+  // Members that are there already stay in their places.
+  return { ...answer, ...Object.fromEntries(told) }
 }
 
 /** A release that is named does not say that its season is over. */

@@ -1,4 +1,5 @@
 import fp from 'fastify-plugin'
+import type { LogEvent } from 'kysely'
 import type { App } from '../app.ts'
 import { logOf } from '../module-log.ts'
 
@@ -9,9 +10,13 @@ import { logOf } from '../module-log.ts'
 export const statementLog = fp(
   async (app: App) => {
     const log = logOf(app, 'database')
-    app.database.statements.on('asked', ({ query: { sql }, queryDurationMillis: ms, level }) => {
+    const tell = ({ query: { sql }, queryDurationMillis: ms, level }: LogEvent) => {
       log.debug({ sql, ms, failed: level === 'error' }, 'asked')
-    })
+    }
+    const { statements } = app.database
+    statements.on('asked', tell)
+    // The database may outlive the app, and be that of the next one.
+    app.addHook('onClose', async () => void statements.off('asked', tell))
   },
   { name: 'statement-log' },
 )

@@ -197,7 +197,8 @@ describe('logs', () => {
     const statement = lines.find(({ sql }) => String(sql).includes('from publication'))
     expect(statement).toMatchObject({ level: 20, module: 'database', failed: false, msg: 'asked' })
     expect(statement?.ms).toBeGreaterThan(0)
-    expect(JSON.stringify(lines)).not.toContain('38.5')
+    // How long it took may have these digits.
+    expect(JSON.stringify(lines.map(({ ms: _, ...line }) => line))).not.toContain('38.5')
     expect(await logged({ LOG_LEVEL: 'warn' }, (app) => app.inject('/catalog'))).toEqual([])
   })
 })

@@ -1,3 +1,4 @@
+import { reasonOfUnnamed } from '#schemas/all-products.ts'
 import type { ErrorDetail } from '#schemas/common.ts'
 import type { PointRequest } from '#schemas/point-request.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
@@ -64,8 +65,9 @@ async function releasesIn(lookup: Lookup, list: string): Promise<Map<string, str
   return new Map(found.map(({ release }) => [release.product, release.code]))
 }
 
-function notNamed({ names }: ProductDefinition): ApiError {
-  return new ApiError('NO_RELEASE', `The request names releases, and none of ${names.values}.`)
+function notNamed(product: ProductDefinition): ApiError {
+  const { code, error } = reasonOfUnnamed(product)
+  return new ApiError(code, error)
 }
 
 function answerOf(request: PointRequest, found: ProductOutcome[]): AllProductsAnswer | ApiError {

@@ -1,10 +1,12 @@
 import type { QuantityRequest } from '#schemas/quantities.ts'
 import { hasQuantities } from '#schemas/quantity-answers.ts'
+import type { App } from '#src/http/app.ts'
+import { createFreshValue } from '#src/lib/fresh-value.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { refuseUnknownNames } from './names.ts'
 import { type AreasOf, type QuantityPlan, readPlan } from './plan.ts'
-import type { Composition } from './queries.ts'
+import { type Composition, listCompositions } from './queries.ts'
 
 /** What quantities are computed by: the plan of a request, and what is known of what it may name. */
 export interface QuantityRules {
@@ -25,16 +27,10 @@ export type ReadRules = (
   areasOf?: AreasOf,
 ) => Promise<QuantityRules | null>
 
-/**
- * @param all products that there are
- * @param compositions those that are known, as they are now
- */
-export function createRuleReader(
-  lookup: Pick<Lookup, 'known' | 'current'>,
-  all: readonly ProductDefinition[],
-  compositions: () => Promise<readonly Composition[]>,
-): ReadRules {
-  const codes = all.filter(hasQuantities).map(({ code }) => code)
+/** Reads rules by what is published and which compositions are known, as they are now. */
+export function createRuleReader({ config, database, products }: App, lookup: Lookup): ReadRules {
+  const compositions = createFreshValue(() => listCompositions(database.reader), config.RELEASE_MAX_AGE_MS)
+  const codes = products.list.filter(hasQuantities).map(({ code }) => code)
   return async (request, products, areasOf = 'request') => {
     const plan = products.some(hasQuantities) ? readPlan(request, areasOf) : null
     if (!plan) return null

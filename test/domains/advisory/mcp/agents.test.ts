@@ -202,34 +202,60 @@ describe('advise_area', () => {
 })
 
 describe('quantities', () => {
-  test('are the rates times the field, in whole bags', async () => {
+  test('are what the endpoint says of the field: amounts, whole bags and costs', async () => {
     const point = { lat: 9.5, lng: 38.5 }
-    const { fertilizer } = await asked('GET', '/advisory/point?lat=9.5&lng=38.5')
-    const found = dataOf(
-      await call('quantities', { ...point, area: 2, unit: 'acre', bag_kg: 25, scenario: 'normal' }),
-    )
-    const rows = found.rows as unknown[][]
-    expect(rows.every(([, , scenario]) => scenario === 'Normal')).toBe(true)
-    for (const [product, input, , rate, total, unit, bags] of rows) {
-      if (product !== 'fertilizer') continue
-      const entry = fertilizer.fertilizer_data.find(
-        (one: Record<string, unknown>) => one.fertilizer_type === input && one.scenario === 'Normal',
-      )
-      expect([rate, unit]).toEqual([entry.rate_kg_ha, 'kg'])
-      const kilograms = entry.rate_kg_ha * 2 * 0.40468564224
-      expect(total).toBeCloseTo(kilograms, 4)
-      expect(bags).toBe(Math.ceil(kilograms / 25))
-    }
-    expect(rows.filter(([product]) => product === 'yield').map(([, , , , , , bags]) => bags)).toEqual([null])
+    const wanted = { area: '2.5 acre', bags: 'urea:25', prices: 'ETB Urea:1100/bag,DAP:52.5' }
+    const endpoint = await asked('POST', '/advisory/point', { ...point, ...wanted })
+    const found = dataOf(await call('quantities', { ...point, ...wanted, scenario: 'normal' }))
+    const ofNormal = ({ scenario }: { scenario: string }) => scenario === 'Normal'
+    const inputs = [...endpoint.fertilizer.fertilizer_data, ...endpoint.isfm.isfm_data].filter(ofNormal)
+    const [harvest] = endpoint.yield.yield_data.filter(ofNormal)
+    expect(found.rows).toEqual([
+      ['yield', null, 'Normal', harvest.yield_kg_ha, harvest.quantity.kg, 'kg', null],
+      ...inputs.map(({ fertilizer_type, isfm_type, rate_kg_ha, rate_tons_ha, quantity }) =>
+        fertilizer_type
+          ? [
+              'fertilizer',
+              fertilizer_type,
+              'Normal',
+              rate_kg_ha,
+              quantity.kg,
+              'kg',
+              fertilizer_type === 'Urea' ? Math.ceil(quantity.kg / 25) : null,
+            ]
+          : ['isfm', isfm_type, 'Normal', rate_tons_ha, quantity.t, 't', null],
+      ),
+    ])
+    const { cost } = endpoint.fertilizer.quantities.scenarios.find(ofNormal)
+    expect(found).toMatchObject({
+      area_ha: 1.01171411,
+      currency: 'ETB',
+      costs: [['fertilizer', 'Normal', cost]],
+    })
+    const plain = dataOf(await call('quantities', { ...point, area: '1' }))
+    expect(plain).not.toHaveProperty('currency')
+    expect(plain).not.toHaveProperty('costs')
+  })
+
+  test.each([
+    [{ area: '2 feddan' }, /^area.unit must be one of ha, m2/],
+    [{ area: '-1' }, /^area must be a number and a unit/],
+    [{ area: '1 ha', bags: 'Uraea:50' }, /^bags.Uraea is not known: the names are /],
+    [{ area: '1 ha', prices: 'Urea:5' }, /^prices /],
+  ])('of %j are refused as by the endpoint', async (input, error) => {
+    const { text, isError } = await call('quantities', { lat: 9.5, lng: 38.5, ...input })
+    const said = JSON.parse(text)
+    expect([isError, said.code]).toEqual([true, 'INVALID_PARAMETERS'])
+    expect(said.error).toMatch(error)
   })
 
   test('of places without rates are refused with their reason', async () => {
-    const { text, isError } = await call('quantities', { lat: -1, lng: 36.5, area: 1 })
+    const { text, isError } = await call('quantities', { lat: -1, lng: 36.5, area: '1 ha' })
     expect([isError, JSON.parse(text).code]).toEqual([true, 'CROP_NOT_AVAILABLE'])
   })
 
   test('of a scenario that there is not are refused with those that there are', async () => {
-    const { text } = await call('quantities', { lat: 9.5, lng: 38.5, area: 1, scenario: 'wet' })
+    const { text } = await call('quantities', { lat: 9.5, lng: 38.5, area: '1 ha', scenario: 'wet' })
     expect(JSON.parse(text).details[0].allowed).toEqual([
       'Above Normal',
       'Normal',

@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { answerOf, leftOut, MOST_BYTES, shortened } from '#src/domains/advisory/mcp/drafts.ts'
-import { hectaresOf, quantityOf } from '#src/domains/advisory/mcp/field-quantities.ts'
 import { listedSchema } from '#src/domains/advisory/mcp/listed-schema.ts'
 import { sourcesOf } from '#src/domains/advisory/mcp/sources.ts'
 import { valuesOf } from '#src/domains/advisory/mcp/values.ts'
@@ -59,23 +58,6 @@ test('values are named by what a source calls its layers, whatever that is', () 
   expect(JSON.stringify(valuesOf(PRODUCTS.of('fertilizer'), entries))).toBe(
     '{"__proto__":{"constructor":1},"Urea":{"any":0}}',
   )
-})
-
-test.each([
-  // 89 kg/ha on 2 ha: 178 kg, 3.56 bags.
-  ['fertilizer', 89, 2, 50, { total: 178, unit: 'kg', bags: 4 }],
-  // Three tenths of 100 kg are 30 kg, which arithmetic makes 30.000000000000004 of.
-  ['fertilizer', 100, 0.1 + 0.2, 10, { total: 30, unit: 'kg', bags: 3 }],
-  ['fertilizer', 0, 2, 50, { total: 0, unit: 'kg', bags: 0 }],
-  ['isfm', 7.3, 0.5, 50, { total: 3.65, unit: 't', bags: 73 }],
-])('%s of %d per hectare on %d ha in bags of %d kg', (product, rate, hectares, bag, expected) => {
-  expect(quantityOf(PRODUCTS.of(product), rate, hectares, bag)).toEqual(expected)
-})
-
-test('units are what they are by agreement', () => {
-  expect([hectaresOf(1, 'ha'), hectaresOf(10_000, 'm2'), hectaresOf(1, 'acre')]).toEqual([
-    1, 1, 0.40468564224,
-  ])
 })
 
 test('tools are listed without what hosts do not know', () => {

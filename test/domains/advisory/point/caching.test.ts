@@ -1,3 +1,4 @@
+import { parse } from 'csv-parse/sync'
 import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
@@ -90,6 +91,43 @@ describe('format=csv answers with a table, for those who have nothing but an add
     const again = await get(`${url}&format=csv`, { 'if-none-match': table.headers.etag as string })
     expect(again.statusCode).toBe(304)
     expect((await get(`${url}&format=xml`)).json().details[0].allowed).toEqual(['json', 'csv'])
+  })
+
+  test('with quantities it has their columns, whatever else is asked for', async () => {
+    const query = `${FIELD}&area=10+timad&bags=Urea:50&prices=ETB+Urea:2250/bag,DAP:52.5&budget=5000&nutrients=true`
+    const url = `/advisory/fertilizer/point${query}`
+    const table = await get(`${url}&format=csv`)
+    const rowOf = (text: string) => parse(text, { columns: true })[0] as Record<string, string>
+    expect(table.statusCode, table.body).toBe(200)
+    const row = rowOf(table.body)
+    const { fertilizer_data, quantities, release } = (await get(url)).json()
+    for (const { fertilizer_type, scenario, rate_kg_ha, quantity } of fertilizer_data) {
+      const { kg, cost, bags, nutrients_kg } = quantity
+      expect(row).toMatchObject({
+        [`rate_kg_ha ${fertilizer_type} ${scenario}`]: String(rate_kg_ha),
+        [`kg ${fertilizer_type} ${scenario}`]: String(kg),
+        [`cost ${fertilizer_type} ${scenario}`]: String(cost),
+        [`N_kg ${fertilizer_type} ${scenario}`]: String(nutrients_kg.N),
+        ...(bags && { [`bags ${fertilizer_type} ${scenario}`]: String(bags) }),
+      })
+    }
+    expect(row).toMatchObject({
+      quantity_area_ha: '2.5',
+      currency: 'ETB',
+      expected_cost: String(quantities.expected.cost),
+    })
+    expect((await get(`${url}&format=csv&provenance=true`)).body).toBe(table.body)
+    const named = await get(`${url}&format=csv&release=${release}`)
+    // A release that is named does not say that its season is over.
+    const { stale: _, ...rest } = row
+    expect(rowOf(named.body)).toEqual(rest)
+
+    const asText = await get(`${url}&format=csv`, { accept: 'text/plain' })
+    expect([asText.headers['content-type'], asText.body]).toEqual([table.headers['content-type'], table.body])
+    const plain = await get(`/advisory/fertilizer/point${FIELD}&format=csv`)
+    expect(plain.headers.etag).not.toBe(table.headers.etag)
+    const score = await get(`/advisory/forage/point${FIELD}&format=csv&area=2+ha`)
+    expect(score.body).toBe((await get(`/advisory/forage/point${FIELD}&format=csv`)).body)
   })
 
   test('with a token it is kept as JSON would be', async () => {

@@ -1,11 +1,11 @@
+import type { Static } from 'typebox'
 import { QuantitiesInput, QuantitiesOutput } from '#schemas/agent-tools.ts'
+import { hasQuantities, type Quantities, type Quantity } from '#schemas/quantity-answers.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import { wordKey } from '#src/lib/name-key.ts'
-import { roundVisibly } from '#src/lib/round.ts'
 import type { Products } from '#src/products/define.ts'
 import type { AdviceBody, AdviceDesk } from '../../lookup/advice-desk.ts'
 import { leftOut } from '../drafts.ts'
-import { BAG_KG, hectaresOf, isPerHectare, quantityOf } from '../field-quantities.ts'
 import type { Origins } from '../origins.ts'
 import { placeMeant } from '../place-meant.ts'
 import { withSources } from '../sources.ts'
@@ -14,29 +14,32 @@ import { labelOf, type Section, sectionOf } from '../values.ts'
 
 const COLUMNS = ['product', 'input', 'scenario', 'per_ha', 'total', 'unit', 'bags']
 
-/** As square metres of a hectare are shown. */
-const DECIMALS = 4
+/** A section of an answer with quantities. */
+type QuantitySection = Section & {
+  quantities: Static<typeof Quantities>
+}
 
-/** What rates come to on a field. */
+/** What rates come to on a field, as the endpoint computes it. */
 export function quantities({ list }: Products, desk: AdviceDesk, origins: Origins) {
-  const perHectare = list.filter(isPerHectare)
+  const perHectare = list.filter(hasQuantities)
 
   return defineTool({
     name: 'quantities',
-    title: 'Kilograms and bags for a field',
+    title: 'Kilograms, bags and costs for a field',
     description:
-      'What the rates at a place come to on a field of a given size: kilograms or tonnes, and whole bags of each input; and the predicted harvest. Give the size with its unit (1 ha = 10,000 m2 = 2.47 acre). Prices are not known here. Example: {"lat": 9.5, "lng": 38.5, "area": 2, "unit": "acre", "bag_kg": 50}',
+      'What the rates at a place come to on a field of a given size: kilograms or tonnes; and the predicted harvest. With bags, whole bags of each input; with prices, what they cost. 1 ha = 10,000 m2 = 2.47 acre. Example: {"lat": 9.5, "lng": 38.5, "area": "2 acre", "bags": "Urea:50,DAP:50", "prices": "ETB Urea:2250/bag,DAP:52"}',
     input: QuantitiesInput,
     output: QuantitiesOutput,
-    async run({ area, unit = 'ha', bag_kg: bag = BAG_KG, scenario, ...asked }, by) {
+    async run({ area, bags, prices, scenario, ...asked }, by) {
       const place = await placeMeant(desk, asked, by)
-      const body = await desk.atPoint(null, place, by)
+      const body = await desk.atPoint(null, { ...place, area, bags, prices }, by)
       const found = perHectare.flatMap((product) => {
-        const section = sectionOf(product, body[product.code] as AdviceBody)
-        return section ? [{ product, section }] : []
+        const told = body[product.code] as AdviceBody
+        const section = sectionOf(product, told)
+        return section ? [{ product, section: { ...told, ...section } as QuantitySection }] : []
       })
-      if (found.length === 0) throw reasonOf(perHectare.map(({ code }) => body[code] as AdviceBody))
-      const hectares = hectaresOf(area, unit)
+      const [first] = found
+      if (!first) throw reasonOf(perHectare.map(({ code }) => body[code] as AdviceBody))
       const isWanted = scenarioFilter(
         scenario,
         found.map(({ section }) => section),
@@ -45,23 +48,30 @@ export function quantities({ list }: Products, desk: AdviceDesk, origins: Origin
         section.entries
           .filter((entry) => isWanted(labelOf(entry.scenario)))
           .map((entry) => {
-            const rate = Number(entry[product.value.key])
-            const { total, unit, bags } = quantityOf(product, rate, hectares, bag)
+            const { kg, t, bags: whole = null } = entry.quantity as unknown as Static<typeof Quantity>
             const input = product.input ? labelOf(entry[product.input.key]) : null
-            return [product.code, input, labelOf(entry.scenario), rate, total, unit, input && bags]
+            const rate = entry[product.value.key]
+            const [total, unit] = kg === undefined ? [t, 't'] : [kg, 'kg']
+            return [product.code, input, labelOf(entry.scenario), rate, total, unit, whole]
           }),
       )
+      const costs = found.flatMap(({ product, section }) =>
+        (section.quantities.scenarios ?? [])
+          .filter((one) => isWanted(labelOf(one.scenario)))
+          .map((one) => [product.code, labelOf(one.scenario), one.cost]),
+      )
+      const currency = found.flatMap(({ section }) => section.quantities.currency ?? [])[0]
       const draft = (most: number) => ({
         lat: place.lat,
         lng: place.lng,
         country_code: place.country_code.trim().toLowerCase(),
         crop: place.crop ?? null,
-        area_ha: roundVisibly(hectares, DECIMALS),
-        bag_kg: bag,
+        area_ha: first.section.quantities.area.ha,
         columns: COLUMNS,
         rows: rows.slice(0, most),
+        ...(currency !== undefined && { currency, costs: costs.slice(0, most) }),
         synthetic: found.some(({ section }) => section.synthetic),
-        ...leftOut(most, rows.length),
+        ...leftOut(most, rows.length, costs.length),
       })
       return withSources(
         draft,

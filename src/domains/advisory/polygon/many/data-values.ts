@@ -1,14 +1,27 @@
 import type { Dhis2Mapping } from '#schemas/dhis2.ts'
+import { QuantityFields, type QuantityRequest } from '#schemas/quantities.ts'
 import { ApiError } from '#src/errors.ts'
 import { isoMonth } from '#src/lib/month.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { DistributionWanted } from '#src/raster/distribution.ts'
 import { releaseMembers } from '../../lookup/products.ts'
 import type { ReleaseLabels } from '../../lookup/queries.ts'
+import { asksForQuantities } from '../../quantities/plan.ts'
 import { columnsOf, figuresIn } from '../columns.ts'
 import { figureKeysOf } from '../entries.ts'
 import type { Item } from './items.ts'
 import type { Writer } from './writers.ts'
+
+/**
+ * Refuses quantities, which data value sets have no place for.
+ *
+ * @returns INVALID_PARAMETERS, naming the first field that asks for them
+ */
+export function quantitiesRefused(asked: QuantityRequest): ApiError {
+  const fields = Object.keys(QuantityFields) as (keyof QuantityRequest)[]
+  const field = fields.find((name) => asksForQuantities({ [name]: asked[name] }))
+  return ApiError.invalid(field as string, 'must be left out for DHIS2, whose values are those of rasters')
+}
 
 /** Why an item has no values. */
 interface LeftOut {

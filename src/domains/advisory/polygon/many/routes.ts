@@ -44,7 +44,7 @@ import { wantedIn } from '../wanted.ts'
 import { withFirst, writeAnswer } from './answer.ts'
 import { refuseUnknownAreas } from './areas.ts'
 import { polygonsBodyReader, readLongJson, UNSUPPORTED_FORM } from './body.ts'
-import { dataValueWriter } from './data-values.ts'
+import { dataValueWriter, quantitiesRefused } from './data-values.ts'
 import { answerFormOf, FORMS } from './forms.ts'
 import { featuresOf, readPolygon, type SentPolygon, sizeOf } from './sent.ts'
 import { type ItemSource, itemsOfAreas, itemsOfPolygons } from './sources.ts'
@@ -100,6 +100,7 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
       const wanted = wantedIn(body)
       if (wanted && wanted.bins > 0 && (isFileType(form) || form === DHIS2)) throw tooDeep()
       const rules = await inTime(call, reply, () => readRules(body, [product], 'polygons'))
+      if (rules && form === DHIS2) throw quantitiesRefused(body)
       const gone = untilGone(reply)
       const pause = () => app.turns.next(partyOf(call), gone)
       const sent = await takePolygons(call, pause)

@@ -178,6 +178,17 @@ describe('as a data value set', () => {
     expect((await asDhis2(MAPPING, { histogram: 4 })).json().details[0].field).toBe('histogram')
   })
 
+  test.each([
+    [{ area: 'acre' }, 'area'],
+    [{ nutrients: false, produce_price: 'ETB 40' }, 'produce_price'],
+  ])('quantities are refused: %j', async (wanted, field) => {
+    const { statusCode, body } = await asDhis2(MAPPING, wanted)
+    expect([statusCode, JSON.parse(body)]).toMatchObject([
+      400,
+      { code: 'INVALID_PARAMETERS', details: [{ field }] },
+    ])
+  })
+
   test('forage has no month, and needs a period', async () => {
     const mapping = { data_elements: [{ column: 'max Chloris gayana', data_element: 'x' }] }
     const payload = { admin: { country_code: 'ken', level: 1 }, format: 'dhis2', dhis2: mapping }
