@@ -41,6 +41,8 @@ const ui = globalThis.SwaggerUIBundle({
   persistAuthorization: true,
   tryItOutEnabled: true,
   validatorUrl: null,
+  // Swagger UI gives it a label without a text.
+  onComplete: () => room.querySelector('#servers')?.setAttribute('aria-label', 'Server'),
   plugins: [plainLines, quickReferences, unchangedTexts, followingAnswers],
   requestInterceptor(request) {
     const { body } = request
