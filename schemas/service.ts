@@ -3,6 +3,10 @@ import { Type } from 'typebox'
 /** What the service is called. */
 export const SERVICE_NAME = 'Agricultural advisory service'
 
+/** What search engines show below the name of its pages. */
+export const SERVICE_DESCRIPTION =
+  'Advice for a place, a field or a district: expected yield, fertilizer, organic inputs and forage, on a map and over HTTP.'
+
 export const ServiceLinks = Type.Object(
   {
     name: Type.String({ examples: [SERVICE_NAME] }),

@@ -4,7 +4,9 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
+import { testOnServer } from '#test/setup/on-server.ts'
 import { PASSWORD } from '#test/setup/people.ts'
+import { looksOf } from './looks.ts'
 import { PHONE, receiveVisitors, seriousFindings, until, type Visit, type Visitors } from './pages.ts'
 
 const EMAIL = 'amina@example.org'
@@ -158,6 +160,21 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
       }
     },
   )
+
+  testOnServer('and those with forms look on a phone as they are known to, in light and dark', async () => {
+    const { page, close } = await visitors.open('/account', { viewport: PHONE })
+    const looks: string[] = []
+    for (const path of ['/account', '/field', '/points', '/districts']) {
+      await page.goto(visitors.url + path)
+      await page.locator('main:not([aria-busy=true]) :is(input, select)').first().waitFor()
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        looks.push(`${path}, ${colorScheme}\n\n${await looksOf(page)}\n`)
+      }
+    }
+    await expect(looks.join('\n')).toMatchFileSnapshot('looks.txt')
+    await close()
+  })
 
   test('delete the account, with all that there is of it', async () => {
     const { page } = visit

@@ -1,3 +1,4 @@
+import { SERVICE_DESCRIPTION } from '#schemas/service.ts'
 import type { Chapter, Reading } from './markdown.ts'
 
 /** What all pages of the documentation have. */
@@ -102,6 +103,7 @@ function framed({ title, folder, version }: Frame, { main, heading, script }: Fi
 <head>
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
+  <meta name="description" content="${SERVICE_DESCRIPTION}">
   <title>${heading ? `${heading} - ${title}` : title}</title>
   <link rel="icon" type="image/svg+xml" href="${file('mark.svg')}">${script ? swagger : ''}
   <link rel="stylesheet" href="${file('page.css')}">

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { SERVICE_NAME } from '#schemas/service.ts'
+import { SERVICE_DESCRIPTION, SERVICE_NAME } from '#schemas/service.ts'
 import type { WebFiles } from './files.ts'
 
 /** A page of the service in a browser. Its texts are in `web/texts`. */
@@ -50,6 +50,7 @@ export function createPageWriter({ version, modulesOf }: Pick<WebFiles, 'version
   <meta charset="utf-8">
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <meta name="color-scheme" content="light dark">
+  <meta name="description" content="${SERVICE_DESCRIPTION}">
   <base href="${base}/">
   <title>${SERVICE_NAME}</title>
   <link rel="icon" type="image/svg+xml" href="${file('mark.svg')}">

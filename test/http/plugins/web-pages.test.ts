@@ -1,8 +1,12 @@
-import { brotliDecompressSync } from 'node:zlib'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { WEB_PAGES } from '#src/http/web-pages/page.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'
+
+/** What the files of a first view may take, compressed, without the library that draws maps. */
+const FIRST_VIEW_BYTES = 400_000
 
 let service: TestApp
 beforeAll(async () => {
@@ -39,6 +43,8 @@ describe('the front page', () => {
         docs: '/docs',
         openapi: '/openapi.json',
         catalog: '/catalog',
+        ogc: '/ogc',
+        stac: '/stac',
       })
       expect(headers.vary).toContain('Accept')
     },
@@ -123,4 +129,37 @@ test('pages are no operations of the document', async () => {
   const { paths } = (await service.app.inject('/openapi.json')).json()
   expect(Object.keys(paths).filter((path) => path.startsWith('/web'))).toEqual([])
   expect(Object.keys(paths['/'].get.responses['200'].content)).toEqual(['application/json'])
+})
+
+describe('the first view of a page', () => {
+  const asked = { 'accept-encoding': 'gzip' }
+
+  /** What a module imports before it runs, by the addresses that browsers make of it. Libraries have names instead. */
+  const importsOf = (url: string, text: string) =>
+    [...text.matchAll(/\b(?:from|import)\s*['"](\.{1,2}\/[^'"]+)['"]/g)].map(
+      ([, specifier = '']) => new URL(specifier, `http://localhost${url}`).pathname,
+    )
+
+  test.each(WEB_PAGES.map(({ path }) => path))(
+    'takes less than 400 kB, compressed, without the library that draws maps: %s',
+    async (path) => {
+      const page = await service.app.inject({ url: path, headers: { accept: BROWSER, ...asked } })
+      const inPage = filesOf(gunzipSync(page.rawPayload).toString(), path)
+      const files = new Set(inPage.filter((url) => !url.includes('/lib/')))
+      let bytes = page.rawPayload.length
+      // What is added while it goes on is seen, too.
+      for (const url of files) {
+        const file = await service.app.inject({ url, headers: asked })
+        expect([url, file.statusCode]).toEqual([url, 200])
+        bytes += file.rawPayload.length
+        const isCompressed = file.headers['content-encoding'] === 'gzip'
+        const text = (isCompressed ? gunzipSync(file.rawPayload) : file.rawPayload).toString()
+        if (url.endsWith('.js')) for (const imported of importsOf(url, text)) files.add(imported)
+      }
+      expect(bytes).toBeGreaterThan(10_000)
+      expect(bytes).toBeLessThan(FIRST_VIEW_BYTES)
+      // Where one file names the next, each costs a round trip, which is long on a phone.
+      expect(inPage).toEqual(expect.arrayContaining([...files]))
+    },
+  )
 })

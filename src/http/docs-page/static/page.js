@@ -41,7 +41,7 @@ const ui = globalThis.SwaggerUIBundle({
   persistAuthorization: true,
   tryItOutEnabled: true,
   validatorUrl: null,
-  plugins: [plainLines, quickReferences, unchangedTexts, followingAnswers],
+  plugins: [plainLines, quickReferences, unchangedTexts, namedChooser, followingAnswers],
   requestInterceptor(request) {
     const { body } = request
     return typeof body === 'string'
@@ -76,6 +76,15 @@ function quickReferences() {
 function unchangedTexts() {
   const onChange = (component, { React }) => React.memo(component)
   return { wrapComponents: { HighlightCode: onChange, Markdown: onChange } }
+}
+
+/** Swagger UI gives the chooser of a server a label without a text. */
+function namedChooser() {
+  const named = (Servers, { React }) => {
+    const name = (box) => box?.querySelector('#servers')?.setAttribute('aria-label', 'Server')
+    return (props) => React.createElement('div', { ref: name }, React.createElement(Servers, props))
+  }
+  return { wrapComponents: { Servers: named } }
 }
 
 function followingAnswers() {
