@@ -73,6 +73,49 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
     expect((await profileWith(key)).statusCode).toBe(401)
   })
 
+  test('subscribe to changes, with a secret that is shown once, enable it again, renew and delete it', async () => {
+    const { page } = visit
+    await page.getByLabel('Address to send to').fill('http://hooks.example.org/agro')
+    await page.getByLabel('Latitude').fill('9.5')
+    await page.getByLabel('Longitude').fill('38.5')
+    await page.getByRole('textbox', { name: 'Name', exact: true }).first().fill('My field')
+    const product = page.getByLabel('Advice on')
+    await product.focus()
+    await product.selectOption('fertilizer')
+    expect(await product.evaluate('document.activeElement.name')).toBe('product')
+    await page.getByLabel('Input or variety').selectOption('Urea')
+    await page.getByRole('button', { name: 'Subscribe' }).click()
+    await page.locator('[name=url][aria-invalid=true]:focus').waitFor()
+    expect(takeRefusals(400)).toBe(1)
+    await page.getByLabel('Address to send to').fill('https://hooks.example.org/agro')
+    await page.getByRole('button', { name: 'Subscribe' }).click()
+    const shown = page.getByLabel('The secret of My field', { exact: true })
+    const secret = await shown.innerText()
+    expect(secret).toMatch(/^whsec_/)
+    await sql`update subscription set disabled_at = now(), disabled_reason = 'gone'`.execute(
+      service.database.writer,
+    )
+    await page.reload()
+    const item = page.locator('.item', { hasText: 'My field' })
+    await item.getByText('Disabled: the address answered that it is gone').waitFor()
+    const [told] = await subscribed()
+    expect(await item.innerText()).toContain('Changes by more than 10 % go to')
+    expect([told.product, told.input, told.place, await shown.count()]).toEqual([
+      'fertilizer',
+      'Urea',
+      { type: 'point', lat: 9.5, lng: 38.5 },
+      0,
+    ])
+    await item.getByRole('button', { name: 'Enable My field again' }).click()
+    await item.getByText('Active.').waitFor()
+    await item.getByRole('button', { name: 'Renew the secret of My field' }).click()
+    expect(await shown.innerText()).not.toBe(secret)
+    page.once('dialog', (dialog) => dialog.accept())
+    await item.getByRole('button', { name: 'Delete the subscription My field' }).click()
+    await page.getByText('There are no subscriptions.').waitFor()
+    expect([await subscribed(), await shown.count()]).toEqual([[], 0])
+  })
+
   test('ask for the password again where it was given long ago, and go on', async () => {
     const { page } = visit
     await sql`update session set authenticated_at = authenticated_at - interval '11 minutes'`.execute(
@@ -192,8 +235,13 @@ describe.skipIf(!CHROMIUM)('the pages of an account, in a browser', () => {
   const profileWith = (key: string) =>
     service.app.inject({ url: '/user/profile', headers: { authorization: `Bearer ${key}` } })
 
-  async function newToken(): Promise<string> {
-    const payload = { email: EMAIL, password: 'and is cut before the rain' }
+  async function subscribed() {
+    const headers = { authorization: `Bearer ${await newToken(PASSWORD)}` }
+    return (await service.app.inject({ url: '/subscriptions', headers })).json().items
+  }
+
+  async function newToken(password = 'and is cut before the rain'): Promise<string> {
+    const payload = { email: EMAIL, password }
     const response = await service.app.inject({ method: 'POST', url: '/auth/login', payload })
     return response.json().access_token
   }

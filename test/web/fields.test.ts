@@ -178,11 +178,40 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
       (one: { country_code: string; product: string }) =>
         one.country_code === 'rwa' && one.product === 'yield',
     )
-    await page.getByLabel('Release', { exact: true }).fill(release)
-    await page.getByLabel('Compared with').fill(release)
-    await page.getByRole('button', { name: 'Compare' }).click()
+    await page.getByRole('button', { name: `Show ${release}` }).click()
+    const { layers } = (await service.app.inject(`/releases/${release}`)).json()
+    const described = page.locator('table', { hasText: `Layers of ${release}` })
+    await described.waitFor()
+    expect(await described.locator('tbody tr').count()).toBe(layers.length)
+    await page.getByRole('button', { name: 'Compare this release' }).click()
+    await page.getByRole('button', { name: 'Compare another one with it' }).click()
+    await page.getByRole('button', { name: 'Compare', exact: true }).click()
     await page.locator('table', { hasText: 'All areas together' }).waitFor()
     await page.locator('table', { hasText: 'By operation' }).waitFor()
+    expect(visit.complaints).toEqual([])
+  })
+
+  test('admins see what of each area has values, and why there are none, with a link and as a file', async () => {
+    const { page } = visit
+    const card = page.locator('section', { hasText: 'How much of each area has values' })
+    await card.getByLabel('Country').selectOption('rwa')
+    await card.getByLabel('Areas of level').selectOption('2')
+    await card.getByLabel('Advice on').selectOption('yield')
+    await card.getByRole('button', { name: 'Show the coverage' }).click()
+    await card.locator('tbody tr').first().waitFor()
+    expect(new URL(page.url()).hash).toBe('#country=rwa&level=2&product=yield')
+    const url = '/coverage?country_code=rwa&level=2&product=yield'
+    const csv: string = (await service.app.inject({ url, headers: { accept: 'text/csv' } })).body
+    expect(await card.locator('tbody tr').count()).toBe(Math.min(100, csv.trim().split('\r\n').length - 1))
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      card.getByRole('button', { name: 'Download the coverage as CSV' }).click(),
+    ])
+    expect(await textOf(download)).toBe(csv)
+    await card.getByLabel('Areas of level').selectOption('1')
+    await page.reload()
+    await card.locator('tbody tr').first().waitFor()
+    expect(await card.getByLabel('Areas of level').inputValue()).toBe('2')
     expect(visit.complaints).toEqual([])
   })
 
@@ -192,7 +221,7 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
       const { page } = visit
       await page.emulateMedia({ colorScheme })
       await page.setViewportSize(PHONE)
-      for (const path of ['/field', '/points', '/districts', '/operations']) {
+      for (const path of ['/field', '/points', '/districts', '/operations#country=rwa&level=1']) {
         await page.goto(visitors.url + path)
         await page.locator('.card').first().waitFor()
         await until(page, "!document.querySelector('[aria-busy=true]')")

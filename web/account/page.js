@@ -5,6 +5,7 @@ import { entrance } from './enter.js'
 import { keysSection } from './keys.js'
 import { deletionSection, passwordSection, profileSection, sessionsSection } from './profile.js'
 import { secondFactorSection } from './second-factor.js'
+import { subscriptionsSection } from './subscriptions.js'
 
 const { account } = TEXTS
 
@@ -33,6 +34,7 @@ export async function open({ session }) {
       user.role === 'admin' && element('a', { href: 'operations' }, TEXTS.operations.title),
     ),
     keysSection(session),
+    subscriptionsSection(session),
     profileSection(session),
     passwordSection(session),
     secondFactorSection(session),

@@ -22,8 +22,8 @@ import { numberText } from '../texts/names.js'
 const { comparison } = TEXTS
 
 /**
- * What changes from one release to another, before it is published or after. The API lists those that are published;
- * the code of another one is typed, as the load has printed it.
+ * What changes from one release to another, before it is published or after. Codes are typed, or taken over from the
+ * list of releases by `choose`.
  *
  * @param {import('../account/session.js').Session} session
  * @param {import('../api-types').CatalogRelease[]} published
@@ -55,7 +55,18 @@ export function releaseComparison(session, published, left) {
       place.replaceChildren(changeTable(comparison.layers, layers), changeTable(comparison.worst, worst))
     },
   })
-  return section(comparison.title, element('p', {}, comparison.why), codes, form, place)
+
+  /** @param {'after' | 'before'} side @param {string} release */
+  function choose(side, release) {
+    const input = /** @type {HTMLInputElement} */ (form.elements.namedItem(side))
+    input.value = release
+    input.focus()
+  }
+
+  return {
+    place: section(comparison.title, element('p', {}, comparison.why), codes, form, place),
+    choose,
+  }
 }
 
 /** @param {string} caption @param {Change[]} changes */

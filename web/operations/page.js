@@ -6,6 +6,8 @@ import { element } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
 import { nameOfProduct, numberText } from '../texts/names.js'
 import { releaseComparison } from './comparison.js'
+import { coverageSection } from './coverage.js'
+import { releasesSection } from './releases.js'
 
 /** @typedef {import('../account/session.js').Session} Session */
 /** @typedef {{ p50: number | null, p95: number | null, p99: number | null, max: number | null }} Latency */
@@ -27,24 +29,30 @@ import { releaseComparison } from './comparison.js'
 const { operations } = TEXTS
 
 /**
- * What admins look at: what is published, what changes with a release, and how the service is used.
+ * What admins look at: what is published, what there was and will be, what changes with a release, what is covered, and
+ * how the service is used.
  *
  * @param {import('../parts/page.js').Page} page
  */
-export async function open({ session, view, remember, left }) {
+export async function open({ session, view, remember, note, left }) {
   const user = await session.resume()
   if (!user) return entrance(session, operations.login)
   if (user.role !== 'admin') return element('p', {}, operations.adminsOnly)
   const catalog = await session.get('catalog')
   const period = { from: view.get('from'), to: view.get('to') }
+  const comparison = releaseComparison(session, catalog.releases, left)
+  // What one part puts into the address leaves what the others have put there.
+  const said = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
   return element(
     'div',
     { class: 'column' },
     section(operations.published, publishedTable(catalog.releases)),
-    releaseComparison(session, catalog.releases, left),
+    releasesSection(session, left, comparison.choose),
+    comparison.place,
+    coverageSection({ session, view, left, note: (wanted) => note({ ...said(), ...wanted }) }, catalog),
     section(
       operations.usage,
-      periodForm(period, remember),
+      periodForm(period, (chosen) => remember({ ...said(), ...chosen })),
       loaded(async () => usage(await session.get('stats', { ...period, scope: 'all' }))),
     ),
   )

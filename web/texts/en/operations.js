@@ -63,3 +63,66 @@ export const comparison = {
     lost: 'Lost (%)',
   },
 }
+
+export const coverage = {
+  title: 'Coverage',
+  why: 'How much of each area has values, and why there are none.',
+  level: 'Areas of level',
+  everyCountry: 'Every country',
+  everyProduct: 'Every product',
+  show: 'Show the coverage',
+  sofar: (/** @type {number} */ areas) => `${areas} areas so far; the first time there is much to compute …`,
+  summary: (/** @type {number} */ areas, /** @type {number} */ rows, /** @type {number} */ empty) =>
+    `${areas} areas with ${rows} rows, ${empty} of them without any value. Press a heading to sort.`,
+  download: 'Download the coverage as CSV',
+  caption: 'Coverage by area and release',
+  columns: {
+    covered: 'Covered (%)',
+    area: 'Area',
+    country: 'Country',
+    product: 'Product',
+    crop: 'Crop',
+    month: 'Forecast for',
+    release: 'Release',
+    reason: 'Why it is empty',
+  },
+}
+
+export const releases = {
+  title: 'Releases',
+  why: 'All that are loaded completely, also those that are not published yet. Press one for its layers, and to compare it.',
+  caption: 'All releases',
+  state: 'State',
+  every: 'All but deleted ones',
+  states: /** @type {Record<string, string>} */ ({
+    unpublished: 'not published yet',
+    published: 'published',
+    replaced: 'replaced',
+    deleted: 'deleted',
+  }),
+  columns: {
+    release: 'Release',
+    state: 'State',
+    from: 'Published from',
+    to: 'Published to',
+    product: 'Product',
+    country: 'Country',
+    crop: 'Crop',
+    month: 'Forecast for',
+    source: 'Source',
+    licence: 'Licence',
+  },
+  open: (/** @type {string} */ release) => `Show ${release}`,
+  from: (/** @type {string} */ source, /** @type {string} */ licence) =>
+    `Source: ${source}. Licence: ${licence}.`,
+  loaded: (/** @type {string} */ time) => `Loaded ${time}.`,
+  period: (/** @type {string} */ from, /** @type {string | null} */ to) =>
+    to === null ? `Published since ${from}.` : `Published from ${from} to ${to}.`,
+  checksum: 'Checksum:',
+  asAfter: 'Compare this release',
+  asBefore: 'Compare another one with it',
+  layersOf: (/** @type {string} */ release) => `Layers of ${release}`,
+  layer: 'Layer',
+  unit: 'Unit',
+  numbers: ['Pixels', 'Smallest', 'Mean', 'Largest'],
+}

@@ -1,0 +1,142 @@
+import { formOf } from '../parts/form.js'
+import { seriesChoosers } from '../parts/series.js'
+import { element } from '../shell/element.js'
+import { TEXTS } from '../texts/en.js'
+import { newName } from './session.js'
+
+/** @typedef {import('../parts/series.js').Series} Series */
+/** @typedef {{ input: string | null, scenario: string | null }} Layer */
+
+const { subscriptions } = TEXTS
+
+/**
+ * Where, of what and from which change on somebody wants to be told.
+ *
+ * @param {import('./session.js').Session} session
+ * @param {import('../api-types').Catalog} catalog
+ * @param {(made: import('./subscriptions.js').Subscription & { secret: string }) => Promise<void>} done
+ */
+export function subscriptionForm(session, catalog, done) {
+  // No month is chosen: the newest is watched at any time.
+  const series = {
+    ...catalog,
+    releases: catalog.releases.map((one) => ({ ...one, forecast_period: null })),
+  }
+  const choosers = element('div')
+  /** @type {import('../api-types').CatalogRelease | undefined} */
+  let release
+  // Of one subscription that is wanted, however often its request is sent.
+  let request = newName()
+  const form = formOf({
+    fields: fields(),
+    action: subscriptions.make,
+    async submit(values) {
+      if (!release) return
+      const made = await session.send('subscriptions', wantedBy(values, release), {
+        headers: { 'idempotency-key': request },
+      })
+      request = newName()
+      await done(made)
+    },
+  })
+
+  /** @param {Series} wanted */
+  function choose(wanted) {
+    const focused = choosers.contains(document.activeElement) && document.activeElement?.getAttribute('name')
+    const chosen = seriesChoosers(series, wanted, choose)
+    release = chosen.release
+    choosers.replaceChildren(chosen.place)
+    // Who chooses by the keyboard goes on where the choice was made.
+    const again = [...choosers.querySelectorAll('select')].find(({ name }) => name === focused)
+    again?.focus()
+    const unit = catalog.products.find(({ product }) => product === release?.product)?.unit ?? ''
+    fill('threshold.kind', [
+      { value: 'relative', text: subscriptions.percent },
+      { value: 'absolute', text: subscriptions.unit(unit) },
+    ])
+    void offerLayers(release)
+  }
+
+  /** @param {typeof release} wanted */
+  async function offerLayers(wanted) {
+    fill('input', optionsOf([]))
+    fill('scenario', optionsOf([]))
+    if (!wanted) return
+    /** @type {{ layers: Layer[] }} */
+    const { layers } = await session
+      .get(`releases/${encodeURIComponent(wanted.release)}`)
+      .catch(() => ({ layers: [] }))
+    if (wanted !== release) return
+    fill('input', optionsOf(layers.map(({ input }) => input)))
+    fill('scenario', optionsOf(layers.map(({ scenario }) => scenario)))
+  }
+
+  /** @param {string} name @param {{ value: string, text: string }[]} options */
+  function fill(name, options) {
+    const control = /** @type {HTMLSelectElement} */ (form.elements.namedItem(name))
+    control.replaceChildren(...options.map(({ text, ...option }) => element('option', option, text)))
+  }
+
+  form.prepend(choosers)
+  choose({ product: null, country: null, crop: null, month: null })
+  return form
+}
+
+function fields() {
+  const number = { type: 'number', attributes: { required: true, step: 'any' } }
+  return [
+    {
+      name: 'name',
+      label: subscriptions.name,
+      hint: subscriptions.nameHint,
+      attributes: { maxlength: 200 },
+    },
+    { name: 'lat', label: subscriptions.lat, ...number },
+    { name: 'lng', label: subscriptions.lng, ...number },
+    { name: 'input', label: subscriptions.input, type: 'select' },
+    { name: 'scenario', label: subscriptions.scenario, type: 'select' },
+    {
+      name: 'threshold.value',
+      label: subscriptions.thresholdValue,
+      hint: subscriptions.thresholdHint,
+      type: 'number',
+      attributes: { value: '10', min: 0, step: 'any', required: true },
+    },
+    { name: 'threshold.kind', label: subscriptions.thresholdKind, type: 'select' },
+    {
+      name: 'url',
+      label: subscriptions.url,
+      hint: subscriptions.urlHint,
+      type: 'url',
+      attributes: { required: true, maxlength: 2000, autocomplete: 'off' },
+    },
+  ]
+}
+
+/** All, and each that there is. @param {(string | null)[]} names */
+function optionsOf(names) {
+  const different = [...new Set(names.filter((name) => name !== null))]
+  return [{ value: '', text: subscriptions.all }, ...different.map((name) => ({ value: name, text: name }))]
+}
+
+/**
+ * What is left empty is not sent, so that the service says what is missing.
+ *
+ * @param {Record<string, string>} values
+ * @param {import('../api-types').CatalogRelease} release
+ */
+function wantedBy(values, { product, country_code, crop }) {
+  const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
+  const { name, input, scenario, url, lat, lng } = given
+  const value = given['threshold.value']
+  return {
+    ...{ product, country_code, name, input, scenario, url },
+    ...(crop !== null && { crop }),
+    ...(lat !== undefined && { lat: Number(lat) }),
+    ...(lng !== undefined && { lng: Number(lng) }),
+    threshold: {
+      kind: given['threshold.kind'],
+      ...(value !== undefined && { value: Number(value) }),
+    },
+  }
+}
