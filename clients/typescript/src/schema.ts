@@ -8761,7 +8761,7 @@ export interface operations {
                 product?: "yield" | "fertilizer" | "isfm" | "forage";
                 /** @description Only this crop, in any case. */
                 crop?: string;
-                /** @description Only this release, by its code. It may be one that is not published any more. */
+                /** @description Only this release, by its code, in its country. It may be one that is not published any more. */
                 release?: string;
                 /** @description The most areas to answer with. A page for which much has to be computed ends earlier. */
                 limit?: number;
