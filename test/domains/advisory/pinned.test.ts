@@ -38,7 +38,7 @@ beforeAll(async () => {
     settings: { RELEASE_MAX_AGE_MS: '0' },
   })
   const { database } = service
-  await loadRelease(database, onePixelRelease({ Urea: 1 }))
+  await loadRelease(database, onePixelRelease({ Urea: 1, NPS: 1 }))
   await loadRelease(database, onePixelRelease({ Urea: 2 }))
   await loadRelease(database, onePixelRelease({ Urea: 3 }), { publish: false })
   await loadRelease(database, onePixelRelease({ Urea: 4 }))
@@ -211,6 +211,20 @@ test('a GET that names a release says how to cite it, and a tag of it holds', as
 test('what is recorded names the release', async () => {
   const headers = service.person.headers
   const made = await service.app.inject({
+
+test.each(WAYS)('$way: quantities are of what the named release has, published or not', async ({ ask }) => {
+  const withBags = (release?: string) => {
+    const options = ask(release)
+    if (options.method === 'GET')
+      return { ...options, query: { ...(options.query as object), bags: 'NPS:50' } }
+    if (typeof options.payload === 'object') {
+      return { ...options, payload: { ...options.payload, bags: { NPS: 50 } } }
+    }
+    return { ...options, url: `${options.url}${release === undefined ? '?' : '&'}bags=NPS:50` }
+  }
+  expect((await send(withBags(OLD) as InjectOptions)).status).toBe(200)
+  expect((await send(withBags(NOW) as InjectOptions)).status).toBe(400)
+})
     ...post('/advisory/fertilizer/point', { ...PIXEL_CENTRE, release: OLD }),
     headers,
   })
