@@ -206,13 +206,11 @@ test('a GET that names a release says how to cite it, and a tag of it holds', as
   expect(response.headers['cache-control']).toMatch(/^public/)
   const again = await service.app.inject({ url, headers: { 'if-none-match': String(response.headers.etag) } })
   expect(again.statusCode).toBe(304)
+  const text = await service.app.inject({ url, headers: { accept: 'text/plain' } })
+  expect([text.statusCode, text.headers.link]).toEqual([200, `<${url}>; rel="cite-as"`])
   const plain = await service.app.inject({ url: '/advisory/fertilizer/point?lat=9.5&lng=38.5' })
   expect(plain.headers).not.toHaveProperty('link')
 })
-
-test('what is recorded names the release', async () => {
-  const headers = service.person.headers
-  const made = await service.app.inject({
 
 test.each(WAYS)('$way: quantities are of what the named release has, published or not', async ({ ask }) => {
   const withBags = (release?: string) => {
@@ -227,6 +225,10 @@ test.each(WAYS)('$way: quantities are of what the named release has, published o
   expect((await send(withBags(OLD) as InjectOptions)).status).toBe(200)
   expect((await send(withBags(NOW) as InjectOptions)).status).toBe(400)
 })
+
+test('what is recorded names the release', async () => {
+  const headers = service.person.headers
+  const made = await service.app.inject({
     ...post('/advisory/fertilizer/point', { ...PIXEL_CENTRE, release: OLD }),
     headers,
   })
