@@ -37,7 +37,10 @@ export function coverageQueryOf(products: readonly ProductContract[]) {
     area: Text(100, 'Only this area of the level, by its code in `GET /admin`.'),
     product: Type.Optional(productSchema(products, 'Only this product.')),
     crop: Text(100, 'Only this crop, in any case.'),
-    release: Text(300, 'Only this release, by its code. It may be one that is not published any more.'),
+    release: Text(
+      300,
+      'Only this release, by its code, in its country. It may be one that is not published any more.',
+    ),
     limit: Type.Optional(
       Type.Integer({
         minimum: 1,

@@ -71,7 +71,10 @@ export function sharingSchemasOf(products: readonly ProductContract[]) {
       releases: Type.Array(ref(CitedRelease)),
       request: AsItWas('What was asked.'),
       answer: AsItWas('What was answered.'),
-      verify: ref(Verification),
+      verify: Type.Union([ref(Verification), Type.Null()], {
+        description:
+          'Null where nutrients were asked for: what inputs consist of is what the operator knows today.',
+      }),
     },
     {
       $id: 'Citation',

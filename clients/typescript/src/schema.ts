@@ -6371,7 +6371,7 @@ export interface components {
             /** @example 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae */
             checksum: string;
         };
-        /** @description How to see that the answer is what the releases say: sent without a token or with `Prefer: history=none`, the request is answered with these bytes, as long as the releases are there. Of products without a value it says that no release of theirs is named: why they had none is not verified. */
+        /** @description How to see that the answer is what the releases say: sent without a token or with `Prefer: history=none`, the request is answered with these bytes, as long as the releases are there. */
         Verification: {
             /** @enum {string} */
             method: "POST";
@@ -6429,7 +6429,8 @@ export interface components {
             answer: {
                 [key: string]: unknown;
             };
-            verify: components["schemas"]["Verification"];
+            /** @description Null where the answer also says why some products had none, or which nutrients there are: either may be told otherwise today. */
+            verify: components["schemas"]["Verification"] | null;
         };
         /**
          * @description What the caller says of an advisory. Fields that are not listed are ignored.
@@ -7273,7 +7274,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. */
-                nutrients?: boolean;
+                nutrients?: "true" | "false";
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
                 max_segments?: number;
                 /** @description The form of the answer: JSON where it is left out. */
@@ -7351,7 +7352,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
+                nutrients?: "true" | "false";
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. Used where the body does not have it. */
                 max_segments?: number;
             };
@@ -7439,7 +7440,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. */
-                nutrients?: boolean;
+                nutrients?: "true" | "false";
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
                 max_segments?: number;
                 /** @description The form of the answer: JSON where it is left out. */
@@ -7517,7 +7518,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
+                nutrients?: "true" | "false";
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. Used where the body does not have it. */
                 max_segments?: number;
             };
@@ -7605,7 +7606,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. */
-                nutrients?: boolean;
+                nutrients?: "true" | "false";
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
                 max_segments?: number;
                 /** @description The form of the answer: JSON where it is left out. */
@@ -7683,7 +7684,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
+                nutrients?: "true" | "false";
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. Used where the body does not have it. */
                 max_segments?: number;
             };
@@ -7898,7 +7899,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. */
-                nutrients?: boolean;
+                nutrients?: "true" | "false";
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
                 max_segments?: number;
             };
@@ -7974,7 +7975,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
+                nutrients?: "true" | "false";
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. Used where the body does not have it. */
                 max_segments?: number;
             };
@@ -8041,7 +8042,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
+                nutrients?: "true" | "false";
             };
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
@@ -8102,7 +8103,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
+                nutrients?: "true" | "false";
             };
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
@@ -8163,7 +8164,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
+                nutrients?: "true" | "false";
             };
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
@@ -8271,7 +8272,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
+                nutrients?: "true" | "false";
             };
             header?: {
                 /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
@@ -8340,7 +8341,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
+                nutrients?: "true" | "false";
             };
             header?: {
                 /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
@@ -8409,7 +8410,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
+                nutrients?: "true" | "false";
             };
             header?: {
                 /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
@@ -8527,7 +8528,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
+                nutrients?: "true" | "false";
                 /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. Used where the body does not have it. */
                 format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
             };
@@ -8592,7 +8593,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
+                nutrients?: "true" | "false";
                 /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. Used where the body does not have it. */
                 format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
             };
@@ -8657,7 +8658,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
+                nutrients?: "true" | "false";
                 /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. Used where the body does not have it. */
                 format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
             };
@@ -8760,7 +8761,7 @@ export interface operations {
                 product?: "yield" | "fertilizer" | "isfm" | "forage";
                 /** @description Only this crop, in any case. */
                 crop?: string;
-                /** @description Only this release, by its code. It may be one that is not published any more. */
+                /** @description Only this release, by its code, in its country. It may be one that is not published any more. */
                 release?: string;
                 /** @description The most areas to answer with. A page for which much has to be computed ends earlier. */
                 limit?: number;

@@ -52,8 +52,10 @@ function verificationOf(
   { kind, product, codes, request, answer }: SharedItem,
   root: string,
   { list }: Products,
-): Verification {
+): Verification | null {
   const ofAll = product === ALL_PRODUCTS
+  // What products are made of is what operators know today.
+  if (request.nutrients === true || request.nutrients === 'true') return null
   const path = ofAll ? 'point' : kind === 'point' ? `${product}/point` : product
   return {
     method: 'POST',

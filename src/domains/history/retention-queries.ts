@@ -79,7 +79,7 @@ async function isMonthGoing(trx: Transaction<Tables>): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Counts histories without the next items of the month that goes, and deletes the feedback to them; says how many. */
+/** Counts histories without the next items of the month that goes, and deletes their feedback and shares; says how many. */
 async function countAway(trx: Transaction<Tables>): Promise<number> {
   // As keep_history_items does, beside versions that count in another order (write_alone).
   await sql`select pg_advisory_xact_lock_shared(7239447)`.execute(trx)
@@ -111,6 +111,10 @@ async function countAway(trx: Transaction<Tables>): Promise<number> {
     unrated as (
       delete from advisory_feedback
       where history_id = any (array(select id from piece)) and (history_id, user_id) in (select id, user_id from piece)
+    ),
+    -- They would count towards what an account may share.
+    unshared as (
+      delete from history_share where history_id = any (array(select id from piece))
     ),
     moved as (
       update history_removal as removal set user_id = last.user_id, id = last.id

@@ -148,6 +148,19 @@ test('a release that is not published any more is told of where it is named', as
     ['D', 0, 'OUTSIDE_GRID'],
   ])
   expect((await get('?release=nothing')).status).toBe(404)
+  // It is of one country, product and crop: nothing is said of others.
+  expect(await items(`?release=${OLD}`)).toEqual(found)
+  for (const [query, rule] of [
+    ['country_code=ken', 'country_code must be eth'],
+    ['product=yield', 'product must be fertilizer'],
+    ['crop=potato', 'crop must be wheat'],
+  ]) {
+    const { status, body } = await get(`?release=${OLD}&${query}`)
+    expect([status, JSON.parse(body).error]).toEqual([
+      400,
+      `${rule} or left out: ${OLD} is of ${rule?.split(' ').at(-1)}.`,
+    ])
+  }
 })
 
 test('pages go from country to country', async () => {

@@ -10,8 +10,8 @@ import {
 import { onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
 
 const code = (version: number) => `fertilizer-eth-wheat-2026-07-v${version}`
-/** Published before, published now, never published, and published and deleted. */
-const [OLD, NOW, NEVER, GONE] = [code(1), code(2), code(3), code(4)] as [string, string, string, string]
+/** Published before, published now, never published, and deleted after it was published, or without. */
+const [OLD, NOW, NEVER, GONE, DROPPED] = [1, 2, 3, 4, 5].map(code) as [string, string, string, string, string]
 const ENDED = 'fertilizer-eth-wheat-2020-03-v1'
 
 const FIELD = {
@@ -38,14 +38,16 @@ beforeAll(async () => {
     settings: { RELEASE_MAX_AGE_MS: '0' },
   })
   const { database } = service
-  await loadRelease(database, onePixelRelease({ Urea: 1 }))
+  await loadRelease(database, onePixelRelease({ Urea: 1, NPS: 1 }))
   await loadRelease(database, onePixelRelease({ Urea: 2 }))
   await loadRelease(database, onePixelRelease({ Urea: 3 }), { publish: false })
   await loadRelease(database, onePixelRelease({ Urea: 4 }))
+  await loadRelease(database, onePixelRelease({ Urea: 5 }), { publish: false })
   await loadRelease(database, onePixelRelease({ Urea: 20 }, { forecastPeriod: '2020-03-01' }))
   const { publish, remove } = operatorOf(database)
   await publish(NOW)
   await remove(GONE)
+  await remove(DROPPED)
   admin = await newPerson(service.app)
   await database.writer
     .updateTable('app_user')
@@ -135,7 +137,7 @@ describe.each(WAYS)('$way', ({ way, ask }) => {
         /^fertilizer-eth-wheat-2026-07-v4 was deleted at .{24}; it was published from .{24} to .{24}\. `GET \/releases\/fertilizer-eth-wheat-2026-07-v4` says what is known of it\.$/,
       ),
     })
-    for (const unknown of [NEVER, 'fertilizer-eth-wheat-2026-07-v9', 'x']) {
+    for (const unknown of [NEVER, DROPPED, 'fertilizer-eth-wheat-2026-07-v9', 'x']) {
       const { status, body } = await send(ask(unknown))
       expect(status, unknown).toBe(404)
       expect(JSON.parse(body)).toMatchObject({ code: 'NOT_FOUND' })
@@ -204,8 +206,24 @@ test('a GET that names a release says how to cite it, and a tag of it holds', as
   expect(response.headers['cache-control']).toMatch(/^public/)
   const again = await service.app.inject({ url, headers: { 'if-none-match': String(response.headers.etag) } })
   expect(again.statusCode).toBe(304)
+  const text = await service.app.inject({ url, headers: { accept: 'text/plain' } })
+  expect([text.statusCode, text.headers.link]).toEqual([200, `<${url}>; rel="cite-as"`])
   const plain = await service.app.inject({ url: '/advisory/fertilizer/point?lat=9.5&lng=38.5' })
   expect(plain.headers).not.toHaveProperty('link')
+})
+
+test.each(WAYS)('$way: quantities are of what the named release has, published or not', async ({ ask }) => {
+  const withBags = (release?: string) => {
+    const options = ask(release)
+    if (options.method === 'GET')
+      return { ...options, query: { ...(options.query as object), bags: 'NPS:50' } }
+    if (typeof options.payload === 'object') {
+      return { ...options, payload: { ...options.payload, bags: { NPS: 50 } } }
+    }
+    return { ...options, url: `${options.url}${release === undefined ? '?' : '&'}bags=NPS:50` }
+  }
+  expect((await send(withBags(OLD) as InjectOptions)).status).toBe(200)
+  expect((await send(withBags(NOW) as InjectOptions)).status).toBe(400)
 })
 
 test('what is recorded names the release', async () => {

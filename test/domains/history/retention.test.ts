@@ -73,6 +73,12 @@ function rate({ headers }: Person, id: string) {
   })
 }
 
+/** The items whose shares count towards what an account may share. */
+async function sharedBy({ user }: Person): Promise<unknown[]> {
+  const { rows } = await sql`select history_id from history_share where user_id = ${user.id}`.execute(db)
+  return rows
+}
+
 /** Has many copies of an item in its month, with as many ratings. */
 async function multiply(id: string): Promise<void> {
   await sql`
@@ -141,6 +147,9 @@ describe('HISTORY_MONTHS', () => {
     const older = [await keepAsBefore(person, monthsAgo(7)), await keepAsBefore(person, monthsAgo(1))]
     for (const id of [ids[0], ids[3], ...older])
       expect((await rate(person, id as string)).statusCode).toBe(200)
+    for (const id of [ids[1], ids[3]]) {
+      await service.app.inject({ method: 'POST', url: `/history/${id}/share`, headers: person.headers })
+    }
     const statistics = async () => {
       const query = `from=${monthsAgo(10).toISOString().slice(0, 10)}`
       const response = await service.app.inject({ url: `/stats?${query}`, headers: person.headers })
@@ -153,6 +162,7 @@ describe('HISTORY_MONTHS', () => {
     await runWith(KEPT)
     expect(await statusesOf(person, ids)).toEqual([404, 404, 404, 200, 200, 200])
     expect(await statusesOf(person, older)).toEqual([404, 200])
+    expect(await sharedBy(person)).toEqual([{ history_id: ids[3] }])
     const { items } = (await history(service, person, 'my')).json()
     expect(items).toHaveLength(4)
     const { items: kept, bytes } = await stateOf(person)

@@ -16,7 +16,8 @@ import { allowCaching } from '#src/http/plugins/caching.ts'
 import { inTime } from '#src/http/plugins/patience.ts'
 import { wordKey } from '#src/lib/name-key.ts'
 import type { Lookup } from '../lookup/lookup.ts'
-import { releaseNamed } from '../lookup/pinned-request.ts'
+import { ofAnother, releaseNamed } from '../lookup/pinned-request.ts'
+import type { PublishedRelease } from '../lookup/published-release.ts'
 import type { Snapshot } from '../lookup/snapshot.ts'
 import { csvOf, jsonOf } from './answer.ts'
 import type { Atlas, AtlasFilter } from './atlas.ts'
@@ -56,7 +57,8 @@ export function coverageRoute(app: App, lookup: Lookup, atlas: Atlas, schemas: C
 
   async function make(call: Call, reply: FastifyReply, snapshot: Snapshot, form: string): Promise<SentPage> {
     const { release: code, cursor, limit = COVERAGE_DEFAULTS.limit } = call.query
-    const filter = filterOf(call, snapshot)
+    const named = code === undefined ? null : await releaseNamed(lookup, code.trim(), call, reply)
+    const filter = named ? filterFor(named, filterOf(call, snapshot)) : filterOf(call, snapshot)
     const filters = [...Object.values(filter), code ?? null]
     const [, countryCode, area] = cursor === undefined ? [] : placeOf(cursor, filters, AREA)
     const { items, last } = await atlas.page({
@@ -64,8 +66,7 @@ export function coverageRoute(app: App, lookup: Lookup, atlas: Atlas, schemas: C
       reply,
       snapshot,
       filter,
-      releases:
-        code === undefined ? snapshot.published : [await releaseNamed(lookup, code.trim(), call, reply)],
+      releases: named ? [named] : snapshot.published,
       after: countryCode === undefined ? null : { countryCode, code: area as string },
       limit,
     })
@@ -139,6 +140,24 @@ function filterOf({ query }: Call, { cropNamed }: Snapshot): AtlasFilter {
     product,
     crop: crop === undefined ? null : cropNamed(wordKey(crop)),
   }
+}
+
+/**
+ * A filter of what a release is of: of anything else it would be told that nothing is published.
+ *
+ * @throws {ApiError} INVALID_PARAMETERS where something else is asked for
+ */
+function filterFor(release: PublishedRelease, filter: AtlasFilter): AtlasFilter {
+  const { code, countryCode, product, cropCode } = release
+  const own = { country_code: countryCode, product, crop: cropCode }
+  const asked = { country_code: filter.countryCode, product: filter.product, crop: filter.crop }
+  for (const field of ['country_code', 'product', 'crop'] as const) {
+    const [is, wanted] = [own[field], asked[field]]
+    // A release without a crop is of all of them.
+    if (is === null || wanted === null || wanted === is) continue
+    throw ofAnother(field, `${is} or left out`, code, is)
+  }
+  return { ...filter, countryCode, product, crop: cropCode }
 }
 
 /** Keeps pages of what is published now. */

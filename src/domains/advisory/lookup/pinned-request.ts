@@ -110,7 +110,8 @@ async function filledIn<Request extends PinningRequest>(
   return filled
 }
 
-function ofAnother(field: string, rule: string, code: string, what: string): ApiError {
+/** A request asks for something else than the release that it names is of. */
+export function ofAnother(field: string, rule: string, code: string, what: string): ApiError {
   return ApiError.invalid(field, `must be ${rule}: ${code} is of ${what}`)
 }
 

@@ -4,6 +4,7 @@ import type { App } from '#src/http/app.ts'
 import { createFreshValue } from '#src/lib/fresh-value.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { Lookup } from '../lookup/lookup.ts'
+import { codesIn } from '../lookup/pinned-request.ts'
 import { refuseUnknownNames } from './names.ts'
 import { type AreasOf, type QuantityPlan, readPlan } from './plan.ts'
 import { type Composition, listCompositions } from './queries.ts'
@@ -18,11 +19,12 @@ export interface QuantityRules {
 /**
  * Reads the rules of a request; null where it asks for no quantities, or of products that have none.
  *
+ * @param request may name releases, which are known to be there for whoever asks
  * @param products that are asked about
  * @throws {ApiError} INVALID_PARAMETERS, naming what is wrong
  */
 export type ReadRules = (
-  request: QuantityRequest,
+  request: QuantityRequest & { release?: string | undefined },
   products: readonly ProductDefinition[],
   areasOf?: AreasOf,
 ) => Promise<QuantityRules | null>
@@ -35,10 +37,13 @@ export function createRuleReader({ config, database, products }: App, lookup: Lo
     const plan = products.some(hasQuantities) ? readPlan(request, areasOf) : null
     if (!plan) return null
     const { published } = lookup.known() ?? (await lookup.current())
+    // A release that is named has its own inputs and scenarios, also where nothing that is published has them any more.
+    const named = await Promise.all(codesIn(request.release ?? '').map(lookup.namedRelease))
+    const releases = [...published, ...named.map(({ release }) => release)]
     refuseUnknownNames(
       plan,
       products,
-      published.filter(({ product }) => codes.includes(product)),
+      releases.filter(({ product }) => codes.includes(product)),
     )
     return { plan, compositions: plan.nutrients ? await compositions() : [] }
   }
