@@ -96,6 +96,7 @@ class AdvisoryClient:
         self._retries = retries
         self._max_wait = max_wait
         self._timeout = timeout
+        self._opener = urllib.request.build_opener(_NoRedirects)
 
     def point(self, product: str, *, lat: float, lng: float, **request: Any) -> Json:
         """Advice for one point; ``request`` may have crop, country_code, name and forecast_period."""
@@ -269,7 +270,7 @@ class AdvisoryClient:
         while True:
             attempt += 1
             try:
-                return urllib.request.urlopen(request, timeout=self._timeout)
+                return self._opener.open(request, timeout=self._timeout)
             except urllib.error.HTTPError as answer:
                 error = _error_of(answer)
                 busy = _is_busy(error, repeatable)
@@ -280,6 +281,13 @@ class AdvisoryClient:
             if attempt > self._retries or not busy or wait > self._max_wait:
                 raise error
             time.sleep(wait)
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """Takes a redirect for an error: Python would send the key along, wherever it leads."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
 
 
 class _Reader:
@@ -350,8 +358,11 @@ def _is_busy(error: AdvisoryError, repeatable: bool) -> bool:
 def _error_of(answer: urllib.error.HTTPError) -> AdvisoryError:
     """The error that a refusal says. What stands between may have answered in another form."""
     body, after = _read_error(answer)
+    said = body.get("error") or f"The answer has the status {answer.code}."
+    if 300 <= answer.code < 400:
+        said = f"The address leads elsewhere, to {answer.headers.get('Location')}: name that one if you trust it."
     return AdvisoryError(
-        str(body.get("error") or f"The answer has the status {answer.code}."),
+        str(said),
         code=str(body.get("code") or "UNKNOWN_ERROR"),
         status=answer.code,
         request_id=body.get("request_id") or answer.headers.get("X-Request-Id"),

@@ -166,6 +166,17 @@ class WhenItFails(unittest.TestCase):
         items = self.client.areas("yield", country_code="eth", level=1)
         self.assertEqual([item["id"] for item in items], ["A", "B", "C"])
 
+    def test_a_redirect_is_an_error_and_the_key_goes_nowhere(self) -> None:
+        elsewhere = {"Location": self.client._base + "/elsewhere", "Content-Length": "0"}
+        for status in (302, 307):
+            Scripted.requests.clear()
+            Scripted.answers[:] = [(status, elsewhere, b"")]
+            with self.assertRaises(AdvisoryError) as raised:
+                self.client.point("yield", **HERE)
+            self.assertEqual((raised.exception.status, raised.exception.code), (status, "UNKNOWN_ERROR"))
+            self.assertIn("/elsewhere", str(raised.exception))
+            self.assertEqual(len(Scripted.requests), 1)
+
     def test_nobody_there_is_an_error(self) -> None:
         self.server.shutdown()
         self.server.server_close()

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { EventEmitter } from 'node:events'
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
@@ -22,10 +23,20 @@ export interface MadeFiles {
   known(key: string): MadeFile | undefined
   /** Opens a file; undefined where it is not there. */
   open(key: string): Promise<OpenMadeFile | undefined>
+  /**
+   * Whether no file may be made for now: those that had to make room and are still being read take as many bytes beside
+   * the ones that are kept as all of them may. Whoever makes one asks first.
+   */
+  isFull(): boolean
   /** Has a file made, once for all who ask meanwhile. */
   make(key: string, write: (path: string) => Promise<MadeFile>): Promise<void>
   /** Removes them all. */
   close(): Promise<void>
+}
+
+interface KeptFile extends MadeFile {
+  key: string
+  path: string
 }
 
 /** So many files at most, however small. */
@@ -34,6 +45,9 @@ const MOST_FILES = 1000
 /** Of so many more it is known what they were: a hundred bytes each. */
 const MOST_KNOWN = 10_000
 
+/** So many times what is kept, files may take with those that are read to their end although they were removed. */
+const MOST_WITH_READ = 2
+
 /**
  * @param parent where the folder is made, with the first file
  * @param mostBytes that all files take together; what is just being made comes on top of it
@@ -41,8 +55,10 @@ const MOST_KNOWN = 10_000
 export function createMadeFiles(parent: string, mostBytes: number): MadeFiles {
   const known = new LRUCache<string, MadeFile>({ max: MOST_KNOWN })
   const making = new Map<string, Promise<void>>()
+  /** How often files are open: of one that was removed the disk has the bytes until nobody reads it any more. */
+  const readers = new Map<KeptFile, number>()
   let folder: Promise<string> | undefined
-  const kept = new LRUCache<string, MadeFile & { path: string }>({
+  const kept = new LRUCache<string, KeptFile>({
     max: MOST_FILES,
     maxSize: mostBytes,
     sizeCalculation: ({ bytes }) => bytes,
@@ -65,11 +81,23 @@ export function createMadeFiles(parent: string, mostBytes: number): MadeFiles {
     try {
       const { bytes, checksum } = await write(path)
       known.set(key, { bytes, checksum })
-      kept.set(key, { bytes, checksum, path })
+      kept.set(key, { key, bytes, checksum, path })
     } finally {
       // It may have failed, or be too large to be kept.
       if (kept.peek(key)?.path !== path) await rm(path, { force: true })
     }
+  }
+
+  async function openCounted(file: KeptFile): Promise<FileHandle> {
+    const handle = await open(file.path)
+    readers.set(file, (readers.get(file) ?? 0) + 1)
+    // Its type does not say that it tells of its events.
+    ;(handle as FileHandle & EventEmitter).once('close', () => {
+      const left = (readers.get(file) as number) - 1
+      if (left > 0) readers.set(file, left)
+      else readers.delete(file)
+    })
+    return handle
   }
 
   return {
@@ -78,13 +106,18 @@ export function createMadeFiles(parent: string, mostBytes: number): MadeFiles {
       const file = kept.get(key)
       if (!file) return undefined
       try {
-        return { bytes: file.bytes, checksum: file.checksum, handle: await open(file.path) }
+        return { bytes: file.bytes, checksum: file.checksum, handle: await openCounted(file) }
       } catch (error) {
         // Others have made room, or somebody has cleaned up.
         if (codeOf(error) !== 'ENOENT') throw error
         if (kept.peek(key) === file) kept.delete(key)
         return undefined
       }
+    },
+    isFull() {
+      let bytes = kept.calculatedSize
+      for (const file of readers.keys()) if (kept.peek(file.key) !== file) bytes += file.bytes
+      return bytes > MOST_WITH_READ * mostBytes
     },
     make(key, write) {
       const begun = making.get(key)

@@ -1,7 +1,7 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createMadeFiles, type MadeFiles } from '#src/storage/made-files.ts'
+import { createMadeFiles, type MadeFiles, type OpenMadeFile } from '#src/storage/made-files.ts'
 import { newFolder } from '#test/setup/folders.ts'
 
 /** Writes a file of so many letters. */
@@ -52,6 +52,25 @@ test('what was asked for longest ago makes room, and who has it open reads it to
   expect(String(await open?.handle.readFile())).toBe('a'.repeat(60))
   await open?.handle.close()
   await expect.poll(async () => (await pathsIn(parent)).length).toBe(2)
+  await files.close()
+})
+
+test('files that had to make room count as long as they are read', async () => {
+  const files = createMadeFiles(await newFolder(), 100)
+  const open: (OpenMadeFile | undefined)[] = []
+  for (const key of ['one', 'two', 'three']) {
+    expect(files.isFull()).toBe(false)
+    await files.make(key, writing('a', 80))
+    open.push(await files.open(key), await files.open(key))
+  }
+  const [first, again] = open
+  expect(files.isFull()).toBe(true)
+  await first?.handle.close()
+  expect(files.isFull()).toBe(true)
+  // As an answer reads it.
+  await again?.handle.createReadStream().resume().toArray()
+  expect(files.isFull()).toBe(false)
+  await Promise.all(open.map((file) => file?.handle.close()))
   await files.close()
 })
 

@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os'
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
@@ -26,7 +26,7 @@ export interface Geotiffs {
   /**
    * @throws {ReplacedMeanwhile} where the release has been deleted
    * @throws {ApiError} NOT_FOUND where the layer is too large for a file; OVERLOADED where too many wait, the file is not
-   * made in time, or the disk takes none
+   * made in time, the disk takes none, or too many slow readers hold files that had to make room
    */
   open(subject: NamedSubject, party: Party): Promise<OpenMadeFile>
 }
@@ -54,6 +54,9 @@ export function createGeotiffs(app: App, maps: Maps): Geotiffs {
 
   async function write(path: string, subject: NamedSubject, party: Party): Promise<MadeFile> {
     const pause = () => app.turns.next(party, closing.signal)
+    // The file before it counts by then.
+    await setImmediate()
+    if (files.isFull()) throw overloaded()
     return writeLayerFile(path, { stores: app.tiles, products: app.products }, await find(subject), pause)
   }
 
