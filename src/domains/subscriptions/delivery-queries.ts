@@ -158,21 +158,6 @@ export async function disableSubscription(
   })
 }
 
-/** Puts a secret that is sealed anew in the place of one. */
-export async function replaceSecret(
-  db: Kysely<Tables>,
-  id: string,
-  secret: Buffer,
-  replacement: Buffer,
-): Promise<void> {
-  await db
-    .updateTable('subscription')
-    .set({ secret: replacement })
-    .where('id', '=', id)
-    .where('secret', '=', secret)
-    .execute()
-}
-
 /** Deletes some of what is done with, but for the last one of each subscription. */
 export async function deleteOldDeliveries(db: Kysely<Tables>): Promise<void> {
   await sql`
