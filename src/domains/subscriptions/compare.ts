@@ -3,7 +3,7 @@ import type { App } from '#src/http/app.ts'
 import { type Changed, claimChanged, keepComparison, postpone } from './comparison-queries.ts'
 import { messageOf } from './message.ts'
 import type { PlaceReader } from './queries.ts'
-import { changesBeyond, watchedAmong } from './value-changes.ts'
+import { changesBeyond, toldAfter, watchedAmong } from './value-changes.ts'
 
 /** So many are taken at a time. */
 const BATCH = 20
@@ -73,6 +73,6 @@ async function compareOne(
   const id = randomUUID()
   const context = { basePath: app.config.BASE_PATH, time: new Date() }
   const body = messageOf(id, changed, app.products.of(series.product), changes, context)
-  await keepComparison(writer, changed, { id, body, told: now })
+  await keepComparison(writer, changed, { id, body, told: toldAfter(told, now, changes) })
   return 'told'
 }

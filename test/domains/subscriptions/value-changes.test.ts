@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { WatchedValue } from '#schemas/subscriptions.ts'
 import { pauseAfter } from '#src/domains/subscriptions/pauses.ts'
-import { changesBeyond, watchedAmong } from '#src/domains/subscriptions/value-changes.ts'
+import { changesBeyond, toldAfter, watchedAmong } from '#src/domains/subscriptions/value-changes.ts'
 
 const at = (value: number, input = 'Urea', scenario: string | null = 'Normal'): WatchedValue => ({
   input,
@@ -50,6 +50,22 @@ test('what is told makes what was told: once told, the same is told no more', ()
       expect(told.length).toBeGreaterThanOrEqual(changesBeyond(limit as never, before, after).length)
     }),
   )
+})
+
+test('small steps of a layer add up while others are told, and what is gone is told once', () => {
+  const threshold = { kind: 'absolute' as const, value: 10 }
+  const steps = [
+    [at(100), at(50, 'DAP'), at(1, 'Ash')],
+    [at(108), at(70, 'DAP')],
+    [at(116), at(71, 'DAP')],
+  ]
+  const [first = [], second = [], third = []] = steps
+  const changes = changesBeyond(threshold, first, second)
+  expect(changes.map(({ input }) => input)).toEqual(['DAP', 'Ash'])
+  const told = toldAfter(first, second, changes)
+  expect(told).toEqual([at(100), at(70, 'DAP')])
+  expect(changesBeyond(threshold, told, second)).toEqual([])
+  expect(changesBeyond(threshold, told, third)).toMatchObject([{ input: 'Urea', before: 100, after: 116 }])
 })
 
 test('an input and a scenario watch one layer of several', () => {
