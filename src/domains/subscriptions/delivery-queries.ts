@@ -31,6 +31,8 @@ export interface Delivery {
   previousSecret: Buffer | null
   /** How often it has been tried, this time included. */
   attempts: number
+  /** For how many seconds nothing could be delivered to its subscriber; 0 where the last attempt was not known to fail. */
+  failing: number
 }
 
 /**
@@ -79,7 +81,8 @@ export async function claimDeliveries(db: Kysely<Tables>, most: number): Promise
         body,
         secret,
         case when previous_until > now() then previous_secret end as "previousSecret",
-        attempts`.execute(trx)
+        attempts,
+        coalesce(extract(epoch from now() - failing_since), 0)::float8 as failing`.execute(trx)
     return rows
   })
 }

@@ -123,10 +123,10 @@ function createDelivering(app: App, seal: SecretSeal, rules: OutwardRules): () =
 
 async function keepOutcome(app: App, delivery: Delivery, outcome: Attempt): Promise<void> {
   const { writer } = app.database
-  const { subscriptionId, attempts } = delivery
+  const { subscriptionId, attempts, failing } = delivery
   if (outcome === 'arrived') return keepDelivered(writer, delivery)
   // A secret that cannot be opened may be a mistake of the settings, which is mended meanwhile.
-  const pause = outcome === 'gone' ? undefined : pauseAfter(attempts, Math.random())
+  const pause = outcome === 'gone' ? undefined : pauseAfter(attempts, failing, Math.random())
   if (pause !== undefined) return keepFailed(writer, delivery, pause)
   const reason = outcome === 'gone' ? 'gone' : outcome === 'failed' ? 'failing' : 'secret_lost'
   await disableSubscription(writer, subscriptionId, reason)

@@ -54,5 +54,8 @@ export function subscribingTo(told: () => { service: TestAppWithPerson; receiver
   const arrived = (id: string) =>
     vi.waitFor(async () => expect((await get(id)).delivered_at).not.toBeNull(), PATIENCE)
 
-  return { publish, ask, subscribe, get, hasten, whileServing, received, arrived }
+  const failed = (id: string) =>
+    vi.waitFor(async () => expect((await get(id)).failing_since).not.toBeNull(), PATIENCE)
+
+  return { publish, ask, subscribe, get, hasten, whileServing, received, arrived, failed }
 }

@@ -30,10 +30,12 @@ afterAll(async () => {
   await service.close()
 })
 
-const { publish, ask, subscribe, get, hasten, whileServing, received, arrived } = subscribingTo(() => ({
-  service,
-  receiver,
-}))
+const { publish, ask, subscribe, get, hasten, whileServing, received, arrived, failed } = subscribingTo(
+  () => ({
+    service,
+    receiver,
+  }),
+)
 
 test('what changes by more than the threshold is told once, signed, with what it was before', async () => {
   const { code: before } = await publish({ Urea: 100, DAP: 50 })
@@ -106,15 +108,11 @@ test('what fails is sent again with the same id, and is shown as failing without
   await publish({ Urea: 301 })
   // Not followed: who redirects is no receiver.
   receiver.answer = 302
-  await whileServing(async () => {
-    await vi.waitFor(async () => expect((await get(id)).failing_since).not.toBeNull(), PATIENCE)
-  })
+  await whileServing(() => failed(id))
   expect(receiver.received).toHaveLength(1)
   receiver.answer = 200
   await hasten()
-  await whileServing(async () => {
-    await vi.waitFor(async () => expect((await get(id)).delivered_at).not.toBeNull(), PATIENCE)
-  })
+  await whileServing(() => arrived(id))
   const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
   expect(ids).toEqual([ids[0], ids[0]])
   expect(await get(id)).toMatchObject({ status: 'active', failing_since: null })
@@ -149,17 +147,22 @@ test('410 disables at once, a day of failures does, too; enabled again, the last
   receiver.answer = 500
   const enabled = await ask('POST', `/subscriptions/${id}/enable`)
   expect(enabled.json()).toMatchObject({ status: 'active', disabled_reason: null })
-  await sql`update webhook_delivery set attempts = 10`.execute(service.database.writer)
+  const { writer } = service.database
+  await sql`update webhook_delivery set attempts = 10`.execute(writer)
+  await whileServing(() => failed(id))
+  // Attempts alone are no day: processes may have ended in the middle of them.
+  expect(await get(id)).toMatchObject({ status: 'active' })
+  await sql`update subscription set failing_since = now() - interval '1 day'`.execute(writer)
+  await hasten()
   await whileServing(() =>
     vi.waitFor(async () => expect((await get(id)).disabled_reason).toBe('failing'), PATIENCE),
   )
   receiver.answer = 200
   await ask('POST', `/subscriptions/${id}/enable`)
-  await whileServing(() =>
-    vi.waitFor(async () => expect((await get(id)).delivered_at).not.toBeNull(), PATIENCE),
-  )
+  await whileServing(() => arrived(id))
   const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
-  expect(ids).toEqual([ids[0], ids[0], ids[0]])
+  // At least: what could not be noted is sent again.
+  expect([ids.length >= 4, new Set(ids).size]).toEqual([true, 1])
 })
 
 test('a secret that is renewed signs, and so does the one before for a day', async () => {
@@ -200,10 +203,7 @@ test('a new JWT_SECRET loses no secret: all are sealed anew, also those that not
   )
   await publish({ Urea: 1910 })
   // Another one by mistake: it fails, and is not given up.
-  await whileServing(
-    () => vi.waitFor(async () => expect((await get(id)).failing_since).not.toBeNull(), PATIENCE),
-    { JWT_SECRET: second },
-  )
+  await whileServing(() => failed(id), { JWT_SECRET: second })
   expect([(await get(id)).status, receiver.received]).toEqual(['active', []])
   await hasten()
   await whileServing(() => arrived(id), { JWT_SECRET: first })

@@ -75,8 +75,14 @@ test('an input and a scenario watch one layer of several', () => {
 })
 
 test('pauses grow, vary by a tenth, and come to a day', () => {
-  const pauses = Array.from({ length: 10 }, (_, index) => pauseAfter(index + 1, 0.5) as number)
+  const pauses = Array.from({ length: 10 }, (_, index) => pauseAfter(index + 1, 0, 0.5) as number)
   expect(pauses.reduce((sum, pause) => sum + pause, 0)).toBe(86_400)
   expect(pauses).toEqual(pauses.toSorted((a, b) => a - b))
-  expect([pauseAfter(1, 0), pauseAfter(1, 1), pauseAfter(11, 0.5)]).toEqual([4.5, 5.5, undefined])
+  expect([pauseAfter(1, 0, 0), pauseAfter(1, 0, 1), pauseAfter(11, 86_400, 0.5)]).toEqual([
+    4.5,
+    5.5,
+    undefined,
+  ])
+  // Attempts that processes did not end are no day of failures.
+  expect([0, 80_000, 86_399].map((failing) => pauseAfter(11, failing, 0.5))).toEqual([29_845, 6400, 60])
 })
