@@ -15,6 +15,7 @@ import {
 } from './delivery-queries.ts'
 import { pauseAfter } from './pauses.ts'
 import type { PlaceReader } from './queries.ts'
+import { createRetries } from './retries.ts'
 import type { SecretSeal } from './secrets.ts'
 
 /** Attempts at the same time, of one process. */
@@ -37,6 +38,7 @@ export async function workOnSubscriptions(
 ): Promise<() => void> {
   const { writer } = app.database
   const deliver = createDelivering(app, seal, rules)
+  const retries = createRetries()
   const ending = new AbortController()
   let cleaned = 0
   const soon = createAlarm(app, () => compare())
@@ -46,7 +48,7 @@ export async function workOnSubscriptions(
       cleaned = performance.now()
       await deleteOldDeliveries(writer)
     }
-    const { taken, told, early } = await compareSome(app, reader, ending.signal)
+    const { taken, told, early } = await compareSome(app, reader, retries, ending.signal)
     if (told > 0) deliver()
     if (early > 0) soon(SOON_MS)
     return taken > early

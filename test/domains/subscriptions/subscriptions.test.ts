@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { claimChanged, postpone } from '#src/domains/subscriptions/comparison-queries.ts'
 import { loadSecrets } from '#src/http/jwt-secret.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { createTestAppWithPerson, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
@@ -135,6 +136,17 @@ test('what a process was at when it was killed, another one does, with the same 
   await whileServing(() => received(2))
   const ids = receiver.received.map(({ headers }) => headers['webhook-id'])
   expect(ids).toEqual([ids[0], ids[0]])
+})
+
+test('what was not tried yet is compared before what could not be', async () => {
+  await publish({ Urea: 510 })
+  const ids = [(await subscribe()).id, (await subscribe()).id, (await subscribe()).id]
+  await publish({ Urea: 520 })
+  const { writer } = service.database
+  for (const [index, id] of ids.slice(0, 2).entries()) await postpone(writer, id, index - 60)
+  const claimed: string[] = []
+  for (const _ of ids) claimed.push(...(await claimChanged(writer, 1)).map(({ id }) => id))
+  expect(claimed).toEqual([ids[2], ids[0], ids[1]])
 })
 
 test('410 disables at once, a day of failures does, too; enabled again, the last event comes as it was', async () => {

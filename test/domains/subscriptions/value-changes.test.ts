@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { WatchedValue } from '#schemas/subscriptions.ts'
 import { pauseAfter } from '#src/domains/subscriptions/pauses.ts'
+import { createRetries } from '#src/domains/subscriptions/retries.ts'
 import { changesBeyond, toldAfter, watchedAmong } from '#src/domains/subscriptions/value-changes.ts'
 
 const at = (value: number, input = 'Urea', scenario: string | null = 'Normal'): WatchedValue => ({
@@ -85,4 +86,12 @@ test('pauses grow, vary by a tenth, and come to a day', () => {
   ])
   // Attempts that processes did not end are no day of failures.
   expect([0, 80_000, 86_399].map((failing) => pauseAfter(11, failing, 0.5))).toEqual([29_845, 6400, 60])
+})
+
+test('what cannot be compared is tried later each time, by itself, and at once again after it could be', () => {
+  const { failed, succeeded } = createRetries()
+  expect(Array.from({ length: 8 }, () => failed('a'))).toEqual([60, 120, 240, 480, 960, 1920, 3600, 3600])
+  expect(failed('b')).toBe(60)
+  succeeded('a')
+  expect(failed('a')).toBe(60)
 })
