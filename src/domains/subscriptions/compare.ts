@@ -3,16 +3,14 @@ import type { App } from '#src/http/app.ts'
 import { type Changed, claimChanged, keepComparison, postpone } from './comparison-queries.ts'
 import { messageOf } from './message.ts'
 import type { PlaceReader } from './queries.ts'
-import { changesBeyond, watchedAmong } from './value-changes.ts'
+import type { Retries } from './retries.ts'
+import { changesBeyond, toldAfter, watchedAmong } from './value-changes.ts'
 
-/** So many are taken at a time. */
-const BATCH = 20
+/** So many are taken at a time: one after the other, each for a minute at most, they are done before others may take them. */
+const BATCH = 4
 
 /** What is published shows in a process within seconds. */
 const NOT_YET_SECONDS = 3
-
-/** What could not be read is tried again after so long, and holds up nobody else's. */
-const FAILED_SECONDS = 60
 
 /** Says how far it has come. */
 export interface Comparing {
@@ -28,9 +26,15 @@ export interface Comparing {
  * Compares some of the subscriptions that another release answers with what was told of them, and puts down what is to be
  * sent.
  *
+ * @param retries of what this process could not compare
  * @param signal ends it: what is left is for others
  */
-export async function compareSome(app: App, reader: PlaceReader, signal: AbortSignal): Promise<Comparing> {
+export async function compareSome(
+  app: App,
+  reader: PlaceReader,
+  retries: Retries,
+  signal: AbortSignal,
+): Promise<Comparing> {
   const { writer } = app.database
   const claimed = await claimChanged(writer, BATCH)
   const done: Comparing = { taken: claimed.length, told: 0, early: 0 }
@@ -40,11 +44,12 @@ export async function compareSome(app: App, reader: PlaceReader, signal: AbortSi
     if (signal.aborted) continue
     try {
       const outcome = await compareOne(app, reader, changed, signal)
+      retries.succeeded(changed.id)
       if (outcome === 'early') done.early++
       if (outcome === 'told') done.told++
     } catch (error) {
       if (!signal.aborted) app.logFailure(error, 'a subscription could not be compared yet')
-      await postpone(writer, changed.id, signal.aborted ? 0 : FAILED_SECONDS)
+      await postpone(writer, changed.id, signal.aborted ? 0 : retries.failed(changed.id))
     }
   }
   return done
@@ -73,6 +78,6 @@ async function compareOne(
   const id = randomUUID()
   const context = { basePath: app.config.BASE_PATH, time: new Date() }
   const body = messageOf(id, changed, app.products.of(series.product), changes, context)
-  await keepComparison(writer, changed, { id, body, told: now })
+  await keepComparison(writer, changed, { id, body, told: toldAfter(told, now, changes) })
   return 'told'
 }

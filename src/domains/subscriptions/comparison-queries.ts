@@ -5,7 +5,7 @@ import { inTransaction } from '#src/database/transaction.ts'
 import type { Series } from '#src/products/series.ts'
 import type { Place } from './queries.ts'
 
-/** A process that ends has its subscriptions compared by another after so long. */
+/** A process that ends has its subscriptions compared by another after so long: longer than a batch of the slowest takes. */
 const LEASE_MINUTES = 5
 
 /** A subscription that another release answers than the one it was last compared with. */
@@ -29,7 +29,8 @@ interface ChangedRow extends Omit<Changed, 'series'>, Series {}
 
 /**
  * Takes some of the subscriptions that are to be compared anew. What answers is asked of the database itself: however a
- * release came to answer, and whichever process was away meanwhile, nothing is missed.
+ * release came to answer, and whichever process was away meanwhile, nothing is missed. Those that were not tried yet come
+ * first, then those that have waited longest since they could not be compared.
  */
 export async function claimChanged(db: Kysely<Tables>, most: number): Promise<Changed[]> {
   const { rows } = await sql<ChangedRow>`
@@ -56,6 +57,7 @@ export async function claimChanged(db: Kysely<Tables>, most: number): Promise<Ch
       where subscription.disabled_at is null
         and subscription.release is distinct from answering.release
         and (leased_until is null or leased_until < now())
+      order by leased_until nulls first
       limit ${most}::integer
     )
     update subscription

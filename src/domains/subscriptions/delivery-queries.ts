@@ -31,6 +31,8 @@ export interface Delivery {
   previousSecret: Buffer | null
   /** How often it has been tried, this time included. */
   attempts: number
+  /** For how many seconds nothing could be delivered to its subscriber; 0 where the last attempt was not known to fail. */
+  failing: number
 }
 
 /**
@@ -79,7 +81,8 @@ export async function claimDeliveries(db: Kysely<Tables>, most: number): Promise
         body,
         secret,
         case when previous_until > now() then previous_secret end as "previousSecret",
-        attempts`.execute(trx)
+        attempts,
+        coalesce(extract(epoch from now() - failing_since), 0)::float8 as failing`.execute(trx)
     return rows
   })
 }
@@ -156,21 +159,6 @@ export async function disableSubscription(
       update webhook_delivery set done_at = clock_timestamp(), delivered = false, leased_until = null
       where subscription_id = ${id} and done_at is null`.execute(trx)
   })
-}
-
-/** Puts a secret that is sealed anew in the place of one. */
-export async function replaceSecret(
-  db: Kysely<Tables>,
-  id: string,
-  secret: Buffer,
-  replacement: Buffer,
-): Promise<void> {
-  await db
-    .updateTable('subscription')
-    .set({ secret: replacement })
-    .where('id', '=', id)
-    .where('secret', '=', secret)
-    .execute()
 }
 
 /** Deletes some of what is done with, but for the last one of each subscription. */

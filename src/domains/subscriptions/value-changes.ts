@@ -51,7 +51,24 @@ export function changesBeyond(
   return [...present, ...gone].filter((change) => isBeyond(threshold, change))
 }
 
-const keyOf = ({ input, scenario }: WatchedValue) => JSON.stringify([input, scenario])
+/**
+ * The values that were told last, once changes are told: of what has changed by less, still those of before, so that small
+ * steps add up.
+ *
+ * @param changes what `changesBeyond` makes of the others
+ */
+export function toldAfter(
+  told: readonly WatchedValue[],
+  now: readonly WatchedValue[],
+  changes: readonly ValueChange[],
+): WatchedValue[] {
+  const before = new Map(told.map((value) => [keyOf(value), value]))
+  const changed = new Set(changes.map(keyOf))
+  return now.map((value) => (changed.has(keyOf(value)) ? value : (before.get(keyOf(value)) ?? value)))
+}
+
+const keyOf = ({ input, scenario }: Pick<WatchedValue, 'input' | 'scenario'>) =>
+  JSON.stringify([input, scenario])
 
 function changeOf(
   { input, scenario }: WatchedValue,

@@ -1,6 +1,5 @@
 import type { App } from '#src/http/app.ts'
 import { LOOK_EVERY_MS, workInBackground } from '#src/http/background-work.ts'
-import { loadSecrets } from '#src/http/jwt-secret.ts'
 import type { OutwardRules } from '#src/lib/outward-post.ts'
 import { compareSome } from './compare.ts'
 import { type Attempt, attempt } from './deliver.ts'
@@ -13,11 +12,11 @@ import {
   giveBack,
   keepDelivered,
   keepFailed,
-  replaceSecret,
 } from './delivery-queries.ts'
 import { pauseAfter } from './pauses.ts'
 import type { PlaceReader } from './queries.ts'
-import { createSecretSeal, type SecretSeal } from './secrets.ts'
+import { createRetries } from './retries.ts'
+import type { SecretSeal } from './secrets.ts'
 
 /** Attempts at the same time, of one process. */
 const RUNNING = 8
@@ -30,16 +29,16 @@ const SOON_MS = 3_000
  * is not taken by another, unless it has ended.
  *
  * @param rules where may be delivered to
+ * @param seal opens what signs
  * @returns has both begun at once
  */
 export async function workOnSubscriptions(
   app: App,
-  reader: PlaceReader,
-  rules: OutwardRules,
+  { reader, rules, seal }: { reader: PlaceReader; rules: OutwardRules; seal: SecretSeal },
 ): Promise<() => void> {
   const { writer } = app.database
-  const seal = createSecretSeal(await loadSecrets(app.config))
   const deliver = createDelivering(app, seal, rules)
+  const retries = createRetries()
   const ending = new AbortController()
   let cleaned = 0
   const soon = createAlarm(app, () => compare())
@@ -49,7 +48,7 @@ export async function workOnSubscriptions(
       cleaned = performance.now()
       await deleteOldDeliveries(writer)
     }
-    const { taken, told, early } = await compareSome(app, reader, ending.signal)
+    const { taken, told, early } = await compareSome(app, reader, retries, ending.signal)
     if (told > 0) deliver()
     if (early > 0) soon(SOON_MS)
     return taken > early
@@ -82,7 +81,7 @@ function createDelivering(app: App, seal: SecretSeal, rules: OutwardRules): () =
     if (outcome !== 'arrived' && signal.aborted) return giveBack(writer, delivery)
     if (outcome === 'arrived') counts.delivered++
     else counts.failed++
-    await keepOutcome(app, seal, delivery, outcome)
+    await keepOutcome(app, delivery, outcome)
   }
 
   function begin(delivery: Delivery): void {
@@ -124,16 +123,12 @@ function createDelivering(app: App, seal: SecretSeal, rules: OutwardRules): () =
   return deliver
 }
 
-async function keepOutcome(app: App, seal: SecretSeal, delivery: Delivery, outcome: Attempt): Promise<void> {
+async function keepOutcome(app: App, delivery: Delivery, outcome: Attempt): Promise<void> {
   const { writer } = app.database
-  const { subscriptionId, userId, secret } = delivery
-  if (outcome === 'arrived') {
-    await keepDelivered(writer, delivery)
-    const opened = seal.isOld(userId, secret) ? seal.open(userId, secret) : undefined
-    if (opened) await replaceSecret(writer, subscriptionId, secret, seal.seal(userId, opened))
-    return
-  }
-  const pause = outcome === 'failed' ? pauseAfter(delivery.attempts, Math.random()) : undefined
+  const { subscriptionId, attempts, failing } = delivery
+  if (outcome === 'arrived') return keepDelivered(writer, delivery)
+  // A secret that cannot be opened may be a mistake of the settings, which is mended meanwhile.
+  const pause = outcome === 'gone' ? undefined : pauseAfter(attempts, failing, Math.random())
   if (pause !== undefined) return keepFailed(writer, delivery, pause)
   const reason = outcome === 'gone' ? 'gone' : outcome === 'failed' ? 'failing' : 'secret_lost'
   await disableSubscription(writer, subscriptionId, reason)

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { WatchedValue } from '#schemas/subscriptions.ts'
 import { pauseAfter } from '#src/domains/subscriptions/pauses.ts'
-import { changesBeyond, watchedAmong } from '#src/domains/subscriptions/value-changes.ts'
+import { createRetries } from '#src/domains/subscriptions/retries.ts'
+import { changesBeyond, toldAfter, watchedAmong } from '#src/domains/subscriptions/value-changes.ts'
 
 const at = (value: number, input = 'Urea', scenario: string | null = 'Normal'): WatchedValue => ({
   input,
@@ -52,6 +53,22 @@ test('what is told makes what was told: once told, the same is told no more', ()
   )
 })
 
+test('small steps of a layer add up while others are told, and what is gone is told once', () => {
+  const threshold = { kind: 'absolute' as const, value: 10 }
+  const steps = [
+    [at(100), at(50, 'DAP'), at(1, 'Ash')],
+    [at(108), at(70, 'DAP')],
+    [at(116), at(71, 'DAP')],
+  ]
+  const [first = [], second = [], third = []] = steps
+  const changes = changesBeyond(threshold, first, second)
+  expect(changes.map(({ input }) => input)).toEqual(['DAP', 'Ash'])
+  const told = toldAfter(first, second, changes)
+  expect(told).toEqual([at(100), at(70, 'DAP')])
+  expect(changesBeyond(threshold, told, second)).toEqual([])
+  expect(changesBeyond(threshold, told, third)).toMatchObject([{ input: 'Urea', before: 100, after: 116 }])
+})
+
 test('an input and a scenario watch one layer of several', () => {
   const values = [at(1), at(2, 'DAP'), at(3, 'DAP', 'Dominant')]
   expect(watchedAmong(values, { input: null, scenario: null })).toEqual(values)
@@ -59,8 +76,22 @@ test('an input and a scenario watch one layer of several', () => {
 })
 
 test('pauses grow, vary by a tenth, and come to a day', () => {
-  const pauses = Array.from({ length: 10 }, (_, index) => pauseAfter(index + 1, 0.5) as number)
+  const pauses = Array.from({ length: 10 }, (_, index) => pauseAfter(index + 1, 0, 0.5) as number)
   expect(pauses.reduce((sum, pause) => sum + pause, 0)).toBe(86_400)
   expect(pauses).toEqual(pauses.toSorted((a, b) => a - b))
-  expect([pauseAfter(1, 0), pauseAfter(1, 1), pauseAfter(11, 0.5)]).toEqual([4.5, 5.5, undefined])
+  expect([pauseAfter(1, 0, 0), pauseAfter(1, 0, 1), pauseAfter(11, 86_400, 0.5)]).toEqual([
+    4.5,
+    5.5,
+    undefined,
+  ])
+  // Attempts that processes did not end are no day of failures.
+  expect([0, 80_000, 86_399].map((failing) => pauseAfter(11, failing, 0.5))).toEqual([29_845, 6400, 60])
+})
+
+test('what cannot be compared is tried later each time, by itself, and at once again after it could be', () => {
+  const { failed, succeeded } = createRetries()
+  expect(Array.from({ length: 8 }, () => failed('a'))).toEqual([60, 120, 240, 480, 960, 1920, 3600, 3600])
+  expect(failed('b')).toBe(60)
+  succeeded('a')
+  expect(failed('a')).toBe(60)
 })
