@@ -38,7 +38,7 @@ beforeAll(async () => {
     settings: { RELEASE_MAX_AGE_MS: '0' },
   })
   const { database } = service
-  await loadRelease(database, onePixelRelease({ Urea: 1 }))
+  await loadRelease(database, onePixelRelease({ Urea: 1, NPS: 1 }))
   await loadRelease(database, onePixelRelease({ Urea: 2 }))
   await loadRelease(database, onePixelRelease({ Urea: 3 }), { publish: false })
   await loadRelease(database, onePixelRelease({ Urea: 4 }))
@@ -206,6 +206,20 @@ test('a GET that names a release says how to cite it, and a tag of it holds', as
   expect(again.statusCode).toBe(304)
   const plain = await service.app.inject({ url: '/advisory/fertilizer/point?lat=9.5&lng=38.5' })
   expect(plain.headers).not.toHaveProperty('link')
+})
+
+test.each(WAYS)('$way: quantities are of what the named release has, published or not', async ({ ask }) => {
+  const withBags = (release?: string) => {
+    const options = ask(release)
+    if (options.method === 'GET')
+      return { ...options, query: { ...(options.query as object), bags: 'NPS:50' } }
+    if (typeof options.payload === 'object') {
+      return { ...options, payload: { ...options.payload, bags: { NPS: 50 } } }
+    }
+    return { ...options, url: `${options.url}${release === undefined ? '?' : '&'}bags=NPS:50` }
+  }
+  expect((await send(withBags(OLD) as InjectOptions)).status).toBe(200)
+  expect((await send(withBags(NOW) as InjectOptions)).status).toBe(400)
 })
 
 test('what is recorded names the release', async () => {

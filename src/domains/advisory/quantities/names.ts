@@ -6,17 +6,17 @@ import type { QuantityPlan } from './plan.ts'
 import { keyOf, type NumbersByName } from './reading.ts'
 
 /**
- * Refuses what names something that nothing published has: it would be left out without a word. What another product
+ * Refuses what names something that no release has: it would be left out without a word. What another product
  * than the one asked about has may be named, so that one request serves all of them.
  *
  * @param products that are asked about
- * @param published all releases that are, of products with quantities
+ * @param releases those that are published, and those that the request names, of products with quantities
  * @throws {ApiError} INVALID_PARAMETERS
  */
 export function refuseUnknownNames(
   plan: QuantityPlan,
   products: readonly ProductDefinition[],
-  published: readonly ReleaseLabels[],
+  releases: readonly ReleaseLabels[],
 ): void {
   const [product] = products
   if (plan.producePrice && products.length === 1 && product && product.input !== null) {
@@ -29,11 +29,11 @@ export function refuseUnknownNames(
     ['prices.per_bag', plan.pricesPerBag],
   ]
   if (lists.some(([, { size }]) => size > 0)) {
-    const inputs = namesOf(published.flatMap(({ layers }) => layers.flatMap(({ input }) => input ?? [])))
+    const inputs = namesOf(releases.flatMap(({ layers }) => layers.flatMap(({ input }) => input ?? [])))
     for (const [field, numbers] of lists) refuseUnlessIn(field, numbers, inputs)
   }
   if (plan.weights) {
-    const own = published.flatMap(({ layers }) => layers.flatMap(({ scenario }) => scenario ?? []))
+    const own = releases.flatMap(({ layers }) => layers.flatMap(({ scenario }) => scenario ?? []))
     refuseUnlessIn(
       'scenario_weights',
       plan.weights,

@@ -2,6 +2,7 @@ import type { QuantityRequest } from '#schemas/quantities.ts'
 import { hasQuantities } from '#schemas/quantity-answers.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { Lookup } from '../lookup/lookup.ts'
+import { codesIn } from '../lookup/pinned-request.ts'
 import { refuseUnknownNames } from './names.ts'
 import { type AreasOf, type QuantityPlan, readPlan } from './plan.ts'
 import type { Composition } from './queries.ts'
@@ -16,11 +17,12 @@ export interface QuantityRules {
 /**
  * Reads the rules of a request; null where it asks for no quantities, or of products that have none.
  *
+ * @param request may name releases, which are known to be there for whoever asks
  * @param products that are asked about
  * @throws {ApiError} INVALID_PARAMETERS, naming what is wrong
  */
 export type ReadRules = (
-  request: QuantityRequest,
+  request: QuantityRequest & { release?: string | undefined },
   products: readonly ProductDefinition[],
   areasOf?: AreasOf,
 ) => Promise<QuantityRules | null>
@@ -30,7 +32,7 @@ export type ReadRules = (
  * @param compositions those that are known, as they are now
  */
 export function createRuleReader(
-  lookup: Pick<Lookup, 'known' | 'current'>,
+  lookup: Pick<Lookup, 'known' | 'current' | 'namedRelease'>,
   all: readonly ProductDefinition[],
   compositions: () => Promise<readonly Composition[]>,
 ): ReadRules {
@@ -39,10 +41,13 @@ export function createRuleReader(
     const plan = products.some(hasQuantities) ? readPlan(request, areasOf) : null
     if (!plan) return null
     const { published } = lookup.known() ?? (await lookup.current())
+    // A release that is named has its own inputs and scenarios, also where nothing that is published has them any more.
+    const named = await Promise.all(codesIn(request.release ?? '').map(lookup.namedRelease))
+    const releases = [...published, ...named.map(({ release }) => release)]
     refuseUnknownNames(
       plan,
       products,
-      published.filter(({ product }) => codes.includes(product)),
+      releases.filter(({ product }) => codes.includes(product)),
     )
     return { plan, compositions: plan.nutrients ? await compositions() : [] }
   }
