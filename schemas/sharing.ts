@@ -71,7 +71,7 @@ export function sharingSchemasOf(products: readonly ProductContract[]) {
       answer: AsItWas('What was answered.'),
       verify: Type.Union([ref(Verification), Type.Null()], {
         description:
-          'Null where the answer also says why some products had none: that may be another reason today.',
+          'Null where the answer also says why some products had none, or which nutrients there are: either may be told otherwise today.',
       }),
     },
     {

@@ -6429,7 +6429,7 @@ export interface components {
             answer: {
                 [key: string]: unknown;
             };
-            /** @description Null where the answer also says why some products had none: that may be another reason today. */
+            /** @description Null where the answer also says why some products had none, or which nutrients there are: either may be told otherwise today. */
             verify: components["schemas"]["Verification"] | null;
         };
         /**

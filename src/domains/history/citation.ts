@@ -55,6 +55,8 @@ function verificationOf(
   const ofAll = product === ALL_PRODUCTS
   // The reasons of those that had no value are about what was published then.
   if (ofAll && codes.length < list.length) return null
+  // What products are made of is what operators know today.
+  if (request.nutrients === true || request.nutrients === 'true') return null
   const path = ofAll ? 'point' : kind === 'point' ? `${product}/point` : product
   return {
     method: 'POST',
