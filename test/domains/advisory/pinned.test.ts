@@ -10,8 +10,8 @@ import {
 import { onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
 
 const code = (version: number) => `fertilizer-eth-wheat-2026-07-v${version}`
-/** Published before, published now, never published, and published and deleted. */
-const [OLD, NOW, NEVER, GONE] = [code(1), code(2), code(3), code(4)] as [string, string, string, string]
+/** Published before, published now, never published, and deleted after it was published, or without. */
+const [OLD, NOW, NEVER, GONE, DROPPED] = [1, 2, 3, 4, 5].map(code) as [string, string, string, string, string]
 const ENDED = 'fertilizer-eth-wheat-2020-03-v1'
 
 const FIELD = {
@@ -42,10 +42,12 @@ beforeAll(async () => {
   await loadRelease(database, onePixelRelease({ Urea: 2 }))
   await loadRelease(database, onePixelRelease({ Urea: 3 }), { publish: false })
   await loadRelease(database, onePixelRelease({ Urea: 4 }))
+  await loadRelease(database, onePixelRelease({ Urea: 5 }), { publish: false })
   await loadRelease(database, onePixelRelease({ Urea: 20 }, { forecastPeriod: '2020-03-01' }))
   const { publish, remove } = operatorOf(database)
   await publish(NOW)
   await remove(GONE)
+  await remove(DROPPED)
   admin = await newPerson(service.app)
   await database.writer
     .updateTable('app_user')
@@ -135,7 +137,7 @@ describe.each(WAYS)('$way', ({ way, ask }) => {
         /^fertilizer-eth-wheat-2026-07-v4 was deleted at .{24}; it was published from .{24} to .{24}\. `GET \/releases\/fertilizer-eth-wheat-2026-07-v4` says what is known of it\.$/,
       ),
     })
-    for (const unknown of [NEVER, 'fertilizer-eth-wheat-2026-07-v9', 'x']) {
+    for (const unknown of [NEVER, DROPPED, 'fertilizer-eth-wheat-2026-07-v9', 'x']) {
       const { status, body } = await send(ask(unknown))
       expect(status, unknown).toBe(404)
       expect(JSON.parse(body)).toMatchObject({ code: 'NOT_FOUND' })

@@ -22,7 +22,7 @@ export interface PinnedRelease {
 /** Finds releases by their codes, also those that are not published any more. */
 export interface PinnedReleases {
   /**
-   * @throws {ApiError} NOT_FOUND where there is no complete release with this code, RELEASE_GONE where it has been deleted
+   * @throws {ApiError} NOT_FOUND where there is no complete release with this code, RELEASE_GONE where it was published and has been deleted
    */
   find(snapshot: Snapshot, code: string): Promise<PinnedRelease>
   /** Forgets what is known of a release: it was found to be gone, or its tiles to be elsewhere. */
@@ -64,7 +64,9 @@ export function createPinnedReleases(
     const state = await findReleaseState(db, code)
     if (state?.status !== 'ready') {
       kept.delete(code)
-      throw state?.status === 'deleted' ? gone(code, state) : unknownRelease(code)
+      // One that never was published is nobody's business, also after it was deleted.
+      const wasPublic = state?.status === 'deleted' && state.publishedFrom !== null
+      throw wasPublic ? gone(code, state) : unknownRelease(code)
     }
     const isPublic = state.publishedFrom !== null
     const known = kept.get(code)
@@ -112,7 +114,9 @@ export function unknownRelease(code: string): ApiError {
 function gone(code: string, { deletedAt, publishedFrom, publishedTo }: ReleaseState): ApiError {
   const when = deletedAt === null ? '' : ` at ${deletedAt}`
   const until = publishedTo === null ? '' : ` to ${publishedTo}`
-  const published = publishedFrom === null ? '' : `; it was published from ${publishedFrom}${until}`
   const known = `\`GET ${BASE}/releases/${code}\` says what is known of it`
-  return new ApiError('RELEASE_GONE', `${code} was deleted${when}${published}. ${known}.`)
+  return new ApiError(
+    'RELEASE_GONE',
+    `${code} was deleted${when}; it was published from ${publishedFrom}${until}. ${known}.`,
+  )
 }
