@@ -130,6 +130,9 @@ type AreaField = Pick<QuantityPlan, 'area' | 'unit' | 'areasFrom'>
 /** How an area is written in a query: a number and a unit, a unit alone, or where points have their areas. */
 const AREA_TEXT = /^\s*(?:(\d+(?:\.\d+)?)\s*|from:(\S+)\s+)?([a-z0-9]+)?\s*$/i
 
+/** Enough for the longest name and a unit. The time to match a text grows with the square of its length. */
+const LONGEST_AREA = 150
+
 function readAreaField(sent: QuantityRequest['area'], areasOf: AreasOf): AreaField {
   if (sent === undefined)
     return { area: areasOf === 'polygons' ? null : ONE_HECTARE, unit: 'ha', areasFrom: null }
@@ -156,6 +159,8 @@ function readAreaField(sent: QuantityRequest['area'], areasOf: AreasOf): AreaFie
 
 function areaMembers(sent: NonNullable<QuantityRequest['area']>): object {
   if (typeof sent !== 'string') return sent
+  if (sent.length > LONGEST_AREA)
+    throw ApiError.invalid('area', `must be at most ${LONGEST_AREA} characters long`)
   const [match, value, from, unit] = AREA_TEXT.exec(sent) ?? []
   if (match === undefined) throw ApiError.invalid('area', 'must be a number and a unit, such as 2.5 ha')
   return {

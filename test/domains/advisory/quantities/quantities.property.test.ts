@@ -207,3 +207,8 @@ describe('the share of a budget', () => {
     expect(numberOf(largestShare([one], decimalOf(1e14)))).toBe(0.5)
   })
 })
+
+test('an area that is longer than any is refused before it is read', () => {
+  expect(readPlan({ area: `${' '.repeat(100)}2.5 ha` })?.area).toMatchObject({ unit: 'ha' })
+  expect(() => readPlan({ area: `${'1'.repeat(3999)}!` })).toThrow('area must be at most 150 characters long')
+})
