@@ -206,6 +206,8 @@ test('a GET that names a release says how to cite it, and a tag of it holds', as
   expect(response.headers['cache-control']).toMatch(/^public/)
   const again = await service.app.inject({ url, headers: { 'if-none-match': String(response.headers.etag) } })
   expect(again.statusCode).toBe(304)
+  const text = await service.app.inject({ url, headers: { accept: 'text/plain' } })
+  expect([text.statusCode, text.headers.link]).toEqual([200, `<${url}>; rel="cite-as"`])
   const plain = await service.app.inject({ url: '/advisory/fertilizer/point?lat=9.5&lng=38.5' })
   expect(plain.headers).not.toHaveProperty('link')
 })

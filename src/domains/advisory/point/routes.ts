@@ -195,7 +195,9 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
         const asked = { request: query, products: endpoint.products, isShared: shared }
         return replyInText(call, reply, asked, async () => {
           const answer = await answerTo(endpoint, lookup, query, call, reply)
-          return (await recordForCaller(record, call, reply, endpoint, query, answer)).body
+          const kept = await recordForCaller(record, call, reply, endpoint, query, answer)
+          citeIn(reply, call)
+          return kept.body
         })
       }
       varyBy(reply, 'Accept')
