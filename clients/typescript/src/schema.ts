@@ -6371,7 +6371,7 @@ export interface components {
             /** @example 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae */
             checksum: string;
         };
-        /** @description How to see that the answer is what the releases say: sent without a token or with `Prefer: history=none`, the request is answered with these bytes, as long as the releases are there. */
+        /** @description How to see that the answer is what the releases say: sent without a token or with `Prefer: history=none`, the request is answered with these bytes, as long as the releases are there. Of products without a value it says that no release of theirs is named: why they had none is not verified. */
         Verification: {
             /** @enum {string} */
             method: "POST";
@@ -6429,7 +6429,7 @@ export interface components {
             answer: {
                 [key: string]: unknown;
             };
-            /** @description Null where the answer also says why some products had none, or which nutrients there are: either may be told otherwise today. */
+            /** @description Null where nutrients were asked for: what inputs consist of is what the operator knows today. */
             verify: components["schemas"]["Verification"] | null;
         };
         /**
@@ -7274,7 +7274,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
                 max_segments?: number;
                 /** @description The form of the answer: JSON where it is left out. */
@@ -7352,7 +7352,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. Used where the body does not have it. */
                 max_segments?: number;
             };
@@ -7440,7 +7440,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
                 max_segments?: number;
                 /** @description The form of the answer: JSON where it is left out. */
@@ -7518,7 +7518,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. Used where the body does not have it. */
                 max_segments?: number;
             };
@@ -7606,7 +7606,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
                 max_segments?: number;
                 /** @description The form of the answer: JSON where it is left out. */
@@ -7684,7 +7684,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. Used where the body does not have it. */
                 max_segments?: number;
             };
@@ -7899,7 +7899,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
                 max_segments?: number;
             };
@@ -7975,7 +7975,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. Used where the body does not have it. */
                 max_segments?: number;
             };
@@ -8042,7 +8042,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
             };
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
@@ -8103,7 +8103,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
             };
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
@@ -8164,7 +8164,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
             };
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
@@ -8272,7 +8272,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
             };
             header?: {
                 /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
@@ -8341,7 +8341,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
             };
             header?: {
                 /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
@@ -8410,7 +8410,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
             };
             header?: {
                 /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
@@ -8528,7 +8528,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
                 /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. Used where the body does not have it. */
                 format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
             };
@@ -8593,7 +8593,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
                 /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. Used where the body does not have it. */
                 format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
             };
@@ -8658,7 +8658,7 @@ export interface operations {
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
                 scenario_weights?: string;
                 /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: "true" | "false";
+                nutrients?: boolean;
                 /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. Used where the body does not have it. */
                 format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
             };

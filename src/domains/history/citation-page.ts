@@ -25,10 +25,14 @@ export function sendCitation(reply: FastifyReply, citation: Citation): FastifyRe
           checksum,
         ]),
       ),
-      paragraph(
-        `The releases that are named say the same as long as they are there. This prints ${verify.sha256}:`,
-      ),
-      code(commandOf(verify)),
+      ...(verify
+        ? [
+            paragraph(
+              `The releases that are named say the same as long as they are there. This prints ${verify.sha256}:`,
+            ),
+            code(commandOf(verify)),
+          ]
+        : []),
     ],
     links: [{ href: url, rel: 'cite-as', title: url }],
   })

@@ -167,6 +167,14 @@ test('an answer with nutrients has no sum: the compositions that they come from 
   expect((await call('GET', `/cite/${share.id}`)).body.verify).toBeNull()
 })
 
+test('an answer with nutrients has no sum: the compositions that they come from may change', async () => {
+  const { share } = await shared(service.person, '/advisory/fertilizer/point', {
+    ...PIXEL_CENTRE,
+    nutrients: true,
+  })
+  expect((await call('GET', `/cite/${share.id}`)).body.verify).toBeNull()
+})
+
 describe('it ends', () => {
   const isShown = async (token: string) => (await call('GET', `/cite/${token}`)).status
 
