@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
-import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
+import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { codeOf } from '#src/lib/caught.ts'
+import { makeOwnFolder } from './own-folders.ts'
 
 /** A file that was made, and what names its bytes. */
 export interface MadeFile {
@@ -67,7 +68,7 @@ export function createMadeFiles(parent: string, mostBytes: number): MadeFiles {
   })
 
   async function folderOfOwn(): Promise<string> {
-    folder ??= mkdtemp(join(parent, 'agro-downloads-'))
+    folder ??= makeOwnFolder(parent, 'agro-downloads-')
     try {
       return await folder
     } catch (error) {
