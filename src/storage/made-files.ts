@@ -89,25 +89,13 @@ export function createMadeFiles(parent: string, mostBytes: number): MadeFiles {
     }
   }
 
-  async function openCounted(file: KeptFile): Promise<FileHandle> {
-    const handle = await open(file.path)
-    readers.set(file, (readers.get(file) ?? 0) + 1)
-    // Its type does not say that it tells of its events.
-    ;(handle as FileHandle & EventEmitter).once('close', () => {
-      const left = (readers.get(file) as number) - 1
-      if (left > 0) readers.set(file, left)
-      else readers.delete(file)
-    })
-    return handle
-  }
-
   return {
     known: (key) => known.get(key),
     async open(key) {
       const file = kept.get(key)
       if (!file) return undefined
       try {
-        return { bytes: file.bytes, checksum: file.checksum, handle: await openCounted(file) }
+        return { bytes: file.bytes, checksum: file.checksum, handle: await openCounted(file, readers) }
       } catch (error) {
         // Others have made room, or somebody has cleaned up.
         if (codeOf(error) !== 'ENOENT') throw error
@@ -134,4 +122,17 @@ export function createMadeFiles(parent: string, mostBytes: number): MadeFiles {
       if (own !== undefined) await rm(own, { recursive: true, force: true })
     },
   }
+}
+
+/** Opens a file, and counts it among those that are open until it is closed. */
+async function openCounted(file: KeptFile, readers: Map<KeptFile, number>): Promise<FileHandle> {
+  const handle = await open(file.path)
+  readers.set(file, (readers.get(file) ?? 0) + 1)
+  // Its type does not say that it tells of its events.
+  ;(handle as FileHandle & EventEmitter).once('close', () => {
+    const left = (readers.get(file) as number) - 1
+    if (left > 0) readers.set(file, left)
+    else readers.delete(file)
+  })
+  return handle
 }
