@@ -40,7 +40,8 @@ advise_points <- function(client, product, points, ..., batch_size = 1000) {
   path <- paste0("/advisory/", product, "/points", .query(list(...)))
   .in_groups(nrow(sent), batch_size, function(rows) {
     lines <- .lines(sent[rows, , drop = FALSE])
-    .table(client, path, paste(lines, collapse = "\n"), "application/x-ndjson", length(rows))
+    table <- .table(client, path, paste(lines, collapse = "\n"), "application/x-ndjson", length(rows))
+    .as_sent(.as_sent(table, "id", sent$id[rows]), "name", sent$name[rows])
   })
 }
 
@@ -54,7 +55,9 @@ advise_polygons <- function(client, product, features, ..., batch_size = 100) {
   path <- paste0("/advisory/", product, "/polygons", .query(list(...)))
   .in_groups(length(features), batch_size, function(rows) {
     body <- .json(list(type = "FeatureCollection", features = unname(features[rows])))
-    .table(client, path, body, "application/geo+json", length(rows))
+    table <- .table(client, path, body, "application/geo+json", length(rows))
+    ids <- .texts(features[rows], function(feature) if (is.null(feature$id)) feature$properties$id else feature$id)
+    .as_sent(.as_sent(table, "id", ids), "name", .texts(features[rows], function(feature) feature$properties$name))
   })
 }
 
@@ -79,6 +82,23 @@ advisory_call <- function(client, method, path, body = NULL, once = FALSE) {
     text <- .json(body)
   }
   jsonlite::fromJSON(.send(client, method, path, text, headers, once || method != "POST"), simplifyVector = FALSE)
+}
+
+# Texts in a column as they were sent: those of a table have an apostrophe before what spreadsheets take for a formula.
+.as_sent <- function(table, column, sent) {
+  if (is.factor(sent)) sent <- as.character(sent)
+  if (is.character(sent) && column %in% names(table)) {
+    table[[column]] <- ifelse(is.na(sent), table[[column]], sent)
+  }
+  table
+}
+
+# The texts that a function finds in the members of a list; NA where it finds none.
+.texts <- function(members, find) {
+  vapply(members, function(member) {
+    found <- find(member)
+    if (is.character(found) && length(found) == 1) found else NA_character_
+  }, "", USE.NAMES = FALSE)
 }
 
 # The rows of a data frame as objects of JSON, without what is empty.
@@ -117,7 +137,7 @@ advisory_call <- function(client, method, path, body = NULL, once = FALSE) {
   for (attempt in seq_len(client$retries + 1)) {
     text <- .send(client, "POST", path, body, headers, TRUE)
     table <- utils::read.csv(text = text, check.names = FALSE, stringsAsFactors = FALSE, na.strings = "",
-                             colClasses = c(id = "character"), encoding = "UTF-8")
+                             colClasses = c(id = "character", name = "character"), encoding = "UTF-8")
     last <- utils::tail(table, 1)
     fault <- nrow(last) == 1 && is.na(last$id) && last$code %in% c("OVERLOADED", "DATABASE_UNAVAILABLE")
     if (!fault && (is.null(count) || nrow(table) == count)) return(table)

@@ -23,13 +23,18 @@ stopifnot(identical(table$id, points$id), table$code[3] == "OUTSIDE_COUNTRY", is
 alone <- advise_point(client, "yield", lat = points$lat[25], lng = points$lng[25])
 stopifnot(table[["yield_kg_ha Normal"]][25] == alone$yield_data[[2]]$yield_kg_ha)
 
+# Ids and names come back as they were sent, whatever a spreadsheet would take them for.
+odd <- data.frame(id = c("=1", "007", "TRUE"), name = c("-a", "1e3", NA), lat = 9.5, lng = 38.5)
+back <- advise_points(client, "yield", odd, batch_size = 2)
+stopifnot(identical(back$id, odd$id), identical(back$name[1:2], odd$name[1:2]), is.character(back$name))
+
 # So do polygons, and the areas of a level.
 ring <- list(list(38.5, 9.5), list(38.51, 9.5), list(38.51, 9.51), list(38.5, 9.5))
 geometry <- list(type = "Polygon", coordinates = list(ring))
 field <- function(id) list(type = "Feature", id = id, geometry = geometry, properties = NULL)
-fields <- advise_polygons(client, "fertilizer", list(field("a"), field("b")), batch_size = 1)
+fields <- advise_polygons(client, "fertilizer", list(field("+a"), field("b")), batch_size = 1)
 polygon <- advise_polygon(client, "fertilizer", geometry = geometry)
-stopifnot(identical(fields$id, c("a", "b")), fields$area_ha == polygon$location$area_ha)
+stopifnot(identical(fields$id, c("+a", "b")), fields$area_ha == polygon$location$area_ha)
 areas <- advise_areas(client, "isfm", country_code = "rwa", level = 1, crop = "potato")
 listed <- advisory_call(client, "GET", "/admin?admin0=rwa&level=1")
 stopifnot(identical(areas$id, vapply(listed$items, function(area) area$code, "")))

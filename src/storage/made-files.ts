@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
-import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
+import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { codeOf } from '#src/lib/caught.ts'
+import { makeOwnFolder } from './own-folders.ts'
 
 /** A file that was made, and what names its bytes. */
 export interface MadeFile {
@@ -67,7 +68,7 @@ export function createMadeFiles(parent: string, mostBytes: number): MadeFiles {
   })
 
   async function folderOfOwn(): Promise<string> {
-    folder ??= mkdtemp(join(parent, 'agro-downloads-'))
+    folder ??= makeOwnFolder(parent, 'agro-downloads-')
     try {
       return await folder
     } catch (error) {
@@ -88,25 +89,13 @@ export function createMadeFiles(parent: string, mostBytes: number): MadeFiles {
     }
   }
 
-  async function openCounted(file: KeptFile): Promise<FileHandle> {
-    const handle = await open(file.path)
-    readers.set(file, (readers.get(file) ?? 0) + 1)
-    // Its type does not say that it tells of its events.
-    ;(handle as FileHandle & EventEmitter).once('close', () => {
-      const left = (readers.get(file) as number) - 1
-      if (left > 0) readers.set(file, left)
-      else readers.delete(file)
-    })
-    return handle
-  }
-
   return {
     known: (key) => known.get(key),
     async open(key) {
       const file = kept.get(key)
       if (!file) return undefined
       try {
-        return { bytes: file.bytes, checksum: file.checksum, handle: await openCounted(file) }
+        return { bytes: file.bytes, checksum: file.checksum, handle: await openCounted(file, readers) }
       } catch (error) {
         // Others have made room, or somebody has cleaned up.
         if (codeOf(error) !== 'ENOENT') throw error
@@ -133,4 +122,17 @@ export function createMadeFiles(parent: string, mostBytes: number): MadeFiles {
       if (own !== undefined) await rm(own, { recursive: true, force: true })
     },
   }
+}
+
+/** Opens a file, and counts it among those that are open until it is closed. */
+async function openCounted(file: KeptFile, readers: Map<KeptFile, number>): Promise<FileHandle> {
+  const handle = await open(file.path)
+  readers.set(file, (readers.get(file) ?? 0) + 1)
+  // Its type does not say that it tells of its events.
+  ;(handle as FileHandle & EventEmitter).once('close', () => {
+    const left = (readers.get(file) as number) - 1
+    if (left > 0) readers.set(file, left)
+    else readers.delete(file)
+  })
+  return handle
 }

@@ -34,7 +34,8 @@ interface LeftOut {
  * Writes the answer as a data value set, which DHIS2 reads as a stream: members that are texts, then the values, all of them
  * texts, too. What comes behind them it does not read: there are the places without values, for people.
  *
- * @throws {ApiError} INVALID_PARAMETERS, where the mapping is missing, names a column that there is not, or has no period
+ * @throws {ApiError} INVALID_PARAMETERS, where the mapping is missing, names a column that there is not, has no period, or
+ * gives two of something one name: DHIS2 would keep the last of their values
  */
 export function dataValueWriter(
   product: ProductDefinition,
@@ -43,6 +44,7 @@ export function dataValueWriter(
   mapping: Dhis2Mapping | undefined,
 ): Writer {
   if (!mapping) throw ApiError.invalid('dhis2', 'must be sent for this form, in a JSON body')
+  refuseRepeated(mapping)
   const { org_units, data_set, attribute_option_combo } = mapping
   const keys = figureKeysOf(product, wanted)
   const elements = elementsOf(mapping, columnsOf(product, release, keys))
@@ -90,6 +92,26 @@ export function dataValueWriter(
       separator = ','
       return written
     },
+  }
+}
+
+function refuseRepeated({ data_elements, org_units }: Dhis2Mapping): void {
+  const elements = data_elements.map((element) =>
+    JSON.stringify([element.data_element, element.category_option_combo ?? null]),
+  )
+  refuseSecond('data_elements', 'data_element', elements)
+  for (const field of ['id', 'org_unit'] as const) {
+    const values = (org_units ?? []).map((unit) => unit[field])
+    refuseSecond('org_units', field, values)
+  }
+}
+
+function refuseSecond(list: keyof Dhis2Mapping, field: string, values: string[]): void {
+  const rule = 'must be another one than those before it: one value would replace the other'
+  const seen = new Set<string>()
+  for (const [at, value] of values.entries()) {
+    if (seen.has(value)) throw ApiError.invalid(`dhis2.${list}[${at}].${field}`, rule)
+    seen.add(value)
   }
 }
 

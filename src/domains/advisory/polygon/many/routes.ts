@@ -59,7 +59,7 @@ Send \`polygons\` or \`admin\`, one of the two; the other parameters may also be
 
 \`Accept\` chooses among JSON, NDJSON (an item a line), CSV, GeoJSON and a data value set of DHIS2 for the answer, and so does \`format\`; without them, what was sent as \`application/geo+json\` is answered so, and all else as JSON. GeoJSON has the shapes, those of areas with fewer vertices. A data value set needs \`dhis2\` in a JSON body, which says what columns and places are called there; \`left_out\` has the places without values.
 
-Answers are streamed as they are computed: at most two polygons of a caller at a time, those of different callers by turns. However long others take, a call waits for its turns as long as its client does; the time for a polygon begins with its turn. Results of areas are stored for each release, and those of polygons remembered for a while. Where the database does not answer in the middle of it, or has no time for the next areas, the last item says so in its \`error\` and \`code\`, and has no \`id\`. If the service fails otherwise, or the release or the boundaries are deleted, the connection is cut: an answer is whole when its transfer ends properly. Calls with many polygons are not kept in the caller's history.`
+Answers are streamed as they are computed: at most two polygons of a caller at a time, those of different callers by turns. However long others take, a call waits for its turns as long as its client does; the time for a polygon begins with its turn. Results of areas are stored for each release, and those of polygons remembered for a while. Where the database does not answer in the middle of it, or has no time for the next areas, the last item says so in its \`error\` and \`code\`, and has no \`id\`. If the answer is a data value set then, the service fails otherwise, or the release or the boundaries are deleted, the connection is cut: an answer is whole when its transfer ends properly. Calls with many polygons are not kept in the caller's history.`
 
 /** An answer of which the first piece is there. */
 interface Begun {
@@ -128,6 +128,8 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
           waitInTurn,
           goOnInTurn,
           withShapes: form === GEOJSON,
+          // It would seem whole to DHIS2, which does not read why the rest is missing.
+          cutAtFault: form === DHIS2,
         }
         const left = [...sent]
         const items = selection

@@ -27,6 +27,8 @@ export interface ItemSource extends ReasonSource, WaitsInTurn {
   pause: Pause
   /** Whether the answer has the shapes. */
   withShapes: boolean
+  /** Whether the answer is cut off where the database fails in the middle: programs read of it what they know alone. */
+  cutAtFault: boolean
 }
 
 /**
@@ -39,7 +41,7 @@ export function itemsOfPolygons(
   advisor: PolygonAdvisor,
   sent: SentPolygon[],
 ): AsyncGenerator<Item> {
-  const { release, wanted, inTime, pause, withShapes } = source
+  const { release, wanted, inTime, pause, withShapes, cutAtFault } = source
 
   async function itemOf({ id, name, outline }: SentPolygon, isFirst: boolean): Promise<Item> {
     if ('error' in outline) return { id, name, geometry: null, advice: null, reason: outline }
@@ -58,7 +60,8 @@ export function itemsOfPolygons(
     }
   }
 
-  return toTheEnd(inOrder(tasks(), AT_ONCE))
+  const items = inOrder(tasks(), AT_ONCE)
+  return cutAtFault ? items : toTheEnd(items)
 }
 
 /** What has come of administrative areas, in the order of their codes. */
@@ -68,7 +71,7 @@ export function itemsOfAreas(
   db: Kysely<Tables>,
   selection: AreaSelection,
 ): AsyncGenerator<Item> {
-  const { release, wanted, inTime, waitInTurn, goOnInTurn, withShapes } = source
+  const { release, wanted, inTime, waitInTurn, goOnInTurn, withShapes, cutAtFault } = source
 
   async function itemOf(area: AreaInRelease, geometry: string | null, isFirst: boolean): Promise<Item> {
     const advise = () => inTime((waiting) => advisor.adviseOn(area, release, wanted, waiting))
@@ -90,7 +93,8 @@ export function itemsOfAreas(
     }
   }
 
-  return toTheEnd(inOrder(tasks(), AT_ONCE))
+  const items = inOrder(tasks(), AT_ONCE)
+  return cutAtFault ? items : toTheEnd(items)
 }
 
 /** Items; where the database fails in the middle of them, the last one says why. */

@@ -189,6 +189,29 @@ describe('as a data value set', () => {
     ])
   })
 
+  test('what would replace values with others is refused', async () => {
+    const [element] = MAPPING.data_elements
+    const unit = { id: 'ETH-02', org_unit: 'O6uvpzGd5pu' }
+    const refused = async (mapping: object) => {
+      const { code, details } = (await asDhis2({ ...MAPPING, ...mapping })).json()
+      return [code, details[0].field]
+    }
+    const again = { ...element, column: 'min Normal' }
+    expect(
+      await Promise.all([
+        refused({ data_elements: [element, again] }),
+        refused({ org_units: [unit, { ...unit, id: 'ETH-03' }] }),
+        refused({ org_units: [unit, { ...unit, org_unit: 'fdc6uOvgoji' }] }),
+      ]),
+    ).toEqual([
+      ['INVALID_PARAMETERS', 'dhis2.data_elements[1].data_element'],
+      ['INVALID_PARAMETERS', 'dhis2.org_units[1].org_unit'],
+      ['INVALID_PARAMETERS', 'dhis2.org_units[1].id'],
+    ])
+    const split = { ...again, category_option_combo: 'bRowv6yZOF2' }
+    expect((await asDhis2({ data_elements: [element, split] })).statusCode).toBe(200)
+  })
+
   test('forage has no month, and needs a period', async () => {
     const mapping = { data_elements: [{ column: 'max Chloris gayana', data_element: 'x' }] }
     const payload = { admin: { country_code: 'ken', level: 1 }, format: 'dhis2', dhis2: mapping }

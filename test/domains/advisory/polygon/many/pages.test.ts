@@ -183,9 +183,15 @@ describe('polygons', () => {
     return askForMany(app, person, 'yield', collectionOf(fields), { accept: 'application/x-ndjson' })
   }
 
+  function askForDataValues(fields: object[]) {
+    const { app, person } = service
+    const dhis2 = { data_elements: [{ column: 'yield_kg_ha Normal', data_element: 'fbfJHSPpUQD' }] }
+    return askForMany(app, person, 'yield', { polygons: collectionOf(fields), format: 'dhis2', dhis2 })
+  }
+
   /** Has the server end whatever reads tiles for an answer. */
-  function withoutTiles(fields: object[]) {
-    return whileHeld(service, 'raster_tile', () => cancelUntil(service, 'raster_tile', askAbout(fields)))
+  function withoutTiles(fields: object[], asking = askAbout) {
+    return whileHeld(service, 'raster_tile', () => cancelUntil(service, 'raster_tile', asking(fields)))
   }
 
   test('are refused where the tiles of the first cannot be read', async () => {
@@ -198,5 +204,10 @@ describe('polygons', () => {
     const { statusCode, body } = await withoutTiles(FIELDS)
     expect(statusCode).toBe(200)
     expect(linesOf(body)).toEqual([...known, { error: expect.any(String), code: 'DATABASE_UNAVAILABLE' }])
+  })
+
+  test('are cut off there in a data value set, which would seem whole', async () => {
+    expect((await askForDataValues(FIELDS.slice(0, 2))).statusCode).toBe(200)
+    await expect(withoutTiles(FIELDS, askForDataValues)).rejects.toThrow('response destroyed')
   })
 })
