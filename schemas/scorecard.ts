@@ -78,10 +78,13 @@ export const Scorecard = Type.Object(
     from_feedback: Count('How many observations were given in feedback to answers of the release.'),
     from_file: Count('How many were given in a file; 0 in answers of the API.'),
     without_value: Count('Of all these, how many the release has no value for.'),
-    smallest_group: Type.Integer({ description: 'Of fewer observations nothing is shown.', examples: [5] }),
+    smallest_group: Type.Integer({
+      description: 'Of fewer accounts nothing is shown; each row of a file counts as one.',
+      examples: [5],
+    }),
     scenarios: Type.Array(ref(ScenarioScore)),
     districts: Type.Array(ref(DistrictScore), { description: 'In the order of their codes.' }),
-    withheld_groups: Count('How many scenarios of areas have too few.'),
+    withheld_groups: Count('How many scenarios of areas have too few, or would give away those that have.'),
   },
   { $id: 'Scorecard', description: 'What a release has predicted, held against what was observed.' },
 )

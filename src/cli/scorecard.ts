@@ -32,7 +32,8 @@ export const scorecardCommand = new Command('scorecard')
     `
 Bias is the mean of predicted minus observed, RMSE the root of the mean square of these differences, MAE the
 mean of their sizes, and RANK the correlation of the ranks (Spearman), equal values having the mean of theirs.
-Groups of fewer than 5 observations are not shown.`,
+Groups of fewer than 5 accounts are not shown, where each row of a file counts as one, nor are areas that would
+give them away.`,
   )
   .action((code: string, { observations: file, level, ...output }: ScorecardOptions) =>
     lookInDatabase(async (database) => {
@@ -94,7 +95,7 @@ function textOf(card: Scorecard, errors: readonly RowError[]): string {
     '',
     card.scenarios.length > 0
       ? table(HEAD, card.scenarios.map(cells))
-      : `There are fewer than ${smallest_group} observations: nothing is shown.`,
+      : `They are of fewer than ${smallest_group} accounts: nothing is shown.`,
     ...(card.districts.length > 0
       ? [
           '',
@@ -106,7 +107,10 @@ function textOf(card: Scorecard, errors: readonly RowError[]): string {
         ]
       : []),
     ...(card.withheld_groups > 0
-      ? ['', `${card.withheld_groups} groups of areas are too small to be shown.`]
+      ? [
+          '',
+          `${card.withheld_groups} groups of areas are too small to be shown, or would give away one that is.`,
+        ]
       : []),
     ...(errors.length > 0 ? ['', 'Rows that were left out:'] : []),
     ...errors.map(({ line, error }) => `line ${line}: ${error}.`),

@@ -5663,14 +5663,14 @@ export interface components {
             /** @description Of all these, how many the release has no value for. */
             without_value: number;
             /**
-             * @description Of fewer observations nothing is shown.
+             * @description Of fewer accounts nothing is shown; each row of a file counts as one.
              * @example 5
              */
             smallest_group: number;
             scenarios: components["schemas"]["ScenarioScore"][];
             /** @description In the order of their codes. */
             districts: components["schemas"]["DistrictScore"][];
-            /** @description How many scenarios of areas have too few. */
+            /** @description How many scenarios of areas have too few, or would give away those that have. */
             withheld_groups: number;
         };
         /** @description What a colour of the map says. */

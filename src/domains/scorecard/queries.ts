@@ -7,6 +7,8 @@ export interface Observation {
   lat: number
   lng: number
   observed: number
+  /** The account that has told it; undefined for what is from elsewhere. */
+  observer?: string
   predictions: { scenario: string | null; predicted: number }[]
 }
 
@@ -25,6 +27,7 @@ export async function listObserved(
       (answer -> 'location' ->> 'lat')::float8 as lat,
       (answer -> 'location' ->> 'lng')::float8 as lng,
       observed,
+      observer,
       (
         select coalesce(
           json_agg(json_build_object(
@@ -38,6 +41,7 @@ export async function listObserved(
     from (
       select
         item.answer,
+        feedback.user_id as observer,
         (feedback.observed ->> ${observed.key})::float8 as observed,
         case json_typeof(coalesce(item.answer -> ${code} -> ${entries}, item.answer -> ${entries}))
           when 'array' then coalesce(item.answer -> ${code} -> ${entries}, item.answer -> ${entries})

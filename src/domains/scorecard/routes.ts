@@ -6,12 +6,13 @@ import { findRelease } from '#src/domains/releases/queries.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readQuery } from '#src/http/parameters.ts'
-import { isObservable, SMALLEST_GROUP, scorecardOf } from './scorecard.ts'
+import { SMALLEST_GROUP } from './groups.ts'
+import { isObservable, scorecardOf } from './scorecard.ts'
 
 const MISSING = 'There is no release yield-eth-wheat-2026-07-v9 that is complete.'
 
 const DESCRIPTION = `
-Holds what callers observed in the field (\`observed\` of feedback) against what the release had told them there: the number of observations, bias, RMSE, MAE and Spearman's rank correlation, for each scenario in all and in each area of a level. For admins. Groups of fewer than ${SMALLEST_GROUP} observations are not shown; of feedback the newest 50,000 count.
+Holds what callers observed in the field (\`observed\` of feedback) against what the release had told them there: the number of observations, bias, RMSE, MAE and Spearman's rank correlation, for each scenario in all and in each area of a level. For admins. Groups of fewer than ${SMALLEST_GROUP} accounts are not shown, nor are areas that would give them away; of feedback the newest 50,000 count.
 
 Only products whose layers differ in their scenario alone can be observed, such as yields. \`agro scorecard\` also takes observations from a file.`
 

@@ -3,11 +3,9 @@ import type { Scorecard } from '#schemas/scorecard.ts'
 import type { Tables } from '#src/database/tables.ts'
 import type { ReleaseRow } from '#src/domains/releases/queries.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
-import { type Pair, scoresOf } from './figures.ts'
+import { scoresOf } from './figures.ts'
+import { addPair, type Group, isLarge, newGroup, SMALLEST_GROUP, shownAmong } from './groups.ts'
 import { type District, findDistricts, listObserved, type Observation } from './queries.ts'
-
-/** Smaller groups are not shown: they would tell of single farmers, and are chance. */
-export const SMALLEST_GROUP = 5
 
 /** Districts are looked up in pieces. */
 const PIECE = 1000
@@ -36,24 +34,20 @@ export async function scorecardOf(
   for (let from = 0; from < observations.length; from += PIECE) {
     districts.push(...(await findDistricts(db, countryCode, level, observations.slice(from, from + PIECE))))
   }
-  const ofAll = new Map<string | null, Pair[]>()
-  const ofDistricts = new Map<string, { district: District; scenario: string | null; pairs: Pair[] }>()
-  for (const [index, { observed, predictions }] of observations.entries()) {
+  const scenarios = new Map<string | null, OfScenario>()
+  for (const [index, { observed, predictions, observer = `row ${index}` }] of observations.entries()) {
     const district = districts[index]
     for (const { scenario, predicted } of predictions) {
-      const pair = { predicted, observed }
-      const pairs = ofAll.get(scenario) ?? []
-      pairs.push(pair)
-      ofAll.set(scenario, pairs)
-      if (!district) continue
-      const key = JSON.stringify([district.code, scenario])
-      const group = ofDistricts.get(key) ?? { district, scenario, pairs: [] }
-      group.pairs.push(pair)
-      ofDistricts.set(key, group)
+      const of = scenarios.get(scenario) ?? { all: newGroup(), districts: new Map(), nowhere: newGroup() }
+      scenarios.set(scenario, of)
+      const group = district ? groupOf(of, district, scenario) : of.nowhere
+      for (const one of [of.all, group]) addPair(one, { predicted, observed }, observer)
     }
   }
-  const groups = [...ofDistricts.values()].sort((a, b) => compareText(a.district.code, b.district.code))
-  const shown = groups.filter(({ pairs }) => pairs.length >= SMALLEST_GROUP)
+  const shown = [...scenarios.values()]
+    .flatMap((of) => shownAmong([...of.districts.values()], of.nowhere))
+    .sort((a, b) => compareText(a.district.code, b.district.code))
+  const groups = [...scenarios.values()].reduce((sum, of) => sum + of.districts.size, 0)
   return {
     release: code,
     product: product.code,
@@ -63,12 +57,31 @@ export async function scorecardOf(
     from_file: given.length,
     without_value: told.length + given.length - observations.length,
     smallest_group: SMALLEST_GROUP,
-    scenarios: [...ofAll]
-      .filter(([, pairs]) => pairs.length >= SMALLEST_GROUP)
-      .map(([scenario, pairs]) => ({ scenario, ...scoresOf(pairs) })),
+    scenarios: [...scenarios]
+      .filter(([, { all }]) => isLarge(all))
+      .map(([scenario, { all }]) => ({ scenario, ...scoresOf(all.pairs) })),
     districts: shown.map(({ district, scenario, pairs }) => ({ ...district, scenario, ...scoresOf(pairs) })),
-    withheld_groups: groups.length - shown.length,
+    withheld_groups: groups - shown.length,
   }
+}
+
+interface OfDistrict extends Group {
+  district: District
+  scenario: string | null
+}
+
+interface OfScenario {
+  all: Group
+  /** By their codes. */
+  districts: Map<string, OfDistrict>
+  /** What was observed in none. */
+  nowhere: Group
+}
+
+function groupOf({ districts }: OfScenario, district: District, scenario: string | null): OfDistrict {
+  const group = districts.get(district.code) ?? { ...newGroup(), district, scenario }
+  districts.set(district.code, group)
+  return group
 }
 
 function compareText(a: string, b: string): number {

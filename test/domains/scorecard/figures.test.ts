@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readObservations } from '#src/cli/observations.ts'
 import { scoresOf } from '#src/domains/scorecard/figures.ts'
+import { shownAmong } from '#src/domains/scorecard/groups.ts'
 
 /** Made by SciPy's `spearmanr`, and by fractions of Python for the rest. */
 const CASES: { pairs: [number, number][]; bias: number; rmse: number; mae: number; rank: number }[] =
@@ -50,6 +51,23 @@ test('ranks know the order alone, and what is the other way round has the other 
       }
     }),
   )
+})
+
+test.each([
+  ['none is small: all', [5, 6, 7], 0, [5, 6, 7]],
+  ['one is small: not the next smallest, either', [7, 3, 6, 9], 0, [7, 9]],
+  ['two that are enough together', [3, 4, 6], 0, [6]],
+  ['two that are not', [1, 2, 6, 8], 0, [8]],
+  ['few in no area', [5, 6], 2, [6]],
+  ['many in no area', [3, 5, 6], 5, [5, 6]],
+  ['nothing is left', [1, 5], 0, []],
+] as const)('accounts of areas that may be shown beside the sum: %s', (_, sizes, outside, shown) => {
+  const groupOf = (size: number, name: string) => ({
+    pairs: [],
+    observers: new Set(Array.from({ length: size }, (_, index) => `${name} ${index}`)),
+  })
+  const groups = sizes.map((size, index) => groupOf(size, `area ${index}`))
+  expect(shownAmong(groups, groupOf(outside, 'none')).map(({ observers }) => observers.size)).toEqual(shown)
 })
 
 test('rows that say nothing are told by their lines, and the others are read', () => {

@@ -19,8 +19,7 @@ const ask = (path = '') =>
   service.app.inject({ url: `/releases/${CODE}/scorecard${path}`, headers: service.person.headers })
 
 /** Asks about a yield, and says what was harvested: so many more kg/ha than Normal. */
-async function observe(lat: number, lng: number, more: number): Promise<void> {
-  const { headers } = service.person
+async function observe(lat: number, lng: number, more: number, { headers } = service.person): Promise<void> {
   const asked = await service.app.inject({
     method: 'POST',
     url: '/advisory/yield/point',
@@ -42,19 +41,26 @@ test('what was observed is held against what was told, by scenario and area; sma
   const { headers } = await newPerson(service.app)
   const refused = await service.app.inject({ url: `/releases/${CODE}/scorecard`, headers })
   expect(refused.statusCode).toBe(403)
-  for (const more of [100, 200, 300, 400]) await observe(9.5, 38.5 + more / 1000, more)
+  const others = await Promise.all([1, 2, 3, 4].map(() => newPerson(service.app)))
+  for (const [index, person] of others.entries()) {
+    await observe(9.5, 38.6 + index / 10, 100 * (index + 1), person)
+  }
   const few = (await ask()).json() as Scorecard
   expect(few).toMatchObject({ from_feedback: 4, scenarios: [], districts: [] })
   expect(few.withheld_groups).toBeGreaterThan(0)
 
+  // One more of somebody else's: five observations of four accounts.
+  await observe(9.5, 38.55, 300, others[0])
+  expect((await ask('?level=0')).json()).toMatchObject({ from_feedback: 5, scenarios: [], districts: [] })
+
   await observe(9.5, 38.55, 500)
   const card = (await ask('?level=0')).json() as Scorecard
-  const normal = { scenario: 'Normal', count: 5, bias: -300, mae: 300 }
-  expect(card).toMatchObject({ release: CODE, unit: 'kg/ha', level: 0, from_feedback: 5, without_value: 0 })
+  const normal = { scenario: 'Normal', count: 6, bias: -300, mae: 300 }
+  expect(card).toMatchObject({ release: CODE, unit: 'kg/ha', level: 0, from_feedback: 6, without_value: 0 })
   const ofNormal = card.scenarios.find(({ scenario }) => scenario === 'Normal')
   expect(ofNormal).toMatchObject(normal)
-  // The root of the mean of 1, 4, 9, 16 and 25 times 10,000.
-  expect(ofNormal?.rmse).toBeCloseTo(Math.sqrt(110_000), 8)
+  // The root of the mean of 1, 4, 9, 9, 16 and 25 times 10,000.
+  expect(ofNormal?.rmse).toBeCloseTo(Math.sqrt(640_000 / 6), 8)
   expect(card.districts.find(({ scenario }) => scenario === 'Normal')).toMatchObject({
     ...normal,
     name: 'Ethiopia',
