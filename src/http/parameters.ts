@@ -96,8 +96,7 @@ function fieldsOf(schema: TObject): Field[] {
   return Object.entries(schema.properties).map(([name, property]) => ({
     name,
     numeric: isNumeric(property) || isNumeric((property as { items?: TSchema }).items),
-    // What may be text as well is read where it is used.
-    boolean: isOfType(property, 'boolean') && !isOfType(property, 'string'),
+    boolean: isOfType(property, 'boolean'),
     list: isOfType(property, 'array'),
     optional: Type.IsOptional(property),
   }))
