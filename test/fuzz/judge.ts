@@ -149,9 +149,11 @@ export function judgeOf(document: Document, validator: Validator, slowestMs: num
     if (answer.status >= 500) problems.push('the service failed')
     if (text.includes(SECRET) || JSON.stringify(answer.headers).includes(SECRET))
       problems.push('it tells what is somebody else’s')
-    if (answer.status >= 400 && text !== '') {
-      if (!/^application\/json\b/.test(String(answer.headers['content-type'])))
-        problems.push('an error that is no JSON')
+    const type = String(answer.headers['content-type'])
+    // Where there is no value, text messages say so; which operations have those is in the document.
+    const isMessage = answer.status === 404 && /^text\/plain\b/.test(type)
+    if (answer.status >= 400 && text !== '' && !isMessage) {
+      if (!/^application\/json\b/.test(type)) problems.push('an error that is no JSON')
       else problems.push(...validator.mistakes(errors, JSON.parse(text)))
     }
     return problems

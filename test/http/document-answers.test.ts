@@ -42,6 +42,7 @@ const CIRCUMSTANCES: Record<string, Record<string, string | undefined>> = {
   'with the tag of any answer, and a token': { 'if-none-match': '*' },
   'without a token': { authorization: undefined },
   'with a media type that it has not': { accept: 'image/png' },
+  'as a text message': { accept: 'text/plain' },
   'for files': { accept: 'text/csv, application/geo+json;q=0.9, */*;q=0.1' },
   compressed: { 'accept-encoding': 'gzip' },
   'with a body of another type': { 'content-type': 'application/xml' },

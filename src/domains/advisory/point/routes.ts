@@ -63,7 +63,7 @@ function commonOf({ needsCrop, products, response }: PointEndpoint) {
     errors,
     success: {
       description: 'The values at the point.',
-      headers: { 'Advisory-Release': ReleaseHeader, 'Advisory-History': HistoryHeader },
+      headers: { 'Advisory-Release': ReleaseHeader, 'Advisory-History': HistoryHeader, ...OF_TEXT },
       content: { 'application/json': { schema: ref(response) }, 'text/plain': { schema: ref(ShortText) } },
     },
     config: {
@@ -212,6 +212,12 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
   } as const
 }
 
+/** What is said of an answer that may be a text message. */
+const OF_TEXT = {
+  'Content-Language': { type: 'string', description: 'The language of a text message.' },
+  Vary: { type: 'string', description: 'The headers of the request that the answer depends on.' },
+}
+
 const CITED = {
   type: 'string',
   description:
@@ -227,7 +233,10 @@ function citeIn(reply: FastifyReply, { basePath, url, server, query }: GetCall):
 /** The errors of an operation, where that there is no value is said as text as well. */
 function withTextOfReasons(errors: Record<number, object>): Record<number, object> {
   const { content, ...noValue } = errors[404] as { content: object }
-  return { ...errors, 404: { ...noValue, content: { ...content, 'text/plain': { schema: ref(ShortText) } } } }
+  return {
+    ...errors,
+    404: { ...noValue, headers: OF_TEXT, content: { ...content, 'text/plain': { schema: ref(ShortText) } } },
+  }
 }
 
 /** Sends what needs nothing more. */

@@ -42,10 +42,10 @@ export async function replyInText(
   bodyOf: () => Promise<Record<string, unknown>>,
 ): Promise<FastifyReply> {
   const messages = messagesFor(call)
-  varyBy(varyBy(reply, 'Accept'), 'Accept-Language')
   const { request, products, isShared } = asked
   try {
     const text = composeText(messages, products, await bodyOf(), request.max_segments ?? 1)
+    varyBy(varyBy(reply, 'Accept'), 'Accept-Language')
     if (isShared && allowCaching(call, reply, entityTag(messages.language, text))) {
       return reply.code(304).send()
     }
@@ -55,6 +55,7 @@ export async function replyInText(
     const reason = messages.reasons[error.code]
     if (reason === undefined) throw error
     call.errorCode = error.code
+    varyBy(varyBy(reply, 'Accept'), 'Accept-Language')
     return send(reply.code(error.status), messages, reason)
   }
 }
