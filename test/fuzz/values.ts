@@ -49,6 +49,13 @@ export class Remembered {
   }
 }
 
+/** Of so many optional members hardly any choice is one that a service takes; some at a time are. */
+const MOST_OPTIONAL = 3
+
+function onlyNames(value: Record<string, unknown>, names: string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).filter(([name]) => names.includes(name)))
+}
+
 /**
  * Makes arbitraries of what the schemas of a document take, most of it values that it shows or that clients send.
  *
@@ -117,7 +124,11 @@ export function valuesOfDocument(document: Document, validator: Validator, remem
 
   function objectsOf({ properties = {}, required: requiredKeys = [] }: Schema): fc.Arbitrary<unknown> {
     const members = Object.entries(properties).map(([name, member]) => [name, memberValuesOf(name, member)])
-    return fc.record<Record<string, unknown>>(Object.fromEntries(members), { requiredKeys })
+    const all = fc.record<Record<string, unknown>>(Object.fromEntries(members), { requiredKeys })
+    const optional = Object.keys(properties).filter((name) => !requiredKeys.includes(name))
+    if (optional.length <= MOST_OPTIONAL) return all
+    const kept = fc.subarray(optional, { maxLength: MOST_OPTIONAL })
+    return fc.tuple(all, kept).map(([value, names]) => onlyNames(value, [...requiredKeys, ...names]))
   }
 
   /** The values of a member or a parameter, which a caller may have been given before. */

@@ -9,8 +9,11 @@ const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 /** Whatever looks like a date and a time of day, to the end of the text or the cell. */
 const ANY_TIME = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d[^",\r\n]*/g
 
+/** Somebody, with what they have made. */
+type Somebody = Person & { share: string; subscription: string }
+
 /** A request for each operation that answers with times, in an order in which all of them succeed. */
-const REQUESTS: Record<string, (item: string, person: Person) => InjectOptions> = {
+const REQUESTS: Record<string, (item: string, person: Somebody) => InjectOptions> = {
   register: () => post('/auth/register', { email: 'time@example.org', password: PASSWORD, name: 'Time' }),
   login: (_, { email }) => post('/auth/login', { email, password: PASSWORD }),
   refresh: (_, { refresh_token }) => post('/auth/refresh', { refresh_token }),
@@ -23,10 +26,32 @@ const REQUESTS: Record<string, (item: string, person: Person) => InjectOptions> 
   giveFeedback: (item) => post(`/history/${item}/feedback`, { rating: 5 }),
   listHistory: () => ({ url: '/history/my' }),
   getHistoryItem: (item) => ({ url: `/history/${item}` }),
+  shareHistoryItem: (item) => post(`/history/${item}/share`, {}),
+  getShare: (item) => ({ url: `/history/${item}/share` }),
+  getCitation: (_, { share }) => ({ url: `/cite/${share}` }),
+  listReleases: () => ({ url: '/releases' }),
+  getRelease: () => ({ url: `/releases/${RELEASE}` }),
+  getStacCollection: () => ({ url: '/stac/collections/yield-eth' }),
+  listChanges: () => ({ url: '/changes' }),
+  createSubscription: () => post('/subscriptions', SUBSCRIPTION),
+  listSubscriptions: () => ({ url: '/subscriptions' }),
+  getSubscription: (_, { subscription }) => ({ url: `/subscriptions/${subscription}` }),
+  enableSubscription: (_, { subscription }) => post(`/subscriptions/${subscription}/enable`, {}),
 }
 
-/** A key that was just made has never been used. */
-const NEVER = 'createKey.last_used_at'
+const RELEASE = 'synthetic-yield-eth-wheat-2026-07-v1'
+
+const SUBSCRIPTION = {
+  product: 'yield',
+  threshold: { kind: 'relative', value: 10 },
+  url: 'https://hooks.example.org/agro',
+  lat: 9.5,
+  lng: 38.5,
+}
+
+/** A key that was just made has never been used, what is published has not ended, and nothing was sent or failed. */
+const NEVER =
+  /^createKey\.last_used_at$|^(listReleases|getRelease)\..*(published_to|deleted_at|to)$|Subscriptions?\..*(failing_since|disabled_at|delivered_at|sent_at|compared_at)$/
 
 /** In which the history is given besides JSON. */
 const FORMS = ['text/csv', 'application/geo+json']
@@ -52,11 +77,15 @@ interface Answer {
 let service: TestApp
 let person: Person
 let item: string
+let share: string
+let subscription: string
 let document: Document
 beforeAll(async () => {
   service = await createTestApp()
   person = await newPerson(service.app)
   item = (await call(post('/advisory/yield/point', { lat: 9.5, lng: 38.5 }))).json().history_id
+  share = (await call(post(`/history/${item}/share`, {}))).json().id
+  subscription = (await call(post('/subscriptions', SUBSCRIPTION))).json().id
   const { key } = (
     await call(post('/auth/keys', { name: 'Used', expires_in_days: 1, scopes: ['account'] }))
   ).json()
@@ -114,10 +143,10 @@ test('every time in every answer is ISO 8601 in UTC, to the millisecond', async 
   const answers = answersWithTimes()
   expect(Object.keys(REQUESTS).toSorted()).toEqual([...answers.keys()].toSorted())
   for (const [operation, request] of Object.entries(REQUESTS)) {
-    const body = (await call(request(item, person))).json()
+    const body = (await call(request(item, { ...person, share, subscription }))).json()
     for (const path of answers.get(operation) ?? []) {
       const times = valuesAt(body, path).filter((value) => value !== null)
-      expect(times.length > 0, `${operation}${path}`).toBe(`${operation}${path}` !== NEVER)
+      expect(times.length > 0, `${operation}${path}`).toBe(!NEVER.test(`${operation}${path}`))
       for (const time of times) expect(time, `${operation}${path}`).toMatch(TIME)
     }
   }

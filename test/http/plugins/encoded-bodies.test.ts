@@ -3,6 +3,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { BODY_LIMITS } from '../route-policies.ts'
 
 const LIMIT = 65_536
 
@@ -93,9 +94,10 @@ describe('a body with a Content-Encoding', () => {
 
   test('is held to the limit of its route by what was encoded', async () => {
     const spaces = (length: number) => gzipSync(POINT + ' '.repeat(length - POINT.length))
-    expect((await point('gzip', spaces(8192))).statusCode).toBe(200)
+    const limit = BODY_LIMITS['POST /advisory/yield/point'] as number
+    expect((await point('gzip', spaces(limit))).statusCode).toBe(200)
     expect((await batch('gzip', spaces(LIMIT))).statusCode).toBe(200)
-    for (const response of [await point('gzip', spaces(8193)), await batch('gzip', spaces(LIMIT + 1))]) {
+    for (const response of [await point('gzip', spaces(limit + 1)), await batch('gzip', spaces(LIMIT + 1))]) {
       expect([response.statusCode, response.json().code]).toEqual([413, 'BODY_TOO_LARGE'])
     }
   })
