@@ -67,7 +67,7 @@ const Bbox = Type.Array(Type.Number(), {
   examples: [[32.95, 3.4, 48, 14.9]],
 })
 
-const Moment = Type.String({ format: 'date-time', examples: ['2026-07-01T00:00:00Z'] })
+const Moment = Type.String({ format: 'date-time', examples: ['2026-07-01T00:00:00.000Z'] })
 const Nullable = Type.Union([Moment, Type.Null()])
 
 export const StacCatalog = Type.Object(
@@ -194,7 +194,7 @@ export const StacItem = Type.Object(
         Type.String({
           format: 'date-time',
           description: 'The end of its season, or of its month where that is not known.',
-          examples: ['2027-06-30T23:59:59Z'],
+          examples: ['2027-06-30T23:59:59.000Z'],
         }),
       ),
       created: Type.String({

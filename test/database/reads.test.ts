@@ -22,6 +22,7 @@ const FROM_REPLICA = [
     ['yield', 'fertilizer', 'isfm', 'forage'].map((product) => `${product}${how}`),
   ),
   'getCoverage',
+  'createSubscription',
   'validateLocation',
   'listAdminAreas',
   'getCatalog',

@@ -5949,13 +5949,13 @@ export interface components {
                 datetime: string | null;
                 /**
                  * Format: date-time
-                 * @example 2026-07-01T00:00:00Z
+                 * @example 2026-07-01T00:00:00.000Z
                  */
                 start_datetime?: string;
                 /**
                  * Format: date-time
                  * @description The end of its season, or of its month where that is not known.
-                 * @example 2027-06-30T23:59:59Z
+                 * @example 2027-06-30T23:59:59.000Z
                  */
                 end_datetime?: string;
                 /**

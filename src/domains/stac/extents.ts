@@ -39,5 +39,5 @@ export function periodOf({ forecastPeriod, validUntil, created }: Season): [star
   const [year, month] = forecastPeriod.split('-').map(Number) as [number, number]
   // Day 0 of a month is the last one of the month before.
   const last = validUntil ?? new Date(Date.UTC(year, month, 0)).toISOString()
-  return [`${forecastPeriod.slice(0, 10)}T00:00:00Z`, `${last.slice(0, 10)}T23:59:59Z`]
+  return [`${forecastPeriod.slice(0, 10)}T00:00:00.000Z`, `${last.slice(0, 10)}T23:59:59.000Z`]
 }

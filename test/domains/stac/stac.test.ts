@@ -97,8 +97,8 @@ describe('an item', () => {
     expect(item.properties).toMatchObject({
       title: 'Fertilizer rates of wheat in Ethiopia, July 2026',
       datetime: null,
-      start_datetime: '2026-07-01T00:00:00Z',
-      end_datetime: '2026-12-31T23:59:59Z',
+      start_datetime: '2026-07-01T00:00:00.000Z',
+      end_datetime: '2026-12-31T23:59:59.000Z',
       license: 'other',
       providers: [
         { name: 'A test', roles: ['producer', 'licensor'] },
