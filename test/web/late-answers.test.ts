@@ -7,6 +7,9 @@ import { drawn, receiveVisitors, until, type Visitors } from './pages.ts'
 let service: TestAppWithPerson
 let visitors: Visitors
 
+/** What the table of areas asks for. */
+const ITEMS = '**/ogc/collections/advisory-*/items*'
+
 describe.skipIf(!CHROMIUM)('answers that come late, in a browser', () => {
   beforeAll(async () => {
     service = await createTestAppWithPerson()
@@ -43,7 +46,7 @@ describe.skipIf(!CHROMIUM)('answers that come late, in a browser', () => {
 
   test('the table is that of the level that was chosen last', async () => {
     const { page, close } = await visitors.open('/docs')
-    const calls = hold(page, '**/advisory/yield/points')
+    const calls = hold(page, ITEMS)
     await page.goto(`${visitors.url}/#product=yield&country=rwa&as=table`)
     const first = await calls.next()
     await page.getByLabel('Areas of level').selectOption('2')
@@ -51,7 +54,7 @@ describe.skipIf(!CHROMIUM)('answers that come late, in a browser', () => {
     const rows = page.locator('.areas-table tbody tr')
     await rows.first().waitFor()
     const shown = await rows.count()
-    const late = page.waitForResponse('**/advisory/yield/points')
+    const late = page.waitForResponse(ITEMS)
     await first()
     await (await late).finished()
     // Whatever the page does with it, it has done once this is back.
