@@ -11,13 +11,14 @@ import { replica } from '#src/cli/doctor/replica.ts'
 import { schema } from '#src/cli/doctor/schema.ts'
 import { secrets } from '#src/cli/doctor/secrets.ts'
 import { settings } from '#src/cli/doctor/settings.ts'
+import { subscriptions } from '#src/cli/doctor/subscriptions.ts'
 import { tables } from '#src/cli/doctor/tables.ts'
 import { databaseVersions, programVersions } from '#src/cli/doctor/versions.ts'
 
 test('the document has a row for each check of the doctor, by its name', () => {
   const groups = [
     ...[programVersions, databaseVersions, settings, secrets, mail, disk, schema],
-    ...[connections, replica, clock, tables, releases, files, areas],
+    ...[connections, replica, clock, tables, releases, files, areas, subscriptions],
   ]
   const checks = groups.flatMap(({ group, questions }) =>
     Object.keys(questions).map((check) => `${group}.${check}`),

@@ -37,6 +37,8 @@ export function openFolderApart(folder: string, longestMs: number): FolderApart 
 
   function start(): ChildProcess {
     const started = fork(BOOT, [folder], {
+      // What this process was started with is not for a file of its own.
+      execArgv: [],
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     })
