@@ -1,10 +1,17 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { type ChildProcess, type ForkOptions, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { OperatorError } from '#src/errors.ts'
 import { FileMissing, type FileStore, type ListedFile, StorageUnavailable } from '../store.ts'
 import type { Answer, Answers, Question } from './messages.ts'
 
 const BOOT = fileURLToPath(new URL('./boot.mjs', import.meta.url))
+
+const HOW_TO_START: ForkOptions = {
+  // What this process was started with is not for a file of its own.
+  execArgv: [],
+  serialization: 'advanced',
+  stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+}
 
 /** A folder that another process reads. */
 export interface FolderApart extends FileStore {
@@ -36,12 +43,7 @@ export function openFolderApart(folder: string, longestMs: number): FolderApart 
   }
 
   function start(): ChildProcess {
-    const started = fork(BOOT, [folder], {
-      // What this process was started with is not for a file of its own.
-      execArgv: [],
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    })
+    const started = fork(BOOT, [folder], HOW_TO_START)
     started.on('message', (message: Answer) => {
       const one = waiting.get(message.id)
       waiting.delete(message.id)
