@@ -144,10 +144,15 @@ describe('a service that is about to stop', () => {
     // On this machine a connection is made when it is asked for.
     const clients = Array.from({ length: 20 }, open)
     for (const client of clients) client.write(GET)
-    expect(await service.app.endConnections(LONG)).toBe(0)
-    expect(clients.map(({ received, reset }) => [LIVE.test(received), reset])).toEqual(
-      clients.map(() => [true, false]),
-    )
+    const ended = service.app.endConnections(LONG)
+    for (const client of clients) {
+      await vi.waitFor(
+        () => expect([LIVE.test(client.received), client.reset]).toEqual([true, false]),
+        PATIENCE,
+      )
+      client.end()
+    }
+    expect(await ended).toBe(0)
   })
 
   test('hangs up on who asks nothing, without a reset, and waits for who has asked', async () => {
