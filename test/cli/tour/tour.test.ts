@@ -92,7 +92,7 @@ describe('a tour of a service that runs', () => {
       const answer = await service.app.inject(wanted)
       if (path === '/auth/register') {
         made = await accounts()
-        request.destroy()
+        request.socket.destroy()
         return
       }
       response.writeHead(answer.statusCode, { 'content-type': String(answer.headers['content-type']) })
