@@ -196,6 +196,7 @@ describe('OGC API Tiles', () => {
     const { app } = service
     const legend = await app.inject(linkOf(own, `${OGC_REL}/legend`).href)
     expect(legend.json()).toEqual((await app.inject(`${XYZ}/tiles.json`)).json())
+    expect(described.extent.spatial.bbox).toEqual([legend.json().bounds])
   })
 
   test('its tile set is listed and described, with where its tiles are (A.2.2, A.3.2)', async () => {

@@ -5,6 +5,7 @@ import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { inTime } from '#src/http/plugins/patience.ts'
 import { monthAndYear } from '#src/lib/month.ts'
+import { roundDegrees } from '#src/lib/round.ts'
 import type { Lookup } from '../../lookup/lookup.ts'
 import type { PublishedRelease } from '../../lookup/published-release.ts'
 import type { Snapshot } from '../../lookup/snapshot.ts'
@@ -104,7 +105,7 @@ function descriptionOf(title: string, { synthetic }: PublishedRelease, { source,
 /** Where a release lies, and of which month it is. */
 export function extentOf({ facts, time }: Pick<ReleaseCollection, 'facts' | 'time'>) {
   return {
-    spatial: { bbox: [facts.extent], crs: DEFAULT_CRS.uri },
+    spatial: { bbox: [facts.extent.map(roundDegrees)], crs: DEFAULT_CRS.uri },
     ...(time !== null && {
       temporal: { interval: [[time, lastMomentOf(time)]], values: [time], trs: 'Gregorian' },
     }),
