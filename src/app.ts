@@ -45,6 +45,8 @@ import { advisory } from './domains/advisory/index.ts'
 import { location } from './domains/advisory/location/index.ts'
 import { createLookup, type Lookup } from './domains/advisory/lookup/lookup.ts'
 import { map } from './domains/advisory/map/index.ts'
+import { createLayerMaps } from './domains/advisory/map/layer-maps.ts'
+import { createMaps, type Maps } from './domains/advisory/map/maps.ts'
 import { mcp } from './domains/advisory/mcp/index.ts'
 import { ogc } from './domains/advisory/ogc/index.ts'
 import { createAdvisors } from './domains/advisory/polygon/advisors.ts'
@@ -151,14 +153,15 @@ export async function buildApp(
       await guarded.register(limitedRate)
       await guarded.register(overload)
       // Operations stand in the document in this order.
-      await registerAdvice(guarded, lookup, logged('advisory'))
+      const maps = createMaps({ db: database.reader, stores: app.tiles })
+      await registerAdvice(guarded, lookup, maps, logged('advisory'))
       await guarded.register(location, { ...logged('location'), lookup })
       await guarded.register(admin, logged('areas'))
       await guarded.register(catalog, logged('catalog'))
       await guarded.register(changes, logged('advisory'))
       await guarded.register(feed, logged('catalog'))
       await guarded.register(scorecard, logged('feedback'))
-      await guarded.register(map, { ...logged('advisory'), lookup })
+      await guarded.register(map, { ...logged('advisory'), lookup, maps })
       await guarded.register(stac, logged('catalog'))
       await guarded.register(history, { prefix: '/history', ...logged('history') })
       await guarded.register(citations, logged('history'))
@@ -185,14 +188,15 @@ async function registerPages(app: App): Promise<void> {
 }
 
 /** Registers what gives advice, to programs of our own kind, to those that speak standards, and when it changes. */
-async function registerAdvice(guarded: App, lookup: Lookup, logged: object): Promise<void> {
+async function registerAdvice(guarded: App, lookup: Lookup, maps: Maps, logged: object): Promise<void> {
   const record = historyRecorderOf(guarded)
   const advisors = createAdvisors(guarded, lookup)
   const readRules = createRuleReader(guarded, lookup)
   await guarded.register(advisory, { prefix: '/advisory', ...logged, lookup, advisors, record, readRules })
   const figures = createRegionFigures(guarded, advisors)
   await guarded.register(coverage, { ...logged, lookup, figures })
-  await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures })
+  const layers = createLayerMaps(guarded, lookup, maps)
+  await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures, layers })
   const desk = createAdviceDesk(guarded, lookup, advisors, readRules)
   await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, desk })
   await guarded.register(subscriptions, { ...logged, reader: createPlaceReader(guarded, lookup, advisors) })

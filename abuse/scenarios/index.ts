@@ -3,7 +3,7 @@ import { logins, madeUpTokens, refreshTokens, registrationTiming } from './accou
 import { stalledUploads, unreadAnswers } from './batches.ts'
 import { deepLists, halfOpen, unfinishedBodies } from './connections.ts'
 import { historyGrowth, historyReads } from './history.ts'
-import { downloads, edrAreas, featurePages } from './open-doors.ts'
+import { downloads, edrAreas, featurePages, mapTiles } from './open-doors.ts'
 import { combs, stars, tangles } from './polygons.ts'
 
 /** What a service is attacked with, in this order: what is about its memory, while it has no more than it needs. */
@@ -18,6 +18,7 @@ export const SCENARIOS: Scenario[] = [
   edrAreas,
   featurePages,
   downloads,
+  mapTiles,
   deepLists,
   logins,
   refreshTokens,

@@ -1,6 +1,6 @@
 import { star } from '#bench/rasters/shapes.ts'
 import { flood } from '../attacks.ts'
-import type { Scenario } from '../scenario.ts'
+import type { Figure, Scenario } from '../scenario.ts'
 
 /** What the demo has published. */
 const RELEASE = 'synthetic-yield-eth-wheat-2026-07-v1'
@@ -14,9 +14,17 @@ const attackOf = (name: string, attacker: string, pathOf: (number: number) => st
   async begin({ newcomer }) {
     let asked = 0
     const anybody = { ...(await newcomer()), token: undefined }
-    return flood([anybody], CONNECTIONS, () => ({ method: 'GET', path: pathOf(asked++) }))
+    const { answers, stop } = flood([anybody], CONNECTIONS, () => ({ method: 'GET', path: pathOf(asked++) }))
+    return { stop: async () => [...(await stop()), missed(answers)] }
   },
 })
+
+/** Requests that were none of what is offered: who is told so at once attacks nobody, and the figures would say nothing. */
+function missed(answers: Record<number, number>): Figure {
+  const refused = Object.entries(answers).filter(([status]) => /^4/.test(status) && status !== '429')
+  const value = refused.reduce((sum, [, count]) => sum + count, 0)
+  return { what: 'requests of the attacker that were refused as wrong', value, unit: '', limit: 0 }
+}
 
 /** As many spikes as a URL has room for, each time elsewhere, so that no answer is known. */
 function starAt(number: number): string {
@@ -45,4 +53,16 @@ export const downloads = attackOf(
     number % 5 === 4
       ? `/stac/collections/yield-eth/items/${RELEASE}`
       : `/releases/${RELEASE}/layers/${1 + (number % 4)}.tif`,
+)
+
+/** Zooms at which nobody looks: so many tiles that none is known. */
+const ZOOM = 12
+
+export const mapTiles = attackOf(
+  'map-tiles',
+  'asks for tiles of maps, each of them another, without a token over 20 connections',
+  (number) => {
+    const [row, column] = [1930 + (number % 60), 2470 + (Math.floor(number / 60) % 90)]
+    return `/releases/${RELEASE}/layers/${1 + (number % 4)}/tiles/${ZOOM}/${column}/${row}`
+  },
 )

@@ -2,18 +2,4 @@
 export { AdvisoryClient, type ClientOptions, createAdvisoryClient } from './client.ts'
 export { AdvisoryError } from './errors.ts'
 export type { components, operations, paths } from './schema.ts'
-export type {
-  AreaSelection,
-  BatchOptions,
-  CallOptions,
-  Point,
-  PointAnswer,
-  PointItem,
-  PointRequest,
-  PolygonAnswer,
-  PolygonFeature,
-  PolygonItem,
-  PolygonRequest,
-  Product,
-  Season,
-} from './types.ts'
+export type * from './types.ts'

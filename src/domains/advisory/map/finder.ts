@@ -19,20 +19,30 @@ export interface FoundRelease {
   release: MapRelease
 }
 
+/** A layer of a published release, and how its values are told apart. */
+export interface FoundSubject {
+  published: PublishedRelease
+  subject: MapSubject
+}
+
+/** How values are told apart where nothing is said of it. */
+export const DEFAULT_CUT: Cut = 'quantiles'
+
 /** Finds what requests are about. */
 export interface Finder {
   /** @throws {ApiError} NOT_FOUND where the release is not published now */
-  release(request: OfRelease | OfLayer, reply: FastifyReply): Promise<FoundRelease>
+  release(request: FastifyRequest, reply: FastifyReply, code: string): Promise<FoundRelease>
   /** @throws {ApiError} NOT_FOUND where the release is not published now, or has no such layer */
   subject(
-    request: OfLayer,
+    request: FastifyRequest,
     reply: FastifyReply,
-  ): Promise<{ published: PublishedRelease; subject: MapSubject }>
+    wanted: TilesetParams,
+    cut?: Cut,
+  ): Promise<FoundSubject>
 }
 
 export function createFinder(app: App, lookup: Lookup, maps: Maps): Finder {
-  async function release(request: OfRelease | OfLayer, reply: FastifyReply): Promise<FoundRelease> {
-    const { release: code } = request.params
+  async function release(request: FastifyRequest, reply: FastifyReply, code: string): Promise<FoundRelease> {
     const published = await inTime(request, reply, () => lookup.publishedRelease(code))
     if (!published) throw notPublished(code)
     const { id } = published
@@ -42,15 +52,14 @@ export function createFinder(app: App, lookup: Lookup, maps: Maps): Finder {
 
   return {
     release,
-    async subject(request, reply) {
-      const found = await release(request, reply)
-      const { layer: number } = request.params
+    async subject(request, reply, { release: code, layer: number }, cut = DEFAULT_CUT) {
+      const found = await release(request, reply, code)
       const layer = found.release.layers.find((other) => other.number === number)
       if (!layer) throw noLayer(found, number)
       const { published } = found
       return {
         published,
-        subject: { releaseId: published.id, release: found.release, layer, cut: cutOf(request) },
+        subject: { releaseId: published.id, release: found.release, layer, cut },
       }
     },
   }
@@ -76,12 +85,6 @@ function notPublished(code: string): ApiError {
 function noLayer({ published: { code }, release: { layers } }: FoundRelease, number: number): ApiError {
   const count = layers.length === 1 ? '1 layer' : `${layers.length} layers`
   return new ApiError('NOT_FOUND', `${code} has ${count}, and no layer ${number}.`)
-}
-
-const DEFAULT_CUT: Cut = 'quantiles'
-
-export function cutOf({ query: { cut = DEFAULT_CUT } }: OfRelease | OfLayer): Cut {
-  return cut
 }
 
 /** A release never changes: its name and what is asked for tell answers apart, and where they are asked for. */

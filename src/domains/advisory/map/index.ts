@@ -2,11 +2,11 @@ import { GeoTiff } from '#schemas/common.ts'
 import { LayerList, MapClass, Tileset } from '#schemas/map.ts'
 import type { App } from '#src/http/app.ts'
 import type { Lookup } from '../lookup/lookup.ts'
-import { createMaps } from './maps.ts'
+import type { Maps } from './maps.ts'
 import { mapRoutes } from './routes.ts'
 
 /** The layers of published releases as maps. */
-export async function map(app: App, { lookup }: { lookup: Lookup }): Promise<void> {
+export async function map(app: App, { lookup, maps }: { lookup: Lookup; maps: Maps }): Promise<void> {
   for (const schema of [MapClass, Tileset, LayerList, GeoTiff]) app.addSchema(schema)
-  mapRoutes(app, lookup, createMaps({ db: app.database.reader, stores: app.tiles }))
+  mapRoutes(app, lookup, maps)
 }

@@ -5,9 +5,9 @@ import { queryOf } from '#schemas/point-request.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readPath, readQuery } from '#src/http/parameters.ts'
-import { partyOf } from '#src/http/party.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
-import { existing, type Finder, tagOf } from './finder.ts'
+import { type Finder, tagOf } from './finder.ts'
+import { tileOf } from './layer-maps.ts'
 import type { Maps } from './maps.ts'
 import { NO_LAYER } from './tileset-routes.ts'
 
@@ -45,12 +45,9 @@ export function tileRoute(app: App, find: Finder, maps: Maps): void {
       const { z: zoom, x: column, y: row } = request.params
       refuseBeyond('x', column, zoom)
       refuseBeyond('y', row, zoom)
-      const { published, subject } = await find.subject(request, reply)
-      if (allowCaching(request, reply, tagOf(request, published))) return reply.code(304).send()
-      const tile = { zoom, column, row }
-      const pause = () => app.turns.next(partyOf(request))
-      const drawNow = () => app.inTurn(request, reply, () => maps.tile(subject, tile, pause))
-      const png = await existing(published, () => maps.shared(subject, tile, drawNow))
+      const found = await find.subject(request, reply, request.params, request.query.cut)
+      if (allowCaching(request, reply, tagOf(request, found.published))) return reply.code(304).send()
+      const png = await tileOf(app, maps, found, { zoom, column, row }, request, reply)
       return reply.type(PNG).send(png)
     },
   )

@@ -8,7 +8,7 @@ import { readPath, readQuery } from '#src/http/parameters.ts'
 import { partyOf } from '#src/http/party.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import type { PublishedRelease } from '../lookup/published-release.ts'
-import { cutOf, existing, type Finder, type OfLayer, type OfRelease, tagOf } from './finder.ts'
+import { DEFAULT_CUT, existing, type Finder, type OfLayer, type OfRelease, tagOf } from './finder.ts'
 import type { MapSubject, Maps } from './maps.ts'
 import { tilesetOf } from './tileset.ts'
 
@@ -42,11 +42,12 @@ export function layerListRoute(app: App, find: Finder, maps: Maps): void {
       preValidation: readQuery(LayersQuery),
     },
     async (request: OfRelease, reply) => {
-      const { published, release } = await find.release(request, reply)
+      const { published, release } = await find.release(request, reply, request.params.release)
       if (allowCaching(request, reply, tagOf(request, published))) return reply.code(304).send()
+      const { cut = DEFAULT_CUT } = request.query
       const layers = []
       for (const layer of release.layers) {
-        const subject = { releaseId: published.id, release, layer, cut: cutOf(request) }
+        const subject = { releaseId: published.id, release, layer, cut }
         layers.push(await tileset(request, reply, published, subject))
       }
       return { release: published.code, layers }
@@ -77,7 +78,7 @@ export function tilesetRoute(app: App, find: Finder, maps: Maps): void {
       preValidation: [readPath(TilesetParams), readQuery(LayersQuery)],
     },
     async (request: OfLayer, reply) => {
-      const { published, subject } = await find.subject(request, reply)
+      const { published, subject } = await find.subject(request, reply, request.params, request.query.cut)
       if (allowCaching(request, reply, tagOf(request, published))) return reply.code(304).send()
       return tileset(request, reply, published, subject)
     },

@@ -13,8 +13,7 @@ export function tilesetOf(
   legend: { cut: Cut; found: Legend | undefined },
   root: string,
 ): Tileset {
-  const { number, input, scenario, unit, decimals, coverage } = layer
-  const { west, south, east, north } = shownOf(coverage)
+  const { number, input, scenario, unit, decimals } = layer
   const query = legend.cut === 'quantiles' ? '' : `?cut=${legend.cut}`
   return {
     tilejson: '2.2.0',
@@ -22,8 +21,8 @@ export function tilesetOf(
     scheme: 'xyz',
     tiles: [`${root}/releases/${encodeURIComponent(code)}/layers/${number}/tiles/{z}/{x}/{y}${query}`],
     minzoom: 0,
-    maxzoom: highestZoom(layer),
-    bounds: [west, south, east, north].map(roundDegrees),
+    maxzoom: highestZoomOf(layer),
+    bounds: boundsOf(layer),
     attribution: escaped(`${source} (${licence})`),
     release: code,
     layer: number,
@@ -50,8 +49,14 @@ function roundDown(value: number, decimals: number): number {
   return rounded <= value ? rounded : round(rounded - 10 ** -decimals, decimals)
 }
 
+/** What of a layer is shown: west, south, east and north in decimal degrees. */
+export function boundsOf({ coverage }: MapLayer): number[] {
+  const { west, south, east, north } = shownOf(coverage)
+  return [west, south, east, north].map(roundDegrees)
+}
+
 /** The first zoom at which a pixel of the layer takes two or more of the map. */
-function highestZoom({ coverage: { west, east, width } }: MapLayer): number {
+export function highestZoomOf({ coverage: { west, east, width } }: MapLayer): number {
   const degrees = (east - west) / width
   let zoom = 0
   while (zoom < HIGHEST_ZOOM && degreesOfPixel(zoom) > degrees / 2) zoom++

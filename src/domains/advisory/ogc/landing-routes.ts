@@ -65,6 +65,13 @@ function landingLinks(root: string): Link[] {
       title: 'What of the standards is kept',
     },
     { href: `${root}/collections`, rel: 'data', type: JSON_TYPE, title: 'The collections' },
+    {
+      href: `${root}/edr`,
+      rel: 'related',
+      type: JSON_TYPE,
+      title: 'Releases at points and in areas: OGC API EDR',
+    },
+    { href: `${root}/maps`, rel: 'related', type: JSON_TYPE, title: 'Layers as maps: OGC API Tiles' },
   ]
 }
 

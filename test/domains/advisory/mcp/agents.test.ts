@@ -128,23 +128,6 @@ describe('advise_point', () => {
       { product: 'forage', unit: 'score', release: 'synthetic-forage-ken-v1' },
     ])
   })
-
-  test.each([
-    [{ lat: 9.5 }, 'INVALID_PARAMETERS', 'lng is required.'],
-    [{ lat: '9.5', lng: 38.5 }, 'INVALID_PARAMETERS', 'lat must be a number from -90 to 90.'],
-    [{ lat: 9.5, lng: 38.5, product: 'rain' }, 'INVALID_PARAMETERS', /^product must be one of yield/],
-    [{ lat: 9.5, lng: 38.5, country_code: 'xxx' }, 'INVALID_PARAMETERS', /^country_code must be one of eth/],
-    [{ lat: 9.5, lng: 38.5, country_code: 'rwa' }, 'OUTSIDE_COUNTRY', /lies in Ethiopia, not in Rwanda/],
-    [{ lat: 0, lng: 0 }, 'OUTSIDE_COUNTRY', /none of the countries.* The nearest is Ghana/],
-    [{ lat: 9.5, lng: 38.5, product: 'yield', forecast_period: '2020-01' }, 'NO_RELEASE', /in 2020-01/],
-    [{ lat: 9.5, lng: 38.5, product: 'yield', crop: 'rice' }, 'CROP_NOT_AVAILABLE', /its crops are: wheat/],
-  ])('refuses %j as the endpoint does, and says what to do', async (input, code, error) => {
-    const { text, isError } = await call('advise_point', input)
-    const said = JSON.parse(text)
-    expect([isError, said.code]).toEqual([true, code])
-    expect(said.error).toMatch(error)
-    expect(said.mend).toMatch(/\.$/)
-  })
 })
 
 describe('advise_area', () => {
@@ -181,23 +164,6 @@ describe('advise_area', () => {
     const found = dataOf(await call('advise_area', { product: 'yield', polygon, country_code: 'eth' }))
     expect(found.location).toEqual(endpoint.location)
     expect(found.rows).toEqual(endpoint.yield_data.map(Object.values))
-  })
-
-  test.each([
-    [{}, 'INVALID_PARAMETERS', /^Send either area/],
-    [{ area: 'x', polygon: { type: 'Polygon' } }, 'INVALID_PARAMETERS', /^Send either area/],
-    [{ polygon: { type: 'Polygon' } }, 'INVALID_PARAMETERS', /^country_code is required with polygon/],
-    [{ polygon: { type: 'Polygon' }, country_code: 'eth' }, 'INVALID_GEOMETRY', /^polygon.coordinates /],
-    [{ area: 'Amhara', country_code: 'xxx' }, 'INVALID_PARAMETERS', /^country_code must be one of eth/],
-    [{ area: 'Atlantis' }, 'UNKNOWN_AREA', /^There is no area/],
-    [{ area: 'oromia', level: 3 }, 'UNKNOWN_AREA', /^There is no area/],
-    [{ area: 'Shewa' }, 'UNKNOWN_AREA', /^Several areas may be meant/],
-  ])('refuses %j', async (input, code, error) => {
-    const { text, isError } = await call('advise_area', { product: 'yield', ...input })
-    const said = JSON.parse(text)
-    expect([isError, said.code]).toEqual([true, code])
-    expect(said.error).toMatch(error)
-    expect(Buffer.byteLength(text)).toBeLessThan(BYTES_OF_ANSWER)
   })
 })
 
@@ -236,33 +202,6 @@ describe('quantities', () => {
     expect(plain).not.toHaveProperty('currency')
     expect(plain).not.toHaveProperty('costs')
   })
-
-  test.each([
-    [{ area: '2 feddan' }, /^area.unit must be one of ha, m2/],
-    [{ area: '-1' }, /^area must be a number and a unit/],
-    [{ area: '1 ha', bags: 'Uraea:50' }, /^bags.Uraea is not known: the names are /],
-    [{ area: '1 ha', prices: 'Urea:5' }, /^prices /],
-  ])('of %j are refused as by the endpoint', async (input, error) => {
-    const { text, isError } = await call('quantities', { lat: 9.5, lng: 38.5, ...input })
-    const said = JSON.parse(text)
-    expect([isError, said.code]).toEqual([true, 'INVALID_PARAMETERS'])
-    expect(said.error).toMatch(error)
-  })
-
-  test('of places without rates are refused with their reason', async () => {
-    const { text, isError } = await call('quantities', { lat: -1, lng: 36.5, area: '1 ha' })
-    expect([isError, JSON.parse(text).code]).toEqual([true, 'CROP_NOT_AVAILABLE'])
-  })
-
-  test('of a scenario that there is not are refused with those that there are', async () => {
-    const { text } = await call('quantities', { lat: 9.5, lng: 38.5, area: '1 ha', scenario: 'wet' })
-    expect(JSON.parse(text).details[0].allowed).toEqual([
-      'Above Normal',
-      'Normal',
-      'Below Normal',
-      'Dominant',
-    ])
-  })
 })
 
 describe('where_is', () => {
@@ -284,13 +223,6 @@ describe('where_is', () => {
     expect((areas as object[])[0]).toMatchObject({ code: 'ETH-03', name: 'Amhara', level: 1, in: 'Ethiopia' })
     const none = dataOf(await call('where_is', { name: "%_'; --" }))
     expect(none).toEqual({ areas: [], sources: [] })
-  })
-
-  test('needs a point or a name', async () => {
-    for (const input of [{}, { lat: 1 }, { lng: 1 }]) {
-      const { text } = await call('where_is', input)
-      expect(JSON.parse(text).code).toBe('INVALID_PARAMETERS')
-    }
   })
 })
 

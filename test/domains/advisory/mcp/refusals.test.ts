@@ -145,11 +145,82 @@ describe('a tool that there is not', () => {
   )
 })
 
-test('input that is no object is told so', async () => {
-  for (const input of ['x', 1, [1]]) {
-    const { body } = await send(callOf('advise_point', input))
-    expect(JSON.parse(body).error ?? JSON.parse(body).result.isError).toBeTruthy()
-  }
+/** What a tool said that it does not do. */
+async function refusalOf(name: string, input: object) {
+  const { result } = (await send(callOf(name, input))).json()
+  const [{ text }] = result.content
+  expect(result.isError, text).toBe(true)
+  expect(Buffer.byteLength(text)).toBeLessThan(2000)
+  return JSON.parse(text)
+}
+
+describe('a tool', () => {
+  test.each([
+    [{ lat: 9.5 }, 'INVALID_PARAMETERS', 'lng is required.'],
+    [{ lat: '9.5', lng: 38.5 }, 'INVALID_PARAMETERS', 'lat must be a number from -90 to 90.'],
+    [{ lat: 9.5, lng: 38.5, product: 'rain' }, 'INVALID_PARAMETERS', /^product must be one of yield/],
+    [{ lat: 9.5, lng: 38.5, country_code: 'xxx' }, 'INVALID_PARAMETERS', /^country_code must be one of eth/],
+    [{ lat: 9.5, lng: 38.5, country_code: 'rwa' }, 'OUTSIDE_COUNTRY', /lies in Ethiopia, not in Rwanda/],
+    [{ lat: 0, lng: 0 }, 'OUTSIDE_COUNTRY', /none of the countries.* The nearest is Ghana/],
+    [{ lat: 9.5, lng: 38.5, product: 'yield', forecast_period: '2020-01' }, 'NO_RELEASE', /in 2020-01/],
+    [{ lat: 9.5, lng: 38.5, product: 'yield', crop: 'rice' }, 'CROP_NOT_AVAILABLE', /its crops are: wheat/],
+  ])('advise_point refuses %j as the endpoint does, and says what to do', async (input, code, error) => {
+    const said = await refusalOf('advise_point', input)
+    expect(said.code).toBe(code)
+    expect(said.error).toMatch(error)
+    expect(said.mend).toMatch(/\.$/)
+  })
+
+  test.each([
+    [{}, 'INVALID_PARAMETERS', /^Send either area/],
+    [{ area: 'x', polygon: { type: 'Polygon' } }, 'INVALID_PARAMETERS', /^Send either area/],
+    [{ polygon: { type: 'Polygon' } }, 'INVALID_PARAMETERS', /^country_code is required with polygon/],
+    [{ polygon: { type: 'Polygon' }, country_code: 'eth' }, 'INVALID_GEOMETRY', /^polygon.coordinates /],
+    [{ area: 'Amhara', country_code: 'xxx' }, 'INVALID_PARAMETERS', /^country_code must be one of eth/],
+    [{ area: 'Atlantis' }, 'UNKNOWN_AREA', /^There is no area/],
+    [{ area: 'oromia', level: 3 }, 'UNKNOWN_AREA', /^There is no area/],
+    [{ area: 'Shewa' }, 'UNKNOWN_AREA', /^Several areas may be meant/],
+  ])('advise_area refuses %j', async (input, code, error) => {
+    const said = await refusalOf('advise_area', { product: 'yield', ...input })
+    expect(said.code).toBe(code)
+    expect(said.error).toMatch(error)
+  })
+
+  test.each([
+    [{ area: '2 feddan' }, /^area.unit must be one of ha, m2/],
+    [{ area: '-1' }, /^area must be a number and a unit/],
+    [{ area: '1 ha', bags: 'Uraea:50' }, /^bags.Uraea is not known: the names are /],
+    [{ area: '1 ha', prices: 'Urea:5' }, /^prices /],
+  ])('quantities refuses %j as the endpoint does', async (input, error) => {
+    const said = await refusalOf('quantities', { lat: 9.5, lng: 38.5, ...input })
+    expect(said.code).toBe('INVALID_PARAMETERS')
+    expect(said.error).toMatch(error)
+  })
+
+  test('quantities refuses places without rates with their reason', async () => {
+    const { code } = await refusalOf('quantities', { lat: -1, lng: 36.5, area: '1 ha' })
+    expect(code).toBe('CROP_NOT_AVAILABLE')
+  })
+
+  test('quantities refuses a scenario that there is not with those that there are', async () => {
+    const input = { lat: 9.5, lng: 38.5, area: '1 ha', scenario: 'wet' }
+    expect((await refusalOf('quantities', input)).details[0].allowed).toEqual([
+      'Above Normal',
+      'Normal',
+      'Below Normal',
+      'Dominant',
+    ])
+  })
+
+  test.each([{}, { lat: 1 }, { lng: 1 }])('where_is needs a point or a name, not %j', async (input) => {
+    expect((await refusalOf('where_is', input)).code).toBe('INVALID_PARAMETERS')
+  })
+})
+
+test.each(['x', 1, [1]])('input that is no object is an error of the protocol: %j', async (input) => {
+  const { error } = (await send(callOf('advise_point', input))).json()
+  expect(error.code).toBe(-32602)
+  expect(error.message).toContain('expected record')
 })
 
 test('while the database is away, an agent is told to call again', async () => {

@@ -15,6 +15,24 @@ describe.runIf(hasGdal)('GDAL', () => {
   })
   afterAll(() => service.close())
 
+  test('draws a layer from its tiles, in the colours of its legend', async () => {
+    const root = source.slice('OAPIF:'.length)
+    const layer = `${root}/maps/collections/synthetic-yield-eth-wheat-2026-07-v1-2`
+    const run = (...parameters: string[]) => promisify(execFile)('gdalinfo', parameters)
+    const listed = await run(`OGCAPI:${root}/maps`)
+    expect(listed.stdout).toContain(`OGCAPI:${layer}?f=json`)
+    // GDAL 3.6 takes the degrees of the extent for metres.
+    const [minx, miny, maxx, maxy] = ['3670000', '380000', '5340000', '1680000']
+    const extent = [`MINX=${minx}`, `MINY=${miny}`, `MAXX=${maxx}`, `MAXY=${maxy}`, 'CACHE=NO']
+    const options = extent.flatMap((option) => ['-oo', option])
+    const { stdout } = await run('-json', '-checksum', `OGCAPI:${layer}`, ...options)
+    const { bands, size, coordinateSystem } = JSON.parse(stdout)
+    expect(coordinateSystem.wkt).toContain('WGS 84 / Pseudo-Mercator')
+    // Pixels of 2,446 metres: those of zoom 6, which is the last one.
+    expect(size).toEqual([expect.closeTo(683, -0.5), expect.closeTo(531, -0.5)])
+    expect(bands.every(({ checksum }: { checksum: number }) => checksum > 0)).toBe(true)
+  })
+
   const ogrinfo = async (...parameters: string[]) =>
     (await promisify(execFile)('ogrinfo', ['-ro', ...parameters])).stdout
 

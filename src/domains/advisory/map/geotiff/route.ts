@@ -61,7 +61,7 @@ export function geotiffRoute(app: App, find: Finder, maps: Maps): void {
       preValidation: readPath(GeotiffParams),
     },
     async (request: OfLayer, reply) => {
-      const { published, subject } = await find.subject(request, reply)
+      const { published, subject } = await find.subject(request, reply, request.params)
       const named = { ...subject, code: published.code }
       const known = geotiffs.known(named)
       if (known && allowCaching(request, reply, tagOf(known))) return reply.code(304).send()

@@ -13,12 +13,12 @@ import {
   selfLinks,
   withQuery,
 } from '../answers.ts'
-import { CRS84_WKT, DEFAULT_CRS } from '../crs.ts'
+import { CRS84_WKT } from '../crs.ts'
 import { WHOLE_DOCUMENT_TYPE } from '../document-parts.ts'
 import { parametersOf } from '../parameters.ts'
 import { OUTPUT_FORMATS } from './data-answer.ts'
 import { collectionParameter } from './parameters.ts'
-import { EDR_PATH, type ReleaseCollection, type Releases } from './releases.ts'
+import { EDR_PATH, extentOf, type ReleaseCollection, type Releases } from './releases.ts'
 
 const DESCRIPTION =
   'What the published releases say at a point, in a polygon and in administrative areas: OGC API Environmental Data Retrieval, open to all, without a token.'
@@ -146,18 +146,19 @@ const QUERIES = {
 }
 
 /** A release as its document has it. */
-function collectionBody(root: string, { release, facts, title, parameters, time }: ReleaseCollection) {
+function collectionBody(root: string, collection: ReleaseCollection) {
+  const { release, title, description, parameters } = collection
   const address = `${root}${EDR_PATH}/collections/${release.code}`
   const formats = Object.keys(OUTPUT_FORMATS)
-  const queries = Object.entries(QUERIES).map(([name, description]) => ({
+  const queries = Object.entries(QUERIES).map(([name, what]) => ({
     name,
     link: {
       href: `${address}/${name}`,
       rel: 'data',
       type: OUTPUT_FORMATS.CoverageJSON,
-      title: description,
+      title: what,
       variables: {
-        title: description,
+        title: what,
         query_type: name,
         output_formats: formats,
         default_output_format: formats[0],
@@ -173,24 +174,12 @@ function collectionBody(root: string, { release, facts, title, parameters, time 
   return {
     id: release.code,
     title,
-    description: `${title}. ${release.synthetic ? 'The values are synthetic: made by a formula, not by agronomists. ' : ''}Source: ${facts.source} (${facts.licence}).`,
+    description,
     links,
-    extent: {
-      spatial: { bbox: [facts.extent], crs: DEFAULT_CRS.uri },
-      ...(time !== null && {
-        temporal: { interval: [[time, lastMomentOf(time)]], values: [time], trs: 'Gregorian' },
-      }),
-    },
+    extent: extentOf(collection),
     data_queries: Object.fromEntries(queries.map(({ name, link }) => [name, { link }])),
     crs: ['CRS84'],
     output_formats: formats,
     parameter_names: Object.fromEntries(parameters.map((one) => [one.id, collectionParameter(one)])),
   }
-}
-
-/** The last second of the month that a time begins. */
-function lastMomentOf(time: string): string {
-  const first = new Date(time)
-  const last = Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 1) - 1000
-  return new Date(last).toISOString().replace('.000', '')
 }

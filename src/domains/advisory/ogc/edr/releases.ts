@@ -5,9 +5,11 @@ import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { inTime } from '#src/http/plugins/patience.ts'
 import { monthAndYear } from '#src/lib/month.ts'
+import { roundDegrees } from '#src/lib/round.ts'
 import type { Lookup } from '../../lookup/lookup.ts'
 import type { PublishedRelease } from '../../lookup/published-release.ts'
 import type { Snapshot } from '../../lookup/snapshot.ts'
+import { DEFAULT_CRS } from '../crs.ts'
 import { listReleaseFacts, type ReleaseFacts } from './extent-queries.ts'
 import { parametersOfRelease, type ReleaseParameter } from './parameters.ts'
 
@@ -22,6 +24,8 @@ export interface ReleaseCollection {
   release: PublishedRelease
   facts: ReleaseFacts
   title: string
+  /** What it is, whether its values are synthetic, and whose they are. */
+  description: string
   parameters: ReleaseParameter[]
   /** The first moment of the month that it is about; null where it is of no time. */
   time: string | null
@@ -53,10 +57,12 @@ export function createReleases(app: App, lookup: Lookup): Releases {
       // It has been deleted since the snapshot was taken, which soon will be another.
       if (!facts) throw overloaded()
       const product = app.products.of(release.product)
+      const title = titleOf(product.names.title, release, snapshot)
       return {
         release,
         facts,
-        title: titleOf(product.names.title, release, snapshot),
+        title,
+        description: descriptionOf(title, release, facts),
         parameters: parametersOfRelease(product, release),
         time: release.forecastPeriod && `${release.forecastPeriod.slice(0, 10)}T00:00:00Z`,
       }
@@ -89,4 +95,26 @@ function titleOf(name: string, release: PublishedRelease, { countries }: Snapsho
   const crop = release.cropCode === null ? '' : ` of ${release.cropCode}`
   const month = release.forecastPeriod === null ? '' : `, ${monthAndYear(release.forecastPeriod)}`
   return `${name}${crop} in ${country}${month}`
+}
+
+function descriptionOf(title: string, { synthetic }: PublishedRelease, { source, licence }: ReleaseFacts) {
+  const warning = synthetic ? 'The values are synthetic: made by a formula, not by agronomists. ' : ''
+  return `${title}. ${warning}Source: ${source} (${licence}).`
+}
+
+/** Where a release lies, and of which month it is. */
+export function extentOf({ facts, time }: Pick<ReleaseCollection, 'facts' | 'time'>) {
+  return {
+    spatial: { bbox: [facts.extent.map(roundDegrees)], crs: DEFAULT_CRS.uri },
+    ...(time !== null && {
+      temporal: { interval: [[time, lastMomentOf(time)]], values: [time], trs: 'Gregorian' },
+    }),
+  }
+}
+
+/** The last second of the month that a time begins. */
+function lastMomentOf(time: string): string {
+  const first = new Date(time)
+  const last = Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1, 1) - 1000
+  return new Date(last).toISOString().replace('.000', '')
 }
