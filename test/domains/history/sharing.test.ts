@@ -121,6 +121,11 @@ describe('what is shared', () => {
     ['a point with its provenance', '/advisory/fertilizer/point', { ...PIXEL_CENTRE, provenance: true }],
     ['all products, of which most have none', '/advisory/point', PIXEL_CENTRE],
     ['a polygon', '/advisory/fertilizer', { geometry: SQUARE, quantiles: [0.5] }],
+    [
+      'a polygon with quantities',
+      '/advisory/fertilizer',
+      { geometry: SQUARE, quantiles: [0.5], histogram: 2, area: { unit: 'acre' } },
+    ],
   ])(
     'can be verified: %s gives the same bytes, also when another release has taken its place',
     async (_, url, request) => {
