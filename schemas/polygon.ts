@@ -188,12 +188,15 @@ function requestOf(product: ProductContract): TObject {
 /** The entry of a point's answer, where the value is a mean, with what else there is to say of an area. */
 function entryOf({ product, entry }: PointSchemas): TObject {
   const { total } = product
+  const { quantity, ...point } = entry.properties
   return Type.Object(
     {
-      ...entry.properties,
+      ...point,
       ...Statistics,
       ...(total && { [total.key]: Type.Number({ description: total.description }) }),
       ...DistributionMembers,
+      // Members are sent in this order, which is also that in which answers are kept.
+      ...(quantity && { quantity }),
     },
     {
       $id: `Polygon${componentOf(product)}Entry`,

@@ -60,7 +60,7 @@ const AreaValue = Type.Number({
 
 export const AreaUnit = oneOf(
   AREA_UNIT_NAMES,
-  'A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad of a quarter of a hectare, as it is reckoned in Ethiopia. `ha` when left out.',
+  'A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad, here a quarter of a hectare by definition. `ha` when left out.',
 )
 
 const Area = objectOrText<AreaRequest>(
@@ -101,7 +101,8 @@ const Budget = optional(
   Type.Number({
     minimum: 0,
     maximum: QUANTITY_LIMITS.budget,
-    description: 'How much may be spent, in the currency of `prices`.',
+    description:
+      'How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices.',
   }),
 )
 

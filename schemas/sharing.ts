@@ -45,6 +45,10 @@ export const Verification = Type.Object(
   {
     method: Type.Literal('POST'),
     url: Type.String({ examples: ['https://advice.example.org/advisory/yield/point'] }),
+    headers: Type.Record(Type.String(), Type.String(), {
+      description: 'The headers to send with it.',
+      examples: [{ 'Content-Type': 'application/json', Accept: 'application/json', Prefer: 'history=none' }],
+    }),
     body: AsItWas('What to send as JSON: the request, with the releases that answered it.'),
     token: Type.Boolean({ description: 'Whether it takes a token, as polygons do.' }),
     sha256: Type.String({
@@ -55,7 +59,7 @@ export const Verification = Type.Object(
   {
     $id: 'Verification',
     description:
-      'How to see that the answer is what the releases say: sent without a token or with `Prefer: history=none`, the request is answered with these bytes, as long as the releases are there. Of products without a value it says that no release of theirs is named: why they had none is not verified.',
+      'How to see that the answer is what the releases say: the request, sent with these headers, is answered with these bytes, as long as the releases are there. Of products without a value it says that no release of theirs is named: why they had none is not verified.',
   },
 )
 

@@ -1406,7 +1406,7 @@ export interface components {
                  */
                 value: number;
                 /**
-                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad of a quarter of a hectare, as it is reckoned in Ethiopia. `ha` when left out.
+                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad, here a quarter of a hectare by definition. `ha` when left out.
                  * @enum {string}
                  */
                 unit?: "ha" | "m2" | "are" | "acre" | "timad";
@@ -1440,7 +1440,7 @@ export interface components {
                     [key: string]: number;
                 };
             } | null;
-            /** @description How much may be spent, in the currency of `prices`. */
+            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. */
             budget?: number | null;
             produce_price?: {
                 /**
@@ -1534,7 +1534,7 @@ export interface components {
                  */
                 value: number;
                 /**
-                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad of a quarter of a hectare, as it is reckoned in Ethiopia. `ha` when left out.
+                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad, here a quarter of a hectare by definition. `ha` when left out.
                  * @enum {string}
                  */
                 unit?: "ha" | "m2" | "are" | "acre" | "timad";
@@ -1568,7 +1568,7 @@ export interface components {
                     [key: string]: number;
                 };
             } | null;
-            /** @description How much may be spent, in the currency of `prices`. */
+            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. */
             budget?: number | null;
             produce_price?: {
                 /**
@@ -1810,7 +1810,7 @@ export interface components {
             area: {
                 value: number;
                 /**
-                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad of a quarter of a hectare, as it is reckoned in Ethiopia. `ha` when left out.
+                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad, here a quarter of a hectare by definition. `ha` when left out.
                  * @enum {string}
                  */
                 unit: "ha" | "m2" | "are" | "acre" | "timad";
@@ -2407,7 +2407,7 @@ export interface components {
                  */
                 from?: string;
                 /**
-                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad of a quarter of a hectare, as it is reckoned in Ethiopia. `ha` when left out.
+                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad, here a quarter of a hectare by definition. `ha` when left out.
                  * @enum {string}
                  */
                 unit?: "ha" | "m2" | "are" | "acre" | "timad";
@@ -2441,7 +2441,7 @@ export interface components {
                     [key: string]: number;
                 };
             } | null;
-            /** @description How much may be spent, in the currency of `prices`. */
+            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. */
             budget?: number | null;
             produce_price?: {
                 /**
@@ -2958,7 +2958,7 @@ export interface components {
             histogram?: number | null;
             area?: {
                 /**
-                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad of a quarter of a hectare, as it is reckoned in Ethiopia. `ha` when left out.
+                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad, here a quarter of a hectare by definition. `ha` when left out.
                  * @enum {string}
                  */
                 unit: "ha" | "m2" | "are" | "acre" | "timad";
@@ -2992,7 +2992,7 @@ export interface components {
                     [key: string]: number;
                 };
             } | null;
-            /** @description How much may be spent, in the currency of `prices`. */
+            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. */
             budget?: number | null;
             produce_price?: {
                 /**
@@ -3043,7 +3043,7 @@ export interface components {
             histogram?: number | null;
             area?: {
                 /**
-                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad of a quarter of a hectare, as it is reckoned in Ethiopia. `ha` when left out.
+                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad, here a quarter of a hectare by definition. `ha` when left out.
                  * @enum {string}
                  */
                 unit: "ha" | "m2" | "are" | "acre" | "timad";
@@ -3077,7 +3077,7 @@ export interface components {
                     [key: string]: number;
                 };
             } | null;
-            /** @description How much may be spent, in the currency of `prices`. */
+            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. */
             budget?: number | null;
             produce_price?: {
                 /**
@@ -3264,7 +3264,6 @@ export interface components {
             scenario: string;
             /** @description The predicted yield, in kilograms per hectare. */
             yield_kg_ha: number;
-            quantity?: components["schemas"]["Quantity"];
             /** @description The smallest value of the pixels that the polygon overlaps. */
             min: number;
             /** @description The largest of them. Pixels that it only touches do not count. */
@@ -3277,6 +3276,7 @@ export interface components {
             quantiles?: components["schemas"]["Quantile"][];
             /** @description From the smallest values to the largest. */
             histogram?: components["schemas"]["HistogramBin"][];
+            quantity?: components["schemas"]["Quantity"];
         };
         /** @description A layer in a polygon; the value is the mean, weighed by area. */
         PolygonFertilizerEntry: {
@@ -3299,7 +3299,6 @@ export interface components {
             scenario: string;
             /** @description The recommended rate, in kilograms per hectare. 0 is a recommendation, too. */
             rate_kg_ha: number;
-            quantity?: components["schemas"]["Quantity"];
             /** @description The smallest value of the pixels that the polygon overlaps. */
             min: number;
             /** @description The largest of them. Pixels that it only touches do not count. */
@@ -3314,6 +3313,7 @@ export interface components {
             quantiles?: components["schemas"]["Quantile"][];
             /** @description From the smallest values to the largest. */
             histogram?: components["schemas"]["HistogramBin"][];
+            quantity?: components["schemas"]["Quantity"];
         };
         /** @description A layer in a polygon; the value is the mean, weighed by area. */
         PolygonIsfmEntry: {
@@ -3336,7 +3336,6 @@ export interface components {
             scenario: string;
             /** @description The recommended rate, in metric tons per hectare. 0 is a recommendation, too. */
             rate_tons_ha: number;
-            quantity?: components["schemas"]["Quantity"];
             /** @description The smallest value of the pixels that the polygon overlaps. */
             min: number;
             /** @description The largest of them. Pixels that it only touches do not count. */
@@ -3351,6 +3350,7 @@ export interface components {
             quantiles?: components["schemas"]["Quantile"][];
             /** @description From the smallest values to the largest. */
             histogram?: components["schemas"]["HistogramBin"][];
+            quantity?: components["schemas"]["Quantity"];
         };
         /** @description A layer in a polygon; the value is the mean, weighed by area. */
         PolygonForageEntry: {
@@ -3782,7 +3782,7 @@ export interface components {
             histogram?: number | null;
             area?: {
                 /**
-                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad of a quarter of a hectare, as it is reckoned in Ethiopia. `ha` when left out.
+                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad, here a quarter of a hectare by definition. `ha` when left out.
                  * @enum {string}
                  */
                 unit: "ha" | "m2" | "are" | "acre" | "timad";
@@ -3816,7 +3816,7 @@ export interface components {
                     [key: string]: number;
                 };
             } | null;
-            /** @description How much may be spent, in the currency of `prices`. */
+            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. */
             budget?: number | null;
             produce_price?: {
                 /**
@@ -3868,7 +3868,7 @@ export interface components {
             histogram?: number | null;
             area?: {
                 /**
-                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad of a quarter of a hectare, as it is reckoned in Ethiopia. `ha` when left out.
+                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad, here a quarter of a hectare by definition. `ha` when left out.
                  * @enum {string}
                  */
                 unit: "ha" | "m2" | "are" | "acre" | "timad";
@@ -3902,7 +3902,7 @@ export interface components {
                     [key: string]: number;
                 };
             } | null;
-            /** @description How much may be spent, in the currency of `prices`. */
+            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. */
             budget?: number | null;
             produce_price?: {
                 /**
@@ -6371,12 +6371,23 @@ export interface components {
             /** @example 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae */
             checksum: string;
         };
-        /** @description How to see that the answer is what the releases say: sent without a token or with `Prefer: history=none`, the request is answered with these bytes, as long as the releases are there. Of products without a value it says that no release of theirs is named: why they had none is not verified. */
+        /** @description How to see that the answer is what the releases say: the request, sent with these headers, is answered with these bytes, as long as the releases are there. Of products without a value it says that no release of theirs is named: why they had none is not verified. */
         Verification: {
             /** @enum {string} */
             method: "POST";
             /** @example https://advice.example.org/advisory/yield/point */
             url: string;
+            /**
+             * @description The headers to send with it.
+             * @example {
+             *       "Content-Type": "application/json",
+             *       "Accept": "application/json",
+             *       "Prefer": "history=none"
+             *     }
+             */
+            headers: {
+                [key: string]: string;
+            };
             /** @description What to send as JSON: the request, with the releases that answered it. */
             body: {
                 [key: string]: unknown;
@@ -7267,7 +7278,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
                 produce_price?: string;
@@ -7345,7 +7356,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -7433,7 +7444,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
                 produce_price?: string;
@@ -7511,7 +7522,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -7599,7 +7610,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
                 produce_price?: string;
@@ -7677,7 +7688,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -7892,7 +7903,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
                 produce_price?: string;
@@ -7968,7 +7979,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -8035,7 +8046,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -8096,7 +8107,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -8157,7 +8168,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -8265,7 +8276,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -8334,7 +8345,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -8403,7 +8414,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -8521,7 +8532,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -8586,7 +8597,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -8651,7 +8662,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;

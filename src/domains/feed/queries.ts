@@ -17,15 +17,26 @@ const ENTRY = [
   'level',
 ] as const
 
-/** What came after an id, the oldest first. Whatever is committed later has a larger id: see `change_noted`. */
-export async function listChanges(db: Kysely<Tables>, since: number, limit: number): Promise<ChangeEntry[]> {
+/** What has an id or a larger one, the oldest first. Whatever is committed later has a larger id: see `change_noted`. */
+export async function listChangesFrom(db: Kysely<Tables>, id: number, limit: number): Promise<ChangeEntry[]> {
   return db
     .selectFrom('change_entry')
     .select(ENTRY)
-    .where('id', '>', since)
+    .where('id', '>=', id)
     .orderBy('id')
     .limit(limit)
     .execute()
+}
+
+/** The id of the newest entry; 0 where there is none. */
+export async function findNewestId(db: Kysely<Tables>): Promise<number> {
+  const newest = await db
+    .selectFrom('change_entry')
+    .select('id')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return newest?.id ?? 0
 }
 
 /** The last of all, the newest first. */

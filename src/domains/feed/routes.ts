@@ -1,15 +1,15 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ref } from '#schemas/common.ts'
-import { AtomFeed, ChangeFeed, FEED_DEFAULTS, FeedQuery } from '#schemas/feed.ts'
+import { AtomFeed, type ChangeEntry, ChangeFeed, FEED_DEFAULTS, FeedQuery } from '#schemas/feed.ts'
 import { queryOf } from '#schemas/point-request.ts'
-import { errorResponses } from '#src/errors.ts'
+import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { negotiate, notAcceptable } from '#src/http/negotiation.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { atomFeed } from './atom.ts'
-import { listChanges, listNewestChanges } from './queries.ts'
+import { findNewestId, listChangesFrom, listNewestChanges } from './queries.ts'
 
 const JSON_TYPE = 'application/json'
 const ATOM = 'application/atom+xml'
@@ -21,12 +21,29 @@ Which releases were published, rolled back, withdrawn and deleted, and for which
 
 \`format=atom\` or \`Accept: application/atom+xml\` gives the same as a feed for feed readers, the newest entry first; without \`since\` it has the newest of all.
 
+A \`since\` that is larger than any id is refused: it is of another service, or of this one before a backup of it was restored. Begin again without it then.
+
 Ask as often as you like, with the \`ETag\` of the last answer as \`If-None-Match\`: as long as nothing has changed, the answer is a 304 without a body. To be told without asking, subscribe: \`POST /subscriptions\`.`
 
 type Call = FastifyRequest<{ Querystring: FeedQuery }>
 
 export function feedRoutes(app: App): void {
-  const db = app.database.reader
+  const { reader: db, writer } = app.database
+
+  /**
+   * What came after an entry.
+   *
+   * @throws {ApiError} INVALID_PARAMETERS where there is no such entry yet: whoever has its id would miss all until there is
+   */
+  async function changesSince(since: number, limit: number): Promise<ChangeEntry[]> {
+    const found = await listChangesFrom(db, since, limit + 1)
+    if (found.length > 0 || since === 0) return found.filter(({ id }) => id > since).slice(0, limit)
+    // A replica may be behind.
+    const newest = await findNewestId(writer)
+    if (since <= newest) return []
+    const rule = `must be at most ${newest}, the id of the newest entry: leave it out and begin again, where a backup was restored`
+    throw ApiError.invalid('since', rule)
+  }
 
   app.get(
     '/changes',
@@ -56,7 +73,7 @@ export function feedRoutes(app: App): void {
       const { since, limit = FEED_DEFAULTS.limit, format } = request.query
       const mediaType = format ? TYPE_OF[format] : negotiate(request, reply, MEDIA_TYPES)
       if (mediaType === JSON_TYPE) {
-        const found = await listChanges(db, since ?? 0, limit + 1)
+        const found = await changesSince(since ?? 0, limit + 1)
         const items = found.slice(0, limit)
         const next_since = items.at(-1)?.id ?? since ?? 0
         const answer = { items, next_since, more: found.length > limit }
@@ -68,7 +85,7 @@ export function feedRoutes(app: App): void {
       const entries =
         since === undefined
           ? await listNewestChanges(db, limit)
-          : (await listChanges(db, since, limit)).reverse()
+          : (await changesSince(since, limit)).reverse()
       const { protocol, host, basePath, url, server } = request
       const origin = `${protocol}://${host}`
       const root = `${origin}${basePath}`

@@ -8,6 +8,8 @@ import type { SharedItem } from './share-queries.ts'
 export interface Verification {
   method: 'POST'
   url: string
+  /** Those that the bytes of the answer depend on. */
+  headers: Record<string, string>
   body: Record<string, unknown>
   token: boolean
   sha256: string
@@ -42,10 +44,11 @@ export function addressOf(root: string, token: string): string {
 }
 
 /** The command that compares the sum of the answer with the one that is told. */
-export function commandOf({ url, body, token }: Verification): string {
+export function commandOf({ url, headers, body, token }: Verification): string {
   const quoted = JSON.stringify(body).replaceAll("'", "'\\''")
-  const authorization = token ? ' \\\n  -H \'Prefer: history=none\' -H "Authorization: Bearer $TOKEN"' : ''
-  return `curl -s '${url}' -H 'Content-Type: application/json'${authorization} \\\n  -d '${quoted}' | sha256sum`
+  const sent = Object.entries(headers).map(([name, value]) => `-H '${name}: ${value}'`)
+  const authorization = token ? ' \\\n  -H "Authorization: Bearer $TOKEN"' : ''
+  return `curl -s '${url}' ${sent.join(' ')}${authorization} \\\n  -d '${quoted}' | sha256sum`
 }
 
 function verificationOf(
@@ -60,6 +63,12 @@ function verificationOf(
   return {
     method: 'POST',
     url: `${root}/advisory/${path}`,
+    headers: {
+      'Content-Type': 'application/json',
+      Accept: 'application/json',
+      // An answer that is kept says under which id.
+      Prefer: 'history=none',
+    },
     body: { ...request, release: codes.join(', ') },
     token: kind === 'polygon',
     sha256: createHash('sha256')

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
+import type { District } from './groups.ts'
 
 /** What was observed at a place, and what a release says of it in each scenario. */
 export interface Observation {
@@ -57,29 +58,29 @@ export async function listObserved(
   return rows
 }
 
-/** An area of a level. */
-export interface District {
-  code: string
-  name: string
-}
-
-/** In which area of a level places lie, in their order; null for none. Of several, the one of lowest code. */
-export async function findDistricts(
+/**
+ * In which areas places lie, in their order: of each by its level, down to one; undefined for none. Of several of a level,
+ * the one of lowest code.
+ */
+export async function findAreas(
   db: Kysely<Tables>,
   countryCode: string,
   level: number,
   places: readonly { lat: number; lng: number }[],
-): Promise<(District | null)[]> {
-  const { rows } = await sql<{ district: District | null }>`
+): Promise<(District | undefined)[][]> {
+  const { rows } = await sql<{ areas: Record<number, District> }>`
     select (
-      select json_build_object('code', area.code, 'name', area.name)
-      from admin_areas_at(place.longitude, place.latitude) as area
-      where area.country_code = ${countryCode} and area.level = ${level}
-      order by area.code
-      limit 1
-    ) as district
+      select coalesce(json_object_agg(level, district), '{}')
+      from (
+        select distinct on (area.level)
+          area.level, json_build_object('code', area.code, 'name', area.name) as district
+        from admin_areas_at(place.longitude, place.latitude) as area
+        where area.country_code = ${countryCode} and area.level <= ${level}::integer
+        order by area.level, area.code
+      ) as of_level
+    ) as areas
     from unnest(${places.map(({ lng }) => lng)}::float8[], ${places.map(({ lat }) => lat)}::float8[])
       with ordinality as place (longitude, latitude, ordinal)
     order by ordinal`.execute(db)
-  return rows.map(({ district }) => district)
+  return rows.map(({ areas }) => Array.from({ length: level + 1 }, (_, at) => areas[at]))
 }

@@ -39,7 +39,10 @@ export async function claimChanged(db: Kysely<Tables>, most: number): Promise<Ch
         product, country_code, crop_code, forecast_period,
         (
           select code from release
-          where id = published_release(product, country_code, crop_code, forecast_period)
+          -- Without its name, these would be the columns of the release.
+          where id = published_release(
+            series.product, series.country_code, series.crop_code, series.forecast_period
+          )
         ) as release
       from (
         select distinct product, country_code, crop_code, forecast_period

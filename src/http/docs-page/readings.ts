@@ -7,7 +7,10 @@ const DOCUMENTS = join(import.meta.dirname, '../../../docs')
 /** The documents for integrators, by where they are below /docs: the guide stands on the page itself. */
 const READINGS = {
   '': 'guide/integrators.md',
+  changes: 'guide/changes.md',
+  citing: 'guide/citing.md',
   clients: 'guide/clients.md',
+  quantities: 'guide/quantities.md',
   rules: 'api.md',
   versions: 'versioning.md',
 } as const
@@ -15,7 +18,14 @@ const READINGS = {
 export type ReadingPath = keyof typeof READINGS
 
 /** Those that have a page of their own. */
-export const READING_PATHS = ['clients', 'rules', 'versions'] as const satisfies ReadingPath[]
+export const READING_PATHS = [
+  'changes',
+  'citing',
+  'clients',
+  'quantities',
+  'rules',
+  'versions',
+] as const satisfies ReadingPath[]
 
 /**
  * Renders a document, with links that lead to the others. What else is linked is for readers of the repository.

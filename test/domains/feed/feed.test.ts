@@ -97,6 +97,20 @@ test('page by page nothing is missed and nothing comes twice', async () => {
   expect(await changes(`?since=${end}`)).toEqual({ items: [], next_since: end, more: false })
 })
 
+test('who knows an entry that there is not is told so, and does not wait for it', async () => {
+  const { id } = await newest()
+  for (const form of ['', '&format=atom']) {
+    const response = await service.app.inject(`/changes?since=${id + 1}${form}`)
+    expect([response.statusCode, response.json().details[0]]).toEqual([
+      400,
+      {
+        field: 'since',
+        message: `since must be at most ${id}, the id of the newest entry: leave it out and begin again, where a backup was restored`,
+      },
+    ])
+  }
+})
+
 test('who has the answer is told so, until something changes', async () => {
   const first = await service.app.inject('/changes')
   const headers = { 'if-none-match': first.headers.etag as string }

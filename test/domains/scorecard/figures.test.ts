@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { readObservations } from '#src/cli/observations.ts'
 import { scoresOf } from '#src/domains/scorecard/figures.ts'
-import { shownAmong } from '#src/domains/scorecard/groups.ts'
+import { isLarge, type Observed, shownAt } from '#src/domains/scorecard/groups.ts'
 
 /** Made by SciPy's `spearmanr`, and by fractions of Python for the rest. */
 const CASES: { pairs: [number, number][]; bias: number; rmse: number; mae: number; rank: number }[] =
@@ -53,6 +53,18 @@ test('ranks know the order alone, and what is the other way round has the other 
   )
 })
 
+/** What so many accounts have observed in each area of level 0, and in none. */
+function observedIn(sizes: readonly number[], nowhere = 0): Observed[] {
+  const inArea = (code: string | undefined, size: number) =>
+    Array.from({ length: size }, (_, index) => observedBy(`${code} ${index}`, [code]))
+  return [...sizes.flatMap((size, index) => inArea(`area ${index}`, size)), ...inArea(undefined, nowhere)]
+}
+
+function observedBy(observer: string, codes: readonly (string | undefined)[]): Observed {
+  const areas = codes.map((code) => (code === undefined ? undefined : { code, name: code }))
+  return { pair: { predicted: 1, observed: 1 }, observer, areas }
+}
+
 test.each([
   ['none is small: all', [5, 6, 7], 0, [5, 6, 7]],
   ['one is small: not the next smallest, either', [7, 3, 6, 9], 0, [7, 9]],
@@ -61,13 +73,52 @@ test.each([
   ['few in no area', [5, 6], 2, [6]],
   ['many in no area', [3, 5, 6], 5, [5, 6]],
   ['nothing is left', [1, 5], 0, []],
-] as const)('accounts of areas that may be shown beside the sum: %s', (_, sizes, outside, shown) => {
-  const groupOf = (size: number, name: string) => ({
-    pairs: [],
-    observers: new Set(Array.from({ length: size }, (_, index) => `${name} ${index}`)),
-  })
-  const groups = sizes.map((size, index) => groupOf(size, `area ${index}`))
-  expect(shownAmong(groups, groupOf(outside, 'none')).map(({ observers }) => observers.size)).toEqual(shown)
+] as const)('accounts of areas that may be shown beside the sum: %s', (_, sizes, nowhere, shown) => {
+  const groups = shownAt(0, observedIn(sizes, nowhere))
+  expect(groups.map(({ observed }) => observed.length).toSorted((a, b) => a - b)).toEqual(shown)
+})
+
+test('an area is not shown where the one above it less its other areas would tell of too few', () => {
+  const of = (region: string, district: string, size: number) =>
+    Array.from({ length: size }, (_, index) => observedBy(`${district} ${index}`, [region, district]))
+  // All small ones of the country together are enough; those of each region are not.
+  const all = [...of('A', 'a1', 8), ...of('A', 'a2', 3), ...of('B', 'b1', 9), ...of('B', 'b2', 3)]
+  expect(shownAt(0, all).map(({ district }) => district.code)).toEqual(['A', 'B'])
+  expect(shownAt(1, all)).toEqual([])
+  expect(shownAt(1, [...all, ...of('A', 'a3', 2)]).map(({ district }) => district.code)).toEqual(['a1'])
+})
+
+test('however scores of areas of all levels are subtracted from each other, enough accounts are left', () => {
+  const code = (name: string, most: number) =>
+    fc.option(
+      fc.integer({ min: 0, max: most }).map((number) => `${name}${number}`),
+      { nil: undefined, freq: 8 },
+    )
+  const one = fc
+    .tuple(fc.integer({ min: 0, max: 25 }), code('r', 2), code('d', 3), fc.boolean())
+    // Most districts lie in one region, and some reach into several.
+    .map(([observer, region, district, isInside]) =>
+      observedBy(`${observer}`, [region, isInside && district && region ? region + district : district]),
+    )
+  fc.assert(
+    fc.property(fc.array(one, { maxLength: 80 }), (all) => {
+      const shown = [0, 1].flatMap((level) => shownAt(level, all).map(({ observed }) => new Set(observed)))
+      const family = isLarge(all) ? [new Set(all), ...shown] : shown
+      for (const whole of family) {
+        const inside = family.filter(
+          (other) => other.size < whole.size && [...other].every((one) => whole.has(one)),
+        )
+        const left = [...whole].filter((observed) => !inside.some((other) => other.has(observed)))
+        expect(left.length === 0 || isLarge(left)).toBe(true)
+        // Areas within each other, and beside each other, and nothing between.
+        for (const other of family) {
+          const common = [...other].filter((one) => whole.has(one)).length
+          expect([0, whole.size, other.size]).toContain(common)
+        }
+      }
+    }),
+    { numRuns: 500 },
+  )
 })
 
 test('rows that say nothing are told by their lines, and the others are read', () => {

@@ -4,9 +4,10 @@ import { Webhook } from 'standardwebhooks'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { claimChanged, postpone } from '#src/domains/subscriptions/comparison-queries.ts'
 import { loadSecrets } from '#src/http/jwt-secret.ts'
+import { loadRelease } from '#src/ingest/load.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { createTestAppWithPerson, newPerson, type TestAppWithPerson } from '#test/setup/people.ts'
-import { operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
+import { onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
 import { type Receiver, startReceiver } from './receiver.ts'
 import { subscribingTo } from './subscribing.ts'
 
@@ -39,6 +40,9 @@ const { publish, ask, subscribe, get, hasten, whileServing, received, arrived, f
 )
 
 test('what changes by more than the threshold is told once, signed, with what it was before', async () => {
+  // Something else is published as well, as everywhere.
+  const elsewhere = onePixelRelease({ Urea: 1 }, { countryCode: 'rwa', cropCode: 'potato' })
+  await loadRelease(service.database, elsewhere, { publish: true })
   const { code: before } = await publish({ Urea: 100, DAP: 50 })
   const { secret, id, ...made } = await subscribe({ name: 'My field' })
   expect(made).toMatchObject({

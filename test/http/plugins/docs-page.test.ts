@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
 import { serverCluster } from '#src/database/client.ts'
+import { READING_PATHS } from '#src/http/docs-page/readings.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 
 let service: TestApp
@@ -34,7 +35,7 @@ describe('the documents for integrators', () => {
     expect(page).toContain('<td>404 <code>NO_DATA</code>')
   })
 
-  test.each(['/docs', '/docs/', '/docs/clients', '/docs/rules', '/docs/versions'])(
+  test.each(['', '/', ...READING_PATHS.map((path) => `/${path}`)].map((path) => `/docs${path}`))(
     'have links from %s that lead to a chapter',
     async (url) => {
       const page = await pageAt(url)

@@ -31,6 +31,7 @@ import type { ProductDefinition } from '#src/products/define.ts'
 import { exampleNoRelease } from '../lookup/example-reasons.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { withReleaseNamed } from '../lookup/pinned-request.ts'
+import { refuseProvenance } from '../lookup/point-only.ts'
 import { seriesOf } from '../lookup/series.ts'
 import { quantityColumns } from '../quantities/columns.ts'
 import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
@@ -104,6 +105,7 @@ export async function batchRoutes(
       },
       preValidation: async (call) => {
         takeBatch(call)
+        refuseProvenance(call)
         merge(call)
       },
       handler: async (call: FastifyRequest<{ Body: BatchParameters }>, reply: FastifyReply) => {

@@ -24,7 +24,7 @@ import type { PointEndpoint } from './endpoints.ts'
 import { wantsProvenance } from './provenance.ts'
 import { recordForCaller } from './record.ts'
 import { replyInText, wantsText } from './short-text/reply.ts'
-import { alsoAsTable, sendTable } from './table-answer.ts'
+import { alsoAsTable, sendTable, wantsTable } from './table-answer.ts'
 
 type PostCall = FastifyRequest<{ Body: PointRequest }>
 type GetCall = FastifyRequest<{ Querystring: PointRequest & { format?: 'json' | 'csv' } }>
@@ -184,10 +184,10 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
     preValidation: readQuery(query),
     handler: async (call: GetCall, reply: FastifyReply) => {
       const { format, ...query } = call.query
-      const isTable = format === 'csv'
+      const isTable = wantsTable(call.query)
       // A table is another answer than JSON: it has tags of its own.
       const named = isTable ? { ...endpoint, path: `${path}.csv` } : endpoint
-      const preferred = query.provenance !== true && wantsProvenance(call, query, reply)
+      const preferred = !isTable && query.provenance !== true && wantsProvenance(call, query, reply)
       // Whoever sends a token is to be asked for it again, also while it cannot be looked up. Nor does a cache know what
       // was preferred.
       const shared = call.headers.authorization === undefined && !preferred

@@ -3,6 +3,7 @@ import type { TObject } from 'typebox'
 import { PointRequest } from '#schemas/point-request.ts'
 import { queryMerger } from '#src/http/parameters.ts'
 import { isObject } from '#src/lib/objects.ts'
+import { refuseProvenance } from '../lookup/point-only.ts'
 import { invalid, type SentGeoJson, soleFeature } from './geometry.ts'
 
 /** The media type of bodies that are a polygon and nothing else. */
@@ -31,6 +32,7 @@ const GEOJSON_TYPES = new Set<unknown>([
 export function polygonBodyReader(schema: TObject): (call: FastifyRequest) => SentGeoJson | undefined {
   const merge = queryMerger(schema)
   return (call) => {
+    refuseProvenance(call)
     const whole = isPolygonItself(call)
     if (whole) call.body = { geometry: withType(call.body as object) }
     merge(call)

@@ -42,6 +42,32 @@ export function refuseUnknownNames(
   }
 }
 
+/**
+ * Refuses a budget where inputs of several products have prices: each would spend all of it.
+ *
+ * @param products that are asked about
+ * @param releases as for `refuseUnknownNames`, with their products
+ * @throws {ApiError} INVALID_PARAMETERS
+ */
+export function refuseSharedBudget(
+  { budget, pricesPerKg, pricesPerBag }: QuantityPlan,
+  products: readonly ProductDefinition[],
+  releases: readonly (ReleaseLabels & { product: string })[],
+): void {
+  if (budget === null || products.length === 1) return
+  const isPriced = (input: string | null) =>
+    input !== null && (pricesPerKg.has(keyOf(input)) || pricesPerBag.has(keyOf(input)))
+  const bought = products.filter(({ code }) =>
+    releases.some(({ product, layers }) => product === code && layers.some(({ input }) => isPriced(input))),
+  )
+  if (bought.length < 2) return
+  const names = bought.map(({ code }) => code).join(' and ')
+  throw ApiError.invalid(
+    'budget',
+    `must be left out where prices are of ${names}: each would spend all of it`,
+  )
+}
+
 /** Names by what they are compared by. */
 function namesOf(names: string[]): Map<string, string> {
   return new Map(names.map((name) => [keyOf(name), name]))

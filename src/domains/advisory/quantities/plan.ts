@@ -5,7 +5,7 @@ import {
   type QuantityRequest,
 } from '#schemas/quantities.ts'
 import { ApiError } from '#src/errors.ts'
-import { type Decimal, decimalOf, times } from '#src/lib/decimal.ts'
+import { compare, type Decimal, decimalOf, times } from '#src/lib/decimal.ts'
 import { readPrices, readProducePrice } from './prices.ts'
 import {
   isAbove,
@@ -45,6 +45,7 @@ export interface QuantityPlan {
 }
 
 const NONE: NumbersByName = new Map()
+const GRAM = decimalOf(0.001)
 const ONE_HECTARE: Area = { value: decimalOf(1), unit: 'ha', hectares: decimalOf(1) }
 
 /** Whether a request asks for quantities. It is asked of every call. */
@@ -179,8 +180,12 @@ function readUnit(sent: unknown): string {
 
 function readBags(sent: QuantityRequest['bags']): NumbersByName {
   if (sent === undefined) return NONE
-  const bags = typeof sent === 'string' ? objectOfPairs('bags', pairsIn('bags', sent)) : sent
-  return readNumbersByName('bags', bags, { zero: false, maximum: QUANTITY_LIMITS.bagKilograms })
+  const numbers = typeof sent === 'string' ? objectOfPairs('bags', pairsIn('bags', sent)) : sent
+  const bags = readNumbersByName('bags', numbers, { zero: false, maximum: QUANTITY_LIMITS.bagKilograms })
+  // Of smaller ones an area may take more than a number counts exactly.
+  const small = [...bags.values()].find(({ value }) => compare(value, GRAM) < 0)
+  if (small) throw ApiError.invalid(`bags.${small.name}`, 'must be at least 0.001, a gram')
+  return bags
 }
 
 function readWeights(sent: QuantityRequest['scenario_weights']): NumbersByName | null {

@@ -5,7 +5,7 @@ import { createFreshValue } from '#src/lib/fresh-value.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { codesIn } from '../lookup/pinned-request.ts'
-import { refuseUnknownNames } from './names.ts'
+import { refuseSharedBudget, refuseUnknownNames } from './names.ts'
 import { type AreasOf, type QuantityPlan, readPlan } from './plan.ts'
 import { type Composition, listCompositions } from './queries.ts'
 
@@ -40,11 +40,9 @@ export function createRuleReader({ config, database, products }: App, lookup: Lo
     // A release that is named has its own inputs and scenarios, also where nothing that is published has them any more.
     const named = await Promise.all(codesIn(request.release ?? '').map(lookup.namedRelease))
     const releases = [...published, ...named.map(({ release }) => release)]
-    refuseUnknownNames(
-      plan,
-      products,
-      releases.filter(({ product }) => codes.includes(product)),
-    )
+    const ofQuantities = releases.filter(({ product }) => codes.includes(product))
+    refuseUnknownNames(plan, products, ofQuantities)
+    refuseSharedBudget(plan, products, ofQuantities)
     return { plan, compositions: plan.nutrients ? await compositions() : [] }
   }
 }

@@ -10,8 +10,8 @@ interface AreaUnit {
 const metres = (digits: bigint, scale = 0): Decimal => ({ digits, scale })
 
 /**
- * The units that an area may be told in: those with one agreed size. What differs from place to place or from crop to
- * crop, as the massa, the rope and the pole do, is none.
+ * The units that an area may be told in: those with one agreed size, and the timad, which is given one here. What else differs
+ * from place to place or from crop to crop, as the massa, the rope and the pole do, is none.
  */
 export const AREA_UNITS: Readonly<Record<string, AreaUnit>> = {
   ha: { squareMetres: metres(10_000n), source: 'SI Brochure, table 8' },
@@ -21,7 +21,11 @@ export const AREA_UNITS: Readonly<Record<string, AreaUnit>> = {
     squareMetres: metres(40_468_564_224n, 7),
     source: 'the international acre: 4,840 square yards of 0.9144 m (agreement of 1959)',
   },
-  timad: { squareMetres: metres(2500n), source: 'Ethiopia: a quarter of a hectare, as it is reckoned' },
+  timad: {
+    squareMetres: metres(2500n),
+    source:
+      'by definition: in Ethiopia a quarter of a hectare, as often reckoned; surveys have a factor a district',
+  },
 }
 
 /** Square metres as hectares. */

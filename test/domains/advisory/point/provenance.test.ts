@@ -178,6 +178,27 @@ test('it can be preferred, and is in no shared cache then', async () => {
   expect(posted.json().provenance).toEqual(preferred.body.provenance)
 })
 
+test.each([
+  ['fertilizer/points?provenance=true', { points: [{ lat: 9.45, lng: 38.3 }] }],
+  ['fertilizer', { admin: { country_code: 'eth', code: 'ETH-01' }, provenance: true }],
+  ['fertilizer/polygons?provenance=true', { admin: { country_code: 'eth', level: 1 } }],
+])('where many pixels answer it is refused: %s', async (path, payload) => {
+  const { headers } = service.person
+  const response = await service.app.inject({ method: 'POST', url: `/advisory/${path}`, headers, payload })
+  expect([response.statusCode, response.json().error]).toEqual([
+    400,
+    'provenance must be left out: pixels are told of one point alone.',
+  ])
+})
+
+test('a table refuses it, and a preference for it is none there', async () => {
+  const url = `/advisory/fertilizer/point?${QUERY}&format=csv`
+  const refused = await service.app.inject(`${url}&provenance=true`)
+  expect([refused.statusCode, refused.json().details[0].field]).toEqual([400, 'provenance'])
+  const table = await service.app.inject({ url, headers: { prefer: 'return=provenance' } })
+  expect([table.statusCode, table.headers['preference-applied']]).toEqual([200, undefined])
+})
+
 test('it is recorded with the answer, and the request says so', async () => {
   const { headers } = service.person
   const { body } = await ask(QUERY, { ...headers, prefer: 'return=provenance' })

@@ -72,6 +72,17 @@ describe('a point as a text message', () => {
     expect(short.text).toContain('Yield')
   })
 
+  test('has what is scored with the highest score first', async () => {
+    const { forage_data } = await answer('forage/point', FIELD)
+    const { text } = await ask('forage/point', FIELD)
+    const scores = forage_data.map(
+      ({ suitability_score }: { suitability_score: number }) => suitability_score,
+    )
+    const told = [...text.matchAll(/ (0\.\d+)[;.]/g)].map(([, score]) => Number(score))
+    expect(told.length).toBeGreaterThan(2)
+    expect(told).toEqual(scores.toSorted((a: number, b: number) => b - a).slice(0, told.length))
+  })
+
   test('is kept by caches apart from JSON, and in the history as JSON', async () => {
     const url = `/advisory/yield/point?lat=${FIELD.lat}&lng=${FIELD.lng}`
     const json = await service.app.inject(url)

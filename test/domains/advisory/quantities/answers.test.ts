@@ -137,6 +137,22 @@ describe('a point', () => {
   })
 })
 
+test('a budget is of one product: where several are bought, each would spend all of it', async () => {
+  const prices = { currency: 'ETB', per_kg: { Urea: 45, Compost: 4.5, Vermicompost: 9 } }
+  const { status, body } = await post('point', { ...FIELD, prices, budget: 5000 })
+  expect([status, body.details[0]]).toMatchObject([
+    400,
+    {
+      field: 'budget',
+      message: 'budget must be left out where prices are of fertilizer and isfm: each would spend all of it',
+    },
+  ])
+  const bought = await post('point', { ...FIELD, prices })
+  expect(bought.body.isfm.quantities.scenarios.length).toBeGreaterThan(0)
+  const alone = await post('isfm/point', { ...FIELD, prices, budget: 5000 })
+  expect(alone.body.quantities.scenarios[0]).toHaveProperty('share')
+})
+
 describe('many points', () => {
   const POINTS = [
     { id: 1, ...FIELD, area_ha: 2.5 },
@@ -253,6 +269,7 @@ test.each([
   [{ area: { value: 2e6 } }, 'area.value', 'must be at most 1000000 ha'],
   [{ area: { value: 2, size: 1 } }, 'area.size', 'must be left out: area has value, unit, from'],
   [{ bags: { Urea: -50 } }, 'bags.Urea', 'must be a number above 0 and at most 10000'],
+  [{ bags: { Urea: 0.0009 } }, 'bags.Urea', 'must be at least 0.001, a gram'],
   [{ bags: { Uraea: 50 } }, 'bags.Uraea', 'is not known: the names are Compost, DAP, Urea, Vermicompost'],
   [{ area: { value: '2' } }, 'area.value', 'must be a number above 0 and at most 1000000000000'],
   [

@@ -109,7 +109,7 @@ function partOf(messages: Messages, product: ProductDefinition, section: Section
   const name = nameIn(messages.products, product.code)
   const month = forecast_month === undefined ? null : messages.month(forecast_month)
   const area = quantities ? messages.area(messages.number(quantities.area.value), quantities.area.unit) : null
-  const entries = section[product.entries] as ToldEntry[]
+  const entries = inOrder(product, section[product.entries] as ToldEntry[])
   return {
     head: messages.head([name, month, area].filter((text) => text !== null)),
     entries: entries.map((entry) => ({
@@ -117,6 +117,13 @@ function partOf(messages: Messages, product: ProductDefinition, section: Section
       text: entryText(messages, product, entry, quantities?.currency),
     })),
   }
+}
+
+/** What is scored comes with the highest score first: the last are left out first. */
+function inOrder(product: ProductDefinition, entries: ToldEntry[]): ToldEntry[] {
+  if (hasQuantities(product)) return entries
+  const scoreOf = (entry: ToldEntry) => entry[product.value.key] as number
+  return entries.toSorted((a, b) => scoreOf(b) - scoreOf(a))
 }
 
 function entryText(

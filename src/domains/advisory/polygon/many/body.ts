@@ -5,6 +5,7 @@ import type { App } from '#src/http/app.ts'
 import { collectBody, longJsonParser, textOf } from '#src/http/collected-body.ts'
 import { queryMerger } from '#src/http/parameters.ts'
 import { isUntypedJson, turnToParse } from '#src/http/plugins/body-parser.ts'
+import { refuseProvenance } from '../../lookup/point-only.ts'
 import { GEOJSON, isPolygonItself } from '../body.ts'
 
 const FORMS = ['application/json', GEOJSON]
@@ -60,6 +61,7 @@ export function isSentAsGeoJson({ headers }: FastifyRequest): boolean {
 export function polygonsBodyReader(schema: TObject): (call: FastifyRequest) => void {
   const merge = queryMerger(schema)
   return (call) => {
+    refuseProvenance(call)
     if (isPolygonItself(call)) call.body = { polygons: call.body }
     merge(call)
   }
