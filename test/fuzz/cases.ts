@@ -96,7 +96,7 @@ export function casesOf(document: Document, validator: Validator, callers: strin
 /** Those who ask for an operation, whom it is for first. */
 function callersOf({ description = '' }: Operation, callers: readonly string[]): string[] {
   const others = callers.filter((name) => name !== ADMIN)
-  return /\bFor admins\./.test(description) ? [ADMIN, ...others] : others
+  return /\bfor admins\b/i.test(description) ? [ADMIN, ...others] : others
 }
 
 /** What of a body only its caller knows. */
