@@ -8,7 +8,7 @@ export const MAX_LEVEL = 3
 /** The levels below the country. */
 export const LEVELS_BELOW = Array.from({ length: MAX_LEVEL }, (_, index) => index + 1)
 
-export const GEOMETRIES = ['none', 'simplified', 'full'] as const
+const GEOMETRIES = ['none', 'simplified', 'full'] as const
 export const FORMATS = ['json', 'geojson'] as const
 
 /** What `GET /admin` is taken to ask for where it says nothing. */

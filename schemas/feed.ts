@@ -2,10 +2,10 @@ import { type Static, Type } from 'typebox'
 import { oneOf, ref, Time } from './common.ts'
 
 /** What may have happened. */
-export const CHANGE_KINDS = ['published', 'rolled_back', 'withdrawn', 'deleted', 'boundaries_loaded'] as const
+const CHANGE_KINDS = ['published', 'rolled_back', 'withdrawn', 'deleted', 'boundaries_loaded'] as const
 export type ChangeKind = (typeof CHANGE_KINDS)[number]
 
-export const FEED_FORMATS = ['json', 'atom'] as const
+const FEED_FORMATS = ['json', 'atom'] as const
 
 export const FEED_DEFAULTS = { limit: 100 } as const
 

@@ -31,7 +31,7 @@ export const RESTATING_SCENARIOS: readonly string[] = ['Dominant']
 export const FORECAST_MONTH =
   'The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source.'
 
-export const SEASON =
+const SEASON =
   'The growing season that a forecast is about. Which months it has in a country, and which past seasons it is compared with, is as published by the source.'
 
 export const RESOLUTION =

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { oneOf, ref } from './common.ts'
 
 /** How values are cut into classes. */
-export const CUTS = ['quantiles', 'equal'] as const
+const CUTS = ['quantiles', 'equal'] as const
 export type Cut = (typeof CUTS)[number]
 
 /** No map is finer than the pixels of rasters need it. */

@@ -1,5 +1,5 @@
 /** What is looked at before a release is published, by the names that operators allow it by, and what each finds. */
-export const CHECKS = {
+const CHECKS = {
   empty: 'a layer with no values, or hardly any',
   extent: 'a grid that does not lie in the country, or covers little of it',
   month: 'a month that is far ahead, or older than what is published',

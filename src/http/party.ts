@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import type { Party } from '#src/lib/fair-queue.ts'
+import type { Party } from '#src/lib/fair-line.ts'
 import { networkOf, siteOf } from '#src/lib/network.ts'
 
 /**

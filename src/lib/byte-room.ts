@@ -1,4 +1,4 @@
-import type { Party } from './fair-queue.ts'
+import type { Party } from './fair-line.ts'
 
 export interface ByteRoomLimits {
   /** So many bytes are held at the same time, */

@@ -1,7 +1,5 @@
 import { createFairLine, type FairLine, type Party } from './fair-line.ts'
 
-export type { Party } from './fair-line.ts'
-
 export interface FairQueueLimits {
   /** So many tasks run at the same time. */
   running: number

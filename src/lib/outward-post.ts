@@ -58,7 +58,7 @@ function addressIn(hostname: string): string | undefined {
  * The addresses of a name, asked of the name servers without the threads that others wait for: names whose servers are slow
  * hold up nobody.
  */
-export async function resolveName(hostname: string): Promise<string[]> {
+async function resolveName(hostname: string): Promise<string[]> {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 1 })
   const found = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
   return found.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))

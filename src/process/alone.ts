@@ -2,12 +2,12 @@ import { setTimeout } from 'node:timers/promises'
 import { buildApp } from '#src/app.ts'
 import type { Config } from '#src/config.ts'
 import type { Cluster } from '#src/database/client.ts'
-import { OperatorError } from '#src/errors.ts'
 import { listenForScrapes } from '#src/http/metrics/listener.ts'
 import { endInOrder } from './ending.ts'
+import { cannotListen, placeOf, portOf } from './listening.ts'
 import { prepare } from './prepare.ts'
 import type { Running, Start } from './running.ts'
-import { hostOf, tellScrapers, welcome } from './welcome.ts'
+import { tellScrapers, welcome } from './welcome.ts'
 
 /** Runs the service in this process. */
 export async function run(config: Config, cluster: Cluster, { announcer, seconds }: Start): Promise<Running> {
@@ -17,12 +17,8 @@ export async function run(config: Config, cluster: Cluster, { announcer, seconds
   const app = await buildApp(config, database)
   const scraped = await listenForScrapes(app)
   await app.warmUp()
-  await app.listen({ host: hostOf(config), port: config.PORT }).catch(({ message }: Error) => {
-    throw new OperatorError(`Cannot listen: ${message}. Set HOST or PORT.`)
-  })
-  const address = app.server.address()
-  const port = typeof address === 'object' && address ? address.port : config.PORT
-  welcome(announcer, config, { port, seconds: seconds(), synthetic })
+  await app.listen(placeOf(config)).catch(cannotListen)
+  welcome(announcer, config, { port: portOf(app.server, config), seconds: seconds(), synthetic })
   tellScrapers(announcer, config, scraped)
   return {
     async stop() {

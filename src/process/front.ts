@@ -1,10 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type Socket } from 'node:net'
 import type { Config } from '#src/config.ts'
-import { OperatorError } from '#src/errors.ts'
 import { acceptWaiting } from '#src/http/accept-waiting.ts'
+import { cannotListen, placeOf, portOf } from './listening.ts'
 import type { Member } from './member.ts'
-import { hostOf } from './welcome.ts'
 
 /** The one port of a service with workers. */
 export interface Front {
@@ -50,13 +49,10 @@ export async function openFront(config: Config, ready: () => Member[]): Promise<
   })
   // Those that workers have got do not count here, but with them.
   server.maxConnections = config.MAX_CONNECTIONS
-  server.listen({ host: hostOf(config), port: config.PORT })
-  await once(server, 'listening').catch(({ message }: Error) => {
-    throw new OperatorError(`Cannot listen: ${message}. Set HOST or PORT.`)
-  })
-  const address = server.address()
+  server.listen(placeOf(config))
+  await once(server, 'listening').catch(cannotListen)
   return {
-    port: typeof address === 'object' && address ? address.port : config.PORT,
+    port: portOf(server, config),
     admit() {
       // Whoever finds no worker again waits once more.
       for (const socket of [...waiting]) {

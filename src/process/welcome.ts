@@ -35,8 +35,3 @@ export function tellScrapers(
 function originOf(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
-
-/** Where to listen. For this name there are two addresses, and only what the first lets in is counted and ended in order. */
-export function hostOf({ HOST }: Config): string {
-  return HOST === 'localhost' ? '127.0.0.1' : HOST
-}

@@ -23,7 +23,7 @@ export const GAUSS_AT = [0.06943184420297371, 0.33000947820757187, 0.66999052179
 export const GAUSS_WEIGHT = [0.17392742256872692, 0.3260725774312731, 0.3260725774312731, 0.17392742256872692]
 
 /** The integral of a function from `from` to `to`. */
-export function integral(from: number, to: number, of: (at: number) => number): number {
+function integral(from: number, to: number, of: (at: number) => number): number {
   let sum = 0
   for (let point = 0; point < GAUSS_AT.length; point++) {
     sum += (GAUSS_WEIGHT[point] as number) * of(from + (GAUSS_AT[point] as number) * (to - from))

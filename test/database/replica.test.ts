@@ -15,25 +15,18 @@ import { captureLog } from '#test/setup/log.ts'
 import { POSTGRES_PROGRAMS } from '#test/setup/own-servers.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { newPerson, type Person } from '#test/setup/people.ts'
-import { askFertilizer, onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
+import {
+  askFertilizer,
+  FIELD_IN_PIXEL,
+  onePixelRelease,
+  operatorOf,
+  PIXEL_CENTRE,
+} from '#test/setup/releases.ts'
 import { type ReplicatedServer, startReplicatedServer } from '#test/setup/replicated-server.ts'
 import { executeOnServer } from '#test/setup/server.ts'
 
 const MAX_LAG_MS = 1000
 const MAX_AGE_MS = 200
-
-/** Within the pixel of the release. */
-const FIELD = {
-  type: 'Polygon',
-  coordinates: [
-    [
-      [38.2, 9.2],
-      [38.8, 9.2],
-      [38.8, 9.8],
-      [38.2, 9.2],
-    ],
-  ],
-}
 
 describe.skipIf(!POSTGRES_PROGRAMS)('a replica', () => {
   let server: ReplicatedServer
@@ -273,7 +266,7 @@ describe.skipIf(!POSTGRES_PROGRAMS)('a replica', () => {
 
   async function askPolygon(): Promise<number> {
     const request = { method: 'POST', url: '/advisory/fertilizer', headers: person.headers } as const
-    return (await app.inject({ ...request, payload: { geometry: FIELD } })).statusCode
+    return (await app.inject({ ...request, payload: { geometry: FIELD_IN_PIXEL } })).statusCode
   }
 
   async function untilAnswered(release: string): Promise<void> {

@@ -9,6 +9,9 @@ export type Ask = (
   body?: object,
 ) => Promise<{ status: number; value: unknown }>
 
+/** The token of the next mail that an address is sent; those to others until then are passed over. */
+export type NextToken = (email: string) => Promise<string>
+
 /** Somebody who asks, with what they were given until now. */
 export interface Caller {
   /** What their token is called in reports. */
@@ -25,6 +28,12 @@ const MOST_IDS = 6
 /** What is a new one in one place is the current one in another. */
 const keyOf = (name: string) => name.replace(/^(next|new|current)_/, '')
 
+/** The folder of what a path is about: that of `/history` and `/history/{id}` is `/history/`. */
+const folderOf = (path: string) => `${path.replace(/\/(\{\w+\})?$/, '')}/`
+
+/** Whether what is answered at a path lies in its folder; what belongs to such a thing lies elsewhere. */
+const isFolder = (path: string) => !path.replace(/\{\w+\}$/, '').includes('{')
+
 /** What a caller has sent and was given, by the names of the members; the newest first. */
 export class Memory {
   readonly #values = new Map<string, string[]>()
@@ -38,7 +47,8 @@ export class Memory {
   }
 
   /**
-   * Remembers all texts in a value by the names that they have there.
+   * Remembers all texts in a value by the names that they have there. An id of a name, such as `history_id`, is one of
+   * what lies in the folder of that name.
    *
    * @param path where the value was answered
    */
@@ -48,16 +58,26 @@ export class Memory {
       if (typeof member !== 'string') this.rememberAll(member, path)
       else {
         this.remember(name, member)
-        if (/(^|_)id$/.test(name)) this.#remembersId(member, name, path)
+        if (name === 'id' && isFolder(path)) this.rememberId(folderOf(path), member)
+        else if (/_id$/.test(name)) this.rememberId(`/${name.replace(/_id$/, '')}/`, member)
       }
     }
   }
 
-  /** An id of a name, such as `history_id`, is one of what lies in the folder of that name. */
-  #remembersId(id: string, name: string, path: string): void {
-    const folder = name === 'id' ? path : `/${name.replace(/_id$/, '')}`
+  /** Remembers what lies in a folder, such as `/history/`. */
+  rememberId(folder: string, id: string): void {
     this.#paths.delete(id)
-    this.#paths.set(id, `${folder}/`)
+    this.#paths.set(id, folder)
+  }
+
+  /** There is no such thing any more. */
+  forgetId(id: string): void {
+    this.#paths.delete(id)
+  }
+
+  /** Whether there is something in a folder. */
+  knows(folder: string): boolean {
+    return [...this.#paths.values()].some((path) => path.startsWith(folder))
   }
 
   newest(name: string): string | undefined {
@@ -83,8 +103,22 @@ export class Memory {
 /** The text that everything of one account has in it, and that no other account may ever see. */
 export const SECRET = `only-its-owner-${randomUUID()}`
 
+/** Who asks what is for admins, and nothing else: nobody makes another one. */
+export const ADMIN = 'admin'
+
 const PASSWORD = 'teff grows at dawn'
 const POINT = { lat: 9.5, lng: 38.5 }
+
+/** An account that there is already. */
+export interface Account {
+  email: string
+  password: string
+}
+
+/** What nobody has registered with yet. */
+export function newAccount(): Account {
+  return { email: `${randomUUID()}@example.org`, password: PASSWORD }
+}
 
 export interface Callers {
   /** Everybody who asks, by name. */
@@ -95,23 +129,44 @@ export interface Callers {
   renew(caller: Caller): Promise<void>
 }
 
-/** Makes accounts, logins that go on and that have ended, and a key of each scope. */
-export async function makeCallers(ask: Ask, scopes: string[]): Promise<Callers> {
-  async function logIn(name: string) {
-    const account = { email: `${randomUUID()}@example.org`, password: PASSWORD, name }
-    await expectSuccess(ask('POST', '/auth/register', undefined, account))
-    const { email } = account
-    const tokens = (await expectSuccess(
-      ask('POST', '/auth/login', undefined, { email, password: PASSWORD }),
-    )) as { access_token: string }
+/**
+ * Makes accounts, logins that go on and that have ended, and a key of each scope.
+ *
+ * @param admin an admin's account
+ */
+export async function makeCallers(
+  ask: Ask,
+  nextToken: NextToken,
+  scopes: string[],
+  admin: Account,
+): Promise<Callers> {
+  async function logInAs({ email, password }: Account) {
+    const tokens = (await expectSuccess(ask('POST', '/auth/login', undefined, { email, password }))) as {
+      access_token: string
+    }
     const memory = new Memory()
-    memory.rememberAll({ ...account, ...tokens })
+    memory.rememberAll({ email, password, ...tokens })
     return { token: tokens.access_token, memory }
+  }
+
+  async function logIn(name: string) {
+    const account = newAccount()
+    await expectSuccess(ask('POST', '/auth/register', undefined, { ...account, name }))
+    const token = await nextToken(account.email)
+    await expectSuccess(ask('POST', '/auth/confirm', undefined, { token }))
+    const someone = await logInAs(account)
+    someone.memory.remember('name', name)
+    return someone
   }
 
   async function login(): Promise<Caller> {
     const { token, memory } = await logIn('Amina Bekele')
     return { name: 'login', authorization: `Bearer ${token}`, scopes: null, memory }
+  }
+
+  async function adminLogin(): Promise<Caller> {
+    const { token, memory } = await logInAs(admin)
+    return { name: ADMIN, authorization: `Bearer ${token}`, scopes: null, memory }
   }
 
   async function key(scope: string): Promise<Caller | undefined> {
@@ -139,9 +194,12 @@ export async function makeCallers(ask: Ask, scopes: string[]): Promise<Callers> 
     scopes: undefined,
     memory,
   })
-  const keys = await Promise.all(scopes.map(key))
+  const keys: (Caller | undefined)[] = []
+  // One after the other: mails are looked at in their order.
+  for (const scope of scopes) keys.push(await key(scope))
   const all = [
     await login(),
+    await adminLogin(),
     ...keys.filter((caller) => caller !== undefined),
     ofNoUse('nobody', undefined),
     ofNoUse('ended login', `Bearer ${ended.token}`, ended.memory),
@@ -154,7 +212,8 @@ export async function makeCallers(ask: Ask, scopes: string[]): Promise<Callers> 
     foreignIds: owner.memory.ids(),
     async renew(caller) {
       const [scope] = caller.scopes ?? []
-      Object.assign(caller, scope === undefined ? await login() : await key(scope))
+      const again = caller.name === ADMIN ? adminLogin : login
+      Object.assign(caller, scope === undefined ? await again() : await key(scope))
     },
   }
 }

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { isObject } from '#src/lib/objects.ts'
 import {
   type Document,
   type Operation,
@@ -7,11 +8,11 @@ import {
   type Validator,
 } from '#test/setup/document.ts'
 import { examplesOf } from '#test/setup/example-requests.ts'
-import type { Caller, Callers } from './callers.ts'
+import { ADMIN, type Caller, type Callers } from './callers.ts'
 import type { Draft } from './draft.ts'
 import { GARBLED } from './garbled.ts'
 import { TWISTS, type Twist } from './twists.ts'
-import { type Schema, valuesOfDocument } from './values.ts'
+import { Remembered, type Schema, valuesOfDocument } from './values.ts'
 
 /** A request to an operation, as the document allows it, and what is then not as it would be. */
 export interface Case {
@@ -19,8 +20,11 @@ export interface Case {
   path: string
   operation: Operation
   caller: string
-  /** Which id of those that there are is asked for, and whether it is one of somebody else. */
-  id: { at: number; foreign: boolean }
+  /**
+   * Which id of those that there are is asked for, and whether it is one of somebody else, or what the document shows in
+   * its place. `known` is of what the caller has there, if there is anything.
+   */
+  id: { at: number; from: 'document' | 'memory' | 'known' | 'somebody else' }
   query: Record<string, unknown>
   mediaType: string | undefined
   body: unknown
@@ -69,14 +73,15 @@ export function casesOf(document: Document, validator: Validator, callers: strin
   )
 
   const casesOfOperation = ({ method, path, operation }: ReturnType<typeof operationsOf>[number]) => {
+    const able = callersOf(operation, callers)
     const accepted = Object.values(operation.responses).flatMap(({ content = {} }) => Object.keys(content))
     return fc
       .record({
-        caller: fc.oneof(
-          { arbitrary: fc.constant(callers[0] as string), weight: 4 },
-          fc.constantFrom(...callers),
-        ),
-        id: fc.record({ at: fc.nat(11), foreign: fc.integer({ min: 0, max: 4 }).map((one) => one === 0) }),
+        caller: fc.oneof({ arbitrary: fc.constant(able[0] as string), weight: 4 }, fc.constantFrom(...able)),
+        id: fc.record({
+          at: fc.nat(5),
+          from: fc.constantFrom('document', 'document', 'memory', 'memory', 'somebody else'),
+        }),
         query: queryOf(operation),
         body: bodyOf(operation),
         accept: fc.option(fc.constantFrom('*/*', ...new Set(accepted)), { nil: undefined, freq: 2 }),
@@ -88,23 +93,64 @@ export function casesOf(document: Document, validator: Validator, callers: strin
   return fc.oneof(...operationsOf(document).map(casesOfOperation))
 }
 
-/** What the document shows in a place of a path, two times in three: what is no id is in no memory. */
-function exampleOf({ id, operation }: Case, name: string): string | undefined {
+/** Those who ask for an operation, whom it is for first. */
+function callersOf({ description = '' }: Operation, callers: readonly string[]): string[] {
+  const others = callers.filter((name) => name !== ADMIN)
+  return /\bfor admins\b/i.test(description) ? [ADMIN, ...others] : others
+}
+
+/** What of a body only its caller knows. */
+const KNOWN = /^(email|token|refresh_token|totp|current_password|password)$/
+
+/** What the document shows of a body, with what its caller knows; whoever registers or shows a token chooses a password. */
+function withKnown(body: unknown, { operationId }: Operation): unknown {
+  if (!isObject(body) || operationId === 'register') return body
+  const known = Object.keys(body).filter(
+    (name) => KNOWN.test(name) && !('token' in body && name === 'password'),
+  )
+  return { ...body, ...Object.fromEntries(known.map((name) => [name, new Remembered(name, body[name])])) }
+}
+
+/** An operation as the document shows it, asked by somebody who may ask for it. */
+export function plainCaseOf(
+  document: Document,
+  { method, path, operation }: ReturnType<typeof operationsOf>[number],
+  callers: readonly string[],
+): Case {
+  const [shown] = examplesOf(document, operation)
+  return {
+    method,
+    path,
+    operation,
+    caller: callersOf(operation, callers)[0] as string,
+    id: { at: 0, from: 'known' },
+    query: Object.fromEntries(new URLSearchParams(shown?.query)),
+    mediaType: shown?.mediaType,
+    body: withKnown(shown?.body, operation),
+    accept: undefined,
+    address: '127.0.0.1',
+    twists: [],
+  }
+}
+
+/** What the document shows in a place of a path, if it is to be that: what is no id is in no memory. */
+function exampleOf({ id, operation, path }: Case, name: string, { memory }: Caller): string | undefined {
   const parameter = operation.parameters?.find((one) => one.in === 'path' && one.name === name)
-  return id.at % 3 === 0 || parameter?.example === undefined ? undefined : String(parameter.example)
+  const isOther = id.from === 'known' ? memory.knows(path.split('{')[0] as string) : id.from !== 'document'
+  return isOther || parameter?.example === undefined ? undefined : String(parameter.example)
 }
 
 /** The request of a case, as its caller would send it now. */
 export function draftOf(one: Case, caller: Caller, { foreignIds }: Callers): Draft {
   const { id, path, operation, method, mediaType, accept } = one
-  const ids = id.foreign ? foreignIds : caller.memory.ids(path.split('{')[0])
+  const ids = id.from === 'somebody else' ? foreignIds : caller.memory.ids(path.split('{')[0])
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name as string)
   const draft: Draft = {
     operation,
     method,
     template: path,
     path: Object.fromEntries(
-      names.map((name) => [name, exampleOf(one, name) ?? ids[id.at % ids.length] ?? 'none']),
+      names.map((name) => [name, exampleOf(one, name, caller) ?? ids[id.at % ids.length] ?? 'none']),
     ),
     query: Object.entries(one.query).flatMap(([name, value]): [string, string][] =>
       value === null ? [] : [[name, String(caller.memory.recall(value)).toWellFormed()]],

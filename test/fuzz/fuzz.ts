@@ -2,10 +2,11 @@ import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
 import { textOf } from '#test/setup/answers.ts'
 import { type Document, operationsOf, validatorOf } from '#test/setup/document.ts'
-import { type Ask, type Caller, makeCallers } from './callers.ts'
-import { type Case, casesOf, draftOf } from './cases.ts'
+import { type Account, type Ask, type Caller, makeCallers, type NextToken } from './callers.ts'
+import { type Case, casesOf, draftOf, plainCaseOf } from './cases.ts'
 import { wireOf } from './draft.ts'
 import { judgeOf, type Verdict } from './judge.ts'
+import { provisionsBy } from './provisions.ts'
 import type { Schema } from './values.ts'
 import { bytesOf, curlOf, exchange, netcatOf } from './wire.ts'
 
@@ -17,8 +18,11 @@ export interface FuzzOptions {
   seed: number
   /** The longest that an answer may take. */
   slowestMs: number
-  /** Reads the newest token that the service has mailed to an address. */
-  mailedToken?: (email: string) => string | undefined
+  /** Whether each operation is asked once as the document shows it, before what is made up. */
+  plainFirst: boolean
+  nextToken: NextToken
+  /** The account of an admin. */
+  admin: Account
 }
 
 export interface FuzzReport {
@@ -34,11 +38,13 @@ export interface FuzzReport {
 }
 
 /** Asks a service what its document has, nearly has and has not, and holds all answers to the document. */
-export async function fuzz({ port, runs, seed, slowestMs, mailedToken }: FuzzOptions): Promise<FuzzReport> {
+export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
+  const { port, runs, seed, slowestMs, nextToken, admin } = options
   const document = await documentAt(port)
   const validator = validatorOf(document)
   const judge = judgeOf(document, validator, slowestMs)
-  const callers = await makeCallers(askAt(port), scopesOf(document))
+  const callers = await makeCallers(askAt(port), nextToken, scopesOf(document), admin)
+  const provide = provisionsBy(askAt(port), callers, nextToken)
   const report: FuzzReport = {
     seed,
     runs,
@@ -50,8 +56,7 @@ export async function fuzz({ port, runs, seed, slowestMs, mailedToken }: FuzzOpt
 
   async function isAnsweredRightly(one: Case): Promise<boolean> {
     const caller = callers.byName[one.caller] as Caller
-    const mailed = mailedToken?.(caller.memory.newest('email') ?? '')
-    if (mailed) caller.memory.remember('token', mailed)
+    await provide(one.operation, one.path, caller)
     const draft = draftOf(one, caller, callers)
     const wire = wireOf(draft, caller.authorization, one.address)
     const plain = bytesOf(wire)
@@ -72,8 +77,14 @@ export async function fuzz({ port, runs, seed, slowestMs, mailedToken }: FuzzOpt
     }
     const [answer] = exchanged.answers
     if (answer && answer.status < 300 && !draft.garble) {
-      caller.memory.rememberAll(draft.body)
-      caller.memory.rememberAll(valueIn(textOf(answer)), one.path)
+      // What is registered is no account until it is confirmed.
+      if (one.operation.operationId !== 'register') {
+        caller.memory.rememberAll(draft.body)
+        caller.memory.rememberAll(valueIn(textOf(answer)), one.path)
+      }
+      if (wire.method === 'DELETE' && one.path.endsWith('}')) {
+        for (const id of Object.values(draft.path)) caller.memory.forgetId(id)
+      }
       if (wire.method !== 'GET') await renewIfEnded(caller)
     }
     return true
@@ -89,9 +100,14 @@ export async function fuzz({ port, runs, seed, slowestMs, mailedToken }: FuzzOpt
     if (status === 401) await callers.renew(caller)
   }
 
+  const names = Object.keys(callers.byName)
+  const plain = options.plainFirst
+    ? operationsOf(document).map((one) => plainCaseOf(document, one, names))
+    : []
   const details = await fc.check(
-    fc.asyncProperty(casesOf(document, validator, Object.keys(callers.byName)), isAnsweredRightly),
-    { numRuns: runs, seed },
+    fc.asyncProperty(casesOf(document, validator, names), isAnsweredRightly),
+    // They count as runs.
+    { numRuns: runs + plain.length, seed, examples: plain.map((one): [Case] => [one]) },
   )
   // What is no answer at all cannot be judged.
   if (details.failed && !report.failure) throw details.errorInstance

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { type Cleanup, cleanUpOnSignals, createCleanup } from '#bench/cleanup.ts'
-import { startService } from '#bench/service.ts'
+import { startService, withDatabase } from '#bench/service.ts'
 import { fuzz } from './fuzz.ts'
 import { failureText, statusesTable } from './report.ts'
-import { startMails } from './service.ts'
+import { ADMIN_ACCOUNT, addAdmin, startMails } from './service.ts'
 
 interface Options {
   runs: number
@@ -35,6 +35,7 @@ try {
   const mails = await startMails()
   cleanup.add(() => mails.close())
   const where = options.databaseUrl ? { DATABASE_URL: options.databaseUrl } : newFolder(cleanup)
+  await withDatabase(where, addAdmin)
   const service = await startService(cleanup, where, { ...mails.settings, DEMO_DATA: 'true' })
   console.error(`fuzz: ${options.runs} requests by seed ${options.seed}`)
   const { runs, seed } = options
@@ -43,7 +44,9 @@ try {
     runs,
     seed,
     slowestMs: SLOWEST_MS,
-    mailedToken: mails.mailedToken,
+    plainFirst: true,
+    nextToken: mails.nextToken,
+    admin: ADMIN_ACCOUNT,
   })
   console.log(statusesTable(report))
   const { legal, illegal, unclear } = report.verdicts

@@ -1,11 +1,15 @@
+import type { Database } from '#src/database/client.ts'
+import { hashPassword } from '#src/domains/auth/passwords.ts'
+import { insertUser, setRole } from '#src/domains/user/queries.ts'
+import { tokenIn } from '#test/domains/auth/mails.ts'
 import { type MailServer, startMailServer } from '#test/setup/mail-server.ts'
+import type { Account, NextToken } from './callers.ts'
 
 /** A mail server for a service to be fuzzed. */
 export interface Mails {
   /** What makes real state of every sort possible. */
   settings: Record<string, string>
-  /** The newest token that an address was sent. */
-  mailedToken(email: string): string | undefined
+  nextToken: NextToken
   close: MailServer['close']
 }
 
@@ -15,13 +19,27 @@ export async function startMails(): Promise<Mails> {
     settings: {
       SMTP_URL: mailServer.url,
       MAIL_FROM: 'noreply@example.org',
+      EMAIL_CONFIRMATION: 'required',
       // Every case comes from an address of its own: what slows down one that guesses would end the run.
       TRUSTED_PROXIES: '127.0.0.1',
     },
-    mailedToken(email) {
-      const mail = mailServer.mails.findLast(({ to }) => to.includes(email))
-      return mail && /[\w-]{43}/.exec(mail.text)?.[0]
+    async nextToken(email) {
+      for (;;) {
+        const mail = await mailServer.next()
+        if (mail.to.includes(email)) return tokenIn(mail)
+      }
     },
     close: () => mailServer.close(),
   }
+}
+
+/** The admin of a service that is about to be fuzzed. */
+export const ADMIN_ACCOUNT: Account = { email: 'admin@example.org', password: 'sorghum sleeps in the rain' }
+
+/** Makes the account of the admin, as an operator does. */
+export async function addAdmin({ writer }: Database): Promise<void> {
+  const { email, password } = ADMIN_ACCOUNT
+  const passwordHash = await hashPassword(password)
+  await insertUser(writer, { email, passwordHash, name: 'Admin', organisation: null })
+  await setRole(writer, email, 'admin')
 }

@@ -45,6 +45,14 @@ test.each([
   ['text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8', JSON_TYPE],
   ['nonsense, text/csv', CSV],
   ['application/geo+json,text/csv', GEOJSON],
+  // A weight that is none counts as if it were not there.
+  ['application/json;q=x', JSON_TYPE],
+  ['application/json;q=0.9, text/csv;q=2', CSV],
+  ['text/csv;q=-1', CSV],
+  ['text/csv;q=, application/json;q=0.9', CSV],
+  ['text/csv;q="0.5", application/json;q=0.9', CSV],
+  ['text/csv;q=0.5.1;charset=utf-8, application/json;q=.9', CSV],
+  ['text/csv;q=0., application/json;q=0.1', JSON_TYPE],
 ])('Accept: %s is answered with %s', async (accept, expected) => {
   const response = await app.inject({ url: '/', headers: accept === undefined ? {} : { accept } })
   expect(response.json()).toEqual({ type: expected })

@@ -95,6 +95,26 @@ describe('null is the same as leaving out', () => {
     expect(some.body.observed).toEqual({ yield_kg_ha: 3100 })
   })
 
+  test('in a subscription, whatever its place', async () => {
+    const nulls = { ...NOTHING, name: null, input: null, scenario: null }
+    const threshold = { kind: 'relative', value: 10 }
+    const made = { product: 'yield', threshold, url: 'https://hooks.example.org/agro' }
+    for (const [place, others] of [
+      [FIELD, { geometry: null, admin: null }],
+      [{ geometry: SQUARE }, { lat: null, lng: null, admin: null }],
+      [{ admin: AREA }, { lat: null, lng: null, geometry: null }],
+      [{ admin: { ...AREA, level: null } }, {}],
+    ]) {
+      const [{ status, body: expected }, { body }] = [
+        await post('/subscriptions', { ...made, ...place }),
+        await post('/subscriptions', { ...made, ...place, ...nulls, ...others }),
+      ]
+      expect([status, expected.name]).toEqual([201, ''])
+      const { id, secret, created_at } = body
+      expect(body).toEqual({ ...expected, id, secret, created_at })
+    }
+  })
+
   test('in a profile, where it is no value of its own', async () => {
     const { user, headers } = await newPerson(service.app)
     const payload = { name: null, organisation: 'FAO' }

@@ -39,6 +39,19 @@ export function layerOf(input: string, changes: Partial<LayerSource> = {}): Laye
 /** The pixel of {@link onePixelRelease}: 38..39 E, 9..10 N. */
 export const PIXEL_CENTRE = { lat: 9.5, lng: 38.5 }
 
+/** A field within it. */
+export const FIELD_IN_PIXEL = {
+  type: 'Polygon',
+  coordinates: [
+    [
+      [38.2, 9.2],
+      [38.8, 9.2],
+      [38.8, 9.8],
+      [38.2, 9.2],
+    ],
+  ],
+}
+
 /** A release that agronomists might have published: one pixel, a rate for each fertilizer. */
 export function onePixelRelease(
   rates: Record<string, number>,

@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify'
 import { authSchemas } from '#schemas/auth.ts'
 import { sessionSchemas } from '#schemas/sessions.ts'
 import { twoFactorSchemas } from '#schemas/two-factor.ts'
+import { createAccountSeal, renewWhenReady } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
 import { loadSecrets } from '#src/http/jwt-secret.ts'
 import { observeQueue } from '#src/http/metrics/observe.ts'
@@ -20,8 +21,8 @@ import { sessionRoutes } from './session-routes.ts'
 import { createThrottle } from './throttle.ts'
 import { createTokenDesk } from './token-desk.ts'
 import { createTurns } from './turns.ts'
+import { sealedSecretsIn } from './two-factor-queries.ts'
 import { twoFactorRoutes } from './two-factor-routes.ts'
-import { createSecretSeal, renewSecrets } from './two-factor-secrets.ts'
 
 /** Accounts: registration, login and the tokens that come of it. */
 export async function auth(app: App, { hashingLines }: { hashingLines?: HashingLines }): Promise<void> {
@@ -37,19 +38,14 @@ export async function auth(app: App, { hashingLines }: { hashingLines?: HashingL
   const confirms = config.EMAIL_CONFIRMATION === 'required'
   const desk = createCredentialDesk(db, throttle, inTurn, confirms)
   const secrets = await loadSecrets(config)
-  const seal = createSecretSeal(secrets)
+  const seal = createAccountSeal(secrets, 'two-factor secret')
   const secondFactor = createSecondFactor(db, throttle, seal, log)
   authRoutes(app, throttle, desk, secondFactor, createRegistrationDesk(db, throttle, inTurn, mail, confirms))
   sessionRoutes(app, desk, secondFactor)
   twoFactorRoutes(app, desk, secondFactor, seal)
   mailRoutes(app, mail, createTokenDesk(db, throttle, inTurn))
   if (secrets.length > 1) {
-    app.addHook('onReady', () => {
-      // A login reads what is sealed with either: that it is renewed is for the day when the previous one goes.
-      renewSecrets(db, seal, log).catch((error) => {
-        app.logFailure(error, 'secrets of second factors could not be sealed with the new JWT_SECRET')
-      })
-    })
+    renewWhenReady(app, seal, sealedSecretsIn(db), 'secrets of second factors', log)
   }
   const stopCleanUp = startCleanUp(db, app.logFailure)
   app.addHook('onClose', async () => stopCleanUp())

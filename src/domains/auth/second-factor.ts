@@ -3,13 +3,13 @@ import type { FastifyBaseLogger } from 'fastify'
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { inTransaction } from '#src/database/transaction.ts'
+import type { AccountSeal } from '#src/http/account-seal.ts'
 import type { Audit } from '#src/http/plugins/audit.ts'
 import { base32, stepOfCode } from '#src/lib/totp.ts'
 import { addressSubjects, codeSubject } from './subjects.ts'
 import type { Throttle } from './throttle.ts'
 import { tokenHash } from './tokens.ts'
 import { findTwoFactor, spendRecoveryCode, spendStep } from './two-factor-queries.ts'
-import type { SecretSeal } from './two-factor-secrets.ts'
 import type { Visit } from './visits.ts'
 
 export const WRONG_CODE = 'The code is wrong, or has been used: wait for the next one.'
@@ -43,7 +43,7 @@ export interface SecondFactor {
 export function createSecondFactor(
   db: Kysely<Tables>,
   throttle: Throttle,
-  secrets: SecretSeal,
+  secrets: AccountSeal,
   log: FastifyBaseLogger,
 ): SecondFactor {
   async function stepOf(userId: string, sealed: Buffer, totp: string): Promise<number | undefined> {

@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import { holdAccount } from '#src/domains/user/queries.ts'
+import type { SealedRows } from '#src/http/account-seal.ts'
 
 export interface TwoFactor {
   /** As it is stored: sealed. */
@@ -107,32 +108,26 @@ export async function deleteTwoFactor(db: Kysely<Tables>, userId: string): Promi
   return numDeletedRows > 0n
 }
 
-/** Some secrets as they are stored, in the order of the accounts. */
-export async function listSecrets(
-  db: Kysely<Tables>,
-  after: string | undefined,
-  most: number,
-): Promise<{ userId: string; secret: Buffer }[]> {
-  let query = db
-    .selectFrom('two_factor')
-    .select(['user_id as userId', 'secret'])
-    .orderBy('user_id')
-    .limit(most)
-  if (after !== undefined) query = query.where('user_id', '>', after)
-  return query.execute()
-}
-
-/** Puts a secret in the place of the one that was read, where that is still there. */
-export async function replaceSecret(
-  db: Kysely<Tables>,
-  userId: string,
-  secret: Buffer,
-  replacement: Buffer,
-): Promise<void> {
-  await db
-    .updateTable('two_factor')
-    .set({ secret: replacement })
-    .where('user_id', '=', userId)
-    .where('secret', '=', secret)
-    .execute()
+/** The secrets of all accounts that have one, as they are stored. */
+export function sealedSecretsIn(db: Kysely<Tables>): SealedRows {
+  return {
+    async list(after, most) {
+      let query = db
+        .selectFrom('two_factor')
+        .select(['user_id as userId', 'secret'])
+        .orderBy('user_id')
+        .limit(most)
+      if (after !== undefined) query = query.where('user_id', '>', after)
+      const found = await query.execute()
+      return found.map(({ userId, secret }) => ({ id: userId, userId, sealed: [secret] }))
+    },
+    async replace(userId, sealed, replacement) {
+      await db
+        .updateTable('two_factor')
+        .set({ secret: replacement })
+        .where('user_id', '=', userId)
+        .where('secret', '=', sealed)
+        .execute()
+    },
+  }
 }

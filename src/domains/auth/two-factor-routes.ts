@@ -13,6 +13,7 @@ import {
 import { inTransaction } from '#src/database/transaction.ts'
 import { findUser } from '#src/domains/user/queries.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
+import type { AccountSeal } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf, sessionOf } from '#src/http/plugins/authentication.ts'
 import { accountDeleted } from '#src/http/refusals.ts'
@@ -28,7 +29,6 @@ import {
   findTwoFactor,
   putTwoFactor,
 } from './two-factor-queries.ts'
-import type { SecretSeal } from './two-factor-secrets.ts'
 import { visitOf } from './visits.ts'
 
 const ON = 'The account has a second factor: turn it off before you set up another one.'
@@ -40,7 +40,7 @@ export function twoFactorRoutes(
   app: App,
   desk: CredentialDesk,
   secondFactor: SecondFactor,
-  seal: SecretSeal,
+  seal: AccountSeal,
 ): void {
   app.route(statusRoute(app))
   app.route(beginRoute(app, desk, seal))
@@ -77,7 +77,7 @@ function statusRoute({ config, database }: App) {
   } as const
 }
 
-function beginRoute(app: App, desk: CredentialDesk, seal: SecretSeal) {
+function beginRoute(app: App, desk: CredentialDesk, seal: AccountSeal) {
   const db = app.database.writer
   return {
     method: 'POST',

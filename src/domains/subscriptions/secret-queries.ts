@@ -1,48 +1,35 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
+import type { SealedRows } from '#src/http/account-seal.ts'
 
-/** The secrets of a subscription, sealed. */
-export interface SealedSecrets {
-  id: string
-  userId: string
-  secret: Buffer
-  /** What it was before it was renewed. */
-  previousSecret: Buffer | null
-}
-
-/**
- * Those of some subscriptions, in the order of their ids.
- *
- * @param after the id of the last one of those before; undefined for the first ones
- */
-export async function listSecrets(
-  db: Kysely<Tables>,
-  after: string | undefined,
-  most: number,
-): Promise<SealedSecrets[]> {
-  let query = db
-    .selectFrom('subscription')
-    .select(['id', 'user_id as userId', 'secret', 'previous_secret as previousSecret'])
-    .orderBy('id')
-    .limit(most)
-  if (after !== undefined) query = query.where('id', '>', after)
-  return query.execute()
-}
-
-/** Puts a secret that is sealed anew in the place of one, where that is still there: also as the one before, by now. */
-export async function replaceSecret(
-  db: Kysely<Tables>,
-  id: string,
-  secret: Buffer,
-  replacement: Buffer,
-): Promise<void> {
-  await sql`
-    update subscription
-    set
-      secret = case when secret = ${secret}::bytea then ${replacement}::bytea else secret end,
-      previous_secret = case
-        when previous_secret = ${secret}::bytea then ${replacement}::bytea
-        else previous_secret
-      end
-    where id = ${id} and ${secret}::bytea in (secret, previous_secret)`.execute(db)
+/** The secrets of all subscriptions, as they are stored. */
+export function sealedSecretsIn(db: Kysely<Tables>): SealedRows {
+  return {
+    async list(after, most) {
+      let query = db
+        .selectFrom('subscription')
+        .select(['id', 'user_id as userId', 'secret', 'previous_secret as previousSecret'])
+        .orderBy('id')
+        .limit(most)
+      if (after !== undefined) query = query.where('id', '>', after)
+      const found = await query.execute()
+      return found.map(({ id, userId, secret, previousSecret }) => ({
+        id,
+        userId,
+        sealed: previousSecret === null ? [secret] : [secret, previousSecret],
+      }))
+    },
+    // It may have become the one before by now.
+    async replace(id, sealed, replacement) {
+      await sql`
+        update subscription
+        set
+          secret = case when secret = ${sealed}::bytea then ${replacement}::bytea else secret end,
+          previous_secret = case
+            when previous_secret = ${sealed}::bytea then ${replacement}::bytea
+            else previous_secret
+          end
+        where id = ${id} and ${sealed}::bytea in (secret, previous_secret)`.execute(db)
+    },
+  }
 }

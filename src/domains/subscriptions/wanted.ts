@@ -19,7 +19,7 @@ export async function wantedBy(
   reply: FastifyReply,
   { products, reader, rules }: { products: Products; reader: PlaceReader; rules: OutwardRules },
 ): Promise<Omit<Wanted, 'userId' | 'secret'>> {
-  const { body } = request
+  const body = withoutNulls(request.body)
   const rule = whyNoTarget(body.url, rules)
   if (rule !== undefined) throw ApiError.invalid('url', rule)
   const place = placeOf(body, reader)
@@ -36,6 +36,12 @@ export async function wantedBy(
   if (reading.values.length > 0 && told.length === 0) throw notThere(body, reading.values)
   const { release } = reading
   return { name, series, place, input, scenario, threshold, url: new URL(url).href, release, told }
+}
+
+/** Null is the same as leaving out. */
+function withoutNulls(body: SubscriptionRequest): SubscriptionRequest {
+  const said = Object.entries(body).filter(([, value]) => value !== null)
+  return Object.fromEntries(said) as unknown as SubscriptionRequest
 }
 
 /** That nothing is published yet is what somebody may want to be told of. */

@@ -6,8 +6,8 @@ import { brotliCompress, constants, createGzip, gzip } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { LRUCache } from 'lru-cache'
-import Negotiator from 'negotiator'
 import type { App } from '../app.ts'
+import { allowedCodings } from '../negotiation.ts'
 import { varyBy } from '../vary.ts'
 
 declare module 'fastify' {
@@ -29,7 +29,9 @@ const COMPRESSIBLE = /^(text\/|image\/svg|application\/(json|geo\+json|x-ndjson|
 /** Of what is compressed once, a third of a second for a megabyte is worth a seventh of its size. */
 const BROTLI_QUALITY = 9
 
-type Coding = 'br' | 'gzip'
+const CODINGS = ['br', 'gzip'] as const
+
+type Coding = (typeof CODINGS)[number]
 
 const compress: Record<Coding, (body: Buffer) => Promise<Buffer>> = {
   br: (body) =>
@@ -109,9 +111,7 @@ function createNegotiation() {
     sizeCalculation: (_, key) => key.length + 1,
   })
   return (accept: string): Coding[] => {
-    const codings =
-      known.get(accept) ??
-      (new Negotiator({ headers: { 'accept-encoding': accept } }).encodings(['br', 'gzip']) as Coding[])
+    const codings = known.get(accept) ?? allowedCodings(accept, CODINGS)
     known.set(accept, codings)
     return codings
   }

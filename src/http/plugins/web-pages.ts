@@ -3,9 +3,9 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
-import Negotiator from 'negotiator'
 import type { App } from '../app.ts'
 import { entityTag, isCurrent } from '../entity-tags.ts'
+import { prefersText } from '../negotiation.ts'
 import { varyBy } from '../vary.ts'
 import { readWebFiles } from '../web-pages/files.ts'
 import { createPageWriter, WEB_PAGES, type WebPage } from '../web-pages/page.ts'
@@ -21,8 +21,6 @@ declare module 'fastify' {
     frontPage(request: FastifyRequest, reply: FastifyReply): boolean
   }
 }
-
-const JSON_OR_PAGE = ['application/json', 'text/html']
 
 const SERVICE_WORKER = 'service-worker.js'
 
@@ -77,9 +75,7 @@ export const webPages = fp(
 
     app.decorate('frontPage', (request: FastifyRequest, reply: FastifyReply) => {
       varyBy(reply, 'Accept')
-      const accept = request.headers.accept
-      const wanted = accept && new Negotiator({ headers: { accept } }).mediaType(JSON_OR_PAGE)
-      if (wanted !== 'text/html') return false
+      if (!prefersText(request, 'text/html')) return false
       reply.send(send(front, request, reply))
       return true
     })

@@ -77,7 +77,7 @@ function streamDeflate(pieces: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Ar
 }
 
 /** PackBits (TIFF 6.0, section 9): runs of one byte, and stretches of bytes as they are. */
-export function unpackBits(bytes: Uint8Array, size: number): Uint8Array {
+function unpackBits(bytes: Uint8Array, size: number): Uint8Array {
   const output = new Uint8Array(size)
   let written = 0
   for (let position = 0; position < bytes.length && written < size; ) {

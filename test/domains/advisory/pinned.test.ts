@@ -7,27 +7,16 @@ import {
   type Person,
   type TestAppWithPerson,
 } from '#test/setup/people.ts'
-import { onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
+import { FIELD_IN_PIXEL, onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.ts'
 
 const code = (version: number) => `fertilizer-eth-wheat-2026-07-v${version}`
 /** Published before, published now, never published, and deleted after it was published, or without. */
 const [OLD, NOW, NEVER, GONE, DROPPED] = [1, 2, 3, 4, 5].map(code) as [string, string, string, string, string]
 const ENDED = 'fertilizer-eth-wheat-2020-03-v1'
 
-const FIELD = {
-  type: 'Polygon',
-  coordinates: [
-    [
-      [38.2, 9.2],
-      [38.8, 9.2],
-      [38.8, 9.8],
-      [38.2, 9.2],
-    ],
-  ],
-}
 const FEATURES = {
   type: 'FeatureCollection',
-  features: [{ type: 'Feature', geometry: FIELD, properties: null }],
+  features: [{ type: 'Feature', geometry: FIELD_IN_PIXEL, properties: null }],
 }
 
 let service: TestAppWithPerson
@@ -87,7 +76,7 @@ const WAYS: Way[] = [
     ask: (release) => post('/advisory/fertilizer/points', { points: [PIXEL_CENTRE], release }),
   },
   { way: 'a batch of lines', ask: (release) => ({ method: 'POST', ...lines(release) }) },
-  { way: 'a polygon', ask: (release) => post('/advisory/fertilizer', { geometry: FIELD, release }) },
+  { way: 'a polygon', ask: (release) => post('/advisory/fertilizer', { geometry: FIELD_IN_PIXEL, release }) },
   {
     way: 'many polygons',
     ask: (release) => post('/advisory/fertilizer/polygons', { polygons: FEATURES, release }),

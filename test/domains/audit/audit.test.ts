@@ -2,16 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { userInfo } from 'node:os'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { buildApp } from '#src/app.ts'
-import { loadConfig } from '#src/config.ts'
 import { RECORDS_PER_HOUR } from '#src/domains/audit/queries.ts'
 import { createAuditRecords } from '#src/domains/audit/records.ts'
 import { issueToken } from '#src/domains/auth/account-tokens.ts'
 import { loadRelease } from '#src/ingest/load.ts'
 import { endWaits } from '#test/domains/auth/mails.ts'
+import { withOtherService } from '#test/domains/auth/other-service.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, loadFile, rectangle } from '#test/setup/boundaries.ts'
-import { captureLog } from '#test/setup/log.ts'
 import { logIn, newPerson, PASSWORD, type Person, register, tryLogIn } from '#test/setup/people.ts'
 import { onePixelRelease, operatorOf } from '#test/setup/releases.ts'
 import { recordsOf } from './records.ts'
@@ -184,11 +182,7 @@ describe('what is recorded', () => {
 
   test('is nothing of what was not done', async () => {
     await send('DELETE', `/auth/keys/${randomUUID()}`)
-    await service.app.inject({
-      method: 'POST',
-      url: '/auth/register',
-      payload: { email: person.email, password: PASSWORD, name: 'x' },
-    })
+    await send('POST', '/auth/register', { email: person.email, password: PASSWORD, name: 'x' }, {})
     expect(await kindsOf()).toEqual([])
   })
 })
@@ -243,16 +237,13 @@ describe('a record', () => {
 
 describe('the log', () => {
   /** What a service says that logs at a level while somebody registers, logs in and fails to. */
-  async function logOf(settings: Record<string, string>) {
-    const config = loadConfig({ ...service.testDatabase.environment, ...settings })
-    const app = await buildApp(config, service.database)
-    const lines = captureLog(app)
-    const email = await register(app)
-    const { user } = await logIn(app, email)
-    await tryLogIn(app, email, 'a wrong password', '192.0.2.20')
-    await app.close()
-    return { user, lines: lines.map((line) => JSON.parse(line)).filter(({ event }) => event) }
-  }
+  const logOf = (settings: Record<string, string>) =>
+    withOtherService(service, settings, async (app, lines) => {
+      const email = await register(app)
+      const { user } = await logIn(app, email)
+      await tryLogIn(app, email, 'a wrong password', '192.0.2.20')
+      return { user, lines: lines.map((line) => JSON.parse(line)).filter(({ event }) => event) }
+    })
 
   test('says each event in one line where it says nothing but warnings', async () => {
     const { user, lines } = await logOf({ LOG_LEVEL: 'warn' })

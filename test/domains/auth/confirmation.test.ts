@@ -1,11 +1,10 @@
 // Runs on a server alone: what a mail says and a token is worth is the same on both.
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { buildApp } from '#src/app.ts'
-import { loadConfig } from '#src/config.ts'
 import { cleanUp } from '#src/domains/auth/clean-up.ts'
-import { newPerson, PASSWORD, register, tryLogIn } from '#test/setup/people.ts'
+import { newPerson, PASSWORD, register } from '#test/setup/people.ts'
 import { createMailingApp, endWaits, type MailingApp, tokenIn } from './mails.ts'
+import { withOtherService } from './other-service.ts'
 
 let service: MailingApp
 beforeAll(async () => {
@@ -29,11 +28,14 @@ async function registered(): Promise<{ email: string; token: string }> {
   return { email, token: tokenIn(mail) }
 }
 
-const login = async (email: string, password = PASSWORD) => {
-  const response = await tryLogIn(service.app, email, password)
-  const { request_id: _, ...body } = response.json()
-  return { status: response.statusCode, body }
+/** Registers and confirms somebody. */
+async function withAccount(): Promise<string> {
+  const { email, token } = await registered()
+  await send('/auth/confirm', { token })
+  return email
 }
+
+const login = (email: string, password = PASSWORD) => send('/auth/login', { email, password })
 
 const INVALID = {
   status: 400,
@@ -79,8 +81,7 @@ describe('where e-mails have to be confirmed', () => {
   })
 
   test('an account of a version before that has not confirmed is told so by the right password alone', async () => {
-    const { email, token } = await registered()
-    await send('/auth/confirm', { token })
+    const email = await withAccount()
     const { writer } = service.database
     await writer.updateTable('app_user').set({ email_confirmed: false }).where('email', '=', email).execute()
     expect(await login(email)).toEqual({
@@ -124,14 +125,14 @@ If it was not you, you need to do nothing: nobody can log in to it.
     expect((await send('/auth/confirm', { token: second })).status).toBe(204)
 
     const sent = service.mailServer.mails.length
-    const app = await buildApp(loadConfig(service.testDatabase.environment), service.database)
-    for (const whom of [email, `x${email}`]) {
-      const payload = { email: whom }
-      const response = await app.inject({ method: 'POST', url: '/auth/confirm/resend', payload })
-      expect([response.statusCode, response.body]).toEqual([202, ''])
-    }
     // What is under way is sent before it closes.
-    await app.close()
+    await withOtherService(service, {}, async (app) => {
+      for (const whom of [email, `x${email}`]) {
+        const payload = { email: whom }
+        const response = await app.inject({ method: 'POST', url: '/auth/confirm/resend', payload })
+        expect([response.statusCode, response.body]).toEqual([202, ''])
+      }
+    })
     expect(service.mailServer.mails).toHaveLength(sent)
   })
 
@@ -157,13 +158,8 @@ If it was not you, you need to do nothing: nobody can log in to it.
   })
 
   test('accounts of before are confirmed', async () => {
-    const before = await buildApp(
-      loadConfig({ ...service.testDatabase.environment, EMAIL_CONFIRMATION: 'off' }),
-      service.database,
-    )
-    const person = await newPerson(before)
+    const person = await withOtherService(service, { EMAIL_CONFIRMATION: 'off' }, newPerson)
     expect(person.user.email_confirmed).toBe(true)
-    await before.close()
     expect((await login(person.email)).status).toBe(200)
   })
 })
@@ -180,12 +176,6 @@ describe('whether somebody has an account', () => {
     expect(body.email).toBe(email)
     const { date, 'x-request-id': _, ...rest } = response.headers
     return { id, status: response.statusCode, body: { ...body, email: '' }, headers: rest }
-  }
-
-  async function withAccount(): Promise<string> {
-    const { email, token } = await registered()
-    await send('/auth/confirm', { token })
-    return email
   }
 
   test('is told by no registration, and by no login, resend or second registration after it', async () => {
@@ -295,15 +285,14 @@ its password, so that nobody else can choose yours.
 test('what nobody confirms within a day is forgotten', async () => {
   const { email, token } = await registered()
   const { writer } = service.database
-  const kept = () =>
-    writer.selectFrom('pending_registration').select('id').where('email', '=', email).execute()
+  const kept = writer.selectFrom('pending_registration').select('id').where('email', '=', email)
   await cleanUp(writer)
-  expect(await kept()).toHaveLength(1)
+  expect(await kept.execute()).toHaveLength(1)
   await sql`
     update pending_registration set expires_at = expires_at - interval '24 hours' where email = ${email}`.execute(
     writer,
   )
   expect(await send('/auth/confirm', { token })).toEqual(INVALID)
   await cleanUp(writer)
-  expect(await kept()).toEqual([])
+  expect(await kept.execute()).toEqual([])
 })

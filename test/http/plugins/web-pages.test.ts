@@ -30,25 +30,33 @@ function filesOf(page: string, url: string): string[] {
 }
 
 describe('the front page', () => {
-  test.each([undefined, '*/*', 'application/json', 'application/json, text/html;q=0.5', 'image/png'])(
-    'is the links of the API for Accept: %s',
-    async (accept) => {
-      const { statusCode, headers, body } = await service.app.inject({
-        url: '/',
-        headers: accept === undefined ? {} : { accept },
-      })
-      expect([statusCode, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8'])
-      expect(JSON.parse(body)).toEqual({
-        name: 'Agricultural advisory service',
-        docs: '/docs',
-        openapi: '/openapi.json',
-        catalog: '/catalog',
-        ogc: '/ogc',
-        stac: '/stac',
-      })
-      expect(headers.vary).toContain('Accept')
-    },
-  )
+  test.each([
+    undefined,
+    '*/*',
+    'application/json',
+    'application/json, text/html;q=0.5',
+    'text/html;q=0.5, */*',
+    'image/png',
+    // Two headers, of which neither asks for a page.
+    '*/*, application/json;q=x',
+    '*/*, application/json;q=0.5',
+    'application/json;q=2, text/html',
+  ])('is the links of the API for Accept: %s', async (accept) => {
+    const { statusCode, headers, body } = await service.app.inject({
+      url: '/',
+      headers: accept === undefined ? {} : { accept },
+    })
+    expect([statusCode, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8'])
+    expect(JSON.parse(body)).toEqual({
+      name: 'Agricultural advisory service',
+      docs: '/docs',
+      openapi: '/openapi.json',
+      catalog: '/catalog',
+      ogc: '/ogc',
+      stac: '/stac',
+    })
+    expect(headers.vary).toContain('Accept')
+  })
 
   test('is a page in a browser, which asks each time whether it is still the same', async () => {
     const { statusCode, headers, body } = await frontPage()

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '#src/http/app.ts'
 import { untilGone } from '#src/http/deadline.ts'
 import { partyOf } from '#src/http/party.ts'
-import type { Party } from '#src/lib/fair-queue.ts'
+import type { Party } from '#src/lib/fair-line.ts'
 
 /** How the work on a call gets on beside that on others. */
 export interface SliceTurns {

@@ -4,8 +4,9 @@ import { POINT_DEFAULTS } from '#schemas/point-request.ts'
 import { csvCell } from '#src/http/csv.ts'
 import type { Form } from '#src/http/forms.ts'
 import { readNumber } from '#src/http/parameters.ts'
+import { closedWith, memberTexts, openText } from '#src/lib/json-text.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
-import { type ItemWriter, idMember, itemWriter, memberTexts } from '../lookup/item-writer.ts'
+import { type ItemWriter, idMember, itemWriter } from '../lookup/item-writer.ts'
 import { columnOf, locationOf, releaseMembers } from '../lookup/products.ts'
 import type { ReleaseLabels } from '../lookup/queries.ts'
 import type { LayerValues } from '../lookup/values.ts'
@@ -83,7 +84,7 @@ function passingItemWriter(
   return {
     ...itemWriter(product, release),
     ...(quantities && { answered: itemsWith(product, release, quantities) }),
-    passing: (item: string, passed: Passed) => `${item.slice(0, -1)},"pass":{${membersOf(passed)}}}`,
+    passing: (item: string, passed: Passed) => closedWith(openText(item), `"pass":{${membersOf(passed)}}`),
   }
 }
 

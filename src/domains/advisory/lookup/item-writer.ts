@@ -2,6 +2,7 @@ import type { BatchPoint, SentLabels } from '#schemas/batch-forms.ts'
 import type { ErrorBody } from '#schemas/common.ts'
 import { POINT_DEFAULTS } from '#schemas/point-request.ts'
 import { AnswerTemplate, TemplatedAnswer } from '#src/domains/history/queries.ts'
+import { memberTexts } from '#src/lib/json-text.ts'
 import { numberText } from '#src/lib/round.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { labelsOf, releaseMembers } from './products.ts'
@@ -128,11 +129,6 @@ function namedStart(id: string | number | undefined, name: string | undefined): 
 /** The text of an object up to the number that ends it. */
 function beforeValue(entry: object): string {
   return JSON.stringify(entry).slice(0, -2)
-}
-
-/** The members of an object as JSON. */
-export function memberTexts(object: object): string[] {
-  return Object.entries(object).map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)
 }
 
 function sentMember(sent: SentLabels): string {

@@ -4,6 +4,7 @@ import { hasQuantities } from '#schemas/quantity-answers.ts'
 import type { TemplatedAnswer } from '#src/domains/history/queries.ts'
 import { ApiError } from '#src/errors.ts'
 import type { Party } from '#src/lib/fair-line.ts'
+import { closedWith, memberTexts, openText } from '#src/lib/json-text.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { Lookup, PointAdvice, PointOutcome } from '../lookup/lookup.ts'
 import { withReleaseNamed } from '../lookup/pinned-request.ts'
@@ -32,7 +33,7 @@ export interface PointAnswer {
   /** The body as the history keeps it in little room; undefined where it cannot. */
   templated?(): TemplatedAnswer | undefined
   /** The answer as a table; undefined where it has no one release. */
-  table?(): string
+  table?(): string | undefined
 }
 
 /** How a point request is answered; an error says why there is no answer. */
@@ -97,30 +98,79 @@ export async function adviseOn(
   return lookup.adviseFromMemory(series, position) ?? lookup.advise(series, position, party)
 }
 
-/** An answer with quantities. They come from more than the releases, and the history keeps such answers as a whole. */
-export class QuantityAnswer implements PointAnswer {
-  readonly complete = false
-  readonly releases: string[]
-  readonly versions: string[]
-  readonly body: Record<string, unknown>
+/**
+ * An answer that the same releases have given as another one, and that says more. Such answers are classes: V8 would make
+ * a shape for each literal with getters, which outlives its request.
+ */
+abstract class FurtherAnswer implements PointAnswer {
+  protected readonly given: PointAnswer
 
-  readonly advice: readonly PointAdvice[]
+  constructor(given: PointAnswer) {
+    this.given = given
+  }
+
+  get advice() {
+    return this.given.advice
+  }
+
+  get releases() {
+    return this.given.releases
+  }
+
+  get versions() {
+    return this.given.versions
+  }
+
+  get complete() {
+    return this.given.complete
+  }
+
+  abstract readonly body: Record<string, unknown>
+  abstract text(): string
+}
+
+/** An answer with members behind those that it has. */
+export class ExtendedAnswer extends FurtherAnswer {
+  readonly #members: Record<string, unknown>
+  readonly #open: string
+
+  /** @param open the text of the given answer but for the bracket at its end, where somebody has it already */
+  constructor(given: PointAnswer, members: Record<string, unknown>, open = openText(given.text())) {
+    super(given)
+    this.#members = members
+    this.#open = open
+  }
+
+  get body() {
+    return { ...this.given.body, ...this.#members }
+  }
+
+  table() {
+    return this.given.table?.()
+  }
+
+  text() {
+    return closedWith(this.#open, memberTexts(this.#members).join())
+  }
+}
+
+/** An answer with quantities. They come from more than the releases, and the history keeps such answers as a whole. */
+export class QuantityAnswer extends FurtherAnswer {
+  readonly body: Record<string, unknown>
   readonly table: (() => string) | undefined
 
   /**
    * @param body the answer's, with quantities
    * @param table the same as a table, where the answer has one
    */
-  constructor(
-    { releases, versions, advice }: PointAnswer,
-    body: Record<string, unknown>,
-    table?: () => string,
-  ) {
-    this.releases = releases
-    this.versions = versions
-    this.advice = advice
+  constructor(given: PointAnswer, body: Record<string, unknown>, table?: () => string) {
+    super(given)
     this.body = body
     this.table = table
+  }
+
+  override get complete() {
+    return false
   }
 
   text() {

@@ -9,7 +9,7 @@ import type { Lookup, PointAdvice } from '../lookup/lookup.ts'
 import { positionOf } from '../lookup/series.ts'
 import type { StoredPixels } from '../lookup/values.ts'
 import { whileThere } from '../lookup/while-there.ts'
-import type { PointAnswer } from './answer.ts'
+import { ExtendedAnswer, type PointAnswer } from './answer.ts'
 import { findSourceOfValues, type PixelFacts } from './provenance-queries.ts'
 
 const PREFERENCE = 'return=provenance'
@@ -42,7 +42,7 @@ export async function withProvenance(
   for (const advice of given.advice) {
     provenance.push(await provenanceOf(lookup, request, advice, call, reply))
   }
-  return new ProvenAnswer(given, provenance)
+  return new ExtendedAnswer(given, { provenance })
 }
 
 async function provenanceOf(
@@ -85,43 +85,4 @@ function pixelOf(
   })
   const centre = { x, y, lng: longitude, lat: latitude }
   return { srid, column, row, centre, size: { x: width, y: height, unit }, layers }
-}
-
-/** An answer with its provenance. It is no literal with getters: V8 would make a shape for each. */
-class ProvenAnswer implements PointAnswer {
-  readonly #given: PointAnswer
-  readonly #provenance: Provenance[]
-
-  constructor(given: PointAnswer, provenance: Provenance[]) {
-    this.#given = given
-    this.#provenance = provenance
-  }
-
-  get advice() {
-    return this.#given.advice
-  }
-
-  get releases() {
-    return this.#given.releases
-  }
-
-  get versions() {
-    return this.#given.versions
-  }
-
-  get complete() {
-    return this.#given.complete
-  }
-
-  get body() {
-    return { ...this.#given.body, provenance: this.#provenance }
-  }
-
-  table() {
-    return this.#given.table?.() as string
-  }
-
-  text() {
-    return `${this.#given.text().slice(0, -1)},"provenance":${JSON.stringify(this.#provenance)}}`
-  }
 }

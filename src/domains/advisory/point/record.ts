@@ -1,13 +1,14 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { PointRequest } from '#schemas/point-request.ts'
-import type { AdvisoryRecord, RecordAdvisory, TemplatedAnswer } from '#src/domains/history/queries.ts'
+import type { AdvisoryRecord, RecordAdvisory } from '#src/domains/history/queries.ts'
 import { sayHistoryFull } from '#src/http/history-full.ts'
 import { partyOf } from '#src/http/party.ts'
 import { permits } from '#src/http/plugins/authentication.ts'
 import { inTime, SHARE_OF_EXTRAS } from '#src/http/plugins/patience.ts'
 import { isOffTheRecord } from '#src/http/preferences.ts'
+import { openText } from '#src/lib/json-text.ts'
 import { seriesOf } from '../lookup/series.ts'
-import type { PointAnswer } from './answer.ts'
+import { ExtendedAnswer, type PointAnswer } from './answer.ts'
 import type { PointEndpoint } from './endpoints.ts'
 
 /**
@@ -42,55 +43,11 @@ export async function recordForCaller(
       answer,
     }
     const historyId = await inTime(request, reply, () => record(advisory, partyOf(request)), SHARE_OF_EXTRAS)
-    if (historyId !== null) return new KeptAnswer(given, openTextOf(answer), historyId)
+    const open = typeof answer === 'string' ? openText(answer) : answer.open
+    if (historyId !== null) return new ExtendedAnswer(given, { history_id: historyId }, open)
     sayHistoryFull(reply)
   } catch (error) {
     request.server.logFailure(error, 'an advisory could not be kept', request.log)
   }
   return given
-}
-
-/** A body as JSON, but for the bracket at its end. */
-function openTextOf(answer: TemplatedAnswer | string): string {
-  return typeof answer === 'string' ? answer.slice(0, -1) : answer.open
-}
-
-/**
- * An answer that says under which id it is kept. It is no literal with getters: V8 would make a shape for each, which
- * outlives its request.
- */
-class KeptAnswer implements PointAnswer {
-  readonly #given: PointAnswer
-  readonly #open: string
-  readonly #historyId: string
-
-  constructor(given: PointAnswer, open: string, historyId: string) {
-    this.#given = given
-    this.#open = open
-    this.#historyId = historyId
-  }
-
-  get advice() {
-    return this.#given.advice
-  }
-
-  get releases() {
-    return this.#given.releases
-  }
-
-  get versions() {
-    return this.#given.versions
-  }
-
-  get complete() {
-    return this.#given.complete
-  }
-
-  get body() {
-    return { ...this.#given.body, history_id: this.#historyId }
-  }
-
-  text() {
-    return `${this.#open},"history_id":"${this.#historyId}"}`
-  }
 }

@@ -30,14 +30,7 @@ export async function findArea(
   releaseId: number | null,
 ): Promise<AreaInRelease | undefined> {
   const { rows } = await sql<AreaInRelease>`
-    select
-      area.id,
-      area.level,
-      area.code,
-      area.name,
-      area.country_code as "countryCode",
-      boundary_set.loaded_at::text as version,
-      ${storedStatistics(releaseId)} as statistics
+    select ${areaColumns(releaseId)}
     from (
       select id, level, code, name, country_code from admin_area
       where country_code = ${countryCode} and code = ${code}
@@ -47,6 +40,18 @@ export async function findArea(
     ) as area
     join boundary_set using (country_code, level)`.execute(db)
   return rows[0]
+}
+
+/** What is said of `area` for a release. */
+function areaColumns(releaseId: number | null): RawBuilder<unknown> {
+  return sql`
+      area.id,
+      area.level,
+      area.code,
+      area.name,
+      area.country_code as "countryCode",
+      boundary_set.loaded_at::text as version,
+      ${storedStatistics(releaseId)} as statistics`
 }
 
 /** What is stored of `area` for a release, computed with the boundaries of now. */
@@ -90,14 +95,7 @@ export async function listAreasInRelease(
       join admin_area as area on area.parent_id = within.id
       where area.level <= ${level}
     )
-    select
-      area.id,
-      area.level,
-      area.code,
-      area.name,
-      area.country_code as "countryCode",
-      boundary_set.loaded_at::text as version,
-      ${storedStatistics(releaseId)} as statistics
+    select ${areaColumns(releaseId)}
     from admin_area as area
     join boundary_set using (country_code, level)
     where area.country_code = ${countryCode}

@@ -127,6 +127,8 @@ describe('a point as a text message', () => {
     ['text/*', 'text/plain'],
     ['text/plain, application/json;q=0.9', 'text/plain'],
     ['text/plain;q=0', 'application/json'],
+    ['text/html, */*, application/json;q=0.5', 'application/json'],
+    ['text/plain;q=0.5, application/json;q=0.4, */*;q=x', 'text/plain'],
   ])('is what Accept: %s is answered with', async (accept, type) => {
     const { headers } = await ask('yield/point', FIELD, { accept })
     expect(headers['content-type']).toBe(`${type}; charset=utf-8`)

@@ -7,6 +7,7 @@ import type { App } from '#src/http/app.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { askWithin } from './ask.ts'
+import { statementsRunning, whileHeld } from './held-tiles.ts'
 
 /** The embedded database cannot be interrupted: a statement there is waited for. */
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
@@ -39,15 +40,6 @@ test('what has been aborted is not asked any more', async () => {
   await expect(ask(sql`select 1`)).rejects.toThrow('gone')
 })
 
-/** Statements that run on the server, without those that look for them. */
-async function running(text: string, { database }: TestAppWithPerson = service): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*) from pg_stat_activity
-    where state = 'active' and pid <> pg_backend_pid() and datname = current_database()
-      and query like ${`%${text}%`}`.execute(database.writer)
-  return rows[0]?.count as number
-}
-
 test.skipIf(EMBEDDED)(
   'a statement is cancelled on the server, and its connection is not used again',
   async () => {
@@ -55,10 +47,10 @@ test.skipIf(EMBEDDED)(
     const { ask } = readUntil(service.database, controller.signal)
     const asked = ask(sql`select pg_sleep(60), 'to be cancelled'`)
     const failed = expect(asked).rejects.toThrow('enough')
-    await vi.waitUntil(async () => (await running('to be cancelled')) === 1, PATIENCE)
+    await vi.waitUntil(async () => (await statementsRunning(service, 'to be cancelled')) === 1, PATIENCE)
     controller.abort(new Error('enough'))
     await failed
-    await vi.waitUntil(async () => (await running('to be cancelled')) === 0, PATIENCE)
+    await vi.waitUntil(async () => (await statementsRunning(service, 'to be cancelled')) === 0, PATIENCE)
     const answers = await Promise.all(
       Array.from({ length: 20 }, () =>
         readUntil(service.database, new AbortController().signal).ask(sql`select 1 as x`),
@@ -68,26 +60,15 @@ test.skipIf(EMBEDDED)(
   },
 )
 
-/** Does something while the tiles cannot be read. */
-async function whileLocked(
-  work: () => Promise<void>,
-  { database }: TestAppWithPerson = service,
-): Promise<void> {
-  await database.writer.transaction().execute(async (trx) => {
-    await sql`lock table raster_tile in access exclusive mode`.execute(trx)
-    await work()
-  })
-}
-
 test.skipIf(EMBEDDED)(
   'a request that takes too long is answered 503, and lets go of the database',
   async () => {
-    await whileLocked(async () => {
+    await whileHeld(service, async () => {
       const { status, headers, body } = await askWithin(service.app, service.person, 'yield', FIELD)
       expect(status).toBe(503)
       expect(body.code).toBe('QUERY_TIMEOUT')
       expect(headers['retry-after']).toBe('1')
-      await vi.waitUntil(async () => (await running('raster_tile')) === 0, PATIENCE)
+      await vi.waitUntil(async () => (await statementsRunning(service)) === 0, PATIENCE)
     })
   },
 )
@@ -102,17 +83,17 @@ test.skipIf(EMBEDDED)(
     await patient.app.listen({ port: 0 })
     const started = vi.fn()
     const body = JSON.stringify(FIELD)
-    await whileLocked(async () => {
+    await whileHeld(patient, async () => {
       const socket = connect((patient.app.server.address() as AddressInfo).port)
       socket.write(
         'POST /advisory/yield HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n' +
           `Authorization: ${patient.person.headers.authorization}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
       )
-      await vi.waitUntil(async () => (await running('raster_tile', patient)) === 1, PATIENCE)
+      await vi.waitUntil(async () => (await statementsRunning(patient)) === 1, PATIENCE)
       started()
       socket.destroy()
-      await vi.waitUntil(async () => (await running('raster_tile', patient)) === 0, PATIENCE)
-    }, patient)
+      await vi.waitUntil(async () => (await statementsRunning(patient)) === 0, PATIENCE)
+    })
     expect(started).toHaveBeenCalled()
     const line = await vi.waitUntil(
       () => logged.mock.calls.flat().find((text) => text.includes('The client has gone away.')),

@@ -1,5 +1,4 @@
 // Runs on a server alone: who waits for whom is the same on both.
-import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { rectangle } from '#test/setup/boundaries.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
@@ -10,6 +9,7 @@ import {
   type TestAppWithPerson,
 } from '#test/setup/people.ts'
 import { askWithin } from './ask.ts'
+import { statementsRunning, whileHeld } from './held-tiles.ts'
 
 /** There is one connection: while a test holds tiles back, it cannot look at what runs. */
 const EMBEDDED = process.env.TEST_DATABASE_KIND === 'embedded'
@@ -30,26 +30,6 @@ beforeAll(async () => {
 })
 afterAll(() => service.close())
 
-/** Does something while nothing can be read of tiles. */
-async function whileHeld(
-  work: () => Promise<void>,
-  { database }: TestAppWithPerson = service,
-): Promise<void> {
-  await database.writer.transaction().execute(async (trx) => {
-    await sql`lock table raster_tile in access exclusive mode`.execute(trx)
-    await work()
-  })
-}
-
-/** How many statements read tiles now. */
-async function reading({ database }: TestAppWithPerson = service): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*) from pg_stat_activity
-    where state = 'active' and pid <> pg_backend_pid() and datname = current_database()
-      and query like '%raster_tile%'`.execute(database.writer)
-  return rows[0]?.count as number
-}
-
 test('a caller who asks about twenty polygons at once is answered about all', async () => {
   const answers = await Promise.all(
     Array.from({ length: 20 }, () => askWithin(service.app, service.person, 'yield', newField())),
@@ -61,13 +41,13 @@ test.skipIf(EMBEDDED)(
   'two polygons of a caller are computed at once, and those of another caller do not wait for more',
   async () => {
     const asked: ReturnType<typeof askWithin>[] = []
-    await whileHeld(async () => {
+    await whileHeld(service, async () => {
       for (let count = 0; count < 6; count++) {
         asked.push(askWithin(service.app, service.person, 'yield', newField()))
       }
-      await vi.waitUntil(async () => (await reading()) === 2, PATIENCE)
+      await vi.waitUntil(async () => (await statementsRunning(service)) === 2, PATIENCE)
       asked.push(askWithin(service.app, other, 'yield', newField()))
-      await vi.waitUntil(async () => (await reading()) === 3, PATIENCE)
+      await vi.waitUntil(async () => (await statementsRunning(service)) === 3, PATIENCE)
     })
     expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map(() => 200))
   },
@@ -78,7 +58,7 @@ test.skipIf(EMBEDDED)(
   async () => {
     const first: ReturnType<typeof askWithin>[] = []
     let last: ReturnType<typeof askWithin> | undefined
-    await whileHeld(async () => {
+    await whileHeld(service, async () => {
       for (let count = 0; count < 103; count++) {
         first.push(askWithin(service.app, service.person, 'yield', newField()))
       }
@@ -104,14 +84,14 @@ test.skipIf(EMBEDDED)(
     const impatient = await createTestAppWithPerson({ settings: { POLYGON_TIMEOUT_MS: '2000' } })
     onTestFinished(() => impatient.close())
     const ask = () => askWithin(impatient.app, impatient.person, 'yield', newField())
-    await whileHeld(async () => {
+    await whileHeld(impatient, async () => {
       const running = [ask(), ask()]
-      await vi.waitUntil(async () => (await reading(impatient)) === 2, PATIENCE)
+      await vi.waitUntil(async () => (await statementsRunning(impatient)) === 2, PATIENCE)
       const waiting = Array.from({ length: 8 }, ask)
       const codes = (await Promise.all(running)).map(({ body }) => body.code)
       expect(codes).toEqual(['QUERY_TIMEOUT', 'QUERY_TIMEOUT'])
       const { status, body } = await Promise.race(waiting)
       expect([status, body.code]).toEqual([503, 'OVERLOADED'])
-    }, impatient)
+    })
   },
 )

@@ -1,21 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
-import { onePixelRelease, operatorOf } from '#test/setup/releases.ts'
+import { FIELD_IN_PIXEL, onePixelRelease, operatorOf } from '#test/setup/releases.ts'
 import { askWithin } from './ask.ts'
-
-/** Within the one pixel of the releases. */
-const FIELD = {
-  type: 'Polygon',
-  coordinates: [
-    [
-      [38.2, 9.2],
-      [38.8, 9.2],
-      [38.8, 9.8],
-      [38.2, 9.2],
-    ],
-  ],
-}
 
 let service: TestAppWithPerson
 beforeAll(async () => {
@@ -29,7 +16,7 @@ afterAll(() => service.close())
 
 async function ask(): Promise<unknown> {
   const { status, headers, body } = await askWithin(service.app, service.person, 'fertilizer', {
-    geometry: FIELD,
+    geometry: FIELD_IN_PIXEL,
   })
   const [entry] = body.fertilizer_data ?? []
   return { status, release: headers['advisory-release'], rate: entry?.rate_kg_ha, code: body.code }

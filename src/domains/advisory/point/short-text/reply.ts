@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import Negotiator from 'negotiator'
 import type { PointRequest } from '#schemas/point-request.ts'
 import { ApiError } from '#src/errors.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
+import { preferredLanguage, prefersText } from '#src/http/negotiation.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { varyBy } from '#src/http/vary.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
@@ -10,13 +10,11 @@ import { composeText } from './compose.ts'
 import type { Messages } from './languages/messages.ts'
 import { LANGUAGES } from './messages.ts'
 
-const [JSON_TYPE, TEXT] = ['application/json', 'text/plain']
+const TEXT = 'text/plain'
 
 /** Whether a client would rather have text than JSON. What it says of other types does not matter, as it never has. */
-export function wantsText({ headers: { accept } }: FastifyRequest): boolean {
-  // Most clients take anything: they are not to pay for those who do not.
-  if (accept === undefined || !/text/i.test(accept)) return false
-  return new Negotiator({ headers: { accept } }).mediaType([JSON_TYPE, TEXT]) === TEXT
+export function wantsText(call: FastifyRequest): boolean {
+  return prefersText(call, TEXT)
 }
 
 function messagesFor({ headers }: FastifyRequest): Messages {
@@ -24,7 +22,7 @@ function messagesFor({ headers }: FastifyRequest): Messages {
   const wanted = headers['accept-language']
   if (wanted === undefined) return first
   const names = LANGUAGES.map(({ language }) => language)
-  const chosen = new Negotiator({ headers: { 'accept-language': wanted } }).language(names)
+  const chosen = preferredLanguage(wanted, names)
   return LANGUAGES.find(({ language }) => language === chosen) ?? first
 }
 

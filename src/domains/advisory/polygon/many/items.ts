@@ -1,7 +1,7 @@
 import type { ErrorBody } from '#schemas/common.ts'
 import { ApiError } from '#src/errors.ts'
 import { databaseError } from '#src/http/refusals.ts'
-import type { Party } from '#src/lib/fair-queue.ts'
+import type { Party } from '#src/lib/fair-line.ts'
 import type { Wait } from '#src/lib/patience.ts'
 import type { Series } from '#src/products/series.ts'
 import type { Reasons } from '../../lookup/reasons.ts'

@@ -2,9 +2,8 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { sql, type Transaction } from 'kysely'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { Tables } from '#src/database/tables.ts'
 import { rectangle } from '#test/setup/boundaries.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import {
@@ -14,6 +13,7 @@ import {
   type TestAppWithPerson,
 } from '#test/setup/people.ts'
 import { askWithin } from '../ask.ts'
+import { statementsRunning, whileHeld } from '../held-tiles.ts'
 import { askForMany, collectionOf, linesOf } from './ask.ts'
 
 let fields = 0
@@ -38,26 +38,6 @@ describe('the answer for many polygons', () => {
   })
   afterAll(() => service.close())
 
-  /** Does something while nothing can be read of tiles. */
-  async function whileHeld(
-    work: (trx: Transaction<Tables>) => Promise<void>,
-    { database }: TestAppWithPerson = service,
-  ): Promise<void> {
-    await database.writer.transaction().execute(async (trx) => {
-      await sql`lock table raster_tile in access exclusive mode`.execute(trx)
-      await work(trx)
-    })
-  }
-
-  /** How many statements read tiles now. */
-  async function reading({ database }: TestAppWithPerson = service): Promise<number> {
-    const { rows } = await sql<{ count: number }>`
-      select count(*) from pg_stat_activity
-      where state = 'active' and pid <> pg_backend_pid() and datname = current_database()
-        and query like '%raster_tile%'`.execute(database.writer)
-    return rows[0]?.count as number
-  }
-
   /** The answer as soon as it begins. */
   async function begin(features: unknown[]): Promise<IncomingMessage> {
     const sent = request({
@@ -81,12 +61,12 @@ describe('the answer for many polygons', () => {
   test('two of a call are computed at once, and the polygon of another caller does not wait for the others', async () => {
     let many: ReturnType<typeof askForMany> | undefined
     let one: ReturnType<typeof askWithin> | undefined
-    await whileHeld(async () => {
+    await whileHeld(service, async () => {
       many = askForMany(service.app, service.person, 'yield', collectionOf(newFields(20)), { accept: NDJSON })
       many.catch(() => {})
-      await vi.waitUntil(async () => (await reading()) === 2, PATIENCE)
+      await vi.waitUntil(async () => (await statementsRunning(service)) === 2, PATIENCE)
       one = askWithin(service.app, other, 'yield', newFields(1)[0] as object)
-      await vi.waitUntil(async () => (await reading()) === 3, PATIENCE)
+      await vi.waitUntil(async () => (await statementsRunning(service)) === 3, PATIENCE)
     })
     expect((await one)?.status).toBe(200)
     const lines = linesOf((await many)?.body as string)
@@ -95,7 +75,7 @@ describe('the answer for many polygons', () => {
 
   test('begins with what is known while the rest is computed, and is cut where that fails', async () => {
     let response: IncomingMessage | undefined
-    await whileHeld(async (trx) => {
+    await whileHeld(service, async (trx) => {
       response = await begin([{ type: 'Feature', id: 'first' }, ...newFields(5)])
       const [first] = await once(response, 'data')
       expect(JSON.parse(first)).toMatchObject({ id: 'first', code: 'INVALID_GEOMETRY' })
@@ -119,7 +99,7 @@ describe('the answer for many polygons', () => {
     const collection = collectionOf(newFields(3))
     const ask = () => askForMany(service.app, service.person, 'yield', collection)
     const first = (await ask()).json()
-    await whileHeld(async () => expect((await ask()).json()).toEqual(first))
+    await whileHeld(service, async () => expect((await ask()).json()).toEqual(first))
   })
 
   test('what takes too long is the error of its polygon alone', async () => {
@@ -127,7 +107,7 @@ describe('the answer for many polygons', () => {
     onTestFinished(() => impatient.close())
     const known = newFields(1)
     await askForMany(impatient.app, impatient.person, 'yield', collectionOf(known))
-    await whileHeld(async () => {
+    await whileHeld(impatient, async () => {
       const features = [...newFields(2), ...known]
       const response = await askForMany(impatient.app, impatient.person, 'yield', collectionOf(features))
       const { items } = response.json()
@@ -136,7 +116,7 @@ describe('the answer for many polygons', () => {
         'QUERY_TIMEOUT',
         undefined,
       ])
-    }, impatient)
+    })
   })
 
   test('is whole beside a caller whose polygons take all of their time', async () => {
@@ -150,13 +130,13 @@ describe('the answer for many polygons', () => {
       askForMany(narrow.app, person, 'yield', collection, { accept: NDJSON })
     await ask(narrow.person, known)
     const hostile = await newPerson(narrow.app)
-    await whileHeld(async () => {
+    await whileHeld(narrow, async () => {
       const slow = ask(hostile, collectionOf(newFields(4)))
       slow.catch(() => {})
-      await vi.waitUntil(async () => (await reading(narrow)) === 1, PATIENCE)
+      await vi.waitUntil(async () => (await statementsRunning(narrow)) === 1, PATIENCE)
       const { statusCode, body } = await ask(narrow.person, known)
       expect([statusCode, linesOf(body).map(({ code }) => code)]).toEqual([200, Array(3).fill(undefined)])
       expect(linesOf((await slow).body).map(({ code }) => code)).toEqual(Array(4).fill('QUERY_TIMEOUT'))
-    }, narrow)
+    })
   })
 })
