@@ -39,8 +39,8 @@ const SCREEN = { width: 360, height: 640 }
 /** What a page that is still empty may take. */
 const PATIENCE_MS = 120_000
 
-/** After so long without a request nothing more is loaded. */
-const QUIET_MS = 1000
+/** After so long without a byte nothing more is loaded. */
+const QUIET_MS = 2000
 
 /** Notes when the page has drawn a control and has time to answer to it. */
 const WATCH = `{
@@ -128,31 +128,29 @@ async function viewOf(browser: Browser, address: string, complete: string): Prom
   return { paintedAt, usableAt, ...counted }
 }
 
-/** Counts what a page is sent from now on; `quiet` waits until nothing more is under way. */
+/** Counts what a page is sent from now on; `quiet` waits until nothing more comes. */
 async function watchNetwork(
   session: CDPSession,
 ): Promise<{ counted: Pick<View, 'bytes' | 'ofLibraries'>; quiet: () => Promise<void> }> {
   const counted = { bytes: 0, ofLibraries: 0 }
-  const underWay = new Set<string>()
-  let changedAt = performance.now()
-  const ended = (requestId: string) => {
-    underWay.delete(requestId)
-    changedAt = performance.now()
+  let heardAt = performance.now()
+  const heard = () => {
+    heardAt = performance.now()
   }
   const libraries = new Set<string>()
   session.on('Network.requestWillBeSent', ({ requestId, request }) => {
-    underWay.add(requestId)
+    heard()
     if (request.url.includes('/lib/')) libraries.add(requestId)
   })
   session.on('Network.loadingFinished', ({ requestId, encodedDataLength }) => {
     counted.bytes += encodedDataLength
     if (libraries.has(requestId)) counted.ofLibraries += encodedDataLength
-    ended(requestId)
+    heard()
   })
-  session.on('Network.loadingFailed', ({ requestId }) => ended(requestId))
+  session.on('Network.dataReceived', heard)
   await session.send('Network.enable')
   const quiet = async () => {
-    while (underWay.size > 0 || performance.now() - changedAt < QUIET_MS) await setTimeout(QUIET_MS / 10)
+    while (performance.now() - heardAt < QUIET_MS) await setTimeout(QUIET_MS / 10)
   }
   return { counted, quiet }
 }
