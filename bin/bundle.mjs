@@ -24,17 +24,33 @@ const OLDER_BUNDLES = 2
 const YOUNG_MS = 10 * 60_000
 
 /**
- * Makes a bundle, and keeps it as the latest of its folder. Processes may do so at the same time: each has a folder of
- * its own, and says that it is the latest when it is complete.
+ * Makes a bundle, and keeps it as the latest of its folder.
  *
  * @param {string} entry the file, in the project
  * @param {string} folder of its bundles
  */
-export async function makeBundle(entry, folder) {
+export const makeBundle = (entry, folder) => makeLatest(folder, (files) => bundleInto(files, entry))
+
+/**
+ * Makes one file of the modules of each page, and keeps them as the latest of their folder. A phone far away waits for each
+ * round of requests.
+ *
+ * @param {string} folder of such bundles
+ */
+export const makePages = (folder) => makeLatest(folder, pagesInto)
+
+/**
+ * Processes may make the same at the same time: each has a folder of its own, and says that it is the latest when it is
+ * complete.
+ *
+ * @param {string} folder
+ * @param {(files: string) => Promise<object>} make makes files in a folder, and says what they follow from
+ */
+async function makeLatest(folder, make) {
   const files = join(folder, randomUUID())
   const first = mkdirSync(files, { recursive: true })
   try {
-    const latest = await bundleInto(files, entry)
+    const latest = await make(files)
     const unfinished = join(files, LATEST)
     writeFileSync(unfinished, JSON.stringify(latest))
     openAsSources(first, files)
@@ -57,9 +73,13 @@ export async function makeBundle(entry, folder) {
  * @param {string} files the innermost
  */
 function openAsSources(first, files) {
-  const mode = statSync(import.meta.dirname).mode
-  for (let folder = files; folder.length >= first.length; folder = dirname(folder)) chmodSync(folder, mode)
-  for (const name of readdirSync(files)) chmodSync(join(files, name), statSync(import.meta.filename).mode)
+  const ofFolders = statSync(import.meta.dirname).mode
+  const ofFiles = statSync(import.meta.filename).mode
+  for (let folder = files; folder.length >= first.length; folder = dirname(folder))
+    chmodSync(folder, ofFolders)
+  for (const entry of readdirSync(files, { recursive: true, withFileTypes: true })) {
+    chmodSync(join(entry.parentPath, entry.name), entry.isDirectory() ? ofFolders : ofFiles)
+  }
 }
 
 function removeOld(folder) {
@@ -103,23 +123,52 @@ async function bundleInto(outdir, entry) {
     metafile: true,
     logLevel: 'silent',
   })
-  // What else a bundle follows from: how it is made, where imports lead to, and the versions of the packages in it.
-  for (const file of [
-    'bin/bundle.mjs',
-    'package.json',
-    ...[...BUNDLED_PACKAGES, 'esbuild'].map(manifestOf),
-  ]) {
+  const outputs = Object.entries(metafile.outputs).map(([path, output]) => ({ name: basename(path), output }))
+  const names = outputs.map(({ name }) => name)
+  const first = outputs.find(({ output }) => output.entryPoint === entry.replaceAll(sep, '/')).name
+  return latestOf(outdir, first, sources, names, BUNDLED_PACKAGES)
+}
+
+/** Modules that begin a page. */
+const BEGINS_A_PAGE = /(^|-)main\.js$/
+
+async function pagesInto(outdir) {
+  const web = join(ROOT, 'web')
+  const sources = new Map()
+  const entryPoints = readdirSync(web, { recursive: true, encoding: 'utf8' })
+    .filter((name) => BEGINS_A_PAGE.test(basename(name)))
+    .map((name) => join('web', name))
+  const { metafile } = await build({
+    absWorkingDir: ROOT,
+    entryPoints,
+    outdir,
+    outbase: 'web',
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2023',
+    // Libraries are loaded by their names, when they are needed.
+    packages: 'external',
+    plugins: [keepingSources(sources)],
+    metafile: true,
+    logLevel: 'silent',
+  })
+  const names = Object.keys(metafile.outputs).map((path) => relative(outdir, join(ROOT, path)))
+  return latestOf(outdir, '.', sources, names)
+}
+
+/** What is said of the files of a folder, with what they follow from. */
+function latestOf(outdir, entry, sources, names, packages = []) {
+  // Beside sources: how it is made, where imports lead to, and the versions of the packages in it.
+  for (const file of ['bin/bundle.mjs', 'package.json', ...[...packages, 'esbuild'].map(manifestOf)]) {
     sources.set(file, readFileSync(join(ROOT, file)))
   }
-  const outputs = Object.entries(metafile.outputs).map(([path, output]) => ({ name: basename(path), output }))
   return {
     bundle: basename(outdir),
-    entry: outputs.find(({ output }) => output.entryPoint === entry.replaceAll(sep, '/')).name,
+    entry,
     inputs: summaryOf([...sources.keys()], (file) => sources.get(file)),
-    outputs: summaryOf(
-      outputs.map(({ name }) => name),
-      (file) => readFileSync(join(outdir, file)),
-    ),
+    outputs: summaryOf(names, (file) => readFileSync(join(outdir, file))),
   }
 }
 
@@ -138,6 +187,18 @@ const packagesOutside = {
     })
   },
 }
+
+/** Keeps what was read of the sources. */
+const keepingSources = (sources) => ({
+  name: 'keeping sources',
+  setup({ onLoad }) {
+    onLoad({ filter: /\.js$/, namespace: 'file' }, ({ path }) => {
+      const source = readFileSync(path)
+      sources.set(relative(ROOT, path), source)
+      return { contents: source, loader: 'js' }
+    })
+  },
+})
 
 /** Keeps what was read of the sources, and has them find files beside them: they ask where they are themselves. */
 const readingSources = (outdir, sources) => ({

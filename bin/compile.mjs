@@ -1,6 +1,6 @@
 // Makes the bundles of what is started, where the service itself may not write to its folder: node bin/compile.mjs
 import { join } from 'node:path'
-import { bundleOf, ROOT } from './typescript.mjs'
+import { bundledPages, bundleOf, ROOT } from './typescript.mjs'
 
 for (const file of [
   'src/server.ts',
@@ -12,5 +12,10 @@ for (const file of [
   console.error(
     `${file} cannot be bundled into node_modules/.cache. It runs without, and starts more slowly.`,
   )
+  process.exitCode = 1
+}
+
+if (!(await bundledPages())) {
+  console.error('The pages cannot be bundled into node_modules/.cache. They open without, and more slowly.')
   process.exitCode = 1
 }

@@ -47,13 +47,29 @@ export async function importTypeScript(file) {
 export async function bundleOf(path) {
   const name = relative(ROOT, path)
   if (name.startsWith('..')) return undefined
-  const folder = join(CACHE, 'bundles', name.replaceAll(sep, '-'))
+  return keptOrMade(name.replaceAll(sep, '-'), ({ makeBundle }, folder) => makeBundle(name, folder))
+}
+
+/**
+ * The modules of the pages, those of each in one file: the ones that are kept, where they are of these sources, or else new
+ * ones.
+ *
+ * @returns {Promise<string | undefined>} the folder with a file for each module that begins a page, by the name of that;
+ * undefined where none can be made or kept
+ */
+export const bundledPages = () => keptOrMade('web', ({ makePages }, folder) => makePages(folder))
+
+/**
+ * @param {string} name of the folder
+ * @param {(makers: typeof import('./bundle.mjs'), folder: string) => Promise<void>} make
+ */
+async function keptOrMade(name, make) {
+  const folder = join(CACHE, 'bundles', name)
   const bundle = keptIn(folder)
   if (bundle) return bundle
   try {
     if (!isOurs(dirname(CACHE))) return undefined
-    const { makeBundle } = await import('./bundle.mjs')
-    await makeBundle(name, folder)
+    await make(await import('./bundle.mjs'), folder)
     return keptIn(folder)
   } catch {
     return undefined

@@ -9,6 +9,14 @@ export const RELEASE_STATES = ['published', 'replaced', 'unpublished', 'deleted'
 const STATE =
   '`published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and what is said of it is all that is left.'
 
+/** What becomes of a load, by the lock that it holds. */
+export const LOAD_STATES = ['running', 'cut_off', 'unknown'] as const
+
+/** What a list may be asked for: also what is no release yet. */
+const LISTED_STATES = [...RELEASE_STATES, 'incomplete'] as const
+
+const LISTED_STATE = `${STATE} \`incomplete\`: it is being loaded, or its load was cut off; admins alone see it, where they ask for it.`
+
 const nullable = (schema: TSchema, description?: string) =>
   Type.Union([schema, Type.Null()], { ...(description !== undefined && { description }) })
 
@@ -29,7 +37,10 @@ export function releasesQueryOf(products: readonly ProductContract[]) {
     country_code: Type.Optional(Text(100, 'Only this country, in any case.', 'eth')),
     crop: Type.Optional(Text(100, 'Only this crop, in any case.')),
     state: Type.Optional(
-      oneOf(RELEASE_STATES, `Only such: ${STATE} Without it, all but those that are deleted.`),
+      oneOf(
+        LISTED_STATES,
+        `Only such: ${LISTED_STATE} Without it, all but those that are deleted or incomplete.`,
+      ),
     ),
     limit: Type.Optional(
       Type.Integer({
@@ -129,7 +140,19 @@ function membersOf(products: readonly ProductContract[]) {
 
 export function releasesSchemasOf(products: readonly ProductContract[]) {
   const members = membersOf(products)
-  const summary = Type.Object(members, { $id: 'ReleaseSummary', description: 'What is known of a release.' })
+  const summary = Type.Object(
+    {
+      ...members,
+      state: oneOf(LISTED_STATES, LISTED_STATE),
+      load: Type.Optional(
+        oneOf(
+          LOAD_STATES,
+          'Of an `incomplete` one, whether a process still loads it; `loaded_at` is when that began. `cut_off`: none does, and the next load of the same data clears away what is left. `unknown`: an older version has begun it, which does not say.',
+        ),
+      ),
+    },
+    { $id: 'ReleaseSummary', description: 'What is known of a release.' },
+  )
   const release = Type.Object(
     {
       ...members,

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { oneOf, ref } from './common.ts'
+import { oneOf, ref, Time } from './common.ts'
 import { ofSeasonless, type ProductContract, recordedProductSchema } from './product.ts'
 
 /** Days that `GET /stats` speaks of where it is not told, and the most it does. */
@@ -119,6 +119,37 @@ const Service = Type.Object(
     description: 'All requests that were answered, with a token or without, by all processes of the service.',
   },
 )
+
+export const SlowCallsAnswer = Type.Object(
+  {
+    since: { ...Time, description: 'Calls that were over before are not among them.' },
+    items: Type.Array(
+      Type.Object({
+        milliseconds: Type.Number({
+          minimum: 0,
+          description: 'From the arrival of the request until its answer was handed to the network.',
+          examples: [812.4],
+        }),
+        operation: Type.String({
+          description: 'As in `GET /stats`.',
+          examples: ['yieldInPolygons'],
+        }),
+        status: Type.Integer({ examples: [200] }),
+        code: Type.Union([Type.String(), Type.Null()], {
+          description: 'Of the error; null for a success.',
+        }),
+        ended_at: Time,
+        request_id: Type.String({
+          description: 'The `X-Request-Id` of the answer; `reqId` in the log.',
+          examples: ['Xw3sQ8kdP0aB-1z'],
+        }),
+      }),
+      { description: 'The slowest first; of each operation five at most.' },
+    ),
+  },
+  { $id: 'SlowCalls', description: 'The slowest calls that a process of the service has answered lately.' },
+)
+export type SlowCallsAnswer = Static<typeof SlowCallsAnswer>
 
 export function statsSchemasOf(products: readonly ProductContract[]) {
   const advisories = advisoryCountsOf(products)

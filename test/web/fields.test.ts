@@ -1,10 +1,14 @@
 // Runs on both databases: polygons, many polygons and batches come from statements of their own.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import type { Download } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { insertRelease } from '#src/ingest/load-queries.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { createTestAppWithPerson, makeAdmin, PASSWORD, type TestAppWithPerson } from '#test/setup/people.ts'
+import { releaseDescription } from '#test/setup/releases.ts'
+import { faultsOf } from './looks.ts'
 import { drawn, PHONE, receiveVisitors, seriousFindings, until, type Visit, type Visitors } from './pages.ts'
 
 const CORNERS = '9.5, 38.5\n9.5, 38.51\n9.51, 38.51\n9.51, 38.5'
@@ -74,13 +78,21 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
     ])
     expect(await page.locator('.report h4').count()).toBe(4)
     expect(await page.locator('.report h3').innerText()).toBe('Upper field')
+    const link = page.getByRole('link', { name: 'Be told when this changes' })
+    const wanted = new URLSearchParams((await link.getAttribute('href'))?.replace('account#', ''))
+    expect(Object.fromEntries(wanted)).toEqual({
+      country: 'eth',
+      crop: 'wheat',
+      name: 'Upper field',
+      outline: CORNERS,
+    })
   })
 
   test('its report prints as one page, without what is around it', async () => {
     const { page } = visit
     await page.emulateMedia({ media: 'print' })
     const seen = await page
-      .locator('nav, form, .drop, .map-card, .report button')
+      .locator('nav, form, .drop, .map-card, .report :is(button, a)')
       .evaluateAll((all) => all.filter((one) => one.checkVisibility()).length)
     expect(seen).toBe(0)
     const pdf = (await page.pdf({ format: 'A4' })).toString('latin1')
@@ -188,6 +200,30 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
     await page.getByRole('button', { name: 'Compare', exact: true }).click()
     await page.locator('table', { hasText: 'All areas together' }).waitFor()
     await page.locator('table', { hasText: 'By operation' }).waitFor()
+    const slow = page.locator('table', { hasText: 'Single calls, the slowest first' })
+    await slow.locator('tr', { hasText: 'getCatalog' }).first().waitFor()
+    const [first = 0, second = 0] = (await slow.locator('tbody td:first-child').allInnerTexts()).map((text) =>
+      Number(text.replaceAll(',', '')),
+    )
+    expect(first).toBeGreaterThanOrEqual(second)
+    expect(visit.complaints).toEqual([])
+  })
+
+  test('admins see which loads are not complete, and whether anybody goes on with them', async () => {
+    const { page } = visit
+    const { writer } = service.database
+    await page.getByText('There are none: all that was loaded is complete.').waitFor()
+    const { id, code } = await insertRelease(writer, releaseDescription({ forecastPeriod: '2034-01-01' }))
+    await sql`update release set created_at = now() - interval '3 hours' where id = ${id}`.execute(writer)
+    await page.reload()
+    const row = page.locator('table', { hasText: 'Releases that are not complete' }).locator('tbody tr')
+    await row.waitFor()
+    expect((await row.locator('td').allInnerTexts()).slice(0, 3)).toEqual([
+      code,
+      'cut off: nobody loads it',
+      '3 hours ago',
+    ])
+    await writer.deleteFrom('release').where('id', '=', id).execute()
     expect(visit.complaints).toEqual([])
   })
 
@@ -226,10 +262,7 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
         await page.locator('.card').first().waitFor()
         await until(page, "!document.querySelector('[aria-busy=true]')")
         expect([path, await seriousFindings(page)]).toEqual([path, []])
-        expect([path, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([
-          path,
-          PHONE.width,
-        ])
+        expect([path, await faultsOf(page)]).toEqual([path, []])
       }
       expect(visit.complaints).toEqual([])
     },

@@ -87,6 +87,9 @@ function complaintsOf(page: Page, url: string): string[] {
   return complaints
 }
 
+/** The rule of axe that none comes without the one above it. */
+export const HEADINGS = 'heading-order'
+
 /** Waits until the map has drawn all that is to be seen. */
 export async function drawn(page: Page): Promise<void> {
   await page.locator('.pane[data-state="idle"]').first().waitFor()
@@ -100,13 +103,14 @@ export async function until(page: Page, expression: string): Promise<void> {
   )
 }
 
-/** What axe finds wrong in a page, and where, as far as it is serious. */
-export async function seriousFindings(page: Page): Promise<string[]> {
+/** What axe finds wrong in a page, and where, as far as it is serious, or about the order of headings. */
+export async function seriousFindings(page: Page, options: object = {}): Promise<string[]> {
   await page.evaluate(AXE)
+  const wanted = JSON.stringify({ resultTypes: ['violations'], ...options })
   const findings = await page.evaluate<{ id: string; impact: string; nodes: { target: string[] }[] }[]>(
-    "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)",
+    `axe.run(document, ${wanted}).then(({ violations }) => violations)`,
   )
   return findings
-    .filter(({ impact }) => ['serious', 'critical'].includes(impact))
+    .filter(({ id, impact }) => ['serious', 'critical'].includes(impact) || id === HEADINGS)
     .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))
 }

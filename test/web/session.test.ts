@@ -106,3 +106,14 @@ test('a logout forgets the tokens, also where the service does not answer', asyn
   await expect(session.logout()).rejects.toMatchObject({ status: 0 })
   expect([session.user(), stored.size]).toEqual([null, 0])
 })
+
+test('a text is told in pieces as it comes, and is given whole', async () => {
+  const pieces = ['{"id":"1', '"}\n{"id":', '"2"}\n']
+  vi.stubGlobal('fetch', async () => {
+    const body = ReadableStream.from(pieces).pipeThrough(new TextEncoderStream())
+    return new Response(body, { headers: { 'content-type': 'application/x-ndjson' } })
+  })
+  const told: string[] = []
+  const text = await open().send('lines', {}, { onText: (piece) => void told.push(piece) })
+  expect([told, text]).toEqual([pieces, pieces.join('')])
+})

@@ -14,7 +14,8 @@ const { account } = TEXTS
  *
  * @param {import('../parts/page.js').Page} page
  */
-export async function open({ session }) {
+export async function open(page) {
+  const { session } = page
   const user = await session.resume()
   if (!user) return entrance(session)
   return element(
@@ -34,7 +35,7 @@ export async function open({ session }) {
       user.role === 'admin' && element('a', { href: 'operations' }, TEXTS.operations.title),
     ),
     keysSection(session),
-    subscriptionsSection(session),
+    subscriptionsSection(page),
     profileSection(session),
     passwordSection(session),
     secondFactorSection(session),

@@ -26,6 +26,7 @@ import { ApiFailure, addressOf, ask, send } from '../shell/api.js'
 
 /** @typedef {{ email: string, password: string, totp?: string, recovery_code?: string }} Credentials */
 /** @typedef {Record<string, string | number | null | undefined>} Query */
+/** @typedef {import('../shell/api.js').Init} Init */
 
 /**
  * @typedef {object} Session
@@ -36,7 +37,7 @@ import { ApiFailure, addressOf, ask, send } from '../shell/api.js'
  * @property {(user: User) => void} changed takes over what was changed of the account
  * @property {() => void} forget drops the tokens, where the service has ended the session
  * @property {(path: string, query?: Query, init?: RequestInit) => Promise<any>} get
- * @property {(path: string, body: unknown, init?: RequestInit) => Promise<any>} send
+ * @property {(path: string, body: unknown, init?: Init) => Promise<any>} send
  * @property {(path: string) => Promise<any>} remove
  */
 
@@ -53,7 +54,7 @@ const MARGIN = 30_000
 export function createSession(storage, announce) {
   const tokens = createTokens(storage, announce)
 
-  /** @param {URL} address @param {RequestInit} init */
+  /** @param {URL} address @param {Init} init */
   function askOnce(address, init) {
     const headers = new Headers(init.headers)
     const token = tokens.current()?.token
@@ -61,7 +62,7 @@ export function createSession(storage, announce) {
     return ask(address, { ...init, headers })
   }
 
-  /** @param {URL} address @param {RequestInit} [init] */
+  /** @param {URL} address @param {Init} [init] */
   async function askAsUser(address, init = {}) {
     const token = tokens.current()
     if (token && token.endsAt - Date.now() < MARGIN) await tokens.refresh()
@@ -167,8 +168,8 @@ function isRefusal(error) {
 
 /**
  * @param {unknown} body texts go as they are
- * @param {RequestInit} init
- * @returns {RequestInit}
+ * @param {Init} init
+ * @returns {Init}
  */
 function asJson(body, init) {
   const headers = new Headers(init.headers)

@@ -1,8 +1,9 @@
 import { formOf } from '../parts/form.js'
-import { seriesChoosers } from '../parts/series.js'
+import { seriesChoosers, seriesIn } from '../parts/series.js'
 import { element } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
 import { newName } from './session.js'
+import { placeFields, placeIn, placeRows } from './subscription-place.js'
 
 /** @typedef {import('../parts/series.js').Series} Series */
 /** @typedef {{ input: string | null, scenario: string | null }} Layer */
@@ -14,9 +15,10 @@ const { subscriptions } = TEXTS
  *
  * @param {import('./session.js').Session} session
  * @param {import('../api-types').Catalog} catalog
+ * @param {Pick<import('../parts/page.js').Page, 'view' | 'left'>} page of which the address may say what is wanted
  * @param {(made: import('./subscriptions.js').Subscription & { secret: string }) => Promise<void>} done
  */
-export function subscriptionForm(session, catalog, done) {
+export function subscriptionForm(session, catalog, { view, left }, done) {
   // No month is chosen: the newest is watched at any time.
   const series = {
     ...catalog,
@@ -28,7 +30,7 @@ export function subscriptionForm(session, catalog, done) {
   // Of one subscription that is wanted, however often its request is sent.
   let request = newName()
   const form = formOf({
-    fields: fields(),
+    fields: fieldsOf(view),
     action: subscriptions.make,
     async submit(values) {
       if (!release) return
@@ -39,6 +41,8 @@ export function subscriptionForm(session, catalog, done) {
       await done(made)
     },
   })
+
+  const place = placeRows(form, { session, catalog, view, left })
 
   /** @param {Series} wanted */
   function choose(wanted) {
@@ -54,6 +58,7 @@ export function subscriptionForm(session, catalog, done) {
       { value: 'relative', text: subscriptions.percent },
       { value: 'absolute', text: subscriptions.unit(unit) },
     ])
+    if (release) place.setCountry(release.country_code)
     void offerLayers(release)
   }
 
@@ -78,21 +83,20 @@ export function subscriptionForm(session, catalog, done) {
   }
 
   form.prepend(choosers)
-  choose({ product: null, country: null, crop: null, month: null })
+  choose({ ...seriesIn(view), month: null })
   return form
 }
 
-function fields() {
-  const number = { type: 'number', attributes: { required: true, step: 'any' } }
+/** @param {URLSearchParams} view */
+function fieldsOf(view) {
   return [
     {
       name: 'name',
       label: subscriptions.name,
       hint: subscriptions.nameHint,
-      attributes: { maxlength: 200 },
+      attributes: { maxlength: 200, value: view.get('name') ?? '' },
     },
-    { name: 'lat', label: subscriptions.lat, ...number },
-    { name: 'lng', label: subscriptions.lng, ...number },
+    ...placeFields(view),
     { name: 'input', label: subscriptions.input, type: 'select' },
     { name: 'scenario', label: subscriptions.scenario, type: 'select' },
     {
@@ -127,13 +131,12 @@ function optionsOf(names) {
  */
 function wantedBy(values, { product, country_code, crop }) {
   const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
-  const { name, input, scenario, url, lat, lng } = given
+  const { name, input, scenario, url } = given
   const value = given['threshold.value']
   return {
     ...{ product, country_code, name, input, scenario, url },
     ...(crop !== null && { crop }),
-    ...(lat !== undefined && { lat: Number(lat) }),
-    ...(lng !== undefined && { lng: Number(lng) }),
+    ...placeIn(given, country_code),
     threshold: {
       kind: given['threshold.kind'],
       ...(value !== undefined && { value: Number(value) }),

@@ -33,9 +33,9 @@ const { subscriptions } = TEXTS
 /**
  * Where changes are sent to: made here, with a secret that is shown once, renewed, enabled again and deleted.
  *
- * @param {Session} session
+ * @param {import('../parts/page.js').Page} page of which the address may say what is wanted
  */
-export function subscriptionsSection(session) {
+export function subscriptionsSection({ session, view, note, left }) {
   const secret = element('div', { 'aria-live': 'polite' })
   const list = loaded(async () => {
     /** @type {Subscription[]} */
@@ -95,13 +95,21 @@ export function subscriptionsSection(session) {
     secret.replaceChildren(element('p', {}, why), shownOnce(subscriptions.secretOf(name), text))
   }
 
-  const form = loaded(async () =>
-    subscriptionForm(session, await session.get('catalog'), async (made) => {
+  const form = loaded(async () => {
+    const catalog = await session.get('catalog')
+    // Who comes for it is brought to it, once it stands.
+    if (view.toString() !== '') requestAnimationFrame(() => heading?.focus())
+    return subscriptionForm(session, catalog, { view, left }, async (made) => {
+      // Opened again, the page does not ask for the same once more.
+      note({})
       showSecret(subscriptions.once, nameOf(made), made.secret)
       await list.reload()
-    }),
-  )
-  return section(subscriptions.title, element('p', {}, subscriptions.why), list, secret, form)
+    })
+  })
+  const place = section(subscriptions.title, element('p', {}, subscriptions.why), list, secret, form)
+  const heading = place.querySelector('h3')
+  heading?.setAttribute('tabindex', '-1')
+  return place
 }
 
 /** @param {Subscription} subscription */

@@ -6,6 +6,7 @@ import { save } from '../parts/save.js'
 import { seriesChoosers, seriesIn } from '../parts/series.js'
 import { element, labelled, select } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
+import { countedAreas } from './progress.js'
 import { districtTable } from './table.js'
 
 /** @typedef {import('../parts/page.js').Page} Page */
@@ -24,23 +25,17 @@ export async function open({ session, view, remember, note, left }) {
     remember({ ...chosen, level: view.get('level') }),
   )
   if (!release) return place
-  const levels = catalog.boundaries
-    .filter((/** @type {any} */ one) => one.country_code === release.country_code && one.level > 0)
-    .map((/** @type {any} */ { level, areas }) => ({
-      value: String(level),
-      text: districts.level(level, areas),
-    }))
-  const level =
-    levels.find((/** @type {any} */ { value }) => value === view.get('level'))?.value ?? levels[0]?.value
-  if (level === undefined)
-    return element('div', { class: 'column' }, place, element('p', {}, districts.noAreas))
+  const levels = levelsOf(catalog, release.country_code)
+  const chosen = levels.find(({ value }) => value === view.get('level')) ?? levels[0]
+  if (!chosen) return element('div', { class: 'column' }, place, element('p', {}, districts.noAreas))
+  const level = chosen.value
   const said = {
     product: release.product,
     country: release.country_code,
     crop: release.crop,
     month: release.forecast_period,
   }
-  const chooser = select(levels, level, (chosen) => remember({ ...said, level: chosen }))
+  const chooser = select(levels, level, (other) => remember({ ...said, level: other }))
   chooser.name = 'level'
   place.append(labelled(districts.levelOf, chooser))
   note({ ...said, level, area: view.get('area') })
@@ -63,8 +58,7 @@ export async function open({ session, view, remember, note, left }) {
 
   async function content() {
     if (!(await session.resume())) return loginButton()
-    const answer = await session.send(path, request, { signal: left })
-    return districtTable(answer, wanted)
+    return districtTable(await counted.load(), wanted)
   }
 
   function loginButton() {
@@ -74,6 +68,7 @@ export async function open({ session, view, remember, note, left }) {
     return element('div', {}, element('p', {}, districts.needsLogin), enter)
   }
 
+  const counted = countedAreas(session, { path, request, areas: chosen.areas, left })
   const table = loaded(content)
   const download = workButton(districts.download, async () => {
     if (!(await loginFirst(session, districts.login))) return
@@ -86,6 +81,18 @@ export async function open({ session, view, remember, note, left }) {
     element('p', {}, districts.why),
     element('section', { class: 'card' }, place, element('div', { class: 'actions' }, download)),
     map && element('section', { class: 'card map-card' }, map.place),
-    element('section', { class: 'card' }, table),
+    element('section', { class: 'card' }, counted.place, table),
   )
+}
+
+/**
+ * The levels of which areas are loaded.
+ *
+ * @param {import('../api-types').Catalog} catalog
+ * @param {string} country
+ */
+function levelsOf({ boundaries }, country) {
+  return boundaries
+    .filter((one) => one.country_code === country && one.level > 0)
+    .map(({ level, areas }) => ({ value: String(level), text: districts.level(level, areas), areas }))
 }

@@ -11,6 +11,7 @@ import { numberText } from '../texts/names.js'
  * @typedef {object} Item an area as it is answered
  * @property {string} id its code
  * @property {{ name: string, area_ha: number }} [location]
+ * @property {boolean} [synthetic]
  * @property {string} [error]
  */
 
@@ -30,10 +31,10 @@ const TOTALS = ['total_kg', 'total_tons']
 /**
  * The table of all areas, with a chooser of what of them is shown, and the map of it.
  *
- * @param {{ items: Item[], synthetic: boolean }} answer
+ * @param {Item[]} items
  * @param {Wanted} wanted
  */
-export function districtTable({ items, synthetic }, wanted) {
+export function districtTable(items, wanted) {
   const { catalog, release, map } = wanted
   const value = catalog.products.find(({ product }) => product === release.product)?.value
   const entries = items.flatMap((item) => entriesOf(item))
@@ -105,7 +106,7 @@ export function districtTable({ items, synthetic }, wanted) {
   return element(
     'div',
     {},
-    synthetic && element('p', { class: 'problem' }, TEXTS.synthetic),
+    items.some(({ synthetic }) => synthetic) && element('p', { class: 'problem' }, TEXTS.synthetic),
     labelled(districts.figure, chooser),
     place,
   )

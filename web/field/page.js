@@ -4,11 +4,13 @@ import { dropZone } from '../parts/drop-zone.js'
 import { featuresMap } from '../parts/features-map.js'
 import { formOf } from '../parts/form.js'
 import { placeChoosers, seriesIn } from '../parts/series.js'
+import { watchLink } from '../parts/watch-link.js'
 import { element } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
 import { fieldAdvice } from './advice.js'
+import { readOrSay } from './read.js'
 import { fieldReport } from './report.js'
-import { fieldText, NoShape, readField } from './shape.js'
+import { fieldText, readField } from './shape.js'
 
 /** @typedef {import('./shape.js').Shape} Shape */
 
@@ -73,7 +75,7 @@ export async function open(page) {
 
   /** @param {File} file */
   async function take(file) {
-    const read = readOrSay(await textIn(file))
+    const read = readOrSay(await textIn(file), 'outline')
     outline.value = fieldText(read.shape)
     if (read.name) name.value = read.name
     showTyped()
@@ -169,17 +171,14 @@ function drawer(map, drawn) {
  * @param {{ name: string, text: string }} wanted
  */
 async function reportOn({ session, left }, catalog, { country, crop }, { name, text }) {
-  const read = readOrSay(text)
+  const read = readOrSay(text, 'outline')
   if (!(await loginFirst(session, field.login))) throw new Error(field.loginNeeded)
-  const advice = await fieldAdvice(session, {
-    catalog,
-    shape: read.shape,
-    name: name || (read.name ?? ''),
-    country,
-    crop,
-    signal: left,
-  })
-  return fieldReport(advice, read.shape, catalog)
+  const { shape } = read
+  const called = name || (read.name ?? '')
+  const wanted = { catalog, shape, name: called, country, crop, signal: left }
+  const advice = await fieldAdvice(session, wanted)
+  const watch = watchLink({ country, crop, name: called, outline: fieldText(shape) })
+  return fieldReport(advice, shape, catalog, watch)
 }
 
 /**
@@ -198,15 +197,4 @@ function featuresIn(text) {
 async function textIn(file) {
   if (file.size > LARGEST_FILE) throw new Error(field.tooLarge)
   return file.text()
-}
-
-/** @param {string} text */
-function readOrSay(text) {
-  try {
-    return readField(text)
-  } catch (error) {
-    if (!(error instanceof NoShape)) throw error
-    const message = field.wrong[error.reason](error.line ?? 0)
-    throw Object.assign(new Error(message), { details: [{ field: 'outline', message }] })
-  }
 }

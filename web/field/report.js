@@ -19,8 +19,9 @@ const TOTALS = { total_kg: 'kg', total_tons: 't' }
  * @param {ProductAdvice[]} advice
  * @param {import('./shape.js').Shape} shape
  * @param {import('../api-types').Catalog} catalog
+ * @param {HTMLElement | false} watch the way to be told when it changes
  */
-export function fieldReport(advice, shape, catalog) {
+export function fieldReport(advice, shape, catalog, watch) {
   const answers = advice.flatMap((one) => ('answer' in one ? [one.answer] : []))
   const location = answers[0]?.location
   const releases = catalog.releases.filter(({ release }) =>
@@ -56,6 +57,7 @@ export function fieldReport(advice, shape, catalog) {
       'div',
       { class: 'actions' },
       element('button', { type: 'button', class: 'primary', onclick: () => print() }, field.print),
+      watch,
     ),
   )
 }

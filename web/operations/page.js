@@ -4,10 +4,12 @@ import { formOf } from '../parts/form.js'
 import { tableOf } from '../parts/table.js'
 import { element } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
-import { nameOfProduct, numberText } from '../texts/names.js'
+import { nameOfProduct, wholeText } from '../texts/names.js'
 import { releaseComparison } from './comparison.js'
 import { coverageSection } from './coverage.js'
+import { loadsSection } from './loads.js'
 import { releasesSection } from './releases.js'
+import { slowCallsSection } from './slow-calls.js'
 
 /** @typedef {import('../account/session.js').Session} Session */
 /** @typedef {{ p50: number | null, p95: number | null, p99: number | null, max: number | null }} Latency */
@@ -29,8 +31,8 @@ import { releasesSection } from './releases.js'
 const { operations } = TEXTS
 
 /**
- * What admins look at: what is published, what there was and will be, what changes with a release, what is covered, and
- * how the service is used.
+ * What admins look at: what is published, what there was and will be, what is not loaded completely, what changes with a
+ * release, what is covered, how the service is used, and what was slow.
  *
  * @param {import('../parts/page.js').Page} page
  */
@@ -48,6 +50,7 @@ export async function open({ session, view, remember, note, left }) {
     { class: 'column' },
     section(operations.published, publishedTable(catalog.releases)),
     releasesSection(session, left, comparison.choose),
+    loadsSection(session, left),
     comparison.place,
     coverageSection({ session, view, left, note: (wanted) => note({ ...said(), ...wanted }) }, catalog),
     section(
@@ -55,6 +58,7 @@ export async function open({ session, view, remember, note, left }) {
       periodForm(period, (chosen) => remember({ ...said(), ...chosen })),
       loaded(async () => usage(await session.get('stats', { ...period, scope: 'all' }))),
     ),
+    slowCallsSection(session, left),
   )
 }
 
@@ -110,7 +114,7 @@ function usage({ from, to, advisories, service }) {
       rows: by_operation.map(({ operation, ...traffic }) => ({
         cells: [operation, ...trafficCells(traffic)],
       })),
-      numberText,
+      numberText: wholeText,
     }),
     element('p', { class: 'hint' }, operations.slowNote),
     tableOf({
@@ -121,13 +125,13 @@ function usage({ from, to, advisories, service }) {
         { title: operations.requests, number: true },
       ],
       rows: by_error.map(({ code, status, requests: count }) => ({ cells: [code, status, count] })),
-      numberText,
+      numberText: wholeText,
     }),
     tableOf({
       caption: operations.byDay,
       columns: trafficColumns(operations.day),
       rows: daysWithRequests.map(({ day, ...traffic }) => ({ cells: [day, ...trafficCells(traffic)] })),
-      numberText,
+      numberText: wholeText,
     }),
   )
 }

@@ -102,7 +102,7 @@ function tableOfReleases(items, open) {
           'button',
           {
             type: 'button',
-            class: 'quiet',
+            class: 'link',
             'aria-label': releases.open(one.release),
             onclick: () => open(one.release),
           },

@@ -1,4 +1,5 @@
 import { short } from '../geo/places.js'
+import { watchLink } from '../parts/watch-link.js'
 import { copyButton } from '../shell/copy.js'
 import { element } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
@@ -36,6 +37,13 @@ export function placePanel(
 ) {
   const texts = TEXTS.place
   const [lat, lng] = [String(short(place.lat)), String(short(place.lng))]
+  const { country_code: country, crop } = query
+  const watched = {
+    ...{ lat, lng, product },
+    country: asText(country),
+    crop: asText(crop),
+    name: areas[0]?.name,
+  }
   const { metres_x: across, metres_y: down } = grid?.resolution ?? { metres_x: null, metres_y: null }
   return [
     element(
@@ -61,9 +69,13 @@ export function placePanel(
     ...sections.map((section) => sectionOf(section, catalog)),
     quantities(sections, hectares, setHectares),
     calls(addressOfPlace(query)),
+    element('p', { className: 'small' }, watchLink(watched)),
     copyButton(texts.link, () => location.href),
   ].filter((part) => part !== false)
 }
+
+/** @param {string | number | null | undefined} value */
+const asText = (value) => (value === undefined || value === null ? null : String(value))
 
 /**
  * The way to the table of all areas like this one.

@@ -44,8 +44,8 @@ export async function* adviseAll({ points, send, signal, wait }) {
   }
 }
 
-/** @param {string} text @returns {Answer[]} */
-function linesOf(text) {
+/** The items of an answer with one a line. @param {string} text @returns {any[]} */
+export function linesOf(text) {
   return text
     .split('\n')
     .filter((line) => line !== '')

@@ -30,28 +30,51 @@ export function addressOf(path, query = {}) {
   return address
 }
 
+/** @typedef {RequestInit & { onText?: (piece: string) => void }} Init `onText` is told the pieces of a text as they come */
+
 /**
  * Asks the service.
  *
  * @param {URL} address
- * @param {RequestInit} [init]
+ * @param {Init} [init]
  * @returns {Promise<any>} the body, where it is JSON
  * @throws {ApiFailure}
  */
-export async function ask(address, init = {}) {
+export async function ask(address, { onText, ...init } = {}) {
   const headers = new Headers(init.headers)
   if (!headers.has('accept')) headers.set('accept', 'application/json, application/geo+json')
-  const response = await fetch(address, { ...init, headers }).catch((error) => {
-    if (error instanceof DOMException && error.name === 'AbortError') throw error
-    throw new ApiFailure(0, {})
-  })
+  const response = await fetch(address, { ...init, headers }).catch(unanswered)
   const isJson = /[/+]json/.test(response.headers.get('content-type') ?? '')
-  const body = isJson ? await response.json() : await response.text()
+  const body = isJson ? await response.json() : await textOf(response, onText)
   if (!response.ok) {
     const retryAfter = Number(response.headers.get('retry-after')) || 0
     throw new ApiFailure(response.status, isJson ? body : {}, retryAfter)
   }
   return body
+}
+
+/**
+ * Nothing has come, or not all of it, unless it is not wanted any more.
+ *
+ * @param {unknown} error
+ * @returns {never}
+ */
+function unanswered(error) {
+  if (error instanceof DOMException && error.name === 'AbortError') throw error
+  throw new ApiFailure(0, {})
+}
+
+/** @param {Response} response @param {Init['onText']} onText */
+async function textOf(response, onText) {
+  if (!onText || !response.body) return response.text()
+  let text = ''
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  const next = () => reader.read().catch(unanswered)
+  for (let piece = await next(); !piece.done; piece = await next()) {
+    onText(piece.value)
+    text += piece.value
+  }
+  return text
 }
 
 /**

@@ -1,12 +1,12 @@
 import { account, factor, feedback, history, keys, profile } from './en/account.js'
 import { districts, field, points } from './en/fields.js'
-import { comparison, coverage, operations, releases } from './en/operations.js'
+import { comparison, coverage, loads, operations, releases, slowCalls } from './en/operations.js'
 import { subscriptions } from './en/subscriptions.js'
 
 /** All texts of the pages. Elsewhere there are none: another language is another file like this. */
 export const TEXTS = {
   ...{ account, profile, factor, keys, subscriptions, history, feedback },
-  ...{ field, points, districts, operations, comparison, coverage, releases },
+  ...{ field, points, districts, operations, comparison, coverage, releases, loads, slowCalls },
   name: 'Agricultural advisory service',
   skip: 'Skip to the content',
   nav: {

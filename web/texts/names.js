@@ -21,7 +21,31 @@ export function nameOfLayer(product, { input, scenario }) {
   return [nameOfProduct(product), input, scenario].filter((part) => part !== null).join(', ')
 }
 
+const AGES = new Intl.RelativeTimeFormat('en')
+
+const UNITS = /** @type {const} */ ([
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+])
+
+/**
+ * How long ago something was, in the largest unit of which it is two or more.
+ *
+ * @param {number} time in milliseconds since 1970
+ * @param {number} [now]
+ */
+export function agoText(time, now = Date.now()) {
+  const age = Math.max(0, now - time)
+  const [unit, length] = UNITS.find(([, one]) => age >= 2 * one) ?? ['second', 1000]
+  return AGES.format(-Math.floor(age / length), unit)
+}
+
 const NUMBERS = new Intl.NumberFormat('en', { maximumFractionDigits: 4 })
 
 /** @param {number} value */
 export const numberText = (value) => NUMBERS.format(value)
+
+/** Counts, and milliseconds: of what takes long, nobody needs the parts of one. @param {number} value */
+export const wholeText = (value) => numberText(value >= 10 ? Math.round(value) : value)

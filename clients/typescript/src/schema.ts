@@ -742,6 +742,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/stats/calls": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The slowest calls lately */
+        get: operations["listSlowCalls"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/user/profile": {
         parameters: {
             query?: never;
@@ -5247,10 +5264,10 @@ export interface components {
              */
             version: number;
             /**
-             * @description `published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and what is said of it is all that is left.
+             * @description `published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and what is said of it is all that is left. `incomplete`: it is being loaded, or its load was cut off; admins alone see it, where they ask for it.
              * @enum {string}
              */
-            state: "published" | "replaced" | "unpublished" | "deleted";
+            state: "published" | "replaced" | "unpublished" | "deleted" | "incomplete";
             /** @description Whether the release is demonstration data, made by a formula. Not advice. */
             synthetic: boolean;
             /**
@@ -5286,6 +5303,11 @@ export interface components {
             published_to: string | null;
             /** @description Null where it is there, or that was not recorded. */
             deleted_at: string | null;
+            /**
+             * @description Of an `incomplete` one, whether a process still loads it; `loaded_at` is when that began. `cut_off`: none does, and the next load of the same data clears away what is left. `unknown`: an older version has begun it, which does not say.
+             * @enum {string}
+             */
+            load?: "running" | "cut_off" | "unknown";
         };
         /** @description All that is known of a release. */
         ReleaseDescription: {
@@ -6628,6 +6650,43 @@ export interface components {
             advisories: components["schemas"]["AdvisoryCounts"];
             feedback: components["schemas"]["FeedbackCounts"];
             service?: components["schemas"]["ServiceStats"];
+        };
+        /** @description The slowest calls that a process of the service has answered lately. */
+        SlowCalls: {
+            /**
+             * Format: date-time
+             * @description Calls that were over before are not among them.
+             * @example 2026-07-01T08:30:00.000Z
+             */
+            since: string;
+            /** @description The slowest first; of each operation five at most. */
+            items: {
+                /**
+                 * @description From the arrival of the request until its answer was handed to the network.
+                 * @example 812.4
+                 */
+                milliseconds: number;
+                /**
+                 * @description As in `GET /stats`.
+                 * @example yieldInPolygons
+                 */
+                operation: string;
+                /** @example 200 */
+                status: number;
+                /** @description Of the error; null for a success. */
+                code: string | null;
+                /**
+                 * Format: date-time
+                 * @description In UTC, to the millisecond.
+                 * @example 2026-07-01T08:30:00.000Z
+                 */
+                ended_at: string;
+                /**
+                 * @description The `X-Request-Id` of the answer; `reqId` in the log.
+                 * @example Xw3sQ8kdP0aB-1z
+                 */
+                request_id: string;
+            }[];
         };
         /**
          * @description What to change. Fields that are left out stay as they are; others are ignored.
@@ -9187,8 +9246,8 @@ export interface operations {
                 country_code?: string;
                 /** @description Only this crop, in any case. */
                 crop?: string;
-                /** @description Only such: `published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and what is said of it is all that is left. Without it, all but those that are deleted. */
-                state?: "published" | "replaced" | "unpublished" | "deleted";
+                /** @description Only such: `published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and what is said of it is all that is left. `incomplete`: it is being loaded, or its load was cut off; admins alone see it, where they ask for it. Without it, all but those that are deleted or incomplete. */
+                state?: "published" | "replaced" | "unpublished" | "deleted" | "incomplete";
                 /** @description The most items to answer with. */
                 limit?: number;
                 /** @description Where to go on: the `next_cursor` of the page before, with the same other parameters. */
@@ -10132,6 +10191,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Stats"];
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    listSlowCalls: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
+                "X-Request-Id"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The calls. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SlowCalls"];
                 };
             };
             /** @description An error. */

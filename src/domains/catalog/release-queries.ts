@@ -1,11 +1,12 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { RELEASE_STATES } from '#schemas/releases.ts'
+import type { LOAD_STATES, ReleasesQuery } from '#schemas/releases.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { isoTime } from '#src/database/time.ts'
+import { LOADER } from '#src/domains/releases/queries.ts'
 import { isStale, lastDayOf } from '#src/products/season.ts'
 import { type CatalogGrid, GRIDS, withRoundedExtent } from './queries.ts'
 
-export type ReleaseStateName = (typeof RELEASE_STATES)[number]
+export type ReleaseStateName = NonNullable<ReleasesQuery['state']>
 
 /** What is known of a release. Times are ISO times. */
 export interface KnownRelease {
@@ -29,6 +30,8 @@ export interface KnownRelease {
   published_from: string | null
   published_to: string | null
   deleted_at: string | null
+  /** Of one that is incomplete. */
+  load?: (typeof LOAD_STATES)[number]
 }
 
 /** The same with what a complete release has more. */
@@ -43,26 +46,38 @@ export interface ReleaseFilter {
   countryCode: string | null
   /** The code or an alias, in small letters. */
   crop: string | null
-  /** Null for all that are not deleted. */
+  /** Null for all that are not deleted or incomplete. */
   state: ReleaseStateName | null
-  /** Whether those are among them that never were published. */
+  /** Whether those are among them that never were published; without them there are no incomplete ones, either. */
   withUnpublished: boolean
   /** The code after which to go on; null for the beginning. */
   after: string | null
   limit: number
 }
 
-type InRow<Release> = Omit<Release, 'lossy' | 'stale'> & { lossy: boolean }
+type InRow<Release extends KnownRelease> = Omit<Release, 'lossy' | 'stale' | 'load'> & {
+  lossy: boolean
+  load: KnownRelease['load'] | null
+}
 
 /** SQL for what became of `release`, by its `period`. */
 const STATE = sql<ReleaseStateName>`case
+  when release.status = 'loading' then 'incomplete'
   when release.status = 'deleted' then 'deleted'
   when period.times = 0 then 'unpublished'
   when period.published_to is null then 'published'
   else 'replaced'
 end`
 
-/** SQL for the releases that are or were complete, with what is said of each. */
+/** SQL for what has become of the load of `release`; null where it is complete. */
+const LOAD = sql<KnownRelease['load'] | null>`case
+  when release.status <> 'loading' then null
+  when ${LOADER} is not null then 'running'
+  when release.load_lock is null then 'unknown'
+  else 'cut_off'
+end`
+
+/** SQL for releases, with what is said of each. */
 function selectReleases(withUnpublished: boolean, more: RawBuilder<unknown> = sql``): RawBuilder<unknown> {
   return sql`
     select
@@ -82,7 +97,8 @@ function selectReleases(withUnpublished: boolean, more: RawBuilder<unknown> = sq
       ${isoTime('release.created_at')} as loaded_at,
       ${isoTime('period.published_from')} as published_from,
       ${isoTime('period.published_to')} as published_to,
-      ${isoTime('release.deleted_at')} as deleted_at
+      ${isoTime('release.deleted_at')} as deleted_at,
+      ${LOAD} as load
       ${more}
     from release
     cross join lateral (
@@ -93,7 +109,7 @@ function selectReleases(withUnpublished: boolean, more: RawBuilder<unknown> = sq
       from release_period
       where release_id = release.id
     ) as period
-    where release.status <> 'loading' and (period.times > 0 or ${withUnpublished}::boolean)`
+    where (period.times > 0 or ${withUnpublished}::boolean)`
 }
 
 /** Releases in the order of their codes. */
@@ -107,14 +123,14 @@ export async function listKnownReleases(db: Kysely<Tables>, filter: ReleaseFilte
         ${crop}::text is null
         or release.crop_code = coalesce((select crop_code from crop_alias where alias = ${crop}), ${crop})
       )
-      and case when ${state}::text is null then release.status <> 'deleted' else ${STATE} = ${state} end
+      and case when ${state}::text is null then release.status = 'ready' else ${STATE} = ${state} end
       and (${after}::text is null or release.code collate "C" > ${after})
     order by release.code collate "C"
     limit ${limit}`.execute(db)
   return rows.map(shown)
 }
 
-/** @returns undefined where there is no such release, or it never was published and those are left out */
+/** @returns undefined where there is no such release that is or was complete, or it never was published and those are left out */
 export async function describeRelease(
   db: Kysely<Tables>,
   code: string,
@@ -122,7 +138,7 @@ export async function describeRelease(
 ): Promise<DescribedRelease | undefined> {
   const { rows } = await sql<InRow<DescribedRelease>>`
     ${selectReleases(withUnpublished, sql`, ${PERIODS} as periods, ${GRIDS} as grids, ${LAYERS} as layers`)}
-      and release.code = ${code}`.execute(db)
+      and release.status <> 'loading' and release.code = ${code}`.execute(db)
   const [row] = rows
   return row && { ...shown(row), grids: (row.grids ?? []).map(withRoundedExtent) }
 }
@@ -157,12 +173,13 @@ const LAYERS = sql`(
   where layer.release_id = release.id
 )`
 
-function shown<Release extends KnownRelease>({ lossy, ...release }: InRow<Release>): Release {
+function shown<Release extends KnownRelease>({ lossy, load, ...release }: InRow<Release>): Release {
   const { forecast_period: forecastPeriod, valid_until: validUntil, synthetic } = release
   const validity = { forecastPeriod, validUntil, synthetic }
   return {
     ...release,
     ...(lossy && { lossy }),
+    ...(load && { load }),
     valid_until: lastDayOf(validity),
     ...(isStale(validity, Date.now()) && { stale: true }),
   } as unknown as Release

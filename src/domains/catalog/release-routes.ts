@@ -27,7 +27,7 @@ const CODE = /^[a-z0-9-]{1,200}$/
 const LIST_DESCRIPTION = `
 The releases that are or were published, and those that are deleted where \`state\` asks for them. A release is what answers are computed from; its values never change. Any that is there answers where a request names it as \`release\`.
 
-Admins also see those that never were published.`
+Admins also see those that never were published, and with \`state=incomplete\` the loads that are under way or were cut off.`
 
 export function releaseRoutes(app: App, schemas: ReleaseRoutesSchemas): void {
   app.route(listRoute(app, schemas))
@@ -58,9 +58,12 @@ function listRoute(app: App, { query, list }: ReleaseRoutesSchemas) {
       const countryCode = country_code?.trim().toLowerCase() ?? null
       const named = { product, countryCode, crop: crop === undefined ? null : wordKey(crop), state }
       const filters = Object.values(named)
-      const rows = await listKnownReleases(app.database.reader, {
+      const withUnpublished = seesUnpublished(request)
+      // Who holds a lock of the primary, no replica knows.
+      const db = state === 'incomplete' && withUnpublished ? app.database.writer : app.database.reader
+      const rows = await listKnownReleases(db, {
         ...named,
-        withUnpublished: seesUnpublished(request),
+        withUnpublished,
         after: cursor === undefined ? null : (placeOf(cursor, filters, CODE)[0] as string),
         limit: limit + 1,
       })

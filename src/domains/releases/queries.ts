@@ -28,6 +28,11 @@ export interface ReleaseRow extends Series, Validity {
   lockless: boolean
 }
 
+/** SQL for the process of the database that holds the lock of the load of `release`; null where no load is running. */
+export const LOADER = sql<number | null>`case
+  when release.status = 'loading' then ${holderOf(sql.ref<number | null>('release.load_lock'))}
+end`
+
 const selectReleases = (db: Kysely<Tables>) =>
   db
     .selectFrom('release')
@@ -52,12 +57,7 @@ const selectReleases = (db: Kysely<Tables>) =>
     ])
     .select(({ ref, eb }) => [
       ref('release.findings').$castTo<Finding[] | null>().as('findings'),
-      eb
-        .case()
-        .when('release.status', '=', 'loading')
-        .then(holderOf(ref('release.load_lock')))
-        .end()
-        .as('loader'),
+      LOADER.as('loader'),
       eb('release.load_lock', 'is', null).$castTo<boolean>().as('lockless'),
     ])
 

@@ -98,6 +98,8 @@ function framed({ title, folder, version }: Frame, { main, heading, script }: Fi
   <link rel="stylesheet" href="${file('swagger-ui.css')}">
   <script defer src="${file('swagger-ui-bundle.js')}"></script>
   <script type="module" src="${file(String(script))}"></script>`
+  // A page of its own has its heading below.
+  const rank = heading === undefined ? 'h1' : 'p'
   return `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -112,7 +114,7 @@ function framed({ title, folder, version }: Frame, { main, heading, script }: Fi
 <body>
   <header>
     <img src="${file('mark.svg')}" width="48" height="48" alt="">
-    <p class="name">${title}</p>
+    <${rank} class="name">${title}</${rank}>
   </header>
   <main>${main}
   </main>

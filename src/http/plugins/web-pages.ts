@@ -7,6 +7,7 @@ import type { App } from '../app.ts'
 import { entityTag, isCurrent } from '../entity-tags.ts'
 import { prefersText } from '../negotiation.ts'
 import { varyBy } from '../vary.ts'
+import { bundleNameOf, createBundles } from '../web-pages/bundles.ts'
 import { readWebFiles } from '../web-pages/files.ts'
 import { createPageWriter, WEB_PAGES, type WebPage } from '../web-pages/page.ts'
 import { allowCaching } from './caching.ts'
@@ -50,8 +51,9 @@ const LIBRARIES = Object.fromEntries([
  */
 export const webPages = fp(
   async (app: App) => {
-    const { version, files, modulesOf } = readWebFiles(LIBRARIES)
-    const writer = createPageWriter({ version, modulesOf })
+    const { version, files } = readWebFiles(LIBRARIES)
+    const bundleOf = createBundles(WEB_PAGES.map(({ entry }) => entry))
+    const writer = createPageWriter(version)
     const [front, ...others] = WEB_PAGES as readonly [WebPage, ...WebPage[]]
 
     /** Sends what is made for each request, and kept by nobody who does not ask. */
@@ -92,12 +94,12 @@ export const webPages = fp(
         const worker = readFileSync(files.get(SERVICE_WORKER)?.path as string, 'utf8')
         open.get(`/web/${SERVICE_WORKER}`, async (request, reply) => {
           const base = request.basePath
-          const own = [...new Set(WEB_PAGES.flatMap(({ entry, styles }) => [...modulesOf(entry), ...styles]))]
+          const own = new Set(WEB_PAGES.flatMap(({ entry, styles }) => [bundleNameOf(entry), ...styles]))
           const shell = {
             base,
             version,
             pages: WEB_PAGES.map(({ path }) => base + path),
-            files: own.map((name) => `${base}/web/${version}/${name}`),
+            files: [...own].map((name) => `${base}/web/${version}/${name}`),
             answers: [`${base}/catalog`],
           }
           reply.headers({ 'content-security-policy': WORKER_POLICY, 'service-worker-allowed': `${base}/` })
@@ -108,14 +110,16 @@ export const webPages = fp(
           '/web/:version/*',
           { config: { caching: 'asset' } },
           async (request, reply) => {
-            const file = files.get(request.params['*'])
+            const name = request.params['*']
+            const bundle = await bundleOf(name)
+            const file = bundle ? { mediaType: SCRIPT, ...bundle } : files.get(name)
             if (!file) return reply.callNotFound()
             const known = allowCaching(request, reply, file.tag)
             // While versions change places, one answers to the addresses of the other: it is not to be kept as such.
             if (request.params.version !== version) reply.header('cache-control', 'no-cache')
             if (known) return reply.code(304).send()
             reply.header('content-security-policy', WORKER_POLICY)
-            return reply.type(file.mediaType).send(createReadStream(file.path))
+            return reply.type(file.mediaType).send(file.path ? createReadStream(file.path) : bundle?.text)
           },
         )
       },

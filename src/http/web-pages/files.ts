@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, extname, join, relative, sep } from 'node:path'
+import { extname, join, relative, sep } from 'node:path'
 
 /** A file that pages may load. */
 export interface WebFile {
@@ -16,8 +16,6 @@ export interface WebFiles {
   version: string
   /** By their names, such as `map/page.js`: what is not in it is not served. */
   files: ReadonlyMap<string, WebFile>
-  /** The modules that a module needs before it can run, itself included. */
-  modulesOf(entry: string): string[]
 }
 
 const OURS = join(import.meta.dirname, '../../../web')
@@ -33,7 +31,6 @@ const MEDIA_TYPES: Readonly<Record<string, string>> = {
 export function readWebFiles(libraries: Readonly<Record<string, string>>): WebFiles {
   const version = createHash('sha256')
   const files = new Map<string, WebFile>()
-  const imports = new Map<string, string[]>()
   for (const [name, path] of [...ourFiles(), ...Object.entries(libraries)].sort()) {
     const mediaType = MEDIA_TYPES[extname(name)]
     if (mediaType === undefined) continue
@@ -41,13 +38,8 @@ export function readWebFiles(libraries: Readonly<Record<string, string>>): WebFi
     version.update(name).update(content)
     const tag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`
     files.set(name, { path, mediaType, tag })
-    if (path.startsWith(OURS)) imports.set(name, importsOf(name, content.toString()))
   }
-  return {
-    version: version.digest('hex').slice(0, 12),
-    files,
-    modulesOf: (entry) => reachable(entry, imports),
-  }
+  return { version: version.digest('hex').slice(0, 12), files }
 }
 
 function ourFiles(): [name: string, path: string][] {
@@ -55,18 +47,4 @@ function ourFiles(): [name: string, path: string][] {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .map((path) => [relative(OURS, path).replaceAll(sep, '/'), path])
-}
-
-/** The modules of ours that a module imports statically. */
-function importsOf(name: string, text: string): string[] {
-  return [...text.matchAll(/^(?:(?:import|export) [^'"]*? from|import) '(\.[^']+)'/gm)].map(
-    ([, specifier = '']) => join(dirname(name), specifier).replaceAll(sep, '/'),
-  )
-}
-
-function reachable(entry: string, imports: ReadonlyMap<string, string[]>): string[] {
-  const found = new Set([entry])
-  // What is added while it goes on is seen, too.
-  for (const name of found) for (const imported of imports.get(name) ?? []) found.add(imported)
-  return [...found]
 }

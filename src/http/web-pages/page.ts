@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { SERVICE_DESCRIPTION, SERVICE_NAME } from '#schemas/service.ts'
-import type { WebFiles } from './files.ts'
+import { bundleNameOf } from './bundles.ts'
 
 /** A page of the service in a browser. Its texts are in `web/texts`. */
 export interface WebPage {
@@ -9,19 +9,26 @@ export interface WebPage {
   /** The module that makes it. */
   entry: string
   styles: readonly string[]
+  /** Whether it begins by asking for the catalog: then that is under way with its script. */
+  needsCatalog: boolean
 }
 
 /** All pages. The first one is answered where the API has its links: to those who would rather have HTML. */
 export const WEB_PAGES = [
-  { path: '/', entry: 'map/main.js', styles: ['styles/page.css', 'styles/map.css'] },
-  ...[
-    ['/account', 'account/main.js'],
-    ['/account/history', 'account/history-main.js'],
-    ['/districts', 'districts/main.js'],
-    ['/field', 'field/main.js'],
-    ['/operations', 'operations/main.js'],
-    ['/points', 'points/main.js'],
-  ].map(([path = '', entry = '']) => ({ path, entry, styles: ['styles/page.css', 'styles/pages.css'] })),
+  { path: '/', entry: 'map/main.js', styles: ['styles/page.css', 'styles/map.css'], needsCatalog: true },
+  ...(
+    [
+      ['/account', 'account/main.js', false],
+      ['/account/history', 'account/history-main.js', false],
+      ['/districts', 'districts/main.js', true],
+      ['/field', 'field/main.js', true],
+      ['/operations', 'operations/main.js', false],
+      ['/points', 'points/main.js', true],
+    ] as const
+  ).map(([path, entry, needsCatalog]) => {
+    const styles = ['styles/page.css', 'styles/pages.css']
+    return { path, entry, styles, needsCatalog }
+  }),
 ] as const satisfies readonly WebPage[]
 
 /** Libraries by the names that modules import them by. */
@@ -32,8 +39,12 @@ export const IMPORTS: Readonly<Record<string, string>> = {
     'lib/terra-draw-maplibre-gl-adapter/terra-draw-maplibre-gl-adapter.modern.js',
 }
 
-/** Makes the texts of pages, which are the same but for the prefix of their links. */
-export function createPageWriter({ version, modulesOf }: Pick<WebFiles, 'version' | 'modulesOf'>) {
+/**
+ * Makes the texts of pages, which are the same but for the prefix of their links.
+ *
+ * @param version of their files
+ */
+export function createPageWriter(version: string) {
   const file = (name: string) => `web/${version}/${name}`
   const imports = Object.entries(IMPORTS).map(([name, target]) => [name, `./${file(target)}`])
   const importMap = JSON.stringify({ imports: Object.fromEntries(imports) })
@@ -43,7 +54,8 @@ export function createPageWriter({ version, modulesOf }: Pick<WebFiles, 'version
     policy: policyOf(importMap),
 
     /** @param base what stands before the paths of the service */
-    write({ entry, styles }: WebPage, base: string): string {
+    write({ entry, styles, needsCatalog }: WebPage, base: string): string {
+      const asked = needsCatalog ? '  <link rel="preload" as="fetch" href="catalog" crossorigin>\n' : ''
       return `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -55,10 +67,8 @@ export function createPageWriter({ version, modulesOf }: Pick<WebFiles, 'version
   <title>${SERVICE_NAME}</title>
   <link rel="icon" type="image/svg+xml" href="${file('mark.svg')}">
 ${styles.map((name) => `  <link rel="stylesheet" href="${file(name)}">\n`).join('')}  <script type="importmap">${importMap}</script>
-${modulesOf(entry)
-  .map((name) => `  <link rel="modulepreload" href="${file(name)}">\n`)
-  .join('')}  <script type="module" src="${file(entry)}"></script>
-</head>
+  <script type="module" src="${file(bundleNameOf(entry))}"></script>
+${asked}</head>
 <body>
   <noscript>
     <p>This page is made by a script. Without one, <a href="docs">the documentation</a> shows how to ask the service.</p>

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { lockWork } from '#src/database/work-lock.ts'
 import { withdrawRelease } from '#src/domains/releases/withdrawal-queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
+import { insertRelease, loadLockOf } from '#src/ingest/load-queries.ts'
 import { createTestAppWithPerson, makeAdmin, type TestAppWithPerson } from '#test/setup/people.ts'
-import { onePixelRelease, operatorOf } from '#test/setup/releases.ts'
+import { onePixelRelease, operatorOf, releaseDescription } from '#test/setup/releases.ts'
 
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
 const code = (version: number) => `fertilizer-eth-wheat-2026-07-v${version}`
@@ -50,6 +52,30 @@ test('all see the releases that are or were published, and admins the others', a
     state: 'unpublished',
     published_from: null,
   })
+})
+
+test('admins see which loads are under way and which were cut off, where they ask for them', async () => {
+  const { database, person } = service
+  const { writer } = database
+  const description = releaseDescription({ forecastPeriod: '2026-10-01' })
+  const release = await insertRelease(writer, description)
+  const loads = async (headers = {}) => {
+    const { items } = (await service.app.inject({ url: '/releases?state=incomplete', headers })).json()
+    return items.map((item: { release: string; load: string }) => `${item.release} ${item.load}`)
+  }
+  expect(await loads(person.headers)).toEqual([`${release.code} cut_off`])
+  expect([await loads(), await list('', person.headers)]).toEqual([
+    [],
+    expect.not.arrayContaining([expect.stringContaining(release.code)]),
+  ])
+  const { unlock } = await lockWork(database, loadLockOf(description))
+  // The embedded database has one process, which does not load while it answers: there is no lock.
+  const state = database.kind === 'server' ? 'running' : 'cut_off'
+  expect(await loads(person.headers)).toEqual([`${release.code} ${state}`])
+  unlock()
+  await writer.updateTable('release').set({ load_lock: null }).where('id', '=', release.id).execute()
+  expect(await loads(person.headers)).toEqual([`${release.code} unknown`])
+  await writer.deleteFrom('release').where('id', '=', release.id).execute()
 })
 
 test('the list has pages, and cursors of other filters are refused', async () => {

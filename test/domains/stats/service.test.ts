@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { ServiceStats, Stats } from '#schemas/stats.ts'
+import type { ServiceStats, SlowCallsAnswer, Stats } from '#schemas/stats.ts'
 import { buildApp } from '#src/app.ts'
 import type { App } from '#src/http/app.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
@@ -119,6 +119,29 @@ describe('scope=all', () => {
     expect((await serviceStats('&from=2026-01-01&to=2026-01-31')).users).toEqual({
       registered: users.registered + 2,
       active: 0,
+    })
+  })
+})
+
+describe('slow calls', () => {
+  test('are told to admins one by one, by their requests, and to nobody else', async () => {
+    const { headers } = await newPerson(service.app)
+    const refused = await service.app.inject({ url: '/stats/calls', headers })
+    expect([refused.statusCode, refused.json().code]).toEqual([403, 'FORBIDDEN'])
+    const id = String((await ask('/advisory/yield/points')).headers['x-request-id'])
+    const { since, items } = (
+      await service.app.inject({ url: '/stats/calls', headers: admin.headers })
+    ).json<SlowCallsAnswer>()
+    expect(Date.parse(since)).toBeLessThan(Date.now())
+    const slowness = items.map(({ milliseconds }) => milliseconds)
+    expect(slowness).toEqual(slowness.toSorted((a, b) => b - a))
+    expect(items.find(({ request_id }) => request_id === id)).toEqual({
+      milliseconds: expect.any(Number),
+      operation: 'yieldAtPoints',
+      status: 400,
+      code: 'INVALID_PARAMETERS',
+      ended_at: expect.any(String),
+      request_id: id,
     })
   })
 })

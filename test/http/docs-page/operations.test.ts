@@ -10,6 +10,7 @@ import { openWatchedPage, type WatchedPage } from '#test/setup/browser.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { type MailServer, startMailServer } from '#test/setup/mail-server.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
+import { HEADINGS, seriousFindings } from '#test/web/pages.ts'
 
 interface Operation {
   method: string
@@ -47,7 +48,7 @@ const LEAVING = [
 const LEAVING_FOR_GOOD = ['changePassword', 'deleteProfile']
 
 /** The visitor is no admin. */
-const FOR_ADMINS = ['compareReleases', 'getScorecard']
+const FOR_ADMINS = ['compareReleases', 'getScorecard', 'listSlowCalls']
 
 /** What the browser says of it. */
 const FORBIDDEN = 'Failed to load resource: the server responded with a status of 403 (Forbidden)'
@@ -157,6 +158,7 @@ describe.skipIf(!CHROMIUM)('the page of the documentation, in a browser', () => 
     expect([x >= 0, x + width <= 390, height >= 30]).toEqual([true, true, true])
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
     for (const summary of await page.locator('.reading summary').all()) await summary.click()
+    expect(await seriousFindings(page, { runOnly: [HEADINGS] })).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
     await page.setViewportSize(DESKTOP)
     await page.reload()

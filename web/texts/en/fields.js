@@ -80,6 +80,8 @@ export const districts = {
   login: 'Advice for areas takes an account.',
   needsLogin: 'The table takes an account.',
   show: 'Log in and show it',
+  progress: 'Areas that are done',
+  sofar: (/** @type {number} */ count, /** @type {number} */ areas) => `${count} of ${areas} areas`,
   download: 'Download as CSV',
   figure: 'Number',
   figures: /** @type {Record<string, string>} */ ({

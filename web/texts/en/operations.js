@@ -28,8 +28,7 @@ export const operations = {
   ) =>
     `From ${from} to ${to}: ${requests} requests, ${errors} of them with an error; ${advisories} advisories with a token; ${registered} accounts, ${active} of them active.`,
   byOperation: 'By operation, in milliseconds',
-  slowNote:
-    'Press a heading to sort: what is slow stands first then. Single slow calls are in the log of the service.',
+  slowNote: 'Press a heading to sort, once more for the slowest first.',
   byError: 'By error',
   byDay: 'By day, in milliseconds',
   operation: 'Operation',
@@ -39,6 +38,44 @@ export const operations = {
   requests: 'Requests',
   errors: 'Errors',
   latencies: ['Median', '95 %', '99 %', 'Slowest'],
+}
+
+export const slowCalls = {
+  title: 'Slowest calls',
+  why: (/** @type {string} */ since) =>
+    `The five slowest of each operation since ${since}, from the arrival of the request to the end of the answer. They are those of the process that has answered this page; others have their own. The log tells more of each by its request.`,
+  caption: 'Single calls, the slowest first',
+  columns: {
+    milliseconds: 'Milliseconds',
+    operation: 'Operation',
+    status: 'Status',
+    code: 'Code',
+    ended: 'When',
+    request: 'Request',
+  },
+}
+
+export const loads = {
+  title: 'Incomplete loads',
+  why: 'Releases that are being loaded now, and what is left of loads that were cut off. The next load of the same data clears that away.',
+  none: 'There are none: all that was loaded is complete.',
+  caption: 'Releases that are not complete',
+  columns: {
+    release: 'Release',
+    state: 'State',
+    age: 'Begun',
+    begun: 'At',
+    product: 'Product',
+    country: 'Country',
+    crop: 'Crop',
+    month: 'Forecast for',
+    source: 'Source',
+  },
+  states: {
+    running: 'is being loaded',
+    cut_off: 'cut off: nobody loads it',
+    unknown: 'unknown: an older version has begun it',
+  },
 }
 
 export const comparison = {
@@ -90,7 +127,7 @@ export const coverage = {
 
 export const releases = {
   title: 'Releases',
-  why: 'All that are loaded completely, also those that are not published yet. Press one for its layers, and to compare it.',
+  why: 'All that are complete, also those that are not published yet. Press one for its layers, and to compare it.',
   caption: 'All releases',
   state: 'State',
   every: 'All but deleted ones',

@@ -1,10 +1,19 @@
 /** Who is told of changes, and where to. */
 export const subscriptions = {
   title: 'Told when values change',
+  link: 'Be told when this changes',
   why: 'After each release what is answered at a place is compared with what was told last. What differs by more than you say is sent to an address of yours.',
   none: 'There are no subscriptions.',
   name: 'Name',
   nameHint: 'Such as: My field. It is sent along.',
+  where: 'Where',
+  kinds: {
+    point: 'At a point',
+    polygon: 'In a field: its corners, or GeoJSON',
+    area: 'In an administrative area',
+  },
+  level: 'Areas of level',
+  areaOf: 'Area',
   lat: 'Latitude',
   lng: 'Longitude',
   input: 'Input or variety',

@@ -41,7 +41,7 @@ const ui = globalThis.SwaggerUIBundle({
   persistAuthorization: true,
   tryItOutEnabled: true,
   validatorUrl: null,
-  plugins: [plainLines, quickReferences, unchangedTexts, namedChooser, followingAnswers],
+  plugins: [plainLines, quickReferences, unchangedTexts, namedChooser, orderedHeadings, followingAnswers],
   requestInterceptor(request) {
     const { body } = request
     return typeof body === 'string'
@@ -85,6 +85,15 @@ function namedChooser() {
     return (props) => React.createElement('div', { ref: name }, React.createElement(Servers, props))
   }
   return { wrapComponents: { Servers: named } }
+}
+
+/** The title of the document comes after headings of the second level, and is one: the name of the service is the first. */
+function orderedHeadings() {
+  const ordered = (Info, { React }) => {
+    const rank = (box) => box?.querySelector('.title')?.setAttribute('aria-level', '2')
+    return (props) => React.createElement('div', { ref: rank }, React.createElement(Info, props))
+  }
+  return { wrapComponents: { InfoContainer: ordered } }
 }
 
 function followingAnswers() {

@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest'
+import { createSlowCalls } from '#src/http/slow-calls.ts'
+
+const HOUR = 3_600_000
+
+function open() {
+  const clock = { time: 0 }
+  const slowCalls = createSlowCalls(() => clock.time)
+  const note = slowCalls.noterOf('getCatalog')
+  const slowest = () => slowCalls.read().calls.map(({ milliseconds }) => milliseconds)
+  const call = (milliseconds: number) => note(200, '', milliseconds, `r${milliseconds}`)
+  return { clock, slowCalls, call, slowest }
+}
+
+test('the five slowest calls of each operation are kept, and tell their outcome', () => {
+  const { clock, slowCalls, call, slowest } = open()
+  clock.time = 7
+  for (const milliseconds of [3, 1, 4, 1.5, 9, 2, 6]) call(milliseconds)
+  slowCalls.noterOf('getStats')(503, 'OVERLOADED', 5, 'id')
+  expect(slowest()).toEqual([9, 6, 5, 4, 3, 2])
+  expect(slowCalls.read().calls[2]).toEqual({
+    operation: 'getStats',
+    status: 503,
+    code: 'OVERLOADED',
+    milliseconds: 5,
+    endedAt: 7,
+    requestId: 'id',
+  })
+})
+
+test('those of a window are forgotten with the one after the next, also where nobody asks meanwhile', () => {
+  const { clock, slowCalls, call, slowest } = open()
+  call(100)
+  clock.time = 13 * HOUR
+  call(1)
+  expect([slowest(), slowCalls.read().since]).toEqual([[100, 1], 0])
+  clock.time = 25 * HOUR
+  expect([slowest(), slowCalls.read().since]).toEqual([[1], 13 * HOUR])
+  clock.time = 90 * HOUR
+  expect([slowest(), slowCalls.read().since]).toEqual([[], 78 * HOUR])
+})
