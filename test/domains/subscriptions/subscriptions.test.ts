@@ -11,6 +11,8 @@ import { onePixelRelease, operatorOf, PIXEL_CENTRE } from '#test/setup/releases.
 import { type Receiver, startReceiver } from './receiver.ts'
 import { subscribingTo } from './subscribing.ts'
 
+const WANTED = { product: 'fertilizer', ...PIXEL_CENTRE, threshold: { kind: 'absolute', value: 1 } }
+
 let service: TestAppWithPerson
 let receiver: Receiver
 beforeAll(async () => {
@@ -270,12 +272,7 @@ test('subscriptions are their owner’s alone, so many at most, and go with the 
   }
   await subscribe()
   await subscribe()
-  const fourth = await ask('POST', '/subscriptions', {
-    product: 'fertilizer',
-    ...PIXEL_CENTRE,
-    threshold: { kind: 'absolute', value: 1 },
-    url: receiver.url,
-  })
+  const fourth = await ask('POST', '/subscriptions', { ...WANTED, url: receiver.url })
   expect([fourth.statusCode, fourth.json().code]).toEqual([409, 'TOO_MANY_SUBSCRIPTIONS'])
   expect((await ask('DELETE', `/subscriptions/${id}`)).statusCode).toBe(204)
   expect((await ask('GET', '/subscriptions')).json().items).toHaveLength(2)
@@ -291,12 +288,6 @@ test.each([
   ['a target that is no URL', { url: 'hooks.example.org' }, 'url'],
 ])('%s is refused with its field', async (_, change, field) => {
   await publish({ Urea: 1200 })
-  const response = await ask('POST', '/subscriptions', {
-    product: 'fertilizer',
-    ...PIXEL_CENTRE,
-    threshold: { kind: 'absolute', value: 1 },
-    url: receiver.url,
-    ...change,
-  })
+  const response = await ask('POST', '/subscriptions', { ...WANTED, url: receiver.url, ...change })
   expect([response.statusCode, response.json().details?.[0]?.field]).toEqual([400, field])
 })
