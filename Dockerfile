@@ -17,9 +17,11 @@ COPY sql sql
 COPY src src
 COPY web web
 
-# What is started is bundled here: then nothing needs esbuild any more. tsx is for Node 20.
+# What is started is bundled here: then nothing needs esbuild any more, but its version, which bundles are of. tsx is for
+# Node 20.
 RUN node bin/compile.mjs \
-  && rm -rf node_modules/tsx node_modules/esbuild node_modules/@esbuild node_modules/.bin node_modules/.cache/compiled
+  && rm -rf node_modules/tsx node_modules/esbuild/bin node_modules/esbuild/lib node_modules/@esbuild node_modules/.bin \
+    node_modules/.cache/compiled
 
 # Scanners find the libraries where other images without a package manager list theirs.
 RUN cd /image \

@@ -132,16 +132,36 @@ async function bundleInto(outdir, entry) {
 /** Modules that begin a page. */
 const BEGINS_A_PAGE = /(^|-)main\.js$/
 
+/**
+ * The modules of each page in one text.
+ *
+ * @returns {Promise<Map<string, string>>} by the names of the modules that begin them, such as `map/main.js`
+ */
+export async function pageTexts() {
+  const outdir = join(ROOT, 'web')
+  try {
+    const { outputFiles } = await buildPages({ outdir, write: false })
+    return new Map(outputFiles.map(({ path, text }) => [relative(outdir, path).replaceAll(sep, '/'), text]))
+  } finally {
+    await stop()
+  }
+}
+
 async function pagesInto(outdir) {
-  const web = join(ROOT, 'web')
   const sources = new Map()
+  const { metafile } = await buildPages({ outdir, plugins: [keepingSources(sources)], metafile: true })
+  const names = Object.keys(metafile.outputs).map((path) => relative(outdir, join(ROOT, path)))
+  return latestOf(outdir, '.', sources, names)
+}
+
+function buildPages(options) {
+  const web = join(ROOT, 'web')
   const entryPoints = readdirSync(web, { recursive: true, encoding: 'utf8' })
     .filter((name) => BEGINS_A_PAGE.test(basename(name)))
     .map((name) => join('web', name))
-  const { metafile } = await build({
+  return build({
     absWorkingDir: ROOT,
     entryPoints,
-    outdir,
     outbase: 'web',
     bundle: true,
     minify: true,
@@ -150,12 +170,9 @@ async function pagesInto(outdir) {
     target: 'es2023',
     // Libraries are loaded by their names, when they are needed.
     packages: 'external',
-    plugins: [keepingSources(sources)],
-    metafile: true,
     logLevel: 'silent',
+    ...options,
   })
-  const names = Object.keys(metafile.outputs).map((path) => relative(outdir, join(ROOT, path)))
-  return latestOf(outdir, '.', sources, names)
 }
 
 /** What is said of the files of a folder, with what they follow from. */

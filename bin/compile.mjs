@@ -1,6 +1,6 @@
 // Makes the bundles of what is started, where the service itself may not write to its folder: node bin/compile.mjs
 import { join } from 'node:path'
-import { bundledPages, bundleOf, ROOT } from './typescript.mjs'
+import { bundleOf, keepPages, ROOT } from './typescript.mjs'
 
 for (const file of [
   'src/server.ts',
@@ -15,7 +15,9 @@ for (const file of [
   process.exitCode = 1
 }
 
-if (!(await bundledPages())) {
-  console.error('The pages cannot be bundled into node_modules/.cache. They open without, and more slowly.')
+if (!(await keepPages())) {
+  console.error(
+    'The pages cannot be bundled into node_modules/.cache. They are bundled in memory then, by each process.',
+  )
   process.exitCode = 1
 }

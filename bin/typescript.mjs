@@ -2,7 +2,7 @@
 // a second or two to read and compile. Where nothing can be kept, as it is: Node 22.18 and later strip the types
 // themselves, tsx does on Node 20.
 import { createHash } from 'node:crypto'
-import { readFileSync, realpathSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import module from 'node:module'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -51,13 +51,38 @@ export async function bundleOf(path) {
 }
 
 /**
- * The modules of the pages, those of each in one file: the ones that are kept, where they are of these sources, or else new
- * ones.
+ * The modules of each page in one text: as they are kept, where that is of these sources, or else made anew.
  *
- * @returns {Promise<string | undefined>} the folder with a file for each module that begins a page, by the name of that;
- * undefined where none can be made or kept
+ * @returns {Promise<Map<string, string> | undefined>} by the names of the modules that begin them, such as `map/main.js`;
+ * undefined where none is kept and none can be made
  */
-export const bundledPages = () => keptOrMade('web', ({ makePages }, folder) => makePages(folder))
+export async function bundledPages() {
+  try {
+    const folder = await keepPages()
+    return folder ? textsIn(folder) : await (await import('./bundle.mjs')).pageTexts()
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Keeps the modules of each page in one file, where that is not done yet.
+ *
+ * @returns {Promise<string | undefined>} their folder; undefined where nothing can be kept
+ */
+export const keepPages = () => keptOrMade('web', ({ makePages }, folder) => makePages(folder))
+
+function textsIn(folder) {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  )
+  const paths = files
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((path) => path.endsWith('.js'))
+  return new Map(
+    paths.map((path) => [relative(folder, path).replaceAll(sep, '/'), readFileSync(path, 'utf8')]),
+  )
+}
 
 /**
  * @param {string} name of the folder

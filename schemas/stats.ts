@@ -140,7 +140,7 @@ export const SlowCallsAnswer = Type.Object(
         }),
         ended_at: Time,
         request_id: Type.String({
-          description: 'The `X-Request-Id` of the answer; `reqId` in the log.',
+          description: 'The `X-Request-Id` of the answer; `reqId` in the log, where `ACCESS_LOG` is on.',
           examples: ['Xw3sQ8kdP0aB-1z'],
         }),
       }),

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { bundleOf, keepPages } from '../bin/typescript.mjs'
 
 const ROOT = resolve(import.meta.dirname, '..')
 
@@ -50,4 +51,19 @@ test('the image has every file and folder that the service reads while it runs',
 test('the image is built of nothing that Docker is not given', () => {
   const given = (name: string) => givenToDocker.some((one) => one === name || one.startsWith(`${name}/`))
   expect(copied.filter((name) => !given(name))).toEqual([])
+})
+
+test('the image has all that bundles are of, so that they are taken for those of its sources', async () => {
+  const leftOut = [...read('Dockerfile').matchAll(/rm -rf ((?:[^&]|\\\n)*)/g)].flatMap(([, names = '']) =>
+    names.split(/[\s\\]+/).filter(Boolean),
+  )
+  expect(leftOut).toContain('node_modules/tsx')
+  for (const [name, made] of [
+    ['web', await keepPages()],
+    ['src-server.ts', await bundleOf(join(ROOT, 'src/server.ts'))],
+  ] as const) {
+    expect(made, name).toBeDefined()
+    const { inputs } = JSON.parse(read(`node_modules/.cache/bundles/${name}/latest.json`))
+    expect(inputs.files.filter((file: string) => isWithin(file, leftOut))).toEqual([])
+  }
 })

@@ -8,7 +8,7 @@ export interface SlowCall {
   milliseconds: number
   /** When it was over, in milliseconds since 1970. */
   endedAt: number
-  /** By which the log and the client know it. */
+  /** By which its client knows it, and the log where it has a line of it. */
   requestId: string
 }
 
@@ -42,7 +42,7 @@ interface Kept {
 
 /** @param now the time, in milliseconds since 1970 */
 export function createSlowCalls(now: () => number = Date.now): SlowCalls {
-  const operations: Kept[] = []
+  const operations = new Map<string, Kept>()
   let since = now()
   let openedAt = since
 
@@ -51,7 +51,7 @@ export function createSlowCalls(now: () => number = Date.now): SlowCalls {
     const isNext = time - openedAt < 2 * WINDOW_MS
     since = isNext ? openedAt : time - WINDOW_MS
     openedAt = time
-    for (const kept of operations) {
+    for (const kept of operations.values()) {
       kept.before = isNext ? kept.current : []
       kept.current = []
       kept.least = 0
@@ -60,8 +60,9 @@ export function createSlowCalls(now: () => number = Date.now): SlowCalls {
 
   return {
     noterOf(operation) {
-      const kept: Kept = { before: [], current: [], least: 0 }
-      operations.push(kept)
+      // Several routes may be one operation: GET and its HEAD, or all pages.
+      const kept = operations.get(operation) ?? { before: [], current: [], least: 0 }
+      operations.set(operation, kept)
       return (status, code, milliseconds, requestId) => {
         const endedAt = now()
         if (endedAt - openedAt >= WINDOW_MS) openWindow(endedAt)
@@ -76,7 +77,7 @@ export function createSlowCalls(now: () => number = Date.now): SlowCalls {
     read() {
       const time = now()
       if (time - openedAt >= WINDOW_MS) openWindow(time)
-      const calls = operations.flatMap(({ before, current }) =>
+      const calls = [...operations.values()].flatMap(({ before, current }) =>
         [...before, ...current].sort(bySlowness).slice(0, KEPT),
       )
       return { since, calls: calls.sort(bySlowness) }

@@ -202,3 +202,16 @@ describe('a TypeScript file that is run', () => {
     expect(await run()).toBe('one')
   })
 })
+
+test.each([
+  ['kept', async () => {}],
+  ['in memory where nothing can be kept', () => write('node_modules/.cache', 'not a folder')],
+])('the modules of each page are one text: %s', async (_, prepare) => {
+  await prepare()
+  await write('web/page/main.js', "import { said } from '../said.js'\nimport 'library'\nconsole.log(said)\n")
+  await write('web/said.js', "export const said = 'one'\n")
+  const { bundledPages } = await import(join(project, 'bin/typescript.mjs'))
+  const pages: Map<string, string> = await bundledPages()
+  expect([...pages.keys()]).toEqual(['page/main.js'])
+  expect(pages.get('page/main.js')?.trim()).toBe('import"library";console.log("one");')
+})

@@ -28,6 +28,14 @@ test('the five slowest calls of each operation are kept, and tell their outcome'
   })
 })
 
+test('several routes of an operation have five together', () => {
+  const { slowCalls, call, slowest } = open()
+  for (const milliseconds of [1, 2, 3]) call(milliseconds)
+  const another = slowCalls.noterOf('getCatalog')
+  for (const milliseconds of [1.5, 2.5, 3.5]) another(200, '', milliseconds, 'id')
+  expect(slowest()).toEqual([3.5, 3, 2.5, 2, 1.5])
+})
+
 test('those of a window are forgotten with the one after the next, also where nobody asks meanwhile', () => {
   const { clock, slowCalls, call, slowest } = open()
   call(100)

@@ -19,7 +19,7 @@ import {
 } from './pages.ts'
 
 /** What the first view may take, compressed, without the library that draws maps. */
-const FIRST_VIEW_BYTES = 400_000
+const FIRST_VIEW_BYTES = 100_000
 
 const FIELD = 'lat=9.5&lng=38.5'
 const AT_FIELD = 'at=9.5,38.5'

@@ -1,5 +1,6 @@
 import { readOrSay } from '../field/read.js'
 import { allItems } from '../operations/pages.js'
+import { mark } from '../parts/form.js'
 import { element } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
 
@@ -99,10 +100,14 @@ export function placeRows(form, { session, catalog, view, left }) {
     if (wanted === offered) return
     offered = wanted
     fill(code, [])
+    mark(form, 'admin.code', '')
     if (!level?.value) return
     /** @type {{ code: string, name: string, parents: { level: number, name: string }[] }[]} */
     const areas = await allItems(session, 'admin', { admin0: country, level: level.value }, left).catch(
-      () => [],
+      (error) => {
+        mark(form, 'admin.code', TEXTS.failed(error.message))
+        return []
+      },
     )
     if (wanted !== offered) return
     // What cannot be had now is asked for again.

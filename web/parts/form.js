@@ -83,8 +83,8 @@ function rowOf({ name, label, type = 'text', hint, options = [], attributes = {}
     : element('div', { class: 'row' }, caption, input, ...rest)
 }
 
-/** @param {HTMLFormElement} form @param {string} name @param {string} message */
-function mark(form, name, message) {
+/** Says what is wrong with a field, or nothing more. @param {HTMLFormElement} form @param {string} name @param {string} message */
+export function mark(form, name, message) {
   const input = form.elements.namedItem(name)
   if (!(input instanceof HTMLElement)) return
   if (message === '') input.removeAttribute('aria-invalid')

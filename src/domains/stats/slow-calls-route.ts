@@ -5,7 +5,7 @@ import type { App } from '#src/http/app.ts'
 import { round } from '#src/lib/round.ts'
 
 const DESCRIPTION = `
-The slowest calls of the last 12 to 24 hours, the five slowest of each operation, for admins. Each is told by its operation and outcome, and by its \`X-Request-Id\`, by which the log has it: nothing is kept of who asked, or for what.
+The slowest calls of the last 12 to 24 hours, the five slowest of each operation, for admins. Each is told by its operation and outcome, and by its \`X-Request-Id\`, by which a log of the same time has it, where \`ACCESS_LOG\` is on: nothing is kept of who asked, or for what. A call that its client gave up before the end of the answer is not among them.
 
 They are those of the process that answers: each process of the service has its own, from its start on. \`GET /stats\` has the percentiles of all of them.`
 

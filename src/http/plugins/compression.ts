@@ -49,15 +49,19 @@ export const compression = fp(
     // The files of the pages are a dozen.
     const assets = new Map<string, Promise<Buffer>>()
 
-    /** The asset as it is sent. It is known by its file: its URL can be written in many ways. */
-    function assetIn(coding: Coding, file: ReadStream): Promise<Buffer> {
-      const key = `${coding} ${file.path}`
+    /** An asset as it is sent. */
+    function assetIn(coding: Coding, asset: ReadStream | string, tag: unknown): Promise<Buffer> {
+      const isFile = asset instanceof ReadStream
+      // A file is known by its path, since its URL can be written in many ways, and a text by what it comes to.
+      const key = `${coding} ${isFile ? asset.path : tag}`
       const known = assets.get(key)
       if (known) {
-        file.destroy()
+        // It may have been removed meanwhile, which nobody else listens for.
+        if (isFile) asset.on('error', () => {}).destroy()
         return known
       }
-      const compressed = buffer(file).then(compress[coding])
+      const content = isFile ? buffer(asset) : Promise.resolve(Buffer.from(asset))
+      const compressed = content.then(compress[coding])
       assets.set(key, compressed)
       compressed.catch(() => assets.delete(key))
       return compressed
@@ -67,13 +71,14 @@ export const compression = fp(
       coding: Coding,
       { method, routeOptions }: FastifyRequest,
       payload: string | Buffer | Readable,
+      tag: unknown,
     ): Promise<Buffer | Readable> {
+      const isAsset = routeOptions.config.caching === 'asset'
+      if (isAsset && typeof payload === 'string') return assetIn(coding, payload, tag)
       if (!(payload instanceof Readable)) return compress[coding](Buffer.from(payload))
       // Nothing of it is sent, and a file has not been opened for it.
       if (method === 'HEAD') return payload
-      if (routeOptions.config.caching === 'asset' && payload instanceof ReadStream) {
-        return assetIn(coding, payload)
-      }
+      if (isAsset && payload instanceof ReadStream) return assetIn(coding, payload, tag)
       // What has been written is to arrive, and not to wait for more of it.
       return pipeline(payload, createGzip({ flush: constants.Z_SYNC_FLUSH }), () => {})
     }
@@ -94,10 +99,13 @@ export const compression = fp(
         done()
         return
       }
-      compressed(coding, request, payload as string | Buffer | Readable).then((body) => {
-        describe(reply, coding)
-        done(null, body)
-      }, done)
+      compressed(coding, request, payload as string | Buffer | Readable, reply.getHeader('etag')).then(
+        (body) => {
+          describe(reply, coding)
+          done(null, body)
+        },
+        done,
+      )
     })
   },
   { name: 'compression' },

@@ -112,14 +112,16 @@ export const webPages = fp(
           async (request, reply) => {
             const name = request.params['*']
             const bundle = await bundleOf(name)
-            const file = bundle ? { mediaType: SCRIPT, ...bundle } : files.get(name)
+            const file = bundle ? { ...bundle, mediaType: SCRIPT } : files.get(name)
             if (!file) return reply.callNotFound()
             const known = allowCaching(request, reply, file.tag)
-            // While versions change places, one answers to the addresses of the other: it is not to be kept as such.
-            if (request.params.version !== version) reply.header('cache-control', 'no-cache')
+            // While versions change places, one answers to the addresses of the other: it is not to be kept as such. Nor is
+            // what stands for a bundle that may be there soon.
+            if (request.params.version !== version || bundle?.isWhole === false)
+              reply.header('cache-control', 'no-cache')
             if (known) return reply.code(304).send()
             reply.header('content-security-policy', WORKER_POLICY)
-            return reply.type(file.mediaType).send(file.path ? createReadStream(file.path) : bundle?.text)
+            return reply.type(file.mediaType).send('text' in file ? file.text : createReadStream(file.path))
           },
         )
       },

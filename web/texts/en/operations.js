@@ -43,7 +43,7 @@ export const operations = {
 export const slowCalls = {
   title: 'Slowest calls',
   why: (/** @type {string} */ since) =>
-    `The five slowest of each operation since ${since}, from the arrival of the request to the end of the answer. They are those of the process that has answered this page; others have their own. The log tells more of each by its request.`,
+    `The five slowest of each operation since ${since}, from the arrival of the request to the end of the answer. They are those of the process that has answered this page; others have their own. What clients gave up is not among them. Where each call is logged (ACCESS_LOG), the log tells more of one by its request.`,
   caption: 'Single calls, the slowest first',
   columns: {
     milliseconds: 'Milliseconds',
