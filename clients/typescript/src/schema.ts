@@ -6682,7 +6682,7 @@ export interface components {
                  */
                 ended_at: string;
                 /**
-                 * @description The `X-Request-Id` of the answer; `reqId` in the log.
+                 * @description The `X-Request-Id` of the answer; `reqId` in the log, where `ACCESS_LOG` is on.
                  * @example Xw3sQ8kdP0aB-1z
                  */
                 request_id: string;
