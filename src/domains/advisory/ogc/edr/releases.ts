@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { LRUCache } from 'lru-cache'
 import { ApiError, BASE } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
@@ -15,9 +14,6 @@ import { parametersOfRelease, type ReleaseParameter } from './parameters.ts'
 
 /** The paths of EDR begin with it, below those of the OGC API. */
 export const EDR_PATH = '/edr'
-
-/** So many releases are kept in memory; each takes some hundred bytes. */
-const RELEASES_KEPT = 5000
 
 /** A release as a collection. */
 export interface ReleaseCollection {
@@ -39,7 +35,8 @@ export interface Releases {
 }
 
 export function createReleases(app: App, lookup: Lookup): Releases {
-  const known = new LRUCache<number, ReleaseFacts>({ max: RELEASES_KEPT })
+  /** Some hundred bytes each, for as long as they are published. */
+  const known = new WeakMap<PublishedRelease, ReleaseFacts>()
 
   async function collectionsOf(
     request: FastifyRequest,
@@ -47,13 +44,17 @@ export function createReleases(app: App, lookup: Lookup): Releases {
     snapshot: Snapshot,
     releases: readonly PublishedRelease[],
   ): Promise<ReleaseCollection[]> {
-    const missing = releases.map(({ id }) => id).filter((id) => !known.has(id))
-    if (missing.length > 0) {
-      const found = await app.inTurn(request, reply, () => listReleaseFacts(app.database.reader, missing))
-      for (const facts of found) known.set(facts.id, facts)
+    const missing = new Map(
+      releases.filter((release) => !known.has(release)).map((release) => [release.id, release]),
+    )
+    if (missing.size > 0) {
+      const read = () => listReleaseFacts(app.database.reader, [...missing.keys()])
+      for (const facts of await app.inTurn(request, reply, read)) {
+        known.set(missing.get(facts.id) as PublishedRelease, facts)
+      }
     }
     return releases.map((release) => {
-      const facts = known.get(release.id)
+      const facts = known.get(release)
       // It has been deleted since the snapshot was taken, which soon will be another.
       if (!facts) throw overloaded()
       const product = app.products.of(release.product)
