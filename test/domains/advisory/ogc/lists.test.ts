@@ -1,8 +1,9 @@
 // Runs on a server alone: its statements are tried on both databases in edr.test.ts.
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Database } from '#src/database/client.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 
 /** More than any memory of ours had room for. */
 const RELEASES = 5001
@@ -10,7 +11,15 @@ const RELEASES = 5001
 let service: TestApp
 
 beforeAll(async () => {
-  service = await createTestApp({ template: 'empty', prepare: publishMany })
+  service = await createTestApp({
+    template: 'empty',
+    settings: { RELEASE_MAX_AGE_MS: '0' },
+    prepare: async (database) => {
+      const outline = feature({ code: 'ETH', name: 'Ethiopia' }, rectangle(33, 3, 48, 15))
+      await loadFile(database, await boundaryFile([outline]), 'eth', 0)
+      await publishMany(database)
+    },
+  })
 })
 afterAll(() => service.close())
 
@@ -45,11 +54,47 @@ const idsIn = (body: { collections: { id: string }[] }) => body.collections.map(
 
 const CODES = Array.from({ length: RELEASES }, (_, at) => `r${String(at).padStart(4, '0')}`)
 
-test.each([
+const LISTS: [path: string, ids: string[]][] = [
+  ['/collections', ['areas-eth-0', ...CODES.map((code) => `advisory-${code}-0`)]],
   ['/edr/collections', CODES],
   ['/maps/collections', CODES.map((code) => `${code}-1`)],
-])('%s has all that is published, however much that is', async (path, ids) => {
+]
+
+test.each(LISTS)('%s has all that is published, however much that is', async (path, ids) => {
   const response = await get(path)
   expect(response.statusCode).toBe(200)
   expect(idsIn(response.json())).toEqual(ids)
+})
+
+test.each(LISTS)('%s is made in slices, once for an address and form', async (path, ids) => {
+  const next = vi.spyOn(service.app.turns, 'next')
+  const slicesOf = async (headers: Record<string, string>) => {
+    next.mockClear()
+    const response = await get(path, headers)
+    return { slices: next.mock.calls.length, response }
+  }
+  for (const accept of ['application/json', 'text/html']) {
+    const made = await slicesOf({ accept, host: `${ids.length}.example.org` })
+    expect(made.slices).toBeGreaterThanOrEqual(ids.length / 50)
+    expect(made.response.body).toContain(`http://${ids.length}.example.org/ogc${path}/${ids.at(-1)}?f=`)
+    expect(made.response.body).not.toContain('localhost')
+    const kept = await slicesOf({ accept, host: `${ids.length}.example.org` })
+    expect([kept.slices, kept.response.statusCode]).toEqual([0, 200])
+    expect(kept.response.body === made.response.body).toBe(true)
+    const tag = String(made.response.headers.etag)
+    const same = await slicesOf({ accept, host: `${ids.length}.example.org`, 'if-none-match': tag })
+    expect([same.slices, same.response.statusCode]).toEqual([0, 304])
+  }
+  next.mockRestore()
+})
+
+test.each(LISTS)('%s has no more what is withdrawn', async (path, ids) => {
+  const before = await get(path)
+  const last = idsIn(before.json()).at(-1) as string
+  const { writer } = service.database
+  await sql`
+    delete from publication where release_id = (select max(release_id) from publication)`.execute(writer)
+  const after = await get(path, { 'if-none-match': String(before.headers.etag) })
+  expect(after.statusCode).toBe(200)
+  expect(idsIn(after.json())).toEqual(ids.slice(0, ids.indexOf(last)))
 })

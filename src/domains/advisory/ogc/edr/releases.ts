@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, BASE } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
+import { untilGone } from '#src/http/deadline.ts'
+import { partyOf } from '#src/http/party.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { inTime } from '#src/http/plugins/patience.ts'
 import { monthAndYear } from '#src/lib/month.ts'
@@ -14,6 +16,9 @@ import { parametersOfRelease, type ReleaseParameter } from './parameters.ts'
 
 /** The paths of EDR begin with it, below those of the OGC API. */
 export const EDR_PATH = '/edr'
+
+/** Releases that are put together without letting others go on: less than a millisecond. */
+const RELEASES_A_SLICE = 50
 
 /** A release as a collection. */
 export interface ReleaseCollection {
@@ -29,7 +34,8 @@ export interface ReleaseCollection {
 
 /** Finds releases as collections. */
 export interface Releases {
-  all(request: FastifyRequest, reply: FastifyReply): Promise<ReleaseCollection[]>
+  /** In the order of their codes; the same array as long as nothing has changed. */
+  all(request: FastifyRequest, reply: FastifyReply): Promise<readonly ReleaseCollection[]>
   /** @throws {ApiError} NOT_FOUND where no release with this code is published */
   named(request: FastifyRequest, reply: FastifyReply, code: string): Promise<ReleaseCollection>
 }
@@ -37,51 +43,62 @@ export interface Releases {
 export function createReleases(app: App, lookup: Lookup): Releases {
   /** Some hundred bytes each, for as long as they are published. */
   const known = new WeakMap<PublishedRelease, ReleaseFacts>()
+  const lists = new WeakMap<Snapshot, readonly ReleaseCollection[]>()
 
-  async function collectionsOf(
+  function collectionOf(release: PublishedRelease, snapshot: Snapshot): ReleaseCollection {
+    const facts = known.get(release)
+    // It has been deleted since the snapshot was taken, which soon will be another.
+    if (!facts) throw overloaded()
+    const product = app.products.of(release.product)
+    const title = titleOf(product.names.title, release, snapshot)
+    return {
+      release,
+      facts,
+      title,
+      description: descriptionOf(title, release, facts),
+      parameters: parametersOfRelease(product, release),
+      time: release.forecastPeriod && `${release.forecastPeriod.slice(0, 10)}T00:00:00Z`,
+    }
+  }
+
+  /** Has the facts of some releases known, of those that have not been deleted. */
+  async function learn(
     request: FastifyRequest,
     reply: FastifyReply,
-    snapshot: Snapshot,
     releases: readonly PublishedRelease[],
-  ): Promise<ReleaseCollection[]> {
+  ): Promise<void> {
     const missing = new Map(
       releases.filter((release) => !known.has(release)).map((release) => [release.id, release]),
     )
-    if (missing.size > 0) {
-      const read = () => listReleaseFacts(app.database.reader, [...missing.keys()])
-      for (const facts of await app.inTurn(request, reply, read)) {
-        known.set(missing.get(facts.id) as PublishedRelease, facts)
-      }
+    if (missing.size === 0) return
+    const read = () => listReleaseFacts(app.database.reader, [...missing.keys()])
+    for (const facts of await app.inTurn(request, reply, read)) {
+      known.set(missing.get(facts.id) as PublishedRelease, facts)
     }
-    return releases.map((release) => {
-      const facts = known.get(release)
-      // It has been deleted since the snapshot was taken, which soon will be another.
-      if (!facts) throw overloaded()
-      const product = app.products.of(release.product)
-      const title = titleOf(product.names.title, release, snapshot)
-      return {
-        release,
-        facts,
-        title,
-        description: descriptionOf(title, release, facts),
-        parameters: parametersOfRelease(product, release),
-        time: release.forecastPeriod && `${release.forecastPeriod.slice(0, 10)}T00:00:00Z`,
-      }
-    })
   }
 
   return {
     async all(request, reply) {
       const snapshot = await inTime(request, reply, lookup.current)
-      const sorted = snapshot.published.toSorted((one, other) => (one.code < other.code ? -1 : 1))
-      return collectionsOf(request, reply, snapshot, sorted)
+      const before = lists.get(snapshot)
+      if (before) return before
+      const { published } = snapshot
+      await learn(request, reply, published)
+      const gone = untilGone(reply)
+      const collections: ReleaseCollection[] = []
+      for (const release of published.toSorted((one, other) => (one.code < other.code ? -1 : 1))) {
+        if (collections.length % RELEASES_A_SLICE === 0) await app.turns.next(partyOf(request), gone)
+        collections.push(collectionOf(release, snapshot))
+      }
+      lists.set(snapshot, collections)
+      return collections
     },
     async named(request, reply, code) {
       const snapshot = await inTime(request, reply, lookup.current)
       const release = snapshot.published.find((one) => one.code === code)
       if (!release) throw noCollection(code)
-      const [collection] = await collectionsOf(request, reply, snapshot, [release])
-      return collection as ReleaseCollection
+      await learn(request, reply, [release])
+      return collectionOf(release, snapshot)
     },
   }
 }
