@@ -138,7 +138,7 @@ const QUERIES = {
 
 /** A release as its document has it. */
 function collectionBody(root: string, collection: ReleaseCollection) {
-  const { release, title, description, parameters } = collection
+  const { release, facts, title, description, parameters } = collection
   const address = `${root}${EDR_PATH}/collections/${release.code}`
   const formats = Object.keys(OUTPUT_FORMATS)
   const queries = Object.entries(QUERIES).map(([name, what]) => ({
@@ -167,7 +167,7 @@ function collectionBody(root: string, collection: ReleaseCollection) {
     title,
     description,
     links,
-    extent: extentOf(collection),
+    extent: extentOf(collection, facts.extent),
     data_queries: Object.fromEntries(queries.map(({ name, link }) => [name, { link }])),
     crs: ['CRS84'],
     output_formats: formats,

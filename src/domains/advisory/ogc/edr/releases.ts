@@ -10,7 +10,7 @@ import { roundDegrees } from '#src/lib/round.ts'
 import type { Lookup } from '../../lookup/lookup.ts'
 import type { PublishedRelease } from '../../lookup/published-release.ts'
 import type { Snapshot } from '../../lookup/snapshot.ts'
-import { DEFAULT_CRS } from '../crs.ts'
+import { DEFAULT_CRS, type Rectangle } from '../crs.ts'
 import { listReleaseFacts, type ReleaseFacts } from './extent-queries.ts'
 import { parametersOfRelease, type ReleaseParameter } from './parameters.ts'
 
@@ -120,10 +120,10 @@ function descriptionOf(title: string, { synthetic }: PublishedRelease, { source,
   return `${title}. ${warning}Source: ${source} (${licence}).`
 }
 
-/** Where a release lies, and of which month it is. */
-export function extentOf({ facts, time }: Pick<ReleaseCollection, 'facts' | 'time'>) {
+/** Where a release or a layer of it lies, and of which month it is. */
+export function extentOf({ time }: Pick<ReleaseCollection, 'time'>, bbox: Rectangle) {
   return {
-    spatial: { bbox: [facts.extent.map(roundDegrees)], crs: DEFAULT_CRS.uri },
+    spatial: { bbox: [bbox.map(roundDegrees)], crs: DEFAULT_CRS.uri },
     ...(time !== null && {
       temporal: { interval: [[time, lastMomentOf(time)]], values: [time], trs: 'Gregorian' },
     }),

@@ -89,14 +89,14 @@ export function mapsCollectionRoutes(app: App, releases: Releases): void {
   })
 }
 
-function bodyOf({ id, title, of }: LayerCollection) {
+function bodyOf({ id, title, of, extent }: LayerCollection) {
   const { facts, description } = of
   return {
     id,
     title,
     description,
     attribution: `${facts.source} (${facts.licence})`,
-    extent: extentOf(of),
+    extent: extentOf(of, extent),
   }
 }
 
