@@ -22,7 +22,7 @@ import { parametersOf } from './parameters.ts'
 /** Of each list, the texts that are kept in memory, in characters: one a form and address. 5,000 releases take 18 million. */
 const CHARACTERS_KEPT = 20_000_000
 
-/** Collections that are put together without letting others go on: a fraction of a millisecond. */
+/** Collections that are put together without letting others go on. */
 const COLLECTIONS_A_SLICE = 20
 
 /** All collections of a kind, as JSON and as a page. */

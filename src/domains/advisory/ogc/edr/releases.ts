@@ -17,7 +17,7 @@ import { parametersOfRelease, type ReleaseParameter } from './parameters.ts'
 /** The paths of EDR begin with it, below those of the OGC API. */
 export const EDR_PATH = '/edr'
 
-/** Releases that are put together without letting others go on: less than a millisecond. */
+/** Releases that are put together without letting others go on. */
 const RELEASES_A_SLICE = 50
 
 /** A release as a collection. */
