@@ -50,10 +50,20 @@ export interface Page {
   links: readonly Link[]
 }
 
-export function sendPage(reply: FastifyReply, { title, above, parts, links }: Page): FastifyReply {
+export function sendPage(reply: FastifyReply, page: Page): FastifyReply {
+  return sendPageText(reply, pageText(page))
+}
+
+/** Sends what {@link pageText} has made. */
+export function sendPageText(reply: FastifyReply, text: string): FastifyReply {
+  return reply.header('content-security-policy', PAGE_POLICY).type(`${HTML_TYPE}; charset=utf-8`).send(text)
+}
+
+/** A page as it is sent. */
+export function pageText({ title, above, parts, links }: Page): string {
   const trail = above.map((link) => anchor(link.href, link.title ?? link.href).html).join(' / ')
   const list = links.map((link) => `<li>${linkItem(link)}</li>`).join('\n')
-  const text = `<!doctype html>
+  return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -74,7 +84,6 @@ ${list}
 </body>
 </html>
 `
-  return reply.header('content-security-policy', PAGE_POLICY).type(`${HTML_TYPE}; charset=utf-8`).send(text)
 }
 
 function linkItem({ href, rel, title, type }: Link): string {
@@ -103,10 +112,19 @@ export function list(items: readonly (string | Html)[]): Html {
 export type Cell = string | number | boolean | null | Html
 
 export function table(columns: readonly string[], rows: readonly (readonly Cell[])[]): Html {
+  return tableOf(columns, rows.map(rowOf))
+}
+
+export function rowOf(cells: readonly Cell[]): Html {
+  return { html: `<tr>${cells.map((cell) => `<td>${htmlOf(cell)}</td>`).join('')}</tr>` }
+}
+
+/** A table of what {@link rowOf} has made. */
+export function tableOf(columns: readonly string[], rows: readonly Html[]): Html {
   const head = columns.map((column) => `<th>${escaped(column)}</th>`).join('')
-  const body = rows.map((cells) => `<tr>${cells.map((cell) => `<td>${htmlOf(cell)}</td>`).join('')}</tr>`)
+  const body = rows.map(({ html }) => html).join('\n')
   return {
-    html: `<div class="wide"><table><thead><tr>${head}</tr></thead><tbody>\n${body.join('\n')}\n</tbody></table></div>`,
+    html: `<div class="wide"><table><thead><tr>${head}</tr></thead><tbody>\n${body}\n</tbody></table></div>`,
   }
 }
 

@@ -68,8 +68,18 @@ export function formOf(
   return { type, isHtml: type === HTML_TYPE }
 }
 
-/** What the paths of the API begin with for its clients. */
+/** A name of the DNS with a port. Each of thousands of links has it in front. */
+const LONGEST_HOST = 259
+
+/**
+ * What the paths of the API begin with for its clients.
+ *
+ * @throws {ApiError} MALFORMED_REQUEST where its host is longer than any
+ */
 export function rootOf({ protocol, host, basePath }: FastifyRequest): string {
+  if (host.length > LONGEST_HOST) {
+    throw new ApiError('MALFORMED_REQUEST', `The Host header may have ${LONGEST_HOST} characters.`)
+  }
   return `${protocol}://${host}${basePath}${OGC_PATH}`
 }
 

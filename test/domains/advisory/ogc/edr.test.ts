@@ -1,12 +1,36 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadRelease } from '#src/ingest/load.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
 import { newPerson } from '#test/setup/people.ts'
+import { layerOf, releaseDescription } from '#test/setup/releases.ts'
 
 const RELEASE = 'synthetic-yield-eth-wheat-2026-07-v1'
 const COLLECTION = `/edr/collections/${RELEASE}`
 
+/** A release of two layers, each on a grid of one pixel of its own. */
+const TWO_GRIDS = {
+  description: releaseDescription(),
+  coverages: [
+    gridOf('Urea', { originX: 38, originY: 10, pixelWidth: 1, pixelHeight: -1 }),
+    gridOf('DAP', { originX: 40, originY: 9, pixelWidth: 2, pixelHeight: -2 }),
+  ],
+}
+
+function gridOf(
+  input: string,
+  place: { originX: number; originY: number; pixelWidth: number; pixelHeight: number },
+) {
+  return {
+    grid: { srid: 4326, width: 1, height: 1, ...place },
+    layers: [layerOf(input)],
+    windows: [{ column: 0, row: 0, width: 1, height: 1 }],
+    read: async () => [Float32Array.of(1)],
+  }
+}
+
 let service: TestApp
+let twoGrids: string
 
 beforeAll(async () => {
   service = await createTestApp({
@@ -18,6 +42,7 @@ beforeAll(async () => {
       ]
       await loadFile(database, await boundaryFile([outline]), 'eth', 0)
       await loadFile(database, await boundaryFile(regions), 'eth', 1)
+      twoGrids = (await loadRelease(database, TWO_GRIDS)).code
     },
   })
 })
@@ -200,4 +225,18 @@ describe('EDR', () => {
       ])
     },
   )
+})
+
+test('a release lies where all of its grids do, and a layer where its own does', async () => {
+  const bboxOf = async (path: string) => (await get(path)).json().extent.spatial.bbox
+  expect(await bboxOf(`/edr/collections/${twoGrids}`)).toEqual([[38, 7, 42, 10]])
+  const boxes: Record<string, number[]> = { Urea: [38, 9, 39, 10], DAP: [40, 7, 42, 9] }
+  for (const layer of [1, 2]) {
+    const path = `/maps/collections/${twoGrids}-${layer}`
+    const { bounds, input } = (
+      await service.app.inject(`/releases/${twoGrids}/layers/${layer}/tiles.json`)
+    ).json()
+    expect(bounds).toEqual(boxes[input])
+    expect(await bboxOf(path)).toEqual([bounds])
+  }
 })

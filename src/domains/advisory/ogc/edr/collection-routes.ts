@@ -15,6 +15,7 @@ import {
 } from '../answers.ts'
 import { CRS84_WKT } from '../crs.ts'
 import { WHOLE_DOCUMENT_TYPE } from '../document-parts.ts'
+import { listRoute } from '../lists.ts'
 import { parametersOf } from '../parameters.ts'
 import { OUTPUT_FORMATS } from './data-answer.ts'
 import { collectionParameter } from './parameters.ts'
@@ -88,25 +89,18 @@ export function edrLandingRoutes(app: App): void {
 }
 
 export function edrCollectionRoutes(app: App, releases: Releases): void {
-  app.get(`${EDR_PATH}/collections`, openRoute(), async (request, reply) => {
-    const query = parametersOf(request, ['f'])
-    const form = formOf(request, reply, query.f, [JSON_TYPE])
-    const all = await releases.all(request, reply)
-    if (isCached(request, reply, form, JSON.stringify(all.map(versionOf)))) return reply.code(304).send()
-    const edr = rootOf(request) + EDR_PATH
-    const links = selfLinks(`${edr}/collections`, query, form, JSON_TYPE)
-    if (!form.isHtml) {
-      const collections = all.map((one) => collectionBody(rootOf(request), one))
-      return reply.type(form.type).send(JSON.stringify({ links, collections }))
-    }
-    const rows = all.map(({ release: { code }, title, facts }) => [
-      anchor(withQuery(`${edr}/collections/${code}`, { f: 'html' }), code),
-      title,
-      `${facts.source} (${facts.licence})`,
-    ])
-    const above = [{ href: withQuery(edr, { f: 'html' }), ...HOME }]
-    const parts = [table(['id', 'title', 'source'], rows)]
-    return sendPage(reply, { title: 'Releases', above, parts, links })
+  listRoute(app, `${EDR_PATH}/collections`, releases.all, {
+    title: 'Releases',
+    above: { path: EDR_PATH, title: HOME.title },
+    bodiesOf: (root, one) => [collectionBody(root, one)],
+    columns: ['id', 'title', 'source'],
+    rowsOf: (root, { release: { code }, title, facts }) => [
+      [
+        anchor(withQuery(`${root}${EDR_PATH}/collections/${code}`, { f: 'html' }), code),
+        title,
+        `${facts.source} (${facts.licence})`,
+      ],
+    ],
   })
 
   type Call = FastifyRequest<{ Params: { collection: string } }>
@@ -114,7 +108,8 @@ export function edrCollectionRoutes(app: App, releases: Releases): void {
     const query = parametersOf(request, ['f'])
     const form = formOf(request, reply, query.f, [JSON_TYPE])
     const found = await releases.named(request, reply, request.params.collection)
-    if (isCached(request, reply, form, JSON.stringify(versionOf(found)))) return reply.code(304).send()
+    if (isCached(request, reply, form, JSON.stringify([found.release.code, found.title])))
+      return reply.code(304).send()
     const edr = rootOf(request) + EDR_PATH
     const { links: own, ...body } = collectionBody(rootOf(request), found)
     const address = `${edr}/collections/${body.id}`
@@ -135,10 +130,6 @@ export function edrCollectionRoutes(app: App, releases: Releases): void {
   })
 }
 
-function versionOf({ release, title }: ReleaseCollection) {
-  return [release.code, title]
-}
-
 const QUERIES = {
   position: 'The values of the pixel at a point, or at each of several',
   area: 'The means in a polygon, each pixel by the part of it that lies inside',
@@ -147,7 +138,7 @@ const QUERIES = {
 
 /** A release as its document has it. */
 function collectionBody(root: string, collection: ReleaseCollection) {
-  const { release, title, description, parameters } = collection
+  const { release, facts, title, description, parameters } = collection
   const address = `${root}${EDR_PATH}/collections/${release.code}`
   const formats = Object.keys(OUTPUT_FORMATS)
   const queries = Object.entries(QUERIES).map(([name, what]) => ({
@@ -176,7 +167,7 @@ function collectionBody(root: string, collection: ReleaseCollection) {
     title,
     description,
     links,
-    extent: extentOf(collection),
+    extent: extentOf(collection, facts.extent),
     data_queries: Object.fromEntries(queries.map(({ name, link }) => [name, { link }])),
     crs: ['CRS84'],
     output_formats: formats,

@@ -1,11 +1,14 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
+import type { Rectangle } from '../crs.ts'
 
 /** What a release says of itself beside its values. */
 export interface ReleaseFacts {
   id: number
-  /** West, south, east and north in decimal degrees. */
-  extent: [number, number, number, number]
+  /** Of all its coverages, in decimal degrees. */
+  extent: Rectangle
+  /** Of each coverage, by its id. */
+  extents: Record<number, Rectangle>
   source: string
   licence: string
 }
@@ -16,6 +19,7 @@ export async function listReleaseFacts(db: Kysely<Tables>, ids: number[]): Promi
     select
       release.id,
       json_build_array(min(west), min(south), max(east), max(north)) as extent,
+      json_object_agg(coverage.id, json_build_array(west, south, east, north)) as extents,
       source,
       licence
     from release

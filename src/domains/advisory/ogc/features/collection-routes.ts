@@ -15,6 +15,7 @@ import {
   withQuery,
 } from '../answers.ts'
 import { CRSS } from '../crs.ts'
+import { listRoute } from '../lists.ts'
 import { parametersOf } from '../parameters.ts'
 import { type Collection, collectionBody } from './collections.ts'
 import type { Finder } from './finder.ts'
@@ -22,37 +23,15 @@ import type { Finder } from './finder.ts'
 const TITLE = 'Collections'
 
 export function collectionsRoute(app: App, find: Finder): void {
-  app.get('/collections', openRoute(), async (request, reply) => {
-    const query = parametersOf(request, ['f'])
-    const form = formOf(request, reply, query.f, [JSON_TYPE])
-    const collections = await find.collections(request, reply)
-    if (isCached(request, reply, form, versionOf(collections))) return reply.code(304).send()
-    const root = rootOf(request)
-    const links = selfLinks(`${root}/collections`, query, form, JSON_TYPE)
-    if (form.isHtml) {
-      const rows = collections.map(({ id, title, loaded, attribution }) => [
-        anchor(withQuery(`${root}/collections/${id}`, { f: 'html' }), id),
-        title,
-        loaded.areas,
-        attribution,
-      ])
-      return sendPage(reply, {
-        title: TITLE,
-        above: [{ href: withQuery(root, { f: 'html' }), rel: 'root', title: 'OGC API' }],
-        parts: [table(['id', 'title', 'features', 'source'], rows)],
-        links,
-      })
-    }
-    return reply.type(form.type).send(
-      JSON.stringify({
-        links,
-        crs: CRSS.map(({ uri }) => uri),
-        collections: collections.map((collection) => ({
-          ...collectionBody(collection),
-          links: linksOf(root, collection),
-        })),
-      }),
-    )
+  listRoute(app, '/collections', find.collections, {
+    title: TITLE,
+    above: { path: '', title: 'OGC API' },
+    members: { crs: CRSS.map(({ uri }) => uri) },
+    bodiesOf: (root, collection) => [{ ...collectionBody(collection), links: linksOf(root, collection) }],
+    columns: ['id', 'title', 'features', 'source'],
+    rowsOf: (root, { id, title, loaded, attribution }) => [
+      [anchor(withQuery(`${root}/collections/${id}`, { f: 'html' }), id), title, loaded.areas, attribution],
+    ],
   })
 }
 
@@ -63,7 +42,8 @@ export function collectionRoute(app: App, find: Finder): void {
     const query = parametersOf(request, ['f'])
     const form = formOf(request, reply, query.f, [JSON_TYPE])
     const collection = await find.collection(request, reply, request.params.collection)
-    if (isCached(request, reply, form, versionOf([collection]))) return reply.code(304).send()
+    if (isCached(request, reply, form, JSON.stringify([collection.id, collection.version])))
+      return reply.code(304).send()
     const root = rootOf(request)
     const links = [
       ...selfLinks(`${root}/collections/${collection.id}`, query, form, JSON_TYPE),
@@ -114,8 +94,4 @@ function linksOf(root: string, { id, title, release }: Collection): Link[] {
     },
     ...(release ? [mapsLink(root, release.code)] : []),
   ]
-}
-
-function versionOf(collections: readonly Collection[]): string {
-  return JSON.stringify(collections.map(({ id, version }) => [id, version]))
 }

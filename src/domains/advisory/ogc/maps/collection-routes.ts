@@ -1,9 +1,10 @@
 import { SERVICE_NAME } from '#schemas/service.ts'
 import type { App } from '#src/http/app.ts'
-import { anchor, list, paragraph, table } from '#src/http/plain-page.ts'
+import { anchor, list, paragraph } from '#src/http/plain-page.ts'
 import { JSON_TYPE, type Link, legendLink, OGC_REL, withQuery } from '../answers.ts'
 import { WHOLE_DOCUMENT_TYPE } from '../document-parts.ts'
 import { extentOf, type Releases } from '../edr/releases.ts'
+import { listRoute } from '../lists.ts'
 import { describedRoute } from './described.ts'
 import { type LayerCollection, layerNamed, layersOf, MAPS_PATH } from './layers.ts'
 
@@ -61,32 +62,23 @@ function landingLinks(maps: string): Link[] {
 }
 
 export function mapsCollectionRoutes(app: App, releases: Releases): void {
-  describedRoute(app, '/collections', async (request, reply) => {
-    const layers = (await releases.all(request, reply)).flatMap(layersOf)
-    return {
-      version: JSON.stringify(layers.map(versionOf)),
-      describe: (maps) => ({
-        title: 'Layers',
-        body: { collections: layers.map((layer) => listed(maps, layer)) },
-        parts: [
-          table(
-            ['id', 'title', 'source'],
-            layers.map(({ id, title, of: { facts } }) => [
-              anchor(withQuery(`${maps}/collections/${id}`, { f: 'html' }), id),
-              title,
-              `${facts.source} (${facts.licence})`,
-            ]),
-          ),
-        ],
-        links: [],
-      }),
-    }
+  listRoute(app, `${MAPS_PATH}/collections`, releases.all, {
+    title: 'Layers',
+    above: { path: MAPS_PATH, title: 'Maps' },
+    bodiesOf: (root, release) => layersOf(release).map((layer) => listed(root + MAPS_PATH, layer)),
+    columns: ['id', 'title', 'source'],
+    rowsOf: (root, release) =>
+      layersOf(release).map(({ id, title, of: { facts } }) => [
+        anchor(withQuery(`${root}${MAPS_PATH}/collections/${id}`, { f: 'html' }), id),
+        title,
+        `${facts.source} (${facts.licence})`,
+      ]),
   })
 
   describedRoute<{ collection: string }>(app, '/collections/:collection', async (request, reply) => {
     const layer = await layerNamed(releases, request, reply, request.params.collection)
     return {
-      version: JSON.stringify(versionOf(layer)),
+      version: JSON.stringify([layer.id, layer.title]),
       describe: (maps) => ({
         title: layer.title,
         body: bodyOf(layer),
@@ -97,18 +89,14 @@ export function mapsCollectionRoutes(app: App, releases: Releases): void {
   })
 }
 
-function versionOf({ id, title }: LayerCollection) {
-  return [id, title]
-}
-
-function bodyOf({ id, title, of }: LayerCollection) {
+function bodyOf({ id, title, of, extent }: LayerCollection) {
   const { facts, description } = of
   return {
     id,
     title,
     description,
     attribution: `${facts.source} (${facts.licence})`,
-    extent: extentOf(of),
+    extent: extentOf(of, extent),
   }
 }
 

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, BASE } from '#src/errors.ts'
+import type { Rectangle } from '../crs.ts'
 import type { ReleaseCollection, Releases } from '../edr/releases.ts'
 
 /** The paths of maps begin with it, below those of the OGC API. */
@@ -10,17 +11,20 @@ export interface LayerCollection {
   id: string
   title: string
   of: ReleaseCollection
+  /** Of its grid. */
+  extent: Rectangle
   /** From 1, in the order of the answers. */
   number: number
 }
 
 /** The layers of a release, in the order of the answers. */
 export function layersOf(of: ReleaseCollection): LayerCollection[] {
-  const { release } = of
-  return release.layers.map(({ input, scenario }, at) => ({
+  const { release, facts } = of
+  return release.layers.map(({ input, scenario, coverageId }, at) => ({
     id: `${release.code}-${at + 1}`,
     title: [of.title, input, scenario].filter((part) => part !== null).join(', '),
     of,
+    extent: facts.extents[coverageId] as Rectangle,
     number: at + 1,
   }))
 }
