@@ -6462,7 +6462,7 @@ export interface components {
             answer: {
                 [key: string]: unknown;
             };
-            /** @description Null where nutrients were asked for: what inputs consist of is what the operator knows today. */
+            /** @description Null where nutrients were asked for: what inputs consist of is what the operator knows today. So it is where a version before has answered what is refused now: a `budget` for several products, or bags of less than a gram. */
             verify: components["schemas"]["Verification"] | null;
         };
         /**
