@@ -102,7 +102,7 @@ const Budget = optional(
     minimum: 0,
     maximum: QUANTITY_LIMITS.budget,
     description:
-      'How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices.',
+      'How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices.',
   }),
 )
 

@@ -77,7 +77,7 @@ export function sharingSchemasOf(products: readonly ProductContract[]) {
       answer: AsItWas('What was answered.'),
       verify: Type.Union([ref(Verification), Type.Null()], {
         description:
-          'Null where nutrients were asked for: what inputs consist of is what the operator knows today.',
+          'Null where nutrients were asked for: what inputs consist of is what the operator knows today. So it is where a version before has answered what is refused now: a `budget` for several products, or bags of less than a gram.',
       }),
     },
     {

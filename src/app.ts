@@ -54,6 +54,7 @@ import { changes } from './domains/advisory/polygon/changes/index.ts'
 import { createPlaceReader } from './domains/advisory/polygon/place-reader.ts'
 import { createRegionFigures } from './domains/advisory/polygon/region-figures.ts'
 import { createRuleReader } from './domains/advisory/quantities/rules.ts'
+import { createStillTaken, type StillTaken } from './domains/advisory/quantities/still-taken.ts'
 import { warmUp } from './domains/advisory/warm-up.ts'
 import { createAuditRecords } from './domains/audit/records.ts'
 import { createAccounts } from './domains/auth/callers.ts'
@@ -154,7 +155,7 @@ export async function buildApp(
       await guarded.register(overload)
       // Operations stand in the document in this order.
       const maps = createMaps({ db: database.reader, stores: app.tiles })
-      await registerAdvice(guarded, lookup, maps, logged('advisory'))
+      const isTaken = await registerAdvice(guarded, lookup, maps, logged('advisory'))
       await guarded.register(location, { ...logged('location'), lookup })
       await guarded.register(admin, logged('areas'))
       await guarded.register(catalog, logged('catalog'))
@@ -164,7 +165,7 @@ export async function buildApp(
       await guarded.register(map, { ...logged('advisory'), lookup, maps })
       await guarded.register(stac, logged('catalog'))
       await guarded.register(history, { prefix: '/history', ...logged('history') })
-      await guarded.register(citations, logged('history'))
+      await guarded.register(citations, { ...logged('history'), isTaken })
       await guarded.register(feedback, { prefix: '/history', ...logged('feedback') })
       await guarded.register(stats, logged('stats'))
       await guarded.register(user, { prefix: '/user', ...logged('user') })
@@ -187,8 +188,12 @@ async function registerPages(app: App): Promise<void> {
   await app.register(webPages)
 }
 
-/** Registers what gives advice, to programs of our own kind, to those that speak standards, and when it changes. */
-async function registerAdvice(guarded: App, lookup: Lookup, maps: Maps, logged: object): Promise<void> {
+/**
+ * Registers what gives advice, to programs of our own kind, to those that speak standards, and when it changes.
+ *
+ * @returns tells of what was answered once whether it may be asked again
+ */
+async function registerAdvice(guarded: App, lookup: Lookup, maps: Maps, logged: object): Promise<StillTaken> {
   const record = historyRecorderOf(guarded)
   const advisors = createAdvisors(guarded, lookup)
   const readRules = createRuleReader(guarded, lookup)
@@ -200,6 +205,7 @@ async function registerAdvice(guarded: App, lookup: Lookup, maps: Maps, logged: 
   const desk = createAdviceDesk(guarded, lookup, advisors, readRules)
   await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, desk })
   await guarded.register(subscriptions, { ...logged, reader: createPlaceReader(guarded, lookup, advisors) })
+  return createStillTaken(readRules, guarded.products)
 }
 
 /** Where the pixels of releases are read from. */

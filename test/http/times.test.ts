@@ -1,7 +1,7 @@
 import type { InjectOptions, LightMyRequestResponse } from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
-import { newPerson, PASSWORD, type Person } from '#test/setup/people.ts'
+import { makeAdmin, newPerson, PASSWORD, type Person } from '#test/setup/people.ts'
 
 /** ISO 8601 in UTC, to the millisecond. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
@@ -29,6 +29,7 @@ const REQUESTS: Record<string, (item: string, person: Somebody) => InjectOptions
   shareHistoryItem: (item) => post(`/history/${item}/share`, {}),
   getShare: (item) => ({ url: `/history/${item}/share` }),
   getCitation: (_, { share }) => ({ url: `/cite/${share}` }),
+  listSlowCalls: () => ({ url: '/stats/calls' }),
   listReleases: () => ({ url: '/releases' }),
   getRelease: () => ({ url: `/releases/${RELEASE}` }),
   getStacCollection: () => ({ url: '/stac/collections/yield-eth' }),
@@ -83,6 +84,7 @@ let document: Document
 beforeAll(async () => {
   service = await createTestApp()
   person = await newPerson(service.app)
+  await makeAdmin({ ...service, person })
   item = (await call(post('/advisory/yield/point', { lat: 9.5, lng: 38.5 }))).json().history_id
   share = (await call(post(`/history/${item}/share`, {}))).json().id
   subscription = (await call(post('/subscriptions', SUBSCRIPTION))).json().id

@@ -1457,7 +1457,7 @@ export interface components {
                     [key: string]: number;
                 };
             } | null;
-            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. */
+            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
             budget?: number | null;
             produce_price?: {
                 /**
@@ -1585,7 +1585,7 @@ export interface components {
                     [key: string]: number;
                 };
             } | null;
-            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. */
+            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
             budget?: number | null;
             produce_price?: {
                 /**
@@ -2458,7 +2458,7 @@ export interface components {
                     [key: string]: number;
                 };
             } | null;
-            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. */
+            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
             budget?: number | null;
             produce_price?: {
                 /**
@@ -3009,7 +3009,7 @@ export interface components {
                     [key: string]: number;
                 };
             } | null;
-            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. */
+            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
             budget?: number | null;
             produce_price?: {
                 /**
@@ -3094,7 +3094,7 @@ export interface components {
                     [key: string]: number;
                 };
             } | null;
-            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. */
+            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
             budget?: number | null;
             produce_price?: {
                 /**
@@ -3833,7 +3833,7 @@ export interface components {
                     [key: string]: number;
                 };
             } | null;
-            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. */
+            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
             budget?: number | null;
             produce_price?: {
                 /**
@@ -3919,7 +3919,7 @@ export interface components {
                     [key: string]: number;
                 };
             } | null;
-            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. */
+            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
             budget?: number | null;
             produce_price?: {
                 /**
@@ -6462,7 +6462,7 @@ export interface components {
             answer: {
                 [key: string]: unknown;
             };
-            /** @description Null where nutrients were asked for: what inputs consist of is what the operator knows today. */
+            /** @description Null where nutrients were asked for: what inputs consist of is what the operator knows today. So it is where a version before has answered what is refused now: a `budget` for several products, or bags of less than a gram. */
             verify: components["schemas"]["Verification"] | null;
         };
         /**
@@ -7337,7 +7337,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
                 produce_price?: string;
@@ -7415,7 +7415,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -7503,7 +7503,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
                 produce_price?: string;
@@ -7581,7 +7581,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -7669,7 +7669,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
                 produce_price?: string;
@@ -7747,7 +7747,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -7962,7 +7962,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
                 produce_price?: string;
@@ -8038,7 +8038,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -8105,7 +8105,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -8166,7 +8166,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -8227,7 +8227,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -8335,7 +8335,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -8404,7 +8404,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -8473,7 +8473,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -8591,7 +8591,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -8656,7 +8656,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;
@@ -8721,7 +8721,7 @@ export interface operations {
                 bags?: string;
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
                 prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where inputs of two have prices. Used where the body does not have it. */
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
                 budget?: number;
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
                 produce_price?: string;

@@ -7,7 +7,7 @@ import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
 import { negotiate, notAcceptable } from '#src/http/negotiation.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
-import { citationOf } from './citation.ts'
+import { citationOf, type StillTaken } from './citation.ts'
 import { sendCitation } from './citation-page.ts'
 import { findShared } from './share-queries.ts'
 import { CITE_AS, rootOf } from './share-routes.ts'
@@ -20,7 +20,7 @@ const NOTHING = 'Nothing is shared at this address, or not any more.'
 const TOKEN = /^[\w-]{24}$/
 
 /** @param citation the schema of the answer */
-export function citationRoute(app: App, citation: TObject): void {
+export function citationRoute(app: App, citation: TObject, isTaken: StillTaken): void {
   // What is taken back is gone at once: a replica may be behind.
   const db = app.database.writer
 
@@ -57,7 +57,7 @@ export function citationRoute(app: App, citation: TObject): void {
       const { id } = request.params
       const shared = TOKEN.test(id) ? await findShared(db, id) : undefined
       if (!shared) throw new ApiError('NOT_FOUND', NOTHING)
-      const cited = citationOf(shared, rootOf(request), app.products)
+      const cited = citationOf(shared, rootOf(request), app.products, await isTaken(shared))
       if (allowCaching(request, reply, entityTag(form, JSON.stringify(cited)))) return reply.code(304).send()
       reply.header('link', `<${cited.url}>; rel="cite-as"`).header('x-robots-tag', 'noindex')
       return form === 'text/html' ? sendCitation(reply, cited) : cited

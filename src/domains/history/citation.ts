@@ -15,12 +15,16 @@ export interface Verification {
   sha256: string
 }
 
+/** Whether the request of an item is taken, with its releases named: a version before may have answered what is refused now. */
+export type StillTaken = (item: SharedItem) => Promise<boolean>
+
 /**
  * An item of a history as everybody may see it.
  *
  * @param root of the service's addresses, without a slash at the end
+ * @param isTaken whether its request is still taken
  */
-export function citationOf(shared: SharedItem, root: string, products: Products) {
+export function citationOf(shared: SharedItem, root: string, products: Products, isTaken: boolean) {
   const { token, shared_at, answered_at, kind, product, releases, request, answer } = shared
   return {
     id: token,
@@ -32,7 +36,7 @@ export function citationOf(shared: SharedItem, root: string, products: Products)
     releases,
     request,
     answer,
-    verify: verificationOf(shared, root, products),
+    verify: isTaken ? verificationOf(shared, root, products) : null,
   }
 }
 

@@ -2,6 +2,7 @@ import { historyQueryOf, historySchemasOf } from '#schemas/history.ts'
 import { Share, sharingSchemasOf } from '#schemas/sharing.ts'
 import type { App } from '#src/http/app.ts'
 import { observeBatcher } from '#src/http/metrics/observe.ts'
+import type { StillTaken } from './citation.ts'
 import { citationRoute } from './citation-routes.ts'
 import { keepMonths } from './months.ts'
 import type { RecordAdvisory } from './queries.ts'
@@ -23,10 +24,10 @@ export async function history(app: App): Promise<void> {
 }
 
 /** What of it is shown to everybody, at addresses of its own. */
-export async function citations(app: App): Promise<void> {
+export async function citations(app: App, { isTaken }: { isTaken: StillTaken }): Promise<void> {
   const { citation, components } = sharingSchemasOf(app.products.list)
   for (const schema of components) app.addSchema(schema)
-  citationRoute(app, citation)
+  citationRoute(app, citation, isTaken)
 }
 
 /** Makes what keeps advisories as long as the service runs, within what is kept of an account. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertShare, MOST_SHARES } from '#src/domains/history/share-queries.ts'
 import { loadRelease } from '#src/ingest/load.ts'
@@ -120,6 +120,11 @@ describe('what is shared', () => {
     ['a point', '/advisory/fertilizer/point', { ...PIXEL_CENTRE, name: "Abebe's field" }],
     ['a point with its provenance', '/advisory/fertilizer/point', { ...PIXEL_CENTRE, provenance: true }],
     ['all products, of which most have none', '/advisory/point', PIXEL_CENTRE],
+    [
+      'all products, with a budget for one of them',
+      '/advisory/point',
+      { ...PIXEL_CENTRE, prices: { currency: 'ETB', per_kg: { Urea: 45 } }, budget: 100 },
+    ],
     ['a polygon', '/advisory/fertilizer', { geometry: SQUARE, quantiles: [0.5] }],
     [
       'a polygon with quantities',
@@ -170,6 +175,56 @@ test('an answer with nutrients has no sum: the compositions that they come from 
     nutrients: true,
   })
   expect((await call('GET', `/cite/${share.id}`)).body.verify).toBeNull()
+})
+
+describe('an answer of a version before', () => {
+  const BOTH = [OLD, 'isfm-eth-wheat-2026-07-v1'] as string[]
+  beforeAll(async () => {
+    await loadRelease(service.database, onePixelRelease({ Compost: 5 }, { product: 'isfm' }))
+  })
+
+  /** Keeps and shares an answer that was given before, to what may be refused now. */
+  async function citedFromBefore(product: string, releases: string[], more: object) {
+    const { person: by } = service
+    const id = randomUUID()
+    const answer = { location: { ...PIXEL_CENTRE, name: 'Point', type: 'point' } }
+    await service.database.pool.query(
+      `insert into advisory_history (
+         id, user_id, created_at, kind, product, country_code, crop_code, releases, request, answer, bytes
+       ) values ($1, $2, clock_timestamp(), 'point', $3, 'eth', 'wheat', $4, $5, $6, 100)`,
+      [
+        id,
+        by.user.id,
+        product,
+        releases,
+        JSON.stringify({ ...PIXEL_CENTRE, ...more }),
+        JSON.stringify(answer),
+      ],
+    )
+    const share = await call('POST', `/history/${id}/share`, { by })
+    expect(share.status, share.text).toBe(200)
+    return (await call('GET', `/cite/${share.body.id}`)).body
+  }
+
+  const prices = (per_kg: object) => ({ prices: { currency: 'ETB', per_kg }, budget: 100 })
+
+  test.each([
+    ['a budget for two products', 'all', BOTH, prices({ Urea: 45, Compost: 4 })],
+    ['the same as a text', 'all', BOTH, { prices: 'ETB Urea:45,Compost:4', budget: 100 }],
+    ['bags of less than a gram', 'fertilizer', BOTH.slice(0, 1), { bags: { Urea: 0.0005 } }],
+  ])('to what is refused now has no sum: %s', async (_, product, releases, more) => {
+    const cited = await citedFromBefore(product, releases, more)
+    expect(cited).toMatchObject({ request: more, verify: null })
+  })
+
+  test.each([
+    ['a budget for one product', 'all', BOTH, prices({ Urea: 45 })],
+    ['one for the product that answered', 'all', BOTH.slice(0, 1), prices({ Urea: 45, Compost: 4 })],
+    ['bags of a gram', 'fertilizer', BOTH.slice(0, 1), { bags: { Urea: 0.001 } }],
+  ])('to what is taken has one: %s', async (_, product, releases, more) => {
+    const cited = await citedFromBefore(product, releases, more)
+    expect(cited.verify.body).toEqual({ ...PIXEL_CENTRE, ...more, release: releases.join(', ') })
+  })
 })
 
 describe('it ends', () => {

@@ -45,8 +45,8 @@ export function refuseUnknownNames(
 /**
  * Refuses a budget where inputs of several products have prices: each would spend all of it.
  *
- * @param products that are asked about
- * @param releases as for `refuseUnknownNames`, with their products
+ * @param products that are asked about and have quantities
+ * @param releases those that answer
  * @throws {ApiError} INVALID_PARAMETERS
  */
 export function refuseSharedBudget(
@@ -54,7 +54,7 @@ export function refuseSharedBudget(
   products: readonly ProductDefinition[],
   releases: readonly (ReleaseLabels & { product: string })[],
 ): void {
-  if (budget === null || products.length === 1) return
+  if (budget === null) return
   const isPriced = (input: string | null) =>
     input !== null && (pricesPerKg.has(keyOf(input)) || pricesPerBag.has(keyOf(input)))
   const bought = products.filter(({ code }) =>

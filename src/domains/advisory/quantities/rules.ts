@@ -1,3 +1,4 @@
+import type { PointRequest } from '#schemas/point-request.ts'
 import type { QuantityRequest } from '#schemas/quantities.ts'
 import { hasQuantities } from '#schemas/quantity-answers.ts'
 import type { App } from '#src/http/app.ts'
@@ -5,6 +6,8 @@ import { createFreshValue } from '#src/lib/fresh-value.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { codesIn } from '../lookup/pinned-request.ts'
+import type { PublishedRelease } from '../lookup/published-release.ts'
+import { seriesOf } from '../lookup/series.ts'
 import { refuseSharedBudget, refuseUnknownNames } from './names.ts'
 import { type AreasOf, type QuantityPlan, readPlan } from './plan.ts'
 import { type Composition, listCompositions } from './queries.ts'
@@ -24,7 +27,7 @@ export interface QuantityRules {
  * @throws {ApiError} INVALID_PARAMETERS, naming what is wrong
  */
 export type ReadRules = (
-  request: QuantityRequest & { release?: string | undefined },
+  request: QuantityRequest & Pick<PointRequest, 'crop' | 'country_code' | 'forecast_period' | 'release'>,
   products: readonly ProductDefinition[],
   areasOf?: AreasOf,
 ) => Promise<QuantityRules | null>
@@ -36,13 +39,21 @@ export function createRuleReader({ config, database, products }: App, lookup: Lo
   return async (request, products, areasOf = 'request') => {
     const plan = products.some(hasQuantities) ? readPlan(request, areasOf) : null
     if (!plan) return null
-    const { published } = lookup.known() ?? (await lookup.current())
+    const { published, releaseOf } = lookup.known() ?? (await lookup.current())
     // A release that is named has its own inputs and scenarios, also where nothing that is published has them any more.
-    const named = await Promise.all(codesIn(request.release ?? '').map(lookup.namedRelease))
-    const releases = [...published, ...named.map(({ release }) => release)]
-    const ofQuantities = releases.filter(({ product }) => codes.includes(product))
-    refuseUnknownNames(plan, products, ofQuantities)
-    refuseSharedBudget(plan, products, ofQuantities)
+    const named: PublishedRelease[] = []
+    for (const code of codesIn(request.release ?? '')) named.push((await lookup.namedRelease(code)).release)
+    const all = [...published, ...named]
+    refuseUnknownNames(
+      plan,
+      products,
+      all.filter(({ product }) => codes.includes(product)),
+    )
+    const answering =
+      request.release === undefined
+        ? products.flatMap((product) => releaseOf(seriesOf(product, request)) ?? [])
+        : named
+    refuseSharedBudget(plan, products.filter(hasQuantities), answering)
     return { plan, compositions: plan.nutrients ? await compositions() : [] }
   }
 }

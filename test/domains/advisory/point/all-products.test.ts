@@ -130,6 +130,35 @@ describe('everything for a point', () => {
   })
 })
 
+describe('a budget for inputs of two products with prices', () => {
+  const [FERTILIZER, ISFM] = ['fertilizer', 'isfm'].map((one) => `synthetic-${one}-eth-wheat-2026-07-v1`)
+  const PRICES = { currency: 'ETB', per_kg: { Urea: 45, DAP: 52.5, Compost: 4.5 } }
+  const ask = (request: object) =>
+    post('/point', { lat: 9.5, lng: 38.5, prices: PRICES, budget: 5000, ...request })
+
+  test.each([[{}], [{ release: `${ISFM}, ${FERTILIZER}` }]])(
+    'is refused where both answer: %j',
+    async (request) => {
+      const { status, body } = await ask(request)
+      expect([status, body.details?.[0].message]).toEqual([
+        400,
+        'budget must be left out where prices are of fertilizer and isfm: each would spend all of it',
+      ])
+    },
+  )
+
+  test.each([
+    ['where one is named', { release: FERTILIZER }, ['fertilizer']],
+    ['in a country where neither is published', { country_code: 'ken', lat: -1, lng: 36.5 }, []],
+    ['for a month of neither', { forecast_period: '2020-01' }, []],
+  ])('is spent on what answers: %s', async (_, request, bought) => {
+    const { status, body } = await ask(request)
+    expect(status, body.error).toBe(200)
+    const spent = PRODUCTS.filter((product) => body[product].quantities?.scenarios?.[0].share > 0)
+    expect(spent).toEqual(bought)
+  })
+})
+
 test('everything is refused where the service is too busy for a part of it', async () => {
   const settings = { DATABASE_QUEUE_LIMIT: '3', RELEASE_MAX_AGE_MS: '0' }
   const busy = await createTestApp({ settings })
