@@ -53,6 +53,17 @@ test('an operator makes an account an admin, and an ordinary one again', async (
   })
 })
 
+test('nobody becomes an admin whose address only has the same key as the one that is named', async () => {
+  await withService(async (app) => {
+    const payload = { email: 'owner@straße.example.org', password: 'a password of twenty', name: 'A' }
+    expect((await app.inject({ method: 'POST', url: '/auth/register', payload })).statusCode).toBe(201)
+  })
+  const agro = (...parameters: string[]) => runAgro(testDatabase, 'users', ...parameters)
+  expect((await agro('promote', 'owner@strasse.example.org')).code).toBe(1)
+  expect((await agro('list')).stdout).toMatch(/^owner@straße\.example\.org +\S+ +user /m)
+  expect((await agro('delete', 'Owner@straße.example.org', '--yes')).code).toBe(0)
+})
+
 test('an operator without a mail server hands out a token: it works once, and ends all sessions', async () => {
   const { code, stdout } = await runAgro(testDatabase, 'users', 'reset', person.email.toUpperCase())
   const [, token] = /"token": "([\w-]{43})"/.exec(stdout) as RegExpExecArray

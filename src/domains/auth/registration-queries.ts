@@ -81,7 +81,11 @@ export interface WaitingRegistration {
   passwordHash: string
 }
 
-/** The registrations of the e-mail that a token was sent to, that of the token first; none where it is of no use. */
+/**
+ * The registrations of the e-mail that a token was sent to, that of the token first; none where it is of no use. Addresses
+ * may have a key in common and be of different people, such as those at `straße` and `strasse`: a token confirms the one that
+ * it was sent to alone, however its letters' case.
+ */
 export async function findRegistrations(
   db: Kysely<Tables>,
   tokenHash: Buffer,
@@ -89,7 +93,9 @@ export async function findRegistrations(
   const { rows } = await sql<WaitingRegistration>`
     select waiting.id, waiting.email_key as "emailKey", waiting.password_hash as "passwordHash"
     from pending_registration as own
-    join pending_registration as waiting on waiting.email_key = own.email_key and waiting.expires_at > now()
+    join pending_registration as waiting on waiting.email_key = own.email_key
+      and lower(waiting.email) = lower(own.email)
+      and waiting.expires_at > now()
     where own.token_hash = ${tokenHash} and own.expires_at > now()
     order by waiting.id = own.id desc, waiting.created_at desc
     limit ${CONFIRMED_AT_ONCE}`.execute(db)

@@ -160,7 +160,8 @@ export async function listUsers(db: Kysely<Tables>): Promise<UserProfile[]> {
 }
 
 /**
- * Gives an account another role.
+ * Gives an account another role. Addresses of different people may have a key in common (see `emailKey`): a role is given to
+ * the one that was named alone.
  *
  * @returns the id of the account
  * @throws {OperatorError} when there is no such account
@@ -170,9 +171,9 @@ export async function setRole(db: Kysely<Tables>, email: string, role: Role): Pr
     .updateTable('app_user')
     .set({ role })
     .where('email_key', '=', emailKey(email))
-    .returning('id')
+    .returning(['id', 'email'])
     .executeTakeFirst()
-  if (!account) throw noAccount(email)
+  if (account?.email.toLowerCase() !== storedEmail(email).toLowerCase()) throw noAccount(email)
   return account.id
 }
 
