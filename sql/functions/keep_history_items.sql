@@ -52,10 +52,15 @@ begin
     accepted as materialized (
       select * from arriving where user_id in (select id from living where kept)
     ),
+    -- A crop that nobody knows is a text of the caller: a row of each would be kept as long as the account.
     counted as (
       insert into user_usage as usage (user_id, day, product, country_code, crop_code, advisories)
       select
-        user_id, day, product, country_code, coalesce(accepted.crop_code, template.crop_code) as crop_code,
+        user_id, day, product, country_code,
+        coalesce(
+          case when exists (select from crop where code = accepted.crop_code) then accepted.crop_code end,
+          template.crop_code
+        ) as crop_code,
         sum(advisories)
       from (
         select user_id, template_id, crop_code, (uuid_time(id) at time zone 'UTC')::date as day, count(*) as advisories

@@ -32,6 +32,21 @@ const KENYA = { lat: -1, lng: 36.5, country_code: 'ken' }
 const today = () => new Date().toISOString().slice(0, 10)
 
 describe('the own counts', () => {
+  test('have no row for each text that is no crop', async () => {
+    const person = await newPerson(service.app)
+    for (const crop of ['a text', 'another text']) {
+      const { statusCode } = await service.app.inject({
+        method: 'POST',
+        url: '/advisory/point',
+        headers: person.headers,
+        payload: { ...KENYA, crop },
+      })
+      expect(statusCode).toBe(200)
+    }
+    const { advisories } = await stats(person)
+    expect([advisories.total, advisories.by_crop]).toEqual([2, [{ crop: null, advisories: 2 }]])
+  })
+
   test('are those of the calls just made, and of nobody else', async () => {
     const [person, other] = [await newPerson(service.app), await newPerson(service.app)]
     await advise(person, 'yield', ETHIOPIA)
