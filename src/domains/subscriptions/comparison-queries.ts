@@ -60,7 +60,10 @@ export async function claimChanged(db: Kysely<Tables>, most: number): Promise<Ch
       where subscription.disabled_at is null
         and subscription.release is distinct from answering.release
         and (leased_until is null or leased_until < now())
-      order by leased_until nulls first
+      order by
+        leased_until nulls first,
+        -- Accounts take turns: nobody waits for all that another one has.
+        row_number() over (partition by user_id order by subscription.id)
       limit ${most}::integer
     )
     update subscription

@@ -55,18 +55,25 @@ export async function claimDeliveries(db: Kysely<Tables>, most: number): Promise
       busy as (select host, user_id from pending where running),
       due as (
         select
-          id, due_at,
-          row_number() over (partition by host order by due_at, id)
-            + (select count(*) from busy where busy.host = pending.host) as of_host,
+          id, due_at, host,
           row_number() over (partition by user_id order by due_at, id)
             + (select count(*) from busy where busy.user_id = pending.user_id) as of_user
         from pending
         where not running and due_at <= now()
       ),
+      -- Accounts take turns, also at a host that many of them have: nobody waits for all that another one has.
+      allowed as (
+        select
+          id, due_at, of_user,
+          row_number() over (partition by host order by of_user, due_at, id)
+            + (select count(*) from busy where busy.host = due.host) as of_host
+        from due
+        where of_user <= ${RUNNING_PER_USER}::integer
+      ),
       chosen as (
-        select id from due
-        where of_host <= ${RUNNING_PER_HOST}::integer and of_user <= ${RUNNING_PER_USER}::integer
-        order by due_at, id
+        select id from allowed
+        where of_host <= ${RUNNING_PER_HOST}::integer
+        order by of_user, due_at, id
         limit ${most}::integer
       )
       update webhook_delivery
