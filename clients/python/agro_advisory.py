@@ -213,13 +213,9 @@ class AdvisoryClient:
         if once:
             headers["Idempotency-Key"] = secrets.token_hex(16)
         if query:
-            path += "?" + urllib.parse.urlencode(_given(query))
-        repeatable = once or method != "POST"
-        with self._open(method, path, data, headers, repeatable) as response:
-            try:
-                text = response.read()
-            except _LOST as error:
-                raise _incomplete(str(error)) from error
+            given = {name: _parameter(value) for name, value in _given(query).items()}
+            path += "?" + urllib.parse.urlencode(given)
+        text = self._open(method, path, data, headers, once or method != "POST", whole=True)
         answer: Json = json.loads(text) if text else {}
         return answer
 
@@ -259,18 +255,33 @@ class AdvisoryClient:
                 yield from (line.decode() for line in lines)
 
     def _open(
-        self, method: str, path: str, data: Optional[bytes], headers: Dict[str, str], repeatable: bool
+        self,
+        method: str,
+        path: str,
+        data: Optional[bytes],
+        headers: Dict[str, str],
+        repeatable: bool,
+        *,
+        whole: bool = False,
     ) -> Any:
-        """Sends a request until it is answered, and gives the answer where it is none of an error."""
+        """Sends a request until it is answered, and gives the answer where it is none of an error.
+
+        :param whole: the answer is its bytes, and one that was cut off is as good as none
+        """
         key = self._key() if callable(self._key) else self._key
         if key:
             headers["Authorization"] = f"Bearer {key}"
-        request = urllib.request.Request(self._base + path, data=data, headers=headers, method=method)
         attempt = 0
         while True:
             attempt += 1
+            # Each attempt has its own: one that went through a proxy is addressed to that, and would go there unencrypted.
+            request = urllib.request.Request(self._base + path, data=data, headers=headers, method=method)
             try:
-                return self._opener.open(request, timeout=self._timeout)
+                response = self._opener.open(request, timeout=self._timeout)
+                return _whole(response) if whole else response
+            except AdvisoryError as cut:
+                error = cut
+                busy = repeatable
             except urllib.error.HTTPError as answer:
                 error = _error_of(answer)
                 busy = _is_busy(error, repeatable)
@@ -334,6 +345,11 @@ def _groups(texts: Iterable[str], count: int) -> Iterator[List[str]]:
         yield group
 
 
+def _parameter(value: Any) -> Any:
+    """A value as addresses have it, where Python would write it in another way."""
+    return str(value).lower() if isinstance(value, bool) else value
+
+
 def _given(members: Mapping[str, Any]) -> Json:
     return {name: value for name, value in members.items() if value is not None}
 
@@ -353,6 +369,15 @@ def _is_busy(error: AdvisoryError, repeatable: bool) -> bool:
     if error.status == 409:
         return error.retry_after is not None
     return error.status == 429 or (error.status == 503 and repeatable)
+
+
+def _whole(response: Any) -> bytes:
+    with response:
+        try:
+            body: bytes = response.read()
+        except _LOST as error:
+            raise _incomplete(str(error)) from error
+    return body
 
 
 def _error_of(answer: urllib.error.HTTPError) -> AdvisoryError:

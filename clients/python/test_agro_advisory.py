@@ -96,6 +96,9 @@ class Scripted(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.requests.append((self.headers.get("Idempotency-Key", ""), body))
+        self.answer()
+
+    def answer(self) -> None:
         status, headers, answer = self.answers.pop(0)
         self.send_response(status)
         for name, value in {"Connection": "close", **headers}.items():
@@ -103,6 +106,14 @@ class Scripted(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer)
         self.close_connection = True
+
+    def do_GET(self) -> None:
+        self.requests.append((self.path, b""))
+        self.answer()
+
+    def do_CONNECT(self) -> None:
+        self.requests.append(("CONNECT", self.path.encode()))
+        self.send_error(502)
 
     def log_message(self, format: str, *args: Any) -> None:
         pass
@@ -135,6 +146,33 @@ class WhenItFails(unittest.TestCase):
         self.assertEqual(len(Scripted.requests), 2)
         self.assertEqual(Scripted.requests[0], Scripted.requests[1])
         self.assertRegex(Scripted.requests[0][0], "^[0-9a-f]{32}$")
+
+    def test_an_answer_that_was_cut_off_is_asked_for_again_under_one_key(self) -> None:
+        Scripted.answers[:] = [(200, {"Content-Length": "9"}, b"{"), (200, {"Content-Length": "2"}, b"{}")]
+        self.assertEqual(self.client.point("yield", **HERE), {})
+        self.assertEqual(len(Scripted.requests), 2)
+        self.assertEqual(Scripted.requests[0], Scripted.requests[1])
+
+    def test_what_would_be_done_twice_is_not_asked_for_again(self) -> None:
+        Scripted.answers[:] = [(200, {"Content-Length": "9"}, b"{")]
+        with self.assertRaises(AdvisoryError) as raised:
+            self.client.call("POST", "/anything", body={})
+        self.assertEqual((raised.exception.status, raised.exception.code), (0, "INCOMPLETE_ANSWER"))
+        self.assertEqual(len(Scripted.requests), 1)
+
+    def test_every_attempt_goes_through_a_tunnel_of_the_proxy(self) -> None:
+        # The key is sent within the tunnel, or not at all.
+        with mock.patch.dict(os.environ, {"https_proxy": self.client._base, "no_proxy": ""}):
+            client = AdvisoryClient("https://service.test", key="secret", retries=2)
+            with self.assertRaises(AdvisoryError) as raised:
+                client.point("yield", **HERE)
+        self.assertEqual(raised.exception.code, "NETWORK_ERROR")
+        self.assertEqual(Scripted.requests, [("CONNECT", b"service.test:443")] * 3)
+
+    def test_yes_and_no_in_an_address_are_those_of_json(self) -> None:
+        Scripted.answers[:] = [(200, {"Content-Length": "2"}, b"{}")]
+        self.client.call("GET", "/a", query={"yes": True, "no": False, "one": 1, "none": None})
+        self.assertEqual(Scripted.requests, [("/a?yes=true&no=false&one=1", b"")])
 
     def test_a_long_wait_is_not_waited_for(self) -> None:
         Scripted.answers[:] = [busy(900)]

@@ -56,8 +56,12 @@ advise_polygons <- function(client, product, features, ..., batch_size = 100) {
   .in_groups(length(features), batch_size, function(rows) {
     body <- .json(list(type = "FeatureCollection", features = unname(features[rows])))
     table <- .table(client, path, body, "application/geo+json", length(rows))
-    ids <- .texts(features[rows], function(feature) if (is.null(feature$id)) feature$properties$id else feature$id)
-    .as_sent(.as_sent(table, "id", ids), "name", .texts(features[rows], function(feature) feature$properties$name))
+    # Not `$`, which takes `id_district` for `id`.
+    ids <- .texts(features[rows], function(feature) {
+      if (is.null(feature[["id"]])) feature[["properties"]][["id"]] else feature[["id"]]
+    })
+    labels <- .texts(features[rows], function(feature) feature[["properties"]][["name"]])
+    .as_sent(.as_sent(table, "id", ids), "name", labels)
   })
 }
 
@@ -71,7 +75,7 @@ advise_areas <- function(client, product, country_code, level, parent = NULL, cr
 #' Any operation of the service with JSON: advisory_call(client, "GET", "/admin?admin0=rwa&level=1").
 #'
 #' @param once whether it takes an Idempotency-Key: then it is tried again where its answer was lost, and done once
-#' @return a list
+#' @return a list, which is empty where the service has nothing to say
 advisory_call <- function(client, method, path, body = NULL, once = FALSE) {
   body <- Filter(Negate(is.null), body)
   headers <- c(Accept = "application/json")
@@ -81,7 +85,8 @@ advisory_call <- function(client, method, path, body = NULL, once = FALSE) {
     headers["Content-Type"] <- "application/json"
     text <- .json(body)
   }
-  jsonlite::fromJSON(.send(client, method, path, text, headers, once || method != "POST"), simplifyVector = FALSE)
+  answer <- .send(client, method, path, text, headers, once || method != "POST")
+  if (nzchar(answer)) jsonlite::fromJSON(answer, simplifyVector = FALSE) else list()
 }
 
 # Texts in a column as they were sent: those of a table have an apostrophe before what spreadsheets take for a formula.
@@ -187,14 +192,15 @@ advisory_call <- function(client, method, path, body = NULL, once = FALSE) {
 # What the service said. What stands between may have answered in another form.
 .refusal <- function(answer, text) {
   body <- tryCatch(jsonlite::fromJSON(text, simplifyVector = FALSE), error = function(unreadable) list())
+  if (!is.list(body)) body <- list()
   headers <- curl::parse_headers_list(answer$headers)
   after <- suppressWarnings(as.numeric(headers[["retry-after"]]))
   .condition(
-    if (is.null(body$error)) paste("The answer has the status", answer$status_code) else body$error,
-    if (is.null(body$code)) "UNKNOWN_ERROR" else body$code,
+    if (is.null(body[["error"]])) paste("The answer has the status", answer$status_code) else body[["error"]],
+    if (is.null(body[["code"]])) "UNKNOWN_ERROR" else body[["code"]],
     status = answer$status_code,
-    request_id = if (is.null(body$request_id)) headers[["x-request-id"]] else body$request_id,
-    details = body$details,
+    request_id = if (is.null(body[["request_id"]])) headers[["x-request-id"]] else body[["request_id"]],
+    details = body[["details"]],
     retry_after = if (length(after) == 1 && !is.na(after)) after
   )
 }

@@ -10,6 +10,9 @@ stopifnot(answer$location$name == "H\u00e4r", answer$yield_data[[2]]$yield_kg_ha
 history <- advisory_call(client, "GET", "/history/my?limit=1")
 stopifnot(history$items[[1]]$id == answer$history_id)
 
+# What is deleted is answered with nothing.
+stopifnot(identical(advisory_call(client, "DELETE", paste0("/history/", answer$history_id)), list()))
+
 # A refusal is a condition with its code, status and id.
 refusal <- tryCatch(advise_point(client, "fertilizer", lat = 9.5, lng = 38.5, crop = "potato"), advisory_error = identity)
 stopifnot(refusal$code == "CROP_NOT_AVAILABLE", refusal$status == 400, nchar(refusal$request_id) > 0)
@@ -38,6 +41,16 @@ stopifnot(identical(fields$id, c("+a", "b")), fields$area_ha == polygon$location
 areas <- advise_areas(client, "isfm", country_code = "rwa", level = 1, crop = "potato")
 listed <- advisory_call(client, "GET", "/admin?admin0=rwa&level=1")
 stopifnot(identical(areas$id, vapply(listed$items, function(area) area$code, "")))
+
+# Members are found by their whole names.
+unnamed <- list(type = "Feature", geometry = geometry, properties = list(id_district = "7", name_local = "x"))
+back <- advise_polygons(client, "fertilizer", list(unnamed))
+stopifnot(nrow(back) == 1, is.na(back$id), !back$name %in% "x")
+between <- list(status_code = 502, headers = charToRaw("HTTP/1.1 502 Bad Gateway\r\n\r\n"))
+for (text in c('{"errors": "x", "codes": "y"}', '["x"]', '"x"')) {
+  said <- .refusal(between, text)
+  stopifnot(said$message == "The answer has the status 502", said$code == "UNKNOWN_ERROR")
+}
 
 # Nobody there is an error as well.
 nobody <- tryCatch(

@@ -1,15 +1,15 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { createAdvisoryClient, type Point } from '../../clients/typescript/src/index.ts'
 
 const BUSY = { status: 503, headers: { 'retry-after': '0' } }
 
 /** A service that answers with what it is given, one after the other. */
-function scripted(answers: (() => Response)[]) {
+function scripted(answers: (() => Response)[], maxWaitMs = 1) {
   const requests: { key: string | null; body: string }[] = []
   const client = createAdvisoryClient({
     baseUrl: 'http://service.test',
     retries: 2,
-    maxWaitMs: 1,
+    maxWaitMs,
     fetch: async (request) => {
       requests.push({ key: request.headers.get('idempotency-key'), body: await request.text() })
       const answer = answers[requests.length - 1]
@@ -46,6 +46,15 @@ function lines(...items: object[]): () => Response {
   return () => new Response(items.map((item) => `${JSON.stringify(item)}\n`).join(''))
 }
 
+/** Has timers be over as soon as nothing else is to be done. */
+function passTime() {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  vi.setTimerTickMode('nextTimerAsync')
+}
+afterEach(() => {
+  vi.useRealTimers()
+})
+
 const POINTS: Point[] = ['a', 'b', 'c'].map((id) => ({ id, lat: 9, lng: 38 }))
 
 async function idsOf(items: AsyncIterable<{ id?: unknown }>): Promise<unknown[]> {
@@ -55,10 +64,21 @@ async function idsOf(items: AsyncIterable<{ id?: unknown }>): Promise<unknown[]>
 }
 
 test('a busy service and a lost answer are asked again under one key', async () => {
-  const { client, requests } = scripted([refused, broken, () => Response.json({ release: 'r' })])
+  passTime()
+  const { client, requests } = scripted([refused, broken, () => Response.json({ release: 'r' })], 30_000)
   expect(await client.point('yield', { lat: 9, lng: 38 })).toEqual({ release: 'r' })
   expect(requests[0]?.key).toMatch(/^[0-9a-f]{32}$/)
   expect(requests).toEqual([requests[0], requests[0], requests[0]])
+})
+
+test('an answer for one place that was cut off is asked for again under one key', async () => {
+  passTime()
+  const { client, requests } = scripted([cutAfter(), () => Response.json({ release: 'r' })], 30_000)
+  expect(await client.point('yield', { lat: 9, lng: 38 })).toEqual({ release: 'r' })
+  expect(requests).toEqual([requests[0], requests[0]])
+  const { client: unlucky } = scripted([cutAfter(), cutAfter(), cutAfter()], 30_000)
+  const error = { status: 0, code: 'INCOMPLETE_ANSWER', cause: new TypeError('terminated') }
+  await expect(unlucky.polygon('yield', {} as never)).rejects.toMatchObject(error)
 })
 
 test('after the last attempt the error is what the service said', async () => {
@@ -84,6 +104,9 @@ test('a wait that is too long is not waited for', async () => {
   const error = { status: 429, code: 'TOO_MANY_REQUESTS', retryAfter: 900 }
   await expect(client.point('yield', { lat: 9, lng: 38 })).rejects.toMatchObject(error)
   expect(requests).toHaveLength(1)
+  const { client: alone, requests: lost } = scripted([broken])
+  await expect(alone.point('yield', { lat: 9, lng: 38 })).rejects.toMatchObject({ code: 'NETWORK_ERROR' })
+  expect(lost).toHaveLength(1)
 })
 
 test('what is not the service is an error, too', async () => {
@@ -91,8 +114,10 @@ test('what is not the service is an error, too', async () => {
   const { client } = scripted([page])
   const error = { status: 502, code: 'UNKNOWN_ERROR', message: 'The answer has the status 502.' }
   await expect(client.point('yield', { lat: 9, lng: 38 })).rejects.toMatchObject(error)
-  const { client: alone } = scripted([broken, broken, broken])
+  passTime()
+  const { client: alone, requests } = scripted([broken, broken, broken], 30_000)
   await expect(alone.point('yield', { lat: 9, lng: 38 })).rejects.toMatchObject({ code: 'NETWORK_ERROR' })
+  expect(requests).toHaveLength(3)
 })
 
 test('what is missing of a cut answer is asked for again', async () => {

@@ -51,13 +51,17 @@ export class AdvisoryClient {
   readonly #base: string
   readonly #key: ClientOptions['key']
   readonly #fetch: (request: Request) => Promise<Response>
+  /** As `#fetch`, and an answer that was cut off is as good as none. */
+  readonly #fetchWhole: (request: Request) => Promise<Response>
   readonly #retries: Retries
 
   constructor({ baseUrl, key, fetch: send, retries = 4, maxWaitMs = 30_000 }: ClientOptions) {
     this.#base = baseUrl.replace(/\/+$/, '')
     this.#key = key
     this.#retries = { retries, maxWaitMs }
-    this.#fetch = retryingFetch(send ?? ((request) => fetch(request)), this.#retries)
+    const sendOnce = send ?? ((request: Request) => fetch(request))
+    this.#fetch = retryingFetch(sendOnce, this.#retries)
+    this.#fetchWhole = retryingFetch(async (request) => whole(await sendOnce(request)), this.#retries)
     this.api = createClient<paths>({ baseUrl: this.#base, fetch: this.#fetch })
     this.api.use({
       onRequest: async ({ request, schemaPath }) => {
@@ -182,7 +186,7 @@ export class AdvisoryClient {
     return (await response.json()) as Body
   }
 
-  /** @param once whether the service keeps what it answers, which is to be there once */
+  /** @param once whether the service keeps what it answers: that is to be there once, and is read whole before it is given */
   async #post(
     path: string,
     {
@@ -197,7 +201,8 @@ export class AdvisoryClient {
     await this.#sign(headers)
     if (once) nameOnce(headers)
     const init = { method: 'POST', headers, body }
-    return this.#fetch(new Request(this.#base + path, signal ? { ...init, signal } : init))
+    const request = new Request(this.#base + path, signal ? { ...init, signal } : init)
+    return once ? this.#fetchWhole(request) : this.#fetch(request)
   }
 
   async #sign(headers: Headers): Promise<void> {
@@ -205,6 +210,22 @@ export class AdvisoryClient {
     const key = typeof this.#key === 'function' ? await this.#key() : this.#key
     if (key) headers.set('authorization', `Bearer ${key}`)
   }
+}
+
+/**
+ * An answer whose body is there to its end. Of a refusal, what is there says enough.
+ *
+ * @throws {AdvisoryError} INCOMPLETE_ANSWER
+ */
+async function whole(answer: Response): Promise<Response> {
+  if (!answer.ok) return answer
+  await answer
+    .clone()
+    .arrayBuffer()
+    .catch((cause: unknown) => {
+      throw incomplete(cause)
+    })
+  return answer
 }
 
 /** Gives a request a name by which the service knows it again. */

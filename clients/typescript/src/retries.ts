@@ -18,7 +18,8 @@ const BUSY = new Set([409, 429, 503])
  * Makes a `fetch` that tries again what the service was too busy for, and, where that does no harm, what got no answer.
  * A refusal that stays is answered as it is.
  *
- * @throws {AdvisoryError} NETWORK_ERROR where the service cannot be reached
+ * @param send may say in an AdvisoryError why there is no answer
+ * @throws {AdvisoryError} that one, or NETWORK_ERROR where the service cannot be reached
  * @throws the reason of the request's signal, where it is aborted
  */
 export function retryingFetch(
@@ -28,15 +29,19 @@ export function retryingFetch(
   return async (request) => {
     for (let attempt = 0; ; attempt++) {
       const isLast = attempt >= retries
-      const sent = isLast ? request : request.clone()
-      const answer = await send(sent).catch((cause: unknown) => {
+      const outcome = await send(isLast ? request : request.clone()).catch((cause: unknown) => {
         request.signal.throwIfAborted()
-        if (isLast || !isRepeatable(request)) throw networkError(cause)
-        return undefined
+        return cause instanceof AdvisoryError ? cause : networkError(cause)
       })
-      const wait = waitBefore(attempt + 1, answer)
-      if (answer && (isLast || wait > maxWaitMs || !isBusy(request, answer))) return answer
-      await answer?.body?.cancel()
+      const isLost = outcome instanceof AdvisoryError
+      const wait = waitBefore(attempt + 1, isLost ? undefined : outcome)
+      const isOver = isLast || wait > maxWaitMs
+      if (isLost) {
+        if (isOver || !isRepeatable(request)) throw outcome
+      } else {
+        if (isOver || !isBusy(request, outcome)) return outcome
+        await outcome.body?.cancel()
+      }
       await sleep(wait, request.signal)
     }
   }
