@@ -35,7 +35,7 @@ import { tracing } from '#src/http/plugins/tracing.ts'
 import { unknownPaths } from '#src/http/plugins/unknown-paths.ts'
 import { webPages } from '#src/http/plugins/web-pages.ts'
 import { createServer } from '#src/http/server.ts'
-import { EVERYBODY } from '#src/lib/fair-line.ts'
+import { EVERYBODY, sharedWork } from '#src/lib/fair-line.ts'
 import { createTurns } from '#src/lib/turns.ts'
 import type { Config } from './config.ts'
 import type { Database } from './database/client.ts'
@@ -154,7 +154,8 @@ export async function buildApp(
       await guarded.register(limitedRate)
       await guarded.register(overload)
       // Operations stand in the document in this order.
-      const maps = createMaps({ db: database.reader, stores: app.tiles })
+      const pause = () => app.turns.next(sharedWork('maps'))
+      const maps = createMaps({ db: database.reader, stores: app.tiles }, pause)
       const isTaken = await registerAdvice(guarded, lookup, maps, logged('advisory'))
       await guarded.register(location, { ...logged('location'), lookup })
       await guarded.register(admin, logged('areas'))

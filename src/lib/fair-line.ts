@@ -8,6 +8,15 @@ export interface Party {
 /** Whose work it is where nobody has to be told from others. */
 export const EVERYBODY: Party = { network: '', caller: '' }
 
+/**
+ * Whose work it is where many may ask for the same, and where it has a place meanwhile that others wait for: one at the
+ * database, or the only one there is. In the line of whoever asked first it would wait behind all else that they have
+ * waiting, and others for the place. All that is named so has a turn together, as a network has.
+ */
+export function sharedWork(name: string): Party {
+  return { ...EVERYBODY, caller: name }
+}
+
 /** A party, and what of it is next. */
 export interface Turn<Item> {
   party: Party

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { EventEmitter } from 'node:events'
-import { type FileHandle, open, rm } from 'node:fs/promises'
+import { access, type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { codeOf } from '#src/lib/caught.ts'
@@ -67,18 +67,25 @@ export function createMadeFiles(parent: string, mostBytes: number): MadeFiles {
     dispose: ({ path }) => void rm(path, { force: true }).catch(() => {}),
   })
 
+  /** Where it is not there, it is forgotten, and made with the next call. */
   async function folderOfOwn(): Promise<string> {
     folder ??= makeOwnFolder(parent, 'agro-downloads-')
+    const known = folder
     try {
-      return await folder
+      const path = await known
+      await access(path)
+      return path
     } catch (error) {
-      folder = undefined
+      // Others may have had a new one made meanwhile.
+      if (folder === known) folder = undefined
       throw error
     }
   }
 
   async function made(key: string, write: (path: string) => Promise<MadeFile>): Promise<void> {
-    const path = join(await folderOfOwn(), randomBytes(9).toString('hex'))
+    // Somebody may have cleaned it away, as systemd-tmpfiles does.
+    const own = await folderOfOwn().catch(folderOfOwn)
+    const path = join(own, randomBytes(9).toString('hex'))
     try {
       const { bytes, checksum } = await write(path)
       known.set(key, { bytes, checksum })

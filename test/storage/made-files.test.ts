@@ -95,6 +95,18 @@ test('nothing is left of what failed, is too large, or was removed by somebody e
   await files.close()
 })
 
+test('a folder that somebody has cleaned away is made anew, and is gone at the end', async () => {
+  const parent = await newFolder()
+  const files = createMadeFiles(parent, 100)
+  await files.make('one', writing('a', 10))
+  for (const name of await readdir(parent)) await rm(join(parent, name), { recursive: true })
+  await Promise.all([files.make('two', writing('b', 10)), files.make('three', writing('c', 10))])
+  expect([await read(files, 'one'), await read(files, 'two')]).toEqual([undefined, 'b'.repeat(10)])
+  expect(await readdir(parent)).toHaveLength(1)
+  await files.close()
+  expect(await readdir(parent)).toEqual([])
+})
+
 test('a folder that is not there is an error each time', async () => {
   const files = createMadeFiles(join(await newFolder(), 'none'), 100)
   for (let time = 0; time < 2; time++) {

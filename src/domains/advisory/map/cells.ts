@@ -1,7 +1,13 @@
 import type { Kysely } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
 import type { Pause } from '#src/lib/turns.ts'
-import { latitudesOf, longitudesOf, MAP_TILE_SIZE, type MapTile } from '#src/raster/web-mercator.ts'
+import {
+  degreesOfPixel,
+  latitudesOf,
+  longitudesOf,
+  MAP_TILE_SIZE,
+  type MapTile,
+} from '#src/raster/web-mercator.ts'
 import { type MapCoverage, positionsIn } from './queries.ts'
 
 /** Of each pixel of a map tile, row by row, the pixel of the grid that its centre lies in. */
@@ -49,7 +55,8 @@ export async function cellsOf(
   const down = spanWithin(latitudes, coverage.south, coverage.north)
   if (across.from >= across.to || down.from >= down.to) return undefined
   const places = await placesOn(db, coverage, { longitudes, latitudes, across, down })
-  return cellsAt(coverage, across, down, places, pause)
+  const cells = await cellsAt(coverage, across, down, places, pause)
+  return { ...cells, density: densityOf(coverage, tile, across, down, places) }
 }
 
 /** What lies between two degrees of positions that ascend or descend. */
@@ -129,7 +136,7 @@ async function cellsAt(
   down: Span,
   placeOf: PlaceOf,
   pause: Pause,
-): Promise<Cells> {
+): Promise<Omit<Cells, 'density'>> {
   const columns = new Int32Array(MAP_TILE_SIZE ** 2).fill(-1)
   const rows = new Int32Array(MAP_TILE_SIZE ** 2)
   for (let y = down.from; y < down.to; y++) {
@@ -143,18 +150,19 @@ async function cellsAt(
       rows[y * MAP_TILE_SIZE + x] = row
     }
   }
-  return { columns, rows, density: densityOf(grid, across, down, placeOf) }
+  return { columns, rows }
 }
 
-/** Pixels of the grid a pixel of the map, along the middle of what is shown. */
+/** Pixels of the grid a pixel of the map, along the middle of what is shown; of one column, by the extent of the grid. */
 function densityOf(
-  { pixelWidth, pixelHeight }: MapCoverage,
+  { pixelWidth, pixelHeight, width, west, east }: MapCoverage,
+  { zoom }: MapTile,
   across: Span,
   down: Span,
   placeOf: PlaceOf,
 ): number {
   const [middle, last] = [Math.floor((down.from + down.to) / 2), across.to - 1]
-  if (last === across.from) return 0
+  if (last === across.from) return (width * degreesOfPixel(zoom)) / (east - west)
   const [westX, westY] = placeOf(across.from, middle)
   const [eastX, eastY] = placeOf(last, middle)
   return Math.hypot((eastX - westX) / pixelWidth, (eastY - westY) / pixelHeight) / (last - across.from)

@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '#src/http/app.ts'
-import { partyOf } from '#src/http/party.ts'
 import type { MapTile } from '#src/raster/web-mercator.ts'
 import type { LayerMaps } from '../lookup/layer-maps.ts'
 import type { Lookup } from '../lookup/lookup.ts'
@@ -38,7 +37,6 @@ export function tileOf(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<Buffer> {
-  const pause = () => app.turns.next(partyOf(request))
-  const drawNow = () => app.inTurn(request, reply, () => maps.tile(subject, tile, pause))
+  const drawNow = () => app.inTurn(request, reply, () => maps.tile(subject, tile))
   return existing(published, () => maps.shared(subject, tile, drawNow))
 }

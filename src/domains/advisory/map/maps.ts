@@ -41,12 +41,13 @@ export interface Maps {
   /** A tile from memory, or that somebody is just having drawn; otherwise, and where that fails, it is drawn now. */
   shared(subject: MapSubject, tile: MapTile, drawNow: () => Promise<Buffer>): Promise<Buffer>
   release(releaseId: number): Promise<MapRelease>
-  legend(subject: MapSubject, pause: Pause): Promise<Legend | undefined>
+  legend(subject: MapSubject): Promise<Legend | undefined>
   /** A tile as PNG. */
-  tile(subject: MapSubject, tile: MapTile, pause: Pause): Promise<Buffer>
+  tile(subject: MapSubject, tile: MapTile): Promise<Buffer>
 }
 
-export function createMaps(source: MapSource): Maps {
+/** @param pause between the slices of what is drawn, for whomever */
+export function createMaps(source: MapSource, pause: Pause): Maps {
   const { db } = source
   const releases = new LRUCache<number, MapRelease>({ max: RELEASES_KEPT })
   const legends = new LRUCache<string, { legend: Legend | undefined }>({ max: LEGENDS_KEPT })
@@ -60,7 +61,7 @@ export function createMaps(source: MapSource): Maps {
   /** Legends that are being made: many tiles of a layer are asked for at once. */
   const inTheMaking = new Map<string, Promise<Legend | undefined>>()
 
-  async function legend(subject: MapSubject, pause: Pause): Promise<Legend | undefined> {
+  async function legend(subject: MapSubject): Promise<Legend | undefined> {
     const { release, layer, cut } = subject
     const key = JSON.stringify([subject.releaseId, layer.input, layer.unit, cut])
     const known = legends.get(key)
@@ -82,7 +83,7 @@ export function createMaps(source: MapSource): Maps {
   }
 
   /** Where its tiles were moved to another store since it was found, they are read there. */
-  async function pictureOf(subject: MapSubject, found: Legend, tile: MapTile, pause: Pause) {
+  async function pictureOf(subject: MapSubject, found: Legend, tile: MapTile) {
     try {
       return await drawn(source, subject.layer, found, tile, pause)
     } catch (error) {
@@ -105,9 +106,9 @@ export function createMaps(source: MapSource): Maps {
     },
     legend,
     release,
-    async tile(subject, tile, pause) {
-      const found = await legend(subject, pause)
-      const picture = found ? await pictureOf(subject, found, tile, pause) : emptyPicture()
+    async tile(subject, tile) {
+      const found = await legend(subject)
+      const picture = found ? await pictureOf(subject, found, tile) : emptyPicture()
       const png = await encodePalettePng(picture)
       tiles.set(keyOf(subject, tile), png)
       return png

@@ -5,7 +5,6 @@ import { queryOf } from '#schemas/point-request.ts'
 import { errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { readPath, readQuery } from '#src/http/parameters.ts'
-import { partyOf } from '#src/http/party.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import type { PublishedRelease } from '../lookup/published-release.ts'
 import { DEFAULT_CUT, existing, type Finder, type OfLayer, type OfRelease, tagOf } from './finder.ts'
@@ -93,9 +92,7 @@ function tilesetWriter(app: App, maps: Maps) {
     published: PublishedRelease,
     subject: MapSubject,
   ): Promise<Tileset> => {
-    const legend = await existing(published, () =>
-      app.inTurn(request, reply, () => maps.legend(subject, () => app.turns.next(partyOf(request)))),
-    )
+    const legend = await existing(published, () => app.inTurn(request, reply, () => maps.legend(subject)))
     const root = `${request.protocol}://${request.host}${request.basePath}`
     const { release, layer, cut } = subject
     return tilesetOf(published.code, release, layer, { cut, found: legend }, root)

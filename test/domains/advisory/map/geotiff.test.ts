@@ -1,13 +1,14 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { readdir, writeFile } from 'node:fs/promises'
+import { readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { moveRelease } from '#src/ingest/move.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { newFolder } from '#test/setup/folders.ts'
+import { testOnServer } from '#test/setup/on-server.ts'
 import { ingestManifest, kindFixture, manifestText, writeManifest } from '../../../ingest/fixtures.ts'
 import { cogMistakes, readTiff, valuesOf } from '../../../tiles/tiff-reader.ts'
 
@@ -113,6 +114,22 @@ test.runIf(hasGdal)(
 
 /** What it says of texts, which the source has none of, nor overviews. */
 const OF_TEXTS = /metadata|overview count|^Files differ at the binary level|^Differences Found/i
+
+testOnServer.each([
+  ['maps', '/releases/CODE/layers/1/tiles/8/155/121'],
+  ['geotiff', '/releases/CODE/layers/1.tif'],
+])('%s, whose places others wait for, do not stand in the line of whoever asks', async (caller, path) => {
+  for (const name of await filesMade()) await rm(join(downloads, name))
+  const next = vi.spyOn(service.app.turns, 'next')
+  const url = path.replace('CODE', inDatabase)
+  let answer = await service.app.inject(url)
+  while (answer.statusCode === 503) answer = await service.app.inject(url)
+  const parties = next.mock.calls.map(([party]) => party)
+  next.mockRestore()
+  expect(answer.statusCode).toBe(200)
+  expect(parties).toContainEqual({ network: '', caller })
+  expect(parties.filter(({ network }) => network !== '')).toEqual([])
+})
 
 test('ranges are answered as HTTP has them', async () => {
   const whole = await get(inFiles)

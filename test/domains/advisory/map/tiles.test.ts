@@ -147,13 +147,18 @@ test('a tile has the colours of the means of blocks, where it would pass over mo
   expect(found.size).toBeGreaterThan(4)
 })
 
-/** The mean of a block of 64 x 64 pixels; null outside of the grid. Pixels of a row have one area, and a row less than the one before. */
+/** The mean of a block of 64 x 64 pixels; null outside of the grid. */
 function meanOfBlock(blockColumn: number, blockRow: number, lng: number, lat: number): number | null {
   if (lng < 38 || lng >= 40 || lat > 10 || lat <= 8.4) return null
+  return meanOf(64 * blockRow, 64 * (blockRow + 1), 64 * blockColumn, 64 * (blockColumn + 1), 10)
+}
+
+/** The mean of rows and columns. Pixels of a row have one area, and those of a row further from the equator less. */
+function meanOf(firstRow: number, endRow: number, firstColumn: number, endColumn: number, north: number) {
   let [sum, weight] = [0, 0]
-  for (let row = 64 * blockRow; row < Math.min(HEIGHT, 64 * (blockRow + 1)); row++) {
-    const area = Math.cos(((10 - 0.01 * (row + 0.5)) * Math.PI) / 180)
-    for (let column = 64 * blockColumn; column < Math.min(WIDTH, 64 * (blockColumn + 1)); column++) {
+  for (let row = firstRow; row < Math.min(HEIGHT, endRow); row++) {
+    const area = Math.cos(((north - 0.01 * (row + 0.5)) * Math.PI) / 180)
+    for (let column = firstColumn; column < Math.min(WIDTH, endColumn); column++) {
       const value = normal(row, column)
       if (value === NODATA) continue
       sum += area * (value * 0.5 + 1)
@@ -162,6 +167,18 @@ function meanOfBlock(blockColumn: number, blockRow: number, lng: number, lat: nu
   }
   return weight === 0 ? null : sum / weight
 }
+
+test('a tile has the colour of the mean of all where one of its pixels shows all', async () => {
+  // Of zoom 0 the centre of one pixel lies there, far in the south-east.
+  const code = await load({ ...DEGREES, originX: 37.3, originY: 10.4 }, '2026-09')
+  const classes = await legend(code)
+  const { colourAt } = await picture(code, '0/0/0')
+  const { lng, lat } = centreOf(0, 0, 0, 155, 121)
+  const atCentre = 1 + 0.5 * normal(Math.floor((10.4 - lat) / 0.01), Math.floor((lng - 37.3) / 0.01))
+  const mean = colourIn(classes, meanOf(0, HEIGHT, 0, WIDTH, 10.4) as number)
+  expect(mean).not.toBe(colourIn(classes, atCentre))
+  expect([colourAt(155, 121), colourAt(154, 121), colourAt(155, 122)]).toEqual([mean, null, null])
+})
 
 test('a tile is transparent where the grid is not', async () => {
   const { width, height, colourAt } = await picture(inDegrees, '8/0/0')

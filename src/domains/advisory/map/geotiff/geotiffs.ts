@@ -4,7 +4,7 @@ import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { overloaded } from '#src/http/plugins/overload.ts'
 import { codeOf } from '#src/lib/caught.ts'
-import type { Party } from '#src/lib/fair-line.ts'
+import { type Party, sharedWork } from '#src/lib/fair-line.ts'
 import { createFairQueue } from '#src/lib/fair-queue.ts'
 import { createMadeFiles, type MadeFile, type OpenMadeFile } from '#src/storage/made-files.ts'
 import { downloadBytesOf, isOffered } from '#src/tiles/geotiff/offered.ts'
@@ -53,8 +53,9 @@ export function createGeotiffs(app: App, maps: Maps): Geotiffs {
     return { code, release, layer }
   }
 
-  async function write(path: string, subject: NamedSubject, party: Party): Promise<MadeFile> {
-    const pause = () => app.turns.next(party, closing.signal)
+  const pause = () => app.turns.next(sharedWork('geotiff'), closing.signal)
+
+  async function write(path: string, subject: NamedSubject): Promise<MadeFile> {
     // The file before it counts by then.
     await setImmediate()
     if (files.isFull()) throw overloaded()
@@ -62,7 +63,7 @@ export function createGeotiffs(app: App, maps: Maps): Geotiffs {
   }
 
   async function make(subject: NamedSubject, party: Party): Promise<void> {
-    const making = files.make(keyOf(subject), (path) => queue.run(party, () => write(path, subject, party)))
+    const making = files.make(keyOf(subject), (path) => queue.run(party, () => write(path, subject)))
     try {
       await inPatience(making)
     } catch (error) {
