@@ -62,8 +62,9 @@ test('the image has all that bundles are of, so that they are taken for those of
     ['web', await keepPages()],
     ['src-server.ts', await bundleOf(join(ROOT, 'src/server.ts'))],
   ] as const) {
-    expect(made, name).toBeDefined()
-    const { inputs } = JSON.parse(read(`node_modules/.cache/bundles/${name}/latest.json`))
+    const folder = join('node_modules/.cache/bundles', name)
+    const { bundle, entry, inputs } = JSON.parse(read(join(folder, 'latest.json')))
+    expect(made).toBe(join(ROOT, folder, bundle, entry))
     expect(inputs.files.filter((file: string) => isWithin(file, leftOut))).toEqual([])
   }
 })
