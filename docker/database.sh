@@ -28,6 +28,9 @@ create extension if not exists postgis_raster;
 
 create role :"user" login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password :'password';
 alter schema public owner to :"user";
+-- Rasters may be in CRSs that PostGIS does not have (ESRI's, UTM on old datums). Loading one adds a row here; rows
+-- that are there cannot be changed or deleted.
+grant insert on spatial_ref_sys to :"user";
 -- Nobody else comes in, whatever other roles the server has.
 revoke all on schema public from public;
 select format('revoke all on database %I from public', current_database()) \gexec
@@ -38,6 +41,7 @@ select format('grant connect, temporary on database %I to %I', current_database(
 create role :"service_user"
   login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password :'service_password';
 select format('grant connect, temporary on database %I to %I', current_database(), :'service_user') \gexec
+grant insert on spatial_ref_sys to :"service_user";
 \endif
 commit;
 SQL

@@ -93,14 +93,16 @@ async function find(db: Kysely<Tables>, { wkt, proj }: CrsText): Promise<number 
 }
 
 async function add(db: Kysely<Tables>, { srid, wkt, proj }: AddedCrs, name: string): Promise<void> {
+  const { rows } = await sql<{ role: string }>`select quote_ident(current_user) as role`.execute(db)
   const insert = sql`
     insert into spatial_ref_sys (srid, srtext, proj4text) values (${srid}::integer, ${wkt}, ${proj})
     on conflict (srid) do nothing`
   await insert.execute(db).catch((error) => {
     if (codeOf(error) !== INSUFFICIENT_PRIVILEGE) throw error
+    const role = rows[0]?.role
     const quoted = [wkt, proj].map((text) => `'${text.replaceAll("'", "''")}'`).join(', ')
     throw new OperatorError(
-      `${name} has a CRS that PostGIS does not know, and this role may not add it. The owner of spatial_ref_sys adds it by: insert into spatial_ref_sys (srid, srtext, proj4text) values (${srid}, ${quoted});`,
+      `${name} has a CRS that PostGIS does not know, and the role ${role} may not add it. The owner of spatial_ref_sys allows it by: grant insert on spatial_ref_sys to ${role}; or adds it by: insert into spatial_ref_sys (srid, srtext, proj4text) values (${srid}, ${quoted});`,
     )
   })
 }

@@ -79,6 +79,7 @@ async function grantAll(trx: Transaction<Tables>, role: string): Promise<void> {
   if (!found) {
     throw new OperatorError(
       `There is no role ${role}: \`create role\` makes it, docker/database.sh shows how.`,
+      { code: 'NOT_FOUND' },
     )
   }
   if (found.owner) {

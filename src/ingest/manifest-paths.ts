@@ -33,7 +33,8 @@ async function findAll(pattern: string): Promise<string[]> {
   const folder = dirname(pattern)
   const names = await readdir(folder).catch((error) => {
     if (codeOf(error) === 'ENOTDIR' && isArchive(folder)) return namesIn(folder)
-    if (codeOf(error) === 'ENOENT') throw new OperatorError(`${folder} does not exist.`)
+    if (codeOf(error) === 'ENOENT')
+      throw new OperatorError(`${folder} does not exist.`, { code: 'NOT_FOUND' })
     throw new OperatorError(`${folder} cannot be read: ${messageOf(error)}.`)
   })
   const found = names.filter((name) => fits(name, basename(pattern).split('*')))

@@ -90,6 +90,7 @@ async function textOf(path: string): Promise<string> {
   const unreadable = (error: NodeJS.ErrnoException) => {
     throw new OperatorError(
       error.code === 'ENOENT' ? `${path} does not exist.` : `${path} cannot be read: ${error.message}.`,
+      { code: error.code === 'ENOENT' ? 'NOT_FOUND' : 'REFUSED' },
     )
   }
   const { size } = await stat(path).catch(unreadable)

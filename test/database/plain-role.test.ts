@@ -11,7 +11,7 @@ import { loadConfig } from '#src/config.ts'
 import { type Cluster, type Database, openCluster } from '#src/database/client.ts'
 import { migrate } from '#src/database/migrate.ts'
 import { refuseMissingRights } from '#src/database/rights.ts'
-import { fixture, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
+import { fixture, kindFixture, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { boundaryFile, feature, rectangle } from '#test/setup/boundaries.ts'
 import { runAgro, runAgroProcess } from '#test/setup/cli.ts'
 import type { TestDatabase } from '#test/setup/database.ts'
@@ -206,6 +206,35 @@ describe.skipIf(MISSING)('the role that docker/database.sh makes', () => {
       expect((await send('DELETE', '/user/profile', { password: account.password }, token)).status).toBe(200)
       service.signal('SIGTERM')
       expect(await service.ended).toBe(0)
+    })
+
+    test('both add CRSs to those of PostGIS, change none, and are told how to get the right', async () => {
+      const superuser = databaseUrl(server.href, name)
+      const ingest = async (as: TestDatabase, raster: string) => {
+        const layer = { file: kindFixture(`${raster}.tif`), nodata: 'none' }
+        const manifest = await writeManifest(
+          await newFolder(),
+          manifestText([layer], { allow: ['extent', 'range'] }),
+        )
+        const { code, stderr } = await runAgro(as, 'ingest', '--force', '--dry-run', manifest)
+        return { code, stderr }
+      }
+      expect(await ingest(asService(), 'crs-homolosine')).toMatchObject({ code: 0 })
+      expect(await ingest(testDatabase, 'crs-mollweide')).toMatchObject({ code: 0 })
+      for (const statement of ['update spatial_ref_sys set srtext = null', 'delete from spatial_ref_sys']) {
+        await expect(sql.raw(statement).execute(database.writer)).rejects.toMatchObject({ code: '42501' })
+      }
+
+      await executeOnServer(superuser, `revoke insert on spatial_ref_sys from ${role}`)
+      const { code, stderr } = await ingest(asService(), 'crs-own-cea')
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringMatching(
+          /^\S+crs-own-cea\.tif has a CRS that PostGIS does not know, and the role \S+ may not add it\. The owner of spatial_ref_sys allows it by: grant insert on spatial_ref_sys to \S+; or adds it by: insert into spatial_ref_sys \(srid, srtext, proj4text\) values \(9\d{5}, '', '\+proj=cea [^']+'\);\n$/,
+        ),
+      ])
+      await executeOnServer(superuser, /grant insert [^;]+/.exec(stderr)?.[0] as string)
+      expect(await ingest(asService(), 'crs-own-cea')).toMatchObject({ code: 0 })
     })
 
     test('changes no table and no audit record, but has old ones removed', async () => {

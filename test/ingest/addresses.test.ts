@@ -84,9 +84,10 @@ const load = (layer: Record<string, unknown>, month: string) => storedLayer(inge
 
 describe('a raster at an https address is loaded as it would be here', () => {
   test('with what lies beside it there', async () => {
-    for (const [index, name] of ['beside-scale', 'mask-beside-float32', 'world-prj'].entries()) {
-      const expected = await load({ file: kindFixture(`${name}.tif`) }, `2024-0${index + 1}`)
-      expect(await load({ file: `${base}/${name}.tif` }, `2023-0${index + 1}`)).toEqual(expected)
+    const names = ['beside-scale.tif', 'mask-beside-float32.tif', 'world-prj.tif', 'world-upper.TIF']
+    for (const [index, name] of names.entries()) {
+      const expected = await load({ file: kindFixture(name) }, `2022-0${index + 1}`)
+      expect(await load({ file: `${base}/${name}` }, `2021-0${index + 1}`)).toEqual(expected)
     }
     expect(asked).toContainEqual(['/mask-beside-float32.tif.msk', undefined])
   })

@@ -85,7 +85,7 @@ test('every raster that was made is of a kind', () => {
   const asked = new Set(
     KINDS.flatMap(([, { layers }]) => layers.flatMap(({ file, files = [] }) => file ?? files)),
   )
-  const made = readdirSync(kindFixture('')).filter((name) => name.endsWith('.tif'))
+  const made = readdirSync(kindFixture('')).filter((name) => /\.tif$/i.test(name))
   expect(made.toSorted()).toEqual([...asked].toSorted())
 })
 

@@ -119,6 +119,17 @@ describe('files that are cut off', () => {
     }
   })
 
+  test.each([
+    [7, 'it is to be at bytes 0 to 7, and the file has 7'],
+    [100, 'it is to be at bytes 10 to 205, and the file has 100'],
+    [300, 'a tag of it lies beyond byte 300, where the file ends'],
+  ])('after %i bytes, with where', async (length, where) => {
+    const file = await damaged('type-float32.tif', 'small.tif', (bytes) => bytes.subarray(0, length))
+    expect(await ingest.refusalOfFile(file)).toBe(
+      `small.tif is cut off, damaged or not a GeoTIFF: its directory cannot be read (${where}).`,
+    )
+  })
+
   test('by a single byte', async () => {
     const file = await damaged('lzw-2-int16.tif', 'almost.tif', (bytes) => bytes.subarray(0, -1))
     expect(await ingest.refusalOfFile(file)).toBe(

@@ -125,6 +125,19 @@ describe('CRSs that cannot be used', () => {
     )
   })
 
+  test.each([
+    [15, 'polar stereographic, whose keys are not read (PROJ has it as +proj=stere)'],
+    [18, 'Cassini-Soldner, whose keys are not read (PROJ has it as +proj=cass)'],
+    [23, 'Robinson, whose keys are not read (PROJ has it as +proj=robin)'],
+    [9815, 'oblique Mercator, whose keys are not read (PROJ has it as +proj=omerc)'],
+    [99, 'method 99, which is not known here'],
+  ])('a projection by its name, of method %i', async (method, name) => {
+    const keys = [1024, 0, 1, 1, 3072, 0, 1, 32767, 3075, 0, 1, method]
+    expect(await ingest.refusalOfFile(await withKeys('named.tif', keys))).toBe(
+      `named.tif has an unknown CRS: its projection is ${name}; give the layer's srid or srs.`,
+    )
+  })
+
   test('a geographic one of its own, on another ellipsoid', async () => {
     const file = await withKeys('clarke.tif', [1024, 0, 1, 2, 2048, 0, 1, 32767, 2056, 0, 1, 7012])
     expect(await ingest.refusalOfFile(file)).toBe(
@@ -215,6 +228,21 @@ describe('bands that cannot be used', () => {
   test('one of a file whose words on its bands are damaged', async () => {
     const file = await raster('words.tif', { tags: { 42112: ['ascii', '<GDALMetadata><Item\0'] } })
     expect(await ingest.refusalOfFile(file)).toMatch(/^What words\.tif says of its bands is damaged: .+\.$/)
+  })
+
+  test.each([
+    ['scale', '1,000.5'],
+    ['scale', '0.125 kg'],
+    ['offset', 'none'],
+  ])('one whose %s is "%s", unless the manifest gives another', async (role, text) => {
+    const item = `<Item name="${role.toUpperCase()}" sample="0" role="${role}">${text}</Item>`
+    const metadata = `<GDALMetadata>${item}</GDALMetadata>\0`
+    const file = await raster('said.tif', { tags: { 42112: ['ascii', metadata] } })
+    const refusal = `said.tif says ${role} "${text}" of band 1, which is no number: give the layer's ${role}.`
+    expect(await ingest.refusalOfFile(file)).toBe(refusal)
+    expect(await ingest.refusalOfFile(file, { [role]: 2, srid: 999999 })).toBe(
+      'said.tif has an unknown CRS: PostGIS does not know EPSG:999999.',
+    )
   })
 
   test.each([

@@ -82,6 +82,12 @@ describe('side files that cannot be used', () => {
       '<!DOCTYPE a [<!ENTITY b "bbbb"><!ENTITY c "&b;&b;&b;">]><PAMDataset><SRS>&c;</SRS></PAMDataset>',
       "aux.tif.aux.xml is damaged: Named entity isn't defined: &c; (line 1, column 74).",
     ],
+    // GDAL takes it for 0.
+    [
+      'with a scale with a decimal comma',
+      '<PAMDataset><PAMRasterBand band="1"><Scale>0,125</Scale></PAMRasterBand></PAMDataset>',
+      'aux.tif.aux.xml says scale "0,125" of band 1, which is no number: give the layer\'s scale.',
+    ],
     ['of 9 MB', ' '.repeat(9e6), 'aux.tif.aux.xml has 9000000 bytes; at most 8388608 are read.'],
   ])('%s', async (_, text, message) => {
     expect(await beside('aux.tif', text)).toBe(message)

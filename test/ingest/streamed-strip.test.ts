@@ -21,7 +21,7 @@ test('a strip gives its pieces in any order, and is decompressed anew only for o
   let begun = 0
   let ended = 0
   const inflate = COMPRESSIONS.get(8)?.stream as DecompressStream
-  const place = { offset: 6, length: data.length, size, pieceBytes: PIECE }
+  const place = { turned: false, offset: 6, length: data.length, size, pieceBytes: PIECE }
   const strip = new StreamedStrip(
     file,
     place,

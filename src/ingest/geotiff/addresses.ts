@@ -33,7 +33,7 @@ export class Addresses {
     await mkdir(folder)
     const target = join(folder, name)
     if (!(await this.#download(address, target))) {
-      throw new OperatorError(`${shown(address)} is not there, or may not be read.`)
+      throw new OperatorError(`${shown(address)} is not there, or may not be read.`, { code: 'NOT_FOUND' })
     }
     if (isArchive(name)) return target
     for (const { pathname, file } of namesBeside(address.pathname, target)) {
@@ -77,9 +77,15 @@ function nameIn({ pathname }: URL): string {
 }
 
 function namesBeside(pathname: string, target: string): { pathname: string; file: string }[] {
+  const ending = extname(pathname)
+  // Old Windows systems write all names in capitals.
+  const instead =
+    ending !== '' && ending === ending.toUpperCase()
+      ? BESIDE.instead.flatMap((end) => [end, end.toUpperCase()])
+      : BESIDE.instead
   const stemOf = (path: string) => path.slice(0, path.length - extname(path).length)
   return [
     ...BESIDE.behind.map((end) => ({ pathname: pathname + end, file: target + end })),
-    ...BESIDE.instead.map((end) => ({ pathname: stemOf(pathname) + end, file: stemOf(target) + end })),
+    ...instead.map((end) => ({ pathname: stemOf(pathname) + end, file: stemOf(target) + end })),
   ]
 }

@@ -14,6 +14,8 @@ export interface Band {
   nodata: number | undefined
   scale: number
   offset: number
+  /** Why they cannot be read, where the manifest does not give others. */
+  refusals: { scale?: string; offset?: string }
   /** What the operator should know of it. */
   notes: string[]
   /** And of its nodata value, where the manifest does not give another. */
@@ -24,6 +26,8 @@ export interface Band {
 const UNSIGNED = 1
 const SIGNED = 2
 const FLOAT = 3
+/** TIFF 6.0 has readers take it for the first. */
+const UNDEFINED = 4
 
 /** How the samples of an image look in memory; all its bands are alike. */
 export type SampleType = Pick<SampleLayout, 'pixelType' | 'bytes' | 'float' | 'packed' | 'integers64'>
@@ -56,25 +60,49 @@ export function bandOf(sources: BandSources, named: number | string): Band {
   const metadata = all.get(number)
   const beside = side?.bands.get(number)
   const [nodataInside, nodataBeside] = [nodataOf(image), numberIn(beside?.nodata)]
-  const inside = { scale: numberIn(metadata?.scale), offset: numberIn(metadata?.offset) }
   // They belong together: a file that has one of them has both, of which one says nothing.
-  const { scale, offset } =
-    inside.scale === undefined && inside.offset === undefined
-      ? { scale: numberIn(beside?.scale), offset: numberIn(beside?.offset) }
-      : inside
-  const differs =
-    nodataInside !== undefined && nodataBeside !== undefined && !Object.is(nodataInside, nodataBeside)
+  const isInside = isSaid(metadata?.scale) || isSaid(metadata?.offset)
+  const { scale, offset } = (isInside ? withPoints(metadata) : beside) ?? {}
+  const saying = { path: isInside ? path : side?.path, number }
   return {
     number,
     pixelType: type.pixelType,
     nodata: nodataBeside ?? nodataInside,
-    scale: scale ?? 1,
-    offset: offset ?? 0,
+    scale: numberIn(scale) ?? 1,
+    offset: numberIn(offset) ?? 0,
+    refusals: {
+      scale: refusalOf('scale', scale, saying),
+      offset: refusalOf('offset', offset, saying),
+    },
     notes: classNotes(sources, number),
-    nodataNote: differs
-      ? `${side?.path} says nodata ${nodataBeside}, and the file itself ${nodataInside}: ${nodataBeside} counts.`
-      : undefined,
+    nodataNote: nodataNote(sources, beside?.nodata),
   }
+}
+
+/** What there is to say of the nodata value of a band, by the text beside its file. */
+function nodataNote({ image, side, path }: BandSources, besideText: string | undefined): string | undefined {
+  const [inside, beside] = [nodataOf(image), numberIn(besideText)]
+  if (inside !== undefined && beside !== undefined && !Object.is(inside, beside)) {
+    return `${side?.path} says nodata ${beside}, and the file itself ${inside}: ${beside} counts.`
+  }
+  const insideText = nodataTextOf(image)
+  if (beside === undefined && isSaid(besideText)) return unreadNodata(side?.path, besideText)
+  if (beside === undefined && inside === undefined && isSaid(insideText))
+    return unreadNodata(path, insideText)
+  return undefined
+}
+
+function unreadNodata(path: string | undefined, text: string): string {
+  return `${path} says nodata "${text}", which is no number and does not count: give the layer's nodata.`
+}
+
+function refusalOf(
+  name: 'scale' | 'offset',
+  text: string | undefined,
+  { path, number }: { path: string | undefined; number: number },
+): string | undefined {
+  if (!isSaid(text) || numberIn(text) !== undefined) return undefined
+  return `${path} says ${name} "${text.trim()}" of band ${number}, which is no number: give the layer's ${name}.`
 }
 
 /** PhotometricInterpretation: pixels are places in a list of colours. */
@@ -120,8 +148,10 @@ function numberOf(name: string, { image, inside, side, path }: BandSources): num
 export function sampleTypeOf(image: GeoTIFFImage, path: string): SampleType {
   const bands = Array.from({ length: image.getSamplesPerPixel() }, (_, band) => band)
   const bits = image.getBitsPerSample(0)
-  const format = image.getSampleFormat(0)
-  if (bands.some((band) => image.getBitsPerSample(band) !== bits || image.getSampleFormat(band) !== format)) {
+  const formatOf = (band: number) =>
+    image.getSampleFormat(band) === UNDEFINED ? UNSIGNED : image.getSampleFormat(band)
+  const format = formatOf(0)
+  if (bands.some((band) => image.getBitsPerSample(band) !== bits || formatOf(band) !== format)) {
     throw new OperatorError(`${path} has bands of different pixel types; make a file of each type.`)
   }
   const bytes = bits / 8
@@ -142,13 +172,34 @@ export function sampleTypeOf(image: GeoTIFFImage, path: string): SampleType {
 
 /** The nodata tag of an image, which is one for all its bands. */
 export function nodataOf(image: GeoTIFFImage): number | undefined {
-  const text = image.fileDirectory.getValue('GDAL_NODATA') as string | undefined
-  return numberIn(text?.replaceAll('\0', ''))
+  const text = nodataTextOf(image)
+  return numberIn(text === undefined ? undefined : withPoint(text))
 }
 
-function numberIn(text: unknown): number | undefined {
-  if (typeof text !== 'string' || text.trim() === '') return undefined
+function nodataTextOf(image: GeoTIFFImage): string | undefined {
+  const text = image.fileDirectory.getValue('GDAL_NODATA') as string | undefined
+  return text?.replaceAll('\0', '').trim()
+}
+
+function withPoints({ scale, offset }: BandText = {}): Pick<BandText, 'scale' | 'offset'> {
+  return { scale: scale && withPoint(scale), offset: offset && withPoint(offset) }
+}
+
+/** GDAL takes one decimal comma for a point, in what a file itself says. */
+function withPoint(text: string): string {
+  const number = text.replace(',', '.')
+  return Number.isNaN(Number(number)) ? text : number
+}
+
+function isSaid(text: string | undefined): text is string {
+  return text !== undefined && text.trim() !== ''
+}
+
+/** How writers spell what is no finite number. */
+const NOT_FINITE = /^[+-]?(?:nan|inf(?:inity)?|1\.#\w+)$/i
+
+function numberIn(text: string | undefined): number | undefined {
+  if (!isSaid(text)) return undefined
   const number = Number(text)
-  // GDAL writes NaN in lower case; anything else that is not a number says nothing.
-  return Number.isNaN(number) && !/^[+-]?nan$/i.test(text.trim()) ? undefined : number
+  return Number.isNaN(number) && !NOT_FINITE.test(text.trim()) ? undefined : number
 }

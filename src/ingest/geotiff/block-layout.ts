@@ -30,6 +30,8 @@ export interface BlockLayout {
   stride: number
   offsets: number[]
   lengths: number[]
+  /** Whether the lowest bit of each byte in the file is its highest. */
+  turned: boolean
   /** Where a strip can only be read from its beginning: how many blocks are in one, each of which has its place. */
   piecesPerStrip?: number
   samples: SampleLayout
@@ -51,7 +53,7 @@ export function blockLayoutOf(
   file: FileBytes,
   path: string,
 ): BlockLayout {
-  const stored = storedLayoutOf(image, type, path)
+  const stored = measured(storedLayoutOf(image, type, path), file)
   refuseTruncated(stored, file, path)
   const layout = chopped(stored)
   refuseLargeBlocks(layout, path)
@@ -71,6 +73,9 @@ export function isWritten({ offsets, lengths }: BlockLayout, index: number): boo
 /** Values of the Compression tag whose blocks need more than themselves to be read. */
 const JPEG = 7
 const LERC = 34887
+
+/** FillOrder: the first bit of a byte is its lowest. */
+const LOWEST_FIRST = 2
 
 /** PhotometricInterpretation: luminance and two differences of colours. */
 const YCBCR = 6
@@ -106,6 +111,8 @@ function storedLayoutOf(image: GeoTIFFImage, type: SampleType, path: string): Bl
     stride,
     offsets: numbers(image.isTiled ? 'TileOffsets' : 'StripOffsets'),
     lengths: numbers(image.isTiled ? 'TileByteCounts' : 'StripByteCounts'),
+    // JPEG says itself how its bits lie.
+    turned: tag('FillOrder') === LOWEST_FIRST && compression !== JPEG,
     // Samples of these are stored as they are, whatever the Predictor tag says.
     samples: {
       ...type,
@@ -137,6 +144,21 @@ function methodOf(
   return COMPRESSIONS.get(compression)
 }
 
+/**
+ * Finds out how long the only strip of an image is where it is said to have 0 bytes, as GDAL does. Of several
+ * blocks, GDAL takes those for never written, and so do we.
+ */
+function measured(layout: BlockLayout, file: FileBytes): BlockLayout {
+  const { image, block, tiled, offsets, lengths, samples, stride, compression } = layout
+  const [offset, said] = [offsets[0] ?? 0, lengths[0]]
+  if (tiled || offsets.length > 1 || offset === 0 || said !== 0) return layout
+  const length =
+    compression === COMPRESSIONS.get(NOT_COMPRESSED)
+      ? bytesOfRow(samples, block.width * stride) * image.height
+      : file.fileSize - offset
+  return { ...layout, lengths: [length] }
+}
+
 /** A file whose end is missing is refused before any of it is loaded. */
 function refuseTruncated(layout: BlockLayout, file: FileBytes, path: string): void {
   const { image, block, planes, offsets, lengths } = layout
@@ -146,6 +168,7 @@ function refuseTruncated(layout: BlockLayout, file: FileBytes, path: string): vo
   if (missing || !(count > 0) || offsets.length < count || lengths.length < count) {
     throw new OperatorError(
       `${path} is cut off or damaged: not all of its ${layout.tiled ? 'tiles' : 'strips'} are there.`,
+      { code: 'CUT_OFF' },
     )
   }
 }

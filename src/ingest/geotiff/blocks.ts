@@ -109,7 +109,8 @@ function stripsOf(layout: BlockLayout, file: FileBytes): StreamedStrip[] {
   return Array.from({ length: planes }, (_, plane) => {
     const index = plane * piecesPerStrip
     const [offset, length] = [layout.offsets[index] as number, layout.lengths[index] as number]
-    const place = { offset, length, size: rowBytes * image.height, pieceBytes: rowBytes * block.height }
+    const [size, pieceBytes] = [rowBytes * image.height, rowBytes * block.height]
+    const place = { offset, length, turned: layout.turned, size, pieceBytes }
     return new StreamedStrip(file, place, stream, (bytes) => samplesOf(bytes, samples, rowLength, stride))
   })
 }
@@ -128,8 +129,9 @@ async function samplesAt(layout: BlockLayout, file: FileBytes, index: number, ro
   const rowBytes = bytesOfRow(samples, rowLength)
   const size = rowBytes * height
   // No compression makes twice as much of its samples: what lies behind that is none of them.
-  const { data } = await file.fetchSlice({ offset, length: Math.min(length, 2 * size + SPARE_BYTES) })
-  const bytes = await layout.compression.undo(new Uint8Array(data), size, rowBytes * block.height)
+  const slice = { offset, length: Math.min(length, 2 * size + SPARE_BYTES) }
+  const compressed = await file.read(slice, layout.turned)
+  const bytes = await layout.compression.undo(compressed, size, rowBytes * block.height)
   if (bytes.length < size) throw new Error(`the block at byte ${offset} is damaged: it is too short`)
   const exact = bytes.subarray(0, size)
   // Samples can only be looked at where they begin at a multiple of their size.

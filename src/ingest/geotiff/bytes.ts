@@ -6,6 +6,13 @@ interface Slice {
   length: number
 }
 
+/** Each byte with its bits the other way round. */
+const TURNED = Uint8Array.from({ length: 256 }, (_, byte) => {
+  let turned = 0
+  for (let bit = 0; bit < 8; bit++) turned |= ((byte >> bit) & 1) << (7 - bit)
+  return turned
+})
+
 /**
  * The bytes of a file, in the form that geotiff's parser asks for them. Its own source pads what lies
  * beyond the end of the file with zeros, and a block at offset 0 is one that was never written: a
@@ -37,6 +44,13 @@ export class FileBytes {
       at += bytesRead
     }
     return { offset, length, data: bytes.buffer }
+  }
+
+  /** The bytes of a slice, of which each may have its bits the other way round. */
+  async read(slice: Slice, turned: boolean): Promise<Uint8Array> {
+    const bytes = new Uint8Array((await this.fetchSlice(slice)).data)
+    if (turned) for (let at = 0; at < bytes.length; at++) bytes[at] = TURNED[bytes[at] as number] as number
+    return bytes
   }
 
   async close(): Promise<void> {

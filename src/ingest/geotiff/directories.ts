@@ -6,6 +6,8 @@ const TYPE_BYTES = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8]
 
 /** The places of a million strips or tiles, and more than any other tag of a raster takes. */
 const MAX_TAG_BYTES = 8 * 2 ** 20
+/** What a file begins with, to the place of its first directory. */
+const HEADER_BYTES = { classic: 8, big: 16 }
 /** Images of a file: it has one, its overviews and their masks. */
 const MAX_DIRECTORIES = 100
 /** Classic TIFF cannot have more. */
@@ -37,12 +39,12 @@ interface Directory {
  * @throws {OperatorError} where a tag is longer than any raster needs, or the directories do not end
  */
 export async function examineDirectories(file: FileBytes, path: string): Promise<{ mask?: number }> {
-  const head = await viewOf(file, 0, 16)
+  const head = await viewOf(file, 0, HEADER_BYTES.classic)
   const form: Form = { littleEndian: head.getUint8(0) === 0x49, big: false }
   form.big = head.getUint16(2, form.littleEndian) === 43
   const seen = new Set<number>()
   let mask: number | undefined
-  let offset = offsetAt(head, form.big ? 8 : 4, form)
+  let offset = form.big ? offsetAt(await viewOf(file, 0, HEADER_BYTES.big), 8, form) : offsetAt(head, 4, form)
   while (offset !== 0) {
     if (seen.has(offset)) throw new OperatorError(`${path} is damaged: its directories go round in a circle.`)
     if (seen.size === MAX_DIRECTORIES) {
@@ -93,7 +95,12 @@ function offsetAt(view: DataView, at: number, { littleEndian, big }: Form): numb
   return big ? Number(view.getBigUint64(at, littleEndian)) : view.getUint32(at, littleEndian)
 }
 
-/** Bytes of the file; fewer where it ends, and then what is not there cannot be looked at. */
+/** @throws where the file ends before these bytes do */
 async function viewOf(file: FileBytes, offset: number, length: number): Promise<DataView> {
+  if (offset + length > file.fileSize) {
+    throw new Error(
+      `it is to be at bytes ${offset} to ${offset + length - 1}, and the file has ${file.fileSize}`,
+    )
+  }
   return new DataView((await file.fetchSlice({ offset, length })).data)
 }

@@ -69,7 +69,7 @@ export async function openRaster(path: string): Promise<RasterFile> {
     return await openImage(file, path)
   } catch (error) {
     await file.close()
-    refuseDamaged(path, error)
+    refuseDamaged(path, error, file.fileSize)
   }
 }
 
@@ -144,15 +144,22 @@ async function refuseUnreadable(path: string): Promise<void> {
 }
 
 function refuseUnopened(path: string, error: NodeJS.ErrnoException): never {
-  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') throw new OperatorError(`${path} does not exist.`)
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+    throw new OperatorError(`${path} does not exist.`, { code: 'NOT_FOUND' })
   if (error.code === 'EACCES' || error.code === 'EPERM') throw new OperatorError(`${path} may not be read.`)
   throw new OperatorError(`${path} cannot be opened: ${error.message}.`)
 }
 
-function refuseDamaged(path: string, error: unknown): never {
+function refuseDamaged(path: string, error: unknown, fileSize: number): never {
   if (error instanceof OperatorError) throw error
+  // So geotiff says that the values of a tag lie behind the end of the file.
+  const reason =
+    error instanceof RangeError
+      ? `a tag of it lies beyond byte ${fileSize}, where the file ends`
+      : reasonIn(error)
   throw new OperatorError(
-    `${path} is cut off, damaged or not a GeoTIFF: its directory cannot be read (${reasonIn(error)}).`,
+    `${path} is cut off, damaged or not a GeoTIFF: its directory cannot be read (${reason}).`,
+    { code: 'CUT_OFF' },
   )
 }
 

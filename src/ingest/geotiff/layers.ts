@@ -147,6 +147,10 @@ async function meantBand(
   for (const note of band.notes) notes.add(note)
   if (entry.nodata === undefined && band.nodataNote) notes.add(band.nodataNote)
   if (isMasked(file, entry)) sayAlpha(file, band, notes)
+  for (const key of ['scale', 'offset'] as const) {
+    const refusal = band.refusals[key]
+    if (refusal && entry[key] === undefined) throw new OperatorError(refusal)
+  }
   const said = entry.nodata ?? band.nodata
   const nodata = typeof said === 'number' && !Number.isNaN(said) ? said : undefined
   if (nodata !== undefined && storedNodata(band.pixelType, nodata) === undefined) {

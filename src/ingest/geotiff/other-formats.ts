@@ -49,6 +49,7 @@ function folded(text: string): string {
   return text.trimStart().toLowerCase()
 }
 
-function quoted(path: string): string {
+/** A path as a shell takes it. */
+export function quoted(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 }

@@ -35,6 +35,33 @@ const KEYS: Record<Parameter | 'x_0' | 'y_0', string[]> = {
 const MERCATOR = 7
 const MERCATOR_BY_PARALLEL: [name: string, ...Parameter[]] = ['merc', 'lat_ts', 'lon_0']
 
+/** Others by their values, and how PROJ calls them. */
+const UNREAD: Record<number, [name: string, proj: string]> = {
+  2: ['a transverse Mercator of Alaska', 'alsk'],
+  3: ['oblique Mercator', 'omerc'],
+  4: ["Laborde's oblique Mercator", 'labrd'],
+  5: ["Rosenmund's oblique Mercator", 'somerc'],
+  6: ['spherical oblique Mercator', 'omerc'],
+  9: ['Lambert conformal conic of one parallel', 'lcc'],
+  12: ['azimuthal equidistant', 'aeqd'],
+  14: ['stereographic', 'stere'],
+  15: ['polar stereographic', 'stere'],
+  16: ['oblique stereographic', 'sterea'],
+  18: ['Cassini-Soldner', 'cass'],
+  19: ['gnomonic', 'gnom'],
+  20: ['Miller cylindrical', 'mill'],
+  21: ['orthographic', 'ortho'],
+  22: ['polyconic', 'poly'],
+  23: ['Robinson', 'robin'],
+  25: ['Van der Grinten', 'vandg'],
+  26: ['the map grid of New Zealand', 'nzmg'],
+  27: ['south-oriented transverse Mercator', 'tmerc +axis=wsu'],
+  9815: ['oblique Mercator', 'omerc'],
+}
+
+/** ProjectionGeoKey of UTM's zones, north and south: 160zz and 161zz. */
+const UTM = { north: 16_000, south: 16_100, zones: 60 }
+
 const METRE = 9001
 const DEGREE = 9102
 const GREENWICH = 8901
@@ -43,10 +70,14 @@ const WGS84 = { datum: 6326, ellipsoid: 7030 }
 
 /** @returns the projection, as PROJ has it, without what it is a projection of */
 export function projectionIn(keys: GeoKeys): Projection {
+  const zone = utmZoneIn(keys)
+  if (zone) return { proj: `+proj=utm ${zone} +units=m` }
   const method = Number(keys.ProjCoordTransGeoKey)
   const byParallel = method === MERCATOR && typeof keys.ProjStdParallel1GeoKey === 'number'
   const [name, ...parameters] = (byParallel ? MERCATOR_BY_PARALLEL : PROJECTIONS[method]) ?? []
   if (!name) {
+    const [unread, proj] = UNREAD[method] ?? []
+    if (unread) return { reason: `is ${unread}, whose keys are not read (PROJ has it as +proj=${proj})` }
     return {
       reason: Number.isNaN(method) ? 'has no EPSG code' : `is method ${method}, which is not known here`,
     }
@@ -58,6 +89,13 @@ export function projectionIn(keys: GeoKeys): Projection {
     return `+${parameter}=${key ? keys[key] : parameter === 'k_0' ? 1 : 0}`
   })
   return { proj: `+proj=${name} ${values.join(' ')} +units=m` }
+}
+
+/** A zone of UTM, which is in metres; undefined for any other projection. */
+function utmZoneIn({ ProjectionGeoKey: key }: GeoKeys): string | undefined {
+  const isZone = (first: number) => Number(key) > first && Number(key) <= first + UTM.zones
+  if (isZone(UTM.north)) return `+zone=${Number(key) - UTM.north}`
+  return isZone(UTM.south) ? `+zone=${Number(key) - UTM.south} +south` : undefined
 }
 
 /**

@@ -9,6 +9,8 @@ const READ_BYTES = 256 * 1024
 export interface StripPlace {
   offset: number
   length: number
+  /** Whether the lowest bit of each byte is its highest. */
+  turned: boolean
   /** Bytes of its samples, once they are decompressed. */
   size: number
   /** Of those of a piece; the last one may have fewer. */
@@ -86,10 +88,10 @@ export class StreamedStrip {
   }
 
   async *#compressed(): AsyncGenerator<Uint8Array> {
-    const { offset, length } = this.#place
+    const { offset, length, turned } = this.#place
     for (let at = 0; at < length; at += READ_BYTES) {
       const slice = { offset: offset + at, length: Math.min(READ_BYTES, length - at) }
-      yield new Uint8Array((await this.#file.fetchSlice(slice)).data)
+      yield await this.#file.read(slice, turned)
     }
   }
 

@@ -7,7 +7,7 @@ import { readSmallFile } from './small-files.ts'
 const MAX_WORLD_BYTES = 10_000
 const MAX_PRJ_BYTES = 100_000
 
-/** Names of the world file beside FILE.tif, in the order in which GDAL looks for them. */
+/** Names of the world file beside FILE.tif, in the order in which GDAL looks for them, each in capitals as well. */
 const WORLD_FILES = ['.tfw', '.tifw', '.wld']
 
 /**
@@ -17,9 +17,8 @@ const WORLD_FILES = ['.tfw', '.tifw', '.wld']
  */
 export async function readWorldFile(imagePath: string): Promise<Affine | undefined> {
   for (const extension of WORLD_FILES) {
-    const path = beside(imagePath, extension)
-    const text = await readSmallFile(path, MAX_WORLD_BYTES)
-    if (text !== undefined) return affineIn(text, path)
+    const found = await readBeside(imagePath, extension, MAX_WORLD_BYTES)
+    if (found) return affineIn(found.text, found.path)
   }
   return undefined
 }
@@ -40,9 +39,18 @@ function affineIn(text: string, path: string): Affine {
 
 /** The WKT in the .prj beside an image; undefined where there is none. */
 export async function readPrj(imagePath: string): Promise<string | undefined> {
-  return readSmallFile(beside(imagePath, '.prj'), MAX_PRJ_BYTES)
+  return (await readBeside(imagePath, '.prj', MAX_PRJ_BYTES))?.text
 }
 
-function beside(path: string, extension: string): string {
-  return path.slice(0, path.length - extname(path).length) + extension
+async function readBeside(
+  imagePath: string,
+  extension: string,
+  maxBytes: number,
+): Promise<{ path: string; text: string } | undefined> {
+  for (const end of [extension, extension.toUpperCase()]) {
+    const path = imagePath.slice(0, imagePath.length - extname(imagePath).length) + end
+    const text = await readSmallFile(path, maxBytes)
+    if (text !== undefined) return { path, text }
+  }
+  return undefined
 }

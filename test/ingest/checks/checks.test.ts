@@ -267,7 +267,7 @@ describe('a dry run', () => {
     const said = refused.stderr.replaceAll(/^reading: .*\n/gm, '').replaceAll(`${folder}/`, '')
     expect([refused.code, said]).toEqual([
       1,
-      `${lines.map((line: string) => `error: ${line}`).join('')}It would not be published, unless it had --allow ${check}.\n`,
+      `${lines.map((line: string) => `error: ${line}`).join('')}Refused by ${check}. Use --allow ${check} to publish.\n`,
     ])
     const allowed = await agro('ingest', path, '--dry-run', '--json', '--allow', check)
     expect([allowed.code, JSON.parse(allowed.stdout).findings]).toMatchObject([

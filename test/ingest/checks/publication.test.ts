@@ -144,7 +144,7 @@ describe.sequential('what the checks find', () => {
     expect(await agro('ingest', await manifest('2026-04', {}, 1))).toMatchObject({ code: 0 })
     expect(await agro('releases', 'publish', codeOf('2026-03-v1'), '--json')).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('"newestPublished": "2026-04"'),
+      stdout: expect.stringContaining('"newestPublished":"2026-04"'),
       stderr: expect.stringMatching(/^error: The month 2026-03 is older than 2026-04, which is published: /),
     })
     expect(await agro('releases', 'rollback', codeOf('2026-02-v2'))).toEqual({
