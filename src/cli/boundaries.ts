@@ -3,9 +3,11 @@ import { LEVELS_BELOW, MAX_LEVEL } from '#schemas/areas.ts'
 import { CODE_RULES, type CodeRule } from '#src/ingest/boundaries/codes.ts'
 import { type FileReport, loadBoundaries } from '#src/ingest/boundaries/load.ts'
 import { openBoundaryFile } from '#src/ingest/boundaries/open.ts'
+import { MAX_REPAIR } from '#src/ingest/boundaries/replace.ts'
 import type { Finding } from '#src/ingest/boundaries/staging-queries.ts'
 import { inspectCommand } from './boundaries-inspect.ts'
 import { ENCODING_OPTION, FILES, LAYER_OPTION, type ReadingOptions, readingOf } from './boundaries-reading.ts'
+import { readPercent } from './comparison.ts'
 import { lookInDatabase, withDatabase } from './database.ts'
 import { pathNamed } from './files.ts'
 import { JSON_OPTION, type Output, print, say, withExamples } from './output.ts'
@@ -22,6 +24,7 @@ interface LoadOptions extends Output, ReadingOptions {
   source?: string
   licence?: string
   strict?: boolean
+  maxRepair: number
   dryRun?: boolean
 }
 
@@ -44,10 +47,15 @@ const loadCommand = new Command('load')
   )
   .option(...ENCODING_OPTION)
   .option(LAYER_OPTION[0], `${LAYER_OPTION[1]}; the one named after the level when left out`)
-  .option('--source <text>', 'whose boundaries they are, for the catalog')
+  .option('--source <text>', 'the source of the boundaries, for the catalog')
   .option('--licence <text>', 'their licence, for the catalog')
-  .option('--strict', 'refuse files in which anything must be repaired, dropped or linked anew')
-  .option('--dry-run', 'report what would be done, and write nothing')
+  .option('--strict', 'refuse files that need repairs, dropped features or new links')
+  .addOption(
+    new Option('--max-repair <percent>', 'refuse files of which a repair changes an area by more')
+      .argParser(readPercent)
+      .default(MAX_REPAIR, `${100 * MAX_REPAIR}%`),
+  )
+  .option('--dry-run', 'report the changes, and write nothing')
   .option(...JSON_OPTION)
   .action(async (paths: string[], options: LoadOptions) => {
     // A file can be missing without a database: say so before one is opened.
@@ -69,6 +77,7 @@ const loadCommand = new Command('load')
         source: options.source,
         licence: options.licence,
         strict: options.strict ?? false,
+        maxRepair: options.maxRepair,
         dryRun: options.dryRun ?? false,
         read,
         stored,

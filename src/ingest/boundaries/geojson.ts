@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream'
 import { JSONParser, TokenType } from '@streamparser/json'
 import { OperatorError } from '#src/errors.ts'
 import { type FeatureFile, MAX_POSITIONS, type RawFeature } from './feature.ts'
+import { refuseOtherKind, TOPOJSON } from './other-kinds.ts'
 
 /** Bytes read at a time: the features that end in them are in memory together. */
 const CHUNK_BYTES = 64 * 1024
@@ -103,7 +104,7 @@ export async function* geoJsonFeatures(
 
   function refuse(what: string): never {
     const where = count > 0 ? `after feature ${count}` : 'at its beginning'
-    throw new OperatorError(`${name} is not GeoJSON: ${where} it ${what}.`)
+    throw new OperatorError(`${name} is not GeoJSON: ${where} it ${what}.`, { code: 'CUT_OFF' })
   }
 }
 
@@ -124,6 +125,7 @@ function rawFeature(name: string, number: number, key: unknown, value: unknown):
 
 function refuseOtherType(name: string, type: unknown): void {
   if (type === 'FeatureCollection') return
+  if (type === 'Topology') refuseOtherKind(name, TOPOJSON)
   const is = typeof type === 'string' ? `a ${type}, not a FeatureCollection` : 'not a FeatureCollection'
   throw new OperatorError(`${name} is ${is}: boundaries are loaded from GeoJSON FeatureCollections.`)
 }

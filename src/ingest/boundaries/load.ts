@@ -28,6 +28,8 @@ export interface LoadRequest {
   licence: string | undefined
   /** Refuses files that something would have to be done about. */
   strict: boolean
+  /** By which part of itself the repair of an area may change it; a hundredth where it is left out. */
+  maxRepair?: number | undefined
   /** Does everything and then undoes it. */
   dryRun: boolean
   /** Is told which part of the files is read, from 0 to 1. */
@@ -53,7 +55,7 @@ export async function loadBoundaries(
   database: Database,
   request: LoadRequest,
 ): Promise<{ country: string; report: FileReport | undefined }> {
-  const { level, codes, strict, dryRun } = request
+  const { level, codes, strict, dryRun, maxRepair } = request
   const target = await targetOf(database, request)
   const { country } = target
   const sets = await findBoundarySets(database.writer, country.code)
@@ -87,6 +89,7 @@ export async function loadBoundaries(
     codes,
     strict,
     dryRun,
+    maxRepair,
     dropped,
     notes,
     stored: request.stored,
@@ -124,7 +127,7 @@ async function targetOf({ writer }: Database, request: LoadRequest): Promise<Tar
   const country = countryNamed(request.country)
   if (country) return { ...request, country, countries, countryNamed }
   const known = countries.map(({ code, name }) => `${code} (${name})`).join(', ')
-  throw new OperatorError(`--country must be one of ${known}, not ${request.country}.`)
+  throw new OperatorError(`--country must be one of ${known}, not ${request.country}.`, { code: 'NOT_FOUND' })
 }
 
 function namesOf(files: FeatureFile[]): string {

@@ -1,10 +1,11 @@
 import { stat } from 'node:fs/promises'
-import { extname } from 'node:path'
+import { basename, extname } from 'node:path'
 import { OperatorError } from '#src/errors.ts'
 import { refuseEncoding } from './encoding.ts'
 import type { FeatureFile, Reading } from './feature.ts'
 import { geoJsonFile } from './geojson.ts'
 import { geoPackage } from './geopackage.ts'
+import { KINDS, refuseOtherKind } from './other-kinds.ts'
 import { shapefile } from './shapefile.ts'
 import { zippedFile } from './zipped.ts'
 
@@ -22,6 +23,7 @@ export async function openBoundaryFile(path: string, reading: Reading): Promise<
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     throw new OperatorError(
       error.code === 'ENOENT' ? `${path} does not exist.` : `${path} cannot be read: ${error.message}.`,
+      { code: error.code === 'ENOENT' ? 'NOT_FOUND' : 'REFUSED' },
     )
   })
   if (!found.isFile()) throw new OperatorError(`${path} is not a file.`)
@@ -42,6 +44,7 @@ export async function openBoundaryFile(path: string, reading: Reading): Promise<
     case '.gpkg':
       return geoPackage(path, reading)
     default:
+      if (ending in KINDS) refuseOtherKind(basename(path), KINDS[ending] as string)
       throw new OperatorError(
         `${path} is neither GeoJSON (.geojson, .json), nor a shapefile (.shp), nor one of them in an archive (.zip), nor a GeoPackage (.gpkg).`,
       )

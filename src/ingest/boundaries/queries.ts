@@ -21,6 +21,14 @@ export async function findBoundarySets(
     .selectFrom('boundary_set')
     .select(['country_code as countryCode', 'level', 'checksum', 'approximate', 'source', 'licence'])
     .where('country_code', '=', countryCode)
+    // Somebody may have deleted the areas by SQL.
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('admin_area')
+          .whereRef('admin_area.country_code', '=', 'boundary_set.country_code')
+          .whereRef('admin_area.level', '=', 'boundary_set.level'),
+      ),
+    )
     .execute()
   return new Map(rows.map((row) => [row.level, row]))
 }

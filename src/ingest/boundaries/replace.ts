@@ -3,6 +3,7 @@ import type { Database } from '#src/database/client.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { recordOperation } from '#src/domains/audit/queries.ts'
 import { OperatorError } from '#src/errors.ts'
+import { round } from '#src/lib/round.ts'
 import { type CodeRule, settleCodes } from './codes.ts'
 import { linkParents, someOf } from './parents.ts'
 import type { CountryPlace } from './place.ts'
@@ -23,6 +24,7 @@ import {
   type Finding,
   levelWithTheSameAreas,
   nameStaged,
+  type Repair,
   repairStaged,
   type StagedArea,
   stageAreas,
@@ -34,6 +36,8 @@ export interface ReplaceOptions {
   strict: boolean
   /** Does everything and then undoes it. */
   dryRun: boolean
+  /** By which part of itself the repair of an area may change it. */
+  maxRepair?: number | undefined
   /** What becomes of areas without a code of their own. */
   codes?: CodeRule | undefined
   /** What is dropped while the areas are read. */
@@ -48,7 +52,7 @@ export interface ReplaceOptions {
 export interface LoadReport extends Replacement {
   /** What had to be guessed about the files. */
   notes: string[]
-  repaired: Finding[]
+  repaired: Repair[]
   dropped: Finding[]
   /** Areas whose code was made from their name. */
   coded: Finding[]
@@ -71,9 +75,10 @@ export async function replaceBoundaries(
   database: Database,
   set: BoundarySet,
   areas: AsyncIterable<StagedArea>,
-  { country, strict, dryRun, codes, dropped, notes, stored = () => {} }: ReplaceOptions,
+  options: ReplaceOptions,
 ): Promise<LoadReport> {
   const { level } = set
+  const { country, strict, dryRun, codes, dropped, notes, stored = () => {} } = options
   return database.writer.transaction().execute(async (trx) => {
     if (dryRun) await beginTrial(trx)
     const staged = await stageAreas(trx, areas)
@@ -84,6 +89,7 @@ export async function replaceBoundaries(
     dropped.push(...withoutCode, ...(await dropStaged(trx)))
     if (strict) refuseFindings('not usable', dropped)
     refuseMostlyDropped(staged, dropped, codes)
+    refuseLargeRepairs(repaired, dropped, options.maxRepair ?? MAX_REPAIR)
     const unnamed = await nameStaged(trx)
     await refuseMistakenAreas(trx, country, level)
 
@@ -118,12 +124,28 @@ export async function replaceBoundaries(
 /** Findings named in a sentence; the others are counted. */
 const NAMED_FINDINGS = 3
 
+function someFindings(findings: Finding[]): string {
+  const named = findings.slice(0, NAMED_FINDINGS).map(({ area, reason }) => `${area}: ${reason}`)
+  return `${named.join('; ')}${findings.length > NAMED_FINDINGS ? ', ...' : ''}`
+}
+
 function refuseFindings(what: string, findings: Finding[]): void {
   if (findings.length === 0) return
-  const named = findings.slice(0, NAMED_FINDINGS).map(({ area, reason }) => `${area}: ${reason}`)
-  const more = findings.length > NAMED_FINDINGS ? ', ...' : ''
   const areas = findings.length === 1 ? 'One area is' : `${findings.length} areas are`
-  throw new OperatorError(`${areas} ${what} (${named.join('; ')}${more}), which --strict does not let pass.`)
+  throw new OperatorError(`${areas} ${what} (${someFindings(findings)}), which --strict does not let pass.`)
+}
+
+/** Loops and holes that were drawn by mistake are small; where an area becomes another one, somebody has to look. */
+export const MAX_REPAIR = 0.01
+
+function refuseLargeRepairs(repaired: Repair[], dropped: Finding[], most: number): void {
+  const gone = new Set(dropped.map(({ area }) => area))
+  const large = repaired.filter(({ area, changePercent }) => changePercent > 100 * most && !gone.has(area))
+  if (large.length === 0) return
+  const [areas, them] = large.length === 1 ? ['one area', 'it'] : [`${large.length} areas`, 'them']
+  throw new OperatorError(
+    `The repair of ${areas} changes ${them} by more than ${round(100 * most, 6)} % (${someFindings(large)}): mend the file, or let it pass by --max-repair.`,
+  )
 }
 
 /** A few features without a code or a polygon are left over from drawing; many are a misunderstanding. */
@@ -157,6 +179,7 @@ async function refuseMistakenAreas(
   if (other !== undefined) {
     throw new OperatorError(
       `These areas are already loaded as level ${other} of ${country.name}: they are not of level ${level}.`,
+      { code: 'ALREADY_THERE' },
     )
   }
 }

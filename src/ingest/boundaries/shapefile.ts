@@ -73,7 +73,9 @@ export async function* shapefileFeatures(
     return reader
   }
   try {
-    if (prj) refuseOtherCrs(name, await textOf(await open(prj)))
+    const crs = prj ? (await textOf(await open(prj))).trim() : ''
+    if (crs === '') noted(`${name} has no CRS (.prj): its coordinates are taken for degrees of WGS 84.`)
+    else refuseOtherCrs(name, crs)
     const label = cpg && (await textOf(await open(cpg)))
     const { encoding, note } = chooseEncoding(
       name,
@@ -86,7 +88,7 @@ export async function* shapefileFeatures(
   } catch (error) {
     if (error instanceof OperatorError) throw error
     if (error instanceof CutOff) {
-      throw new OperatorError(`${name} is cut off: it is shorter than its header says.`)
+      throw new OperatorError(`${name} is cut off: it is shorter than its header says.`, { code: 'CUT_OFF' })
     }
     throw new OperatorError(`${name} is not a shapefile that can be read: ${messageOf(error)}.`)
   } finally {
@@ -124,7 +126,7 @@ async function textOf(file: ByteReader): Promise<string> {
 }
 
 function refuseOtherCrs(name: string, wkt: string): void {
-  if (wkt.trim() === '' || isWgs84Wkt(wkt)) return
+  if (isWgs84Wkt(wkt)) return
   const crs = /^\s*\w+\s*\[\s*"([^"]*)"/.exec(wkt)?.[1] ?? wkt.slice(0, 50)
   throw new OperatorError(
     `${name} is in the CRS ${crs}, not in WGS 84: convert it with \`ogr2ogr -t_srs EPSG:4326 OUT.geojson IN.shp\`.`,

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { Tables } from '#src/database/tables.ts'
+import { percentText, round } from '#src/lib/round.ts'
 
 /** An area as a file has it, on its way into the database. */
 export interface StagedArea {
@@ -85,20 +86,37 @@ async function insertStaged(trx: Transaction<Tables>, areas: StagedArea[]): Prom
     ) as area (origin, code, name, parent_code, name_code, wkb)`.execute(trx)
 }
 
+export interface Repair extends Finding {
+  /** By how much of the larger of both the area is another one. */
+  changePercent: number
+}
+
 /**
  * Makes invalid areas valid, keeping what is polygon of them. Nothing may be overlaid before this: the
- * embedded database does not survive the overlay of an invalid geometry.
+ * embedded database does not survive the overlay of an invalid geometry. Its size is that of outer rings without holes, by
+ * the formula of Gauss before and after: there, loops the other way round and holes outside are less than nothing.
  */
-export async function repairStaged(trx: Transaction<Tables>): Promise<Finding[]> {
-  const { rows } = await sql<Finding & { id: number }>`
-    select id, coalesce(code, origin) as area, st_isvalidreason(geom) as reason
-    from staged_area
-    where not st_isvalid(geom)
+export async function repairStaged(trx: Transaction<Tables>): Promise<Repair[]> {
+  const { rows } = await sql<{ area: string; reason: string; change: number }>`
+    with repaired as (
+      select
+        id, coalesce(code, origin) as area, st_isvalidreason(geom) as reason, st_area(geom) as before,
+        st_multi(st_collectionextract(st_makevalid(geom), 3)) as geom
+      from staged_area
+      where not st_isvalid(geom)
+    ),
+    stored as (
+      update staged_area set geom = repaired.geom from repaired where staged_area.id = repaired.id
+    )
+    select area, reason, coalesce(abs(after - before) / nullif(greatest(abs(before), after), 0), 0) as change
+    from repaired
+    cross join st_area(repaired.geom) as after
     order by id`.execute(trx)
-  await sql`
-    update staged_area set geom = st_multi(st_collectionextract(st_makevalid(geom), 3))
-    where id = any(${rows.map(({ id }) => id)}::integer[])`.execute(trx)
-  return rows.map(({ area, reason }) => ({ area, reason }))
+  return rows.map(({ area, reason, change }) => ({
+    area,
+    reason: `${reason}, its area changes by ${percentText(change)}`,
+    changePercent: round(100 * change, 6),
+  }))
 }
 
 /** Drops what is no area: nothing left of it, slivers, and what has no code. */

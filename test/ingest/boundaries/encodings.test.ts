@@ -84,12 +84,15 @@ describe('the texts of a shapefile', () => {
 
 /** A shapefile without a label whose texts fill their fields, as these bytes. */
 async function filled(texts: Buffer[], cpg?: string) {
-  const { shp, dbf } = shapefileParts(texts.map(() => ({ properties: { NAME: '' }, ring: null })))
+  const { shp, dbf, prj } = shapefileParts(texts.map(() => ({ properties: { NAME: '' }, ring: null })))
   for (const [index, text] of texts.entries()) {
     const record = (dbf as Buffer).readUInt16LE(8) + 41 * index
     text.copy(dbf as Buffer, record + 1 + 40 - text.length)
   }
-  const parts = { shp, dbf, ...(cpg !== undefined && { cpg: Buffer.from(cpg) }) } as Record<string, Buffer>
+  const parts = { shp, dbf, prj, ...(cpg !== undefined && { cpg: Buffer.from(cpg) }) } as Record<
+    string,
+    Buffer
+  >
   return read(await boundaryFile(zipOf({ areas: parts }), 'areas.zip'))
 }
 

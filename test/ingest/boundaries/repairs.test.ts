@@ -34,113 +34,129 @@ async function stored(level: number): Promise<{ code: string; km2: number; paren
 
 describe('what is wrong with areas', () => {
   test('is repaired, dropped and reported, and the rest is loaded', async () => {
-    const report = await load([
-      area('GOOD', rectangle(37, 8, 38, 9)),
-      // A bow tie: two triangles of a quarter of the square each.
-      area(
-        'BOWTIE',
-        polygon([
-          [38, 8],
-          [39, 9],
-          [39, 8],
-          [38, 9],
-          [38, 8],
-        ]),
-      ),
-      area(
-        'OPEN',
-        polygon([
-          [39, 8],
-          [40, 8],
-          [40, 9],
-          [39, 9],
-        ]),
-      ),
-      area(
-        'HEIGHTS',
-        polygon([
-          [40, 8, 5],
-          [41, 8, 5],
-          [41, 9, 5],
-          [40, 9, 5],
-          [40, 8, 5],
-        ]),
-      ),
-      area(
-        'SPIKE',
-        polygon([
-          [37, 9],
-          [38, 9],
-          [38, 10],
-          [39.5, 10],
-          [38, 10],
-          [37, 10],
-          [37, 9],
-        ]),
-      ),
-      area(
-        'HOLE OUTSIDE',
-        polygon(
-          [
-            [38, 10],
-            [39, 10],
-            [39, 11],
-            [38, 11],
-            [38, 10],
-          ],
-          [
-            [37, 11],
-            [37.1, 11],
-            [37.1, 11.1],
-            [37, 11],
-          ],
+    const report = await load(
+      [
+        area('GOOD', rectangle(37, 8, 38, 9)),
+        // A bow tie: two triangles of a quarter of the square each.
+        area(
+          'BOWTIE',
+          polygon([
+            [38, 8],
+            [39, 9],
+            [39, 8],
+            [38, 9],
+            [38, 8],
+          ]),
         ),
-      ),
-      area(
-        'POINTLIKE HOLE',
-        polygon(
-          [
-            [39, 10],
-            [40, 10],
-            [40, 11],
-            [39, 11],
-            [39, 10],
-          ],
-          [
-            [39.5, 10.5],
-            [39.5, 10.5],
-            [39.5, 10.5],
-          ],
+        area(
+          'OPEN',
+          polygon([
+            [39, 8],
+            [40, 8],
+            [40, 9],
+            [39, 9],
+          ]),
         ),
-      ),
-      area('COLLECTION', {
-        type: 'GeometryCollection',
-        geometries: [{ type: 'Point', coordinates: [40, 10] }, rectangle(40, 10, 41, 11)],
-      }),
-      area('NOTHING', null),
-      area('EMPTY', polygon()),
-      area(
-        'LINE',
-        polygon([
-          [37, 8],
-          [38, 9],
-          [37, 8],
-          [37, 8],
-        ]),
-      ),
-      area('SLIVER', rectangle(37, 8, 37.0001, 8.00001)),
-      area('POINT', { type: 'Point', coordinates: [37, 8] }),
-      feature(null, rectangle(37, 8, 37.001, 8.001)),
-      feature({ code: 'NAMELESS', name: ' ' }, rectangle(41, 8, 42, 9)),
-    ])
+        area(
+          'HEIGHTS',
+          polygon([
+            [40, 8, 5],
+            [41, 8, 5],
+            [41, 9, 5],
+            [40, 9, 5],
+            [40, 8, 5],
+          ]),
+        ),
+        area(
+          'SPIKE',
+          polygon([
+            [37, 9],
+            [38, 9],
+            [38, 10],
+            [39.5, 10],
+            [38, 10],
+            [37, 10],
+            [37, 9],
+          ]),
+        ),
+        area(
+          'HOLE OUTSIDE',
+          polygon(
+            [
+              [38, 10],
+              [39, 10],
+              [39, 11],
+              [38, 11],
+              [38, 10],
+            ],
+            [
+              [37, 11],
+              [37.1, 11],
+              [37.1, 11.1],
+              [37, 11],
+            ],
+          ),
+        ),
+        area(
+          'POINTLIKE HOLE',
+          polygon(
+            [
+              [39, 10],
+              [40, 10],
+              [40, 11],
+              [39, 11],
+              [39, 10],
+            ],
+            [
+              [39.5, 10.5],
+              [39.5, 10.5],
+              [39.5, 10.5],
+            ],
+          ),
+        ),
+        area('COLLECTION', {
+          type: 'GeometryCollection',
+          geometries: [{ type: 'Point', coordinates: [40, 10] }, rectangle(40, 10, 41, 11)],
+        }),
+        area('NOTHING', null),
+        area('EMPTY', polygon()),
+        area(
+          'LINE',
+          polygon([
+            [37, 8],
+            [38, 9],
+            [37, 8],
+            [37, 8],
+          ]),
+        ),
+        area('SLIVER', rectangle(37, 8, 37.0001, 8.00001)),
+        area('POINT', { type: 'Point', coordinates: [37, 8] }),
+        feature(null, rectangle(37, 8, 37.001, 8.001)),
+        feature({ code: 'NAMELESS', name: ' ' }, rectangle(41, 8, 42, 9)),
+      ],
+      1,
+      { maxRepair: 1 },
+    )
     expect(report).toMatchObject({ added: 9, updated: 0, removed: 0, unnamed: 1 })
-    expect(report?.repaired.map(({ area: code }) => code)).toEqual([
-      'BOWTIE',
-      'SPIKE',
-      'HOLE OUTSIDE',
-      'LINE',
+    // The triangles of the bow tie cancel each other; of 1 square degree without 0.005, the hole makes 1.005.
+    expect(report?.repaired).toEqual([
+      {
+        area: 'BOWTIE',
+        reason: 'Self-intersection[38.5 8.5], its area changes by 100.00 %',
+        changePercent: 100,
+      },
+      {
+        area: 'SPIKE',
+        reason: expect.stringMatching(/^Ring Self-intersection.*by 0\.00 %$/),
+        changePercent: 0,
+      },
+      {
+        area: 'HOLE OUTSIDE',
+        reason: expect.stringMatching(/^Hole lies outside shell.*by 1\.00 %$/),
+        changePercent: expect.closeTo((100 * 0.01) / 1.005, 6),
+      },
+      { area: 'LINE', reason: expect.stringMatching(/by 0\.00 %$/), changePercent: 0 },
     ])
-    expect(report?.repaired[0]?.reason).toBe('Self-intersection[38.5 8.5]')
     expect(report?.dropped).toEqual([
       { area: 'NOTHING', reason: 'it has no geometry' },
       { area: 'EMPTY', reason: 'its geometry is empty' },
@@ -172,10 +188,11 @@ describe('what is wrong with areas', () => {
       const angle = (index * 2 * Math.PI * 20) / 51
       return [38 + Math.cos(angle), 9 + Math.sin(angle)]
     })
-    const report = await load([
-      area('STAR', polygon([...star, star[0] as number[]])),
-      area('B', rectangle(40, 8, 41, 9)),
-    ])
+    const report = await load(
+      [area('STAR', polygon([...star, star[0] as number[]])), area('B', rectangle(40, 8, 41, 9))],
+      1,
+      { maxRepair: 1 },
+    )
     expect(report?.repaired).toHaveLength(1)
     expect(await stored(1)).toHaveLength(2)
   })

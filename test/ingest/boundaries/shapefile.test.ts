@@ -1,3 +1,4 @@
+import { basename } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Database } from '#src/database/client.ts'
 import { boundaryFile, loadFile } from '#test/setup/boundaries.ts'
@@ -45,6 +46,17 @@ describe('a shapefile', () => {
       { code: 'ET01', name: 'Tigré' },
       { code: 'ET03', name: 'East' },
     ])
+  })
+
+  test('is taken for WGS 84 where nothing says its CRS, which is noted', async () => {
+    const { prj: _, ...parts } = shapefileParts(REGIONS.slice(0, 1))
+    const says = 'has no CRS (.prj): its coordinates are taken for degrees of WGS 84.'
+    for (const without of [parts, { ...parts, prj: Buffer.from(' ') }]) {
+      const path = await writeShapefile(without)
+      const report = await loadFile(database, path, 'eth', 1, { dryRun: true })
+      expect(report?.notes).toEqual([`${basename(path)} ${says}`])
+      await expect(loadFile(database, path, 'eth', 1, { strict: true })).rejects.toThrow(says)
+    }
   })
 
   test('is loaded from a zip archive, the one of the level among several', async () => {
