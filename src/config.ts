@@ -4,30 +4,40 @@ import { type Static, Type } from 'typebox'
 import { OperatorError } from '#src/errors.ts'
 import { brokenRulesOf } from '#src/lib/broken-rules.ts'
 import { codeOf, messageOf } from '#src/lib/caught.ts'
+import { nearest } from '#src/lib/edit-distance.ts'
 import { listOf } from '#src/lib/lists.ts'
 import { LOG_LEVELS, type LogLevel, type LogModule, moduleAndLevel } from '#src/lib/log-levels.ts'
-import { isAddressOrRange } from '#src/lib/network.ts'
+import { isAddressOrRange, isHost } from '#src/lib/network.ts'
 import { withSecretsOfFiles } from '#src/lib/secret-files.ts'
 
 /** A prefix of paths: nothing, or segments without anything to be escaped, which are no steps up (`..`). */
 export const BASE_PATH_PATTERN = '^(/(?!\\.{1,2}(/|$))[A-Za-z0-9._~-]+)*$'
 
 const Environment = Type.Object({
-  DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
-  DATABASE_DIRECT_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
-  DATABASE_READ_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
+  DATABASE_URL: Type.Optional(
+    Type.String({ pattern: '^postgres(ql)?://', examples: ['postgres://user@host:5432/agro'] }),
+  ),
+  DATABASE_DIRECT_URL: Type.Optional(
+    Type.String({ pattern: '^postgres(ql)?://', examples: ['postgres://user@host:5432/agro'] }),
+  ),
+  DATABASE_READ_URL: Type.Optional(
+    Type.String({ pattern: '^postgres(ql)?://', examples: ['postgres://user@host:5432/agro'] }),
+  ),
   READ_MAX_LAG_MS: Type.Integer({ minimum: 1000, maximum: 600_000, default: 5000 }),
   DATABASE_POOL_SIZE: Type.Integer({ minimum: 1, maximum: 500, default: 10 }),
   DATABASE_QUEUE_LIMIT: Type.Integer({ minimum: 1, default: 2000 }),
-  RATE_LIMIT: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{0,8}/(s|min|h)$' })),
+  RATE_LIMIT: Type.Optional(
+    Type.String({ pattern: '^[1-9][0-9]{0,8}/(s|min|h)$', examples: ['600/min', '20/s'] }),
+  ),
   MIGRATE_ON_START: Type.Boolean({ default: true }),
   DATA_DIR: Type.String({ minLength: 1, default: './data' }),
-  WORKERS: Type.String({ pattern: '^(auto|[1-9][0-9]?)$', default: '1' }),
+  WORKERS: Type.String({ pattern: '^(auto|[1-9][0-9]?)$', examples: ['auto', '4'], default: '1' }),
   HOST: Type.String({ minLength: 1, default: '127.0.0.1' }),
   PORT: Type.Integer({ minimum: 0, maximum: 65535, default: 3000 }),
   METRICS_PORT: Type.Optional(Type.Integer({ minimum: 0, maximum: 65535 })),
   METRICS_HOST: Type.String({ minLength: 1, default: '127.0.0.1' }),
-  BASE_PATH: Type.String({ pattern: BASE_PATH_PATTERN, default: '' }),
+  BASE_PATH: Type.String({ pattern: BASE_PATH_PATTERN, examples: ['/advisory'], default: '' }),
+  PUBLIC_URL: Type.Optional(Type.String()),
   LOG_LEVEL: Type.Enum(LOG_LEVELS, { default: 'warn' }),
   LOG_MODULES: Type.String({ default: '' }),
   LOG_FORMAT: Type.Enum(['text', 'json'], { default: 'text' }),
@@ -36,20 +46,30 @@ const Environment = Type.Object({
   JWT_SECRET: Type.Optional(Type.String()),
   JWT_SECRET_PREVIOUS: Type.Optional(Type.String()),
   ACCESS_TOKEN_MINUTES: Type.Integer({ minimum: 1, maximum: 1440, default: 15 }),
-  SMTP_URL: Type.Optional(Type.String({ pattern: '^smtps?://' })),
+  SMTP_URL: Type.Optional(
+    Type.String({ pattern: '^smtps?://', examples: ['smtps://user@mail.example.org'] }),
+  ),
   MAIL_FROM: Type.Optional(Type.String()),
   PASSWORD_RESET_URL: Type.Optional(Type.String()),
   EMAIL_CONFIRMATION: Type.Enum(['off', 'required'], { default: 'off' }),
   EMAIL_CONFIRMATION_URL: Type.Optional(Type.String()),
   TRUSTED_PROXIES: Type.String({ default: '' }),
   CORS_ORIGINS: Type.String({ default: '*' }),
-  TILE_STORE: Type.String({ pattern: '^(postgis|file:///.+|https?://.+|s3://.+)$', default: 'postgis' }),
+  BASEMAP_URL: Type.Optional(Type.String()),
+  BASEMAP_ATTRIBUTION: Type.Optional(Type.String()),
+  TILE_STORE: Type.String({
+    pattern: '^(postgis|file:///.+|https?://.+|s3://.+)$',
+    examples: ['postgis', 'file:///srv/tiles', 's3://bucket/tiles'],
+    default: 'postgis',
+  }),
   TILE_STORE_TIMEOUT_MS: Type.Integer({ minimum: 50, maximum: 60_000, default: 1000 }),
   TILE_DISK_CACHE_DIR: Type.Optional(Type.String()),
   TILE_DISK_CACHE_MB: Type.Integer({ minimum: 64, maximum: 16_777_216, default: 1024 }),
-  S3_ENDPOINT: Type.Optional(Type.String({ pattern: '^https?://' })),
-  S3_REGION: Type.String({ pattern: '^[!-~]+$', default: 'us-east-1' }),
-  S3_ACCESS_KEY_ID: Type.Optional(Type.String({ pattern: '^[!-~]+$' })),
+  S3_ENDPOINT: Type.Optional(
+    Type.String({ pattern: '^https?://', examples: ['https://s3.eu-central-1.amazonaws.com'] }),
+  ),
+  S3_REGION: Type.String({ pattern: '^[!-~]+$', examples: ['us-east-1'], default: 'us-east-1' }),
+  S3_ACCESS_KEY_ID: Type.Optional(Type.String({ pattern: '^[!-~]+$', examples: ['AKIAIOSFODNN7EXAMPLE'] })),
   S3_SECRET_ACCESS_KEY: Type.Optional(Type.String()),
   TILE_CACHE_MB: Type.Integer({ minimum: 0, maximum: 65_536, default: 256 }),
   DOWNLOADS: Type.Boolean({ default: true }),
@@ -65,10 +85,15 @@ const Environment = Type.Object({
   HISTORY_USER_MB: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 100 }),
   HISTORY_USER_ITEMS: Type.Integer({ minimum: 1, default: 250_000 }),
   HISTORY_FULL: Type.Enum(['oldest', 'refuse'], { default: 'oldest' }),
+  HISTORY_TOTAL_MB: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
   HISTORY_MONTHS: Type.Optional(Type.Integer({ minimum: 1, maximum: 1200 })),
   ADMIN_2FA: Type.Boolean({ default: false }),
   SUBSCRIPTIONS_PER_USER: Type.Integer({ minimum: 0, maximum: 1000, default: 20 }),
-  WEBHOOK_PORTS: Type.String({ pattern: '^[1-9]\\d{0,4}(,[1-9]\\d{0,4})*$', default: '443' }),
+  WEBHOOK_PORTS: Type.String({
+    pattern: '^[1-9]\\d{0,4}(,[1-9]\\d{0,4})*$',
+    examples: ['443', '443,8443'],
+    default: '443',
+  }),
   WEBHOOK_ALLOW_PRIVATE: Type.Boolean({ default: false }),
   AUDIT_MONTHS: Type.Integer({ minimum: 1, maximum: 120, default: 12 }),
   SHUTDOWN_DELAY_MS: Type.Integer({ minimum: 0, default: 0 }),
@@ -107,7 +132,9 @@ export function loadEnvironmentFile(): void {
     process.loadEnvFile(file)
   } catch (error) {
     if (codeOf(error) === 'ENOENT' && !process.env.ENV_FILE) return
-    throw new OperatorError(`The settings cannot be read from ${file}: ${messageOf(error)}.`)
+    throw new OperatorError(`The settings cannot be read from ${file}: ${messageOf(error)}.`, {
+      code: 'SETTINGS',
+    })
   }
 }
 
@@ -127,8 +154,10 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
     const settings = envSchema<Settings>({ schema: Environment, data, env: false })
     for (const name of ['JWT_SECRET', 'JWT_SECRET_PREVIOUS'] as const) refuseShortSecret(name, settings[name])
     refuseIncompleteMail(settings)
+    refuseOtherPublicUrl(settings)
     refuseUrlWithoutToken('PASSWORD_RESET_URL', settings.PASSWORD_RESET_URL)
     refuseUrlWithoutToken('EMAIL_CONFIRMATION_URL', settings.EMAIL_CONFIRMATION_URL)
+    refuseIncompleteBasemap(settings)
     return {
       ...settings,
       DEMO_DATA: settings.DEMO_DATA ?? settings.DATABASE_URL === undefined,
@@ -138,7 +167,10 @@ export function loadConfig(environment: NodeJS.ProcessEnv = process.env): Config
       CORS_ORIGINS: listOf(settings.CORS_ORIGINS).map(originOrAll),
     }
   } catch (error) {
-    throw new OperatorError(`The configuration is not valid: ${brokenRulesOf(error) ?? messageOf(error)}.`)
+    throw new OperatorError(
+      `The configuration is not valid: ${brokenRulesOf(error, Environment.properties) ?? messageOf(error)}.`,
+      { code: 'SETTINGS' },
+    )
   }
 }
 
@@ -159,6 +191,14 @@ export const SETTINGS: readonly string[] = [
   ...SECRETS.map((name) => `${name}_FILE`),
   'ENV_FILE',
 ]
+
+/** The variables that are no settings, and the settings whose names are nearly theirs. */
+export function mistypedSettings(environment = process.env): { name: string; meant: string }[] {
+  return Object.entries(environment).flatMap(([name, value]) => {
+    const meant = value === '' || SETTINGS.includes(name) ? undefined : nearest(name.toUpperCase(), SETTINGS)
+    return meant === undefined ? [] : [{ name, meant }]
+  })
+}
 
 function refuseShortSecret(name: string, secret: string | undefined): void {
   if (secret === undefined || Buffer.byteLength(secret) >= MINIMUM_SECRET_BYTES) return
@@ -184,6 +224,19 @@ function refuseIncompleteMail({ SMTP_URL, MAIL_FROM, EMAIL_CONFIRMATION }: Setti
   }
 }
 
+const PUBLIC_URL_PARTS = new RegExp(`^https?://([^/]+)(${BASE_PATH_PATTERN.slice(1, -1)})$`)
+
+function refuseOtherPublicUrl({ PUBLIC_URL, BASE_PATH }: Settings): void {
+  if (PUBLIC_URL === undefined) return
+  const [, host = '', path = ''] = PUBLIC_URL_PARTS.exec(PUBLIC_URL) ?? []
+  if (!isHost(host) || host.includes("'")) {
+    throw new Error(
+      'PUBLIC_URL must be an address such as https://advisory.example/agro, without a slash at its end',
+    )
+  }
+  if (!path.endsWith(BASE_PATH)) throw new Error(`PUBLIC_URL must end with BASE_PATH, which is ${BASE_PATH}`)
+}
+
 /** What stands in the URL of a page for the token of a mail. */
 export const TOKEN_PLACE = '{token}'
 
@@ -191,6 +244,20 @@ function refuseUrlWithoutToken(name: string, url: string | undefined): void {
   if (url === undefined) return
   if (/^https?:\/\//.test(url) && URL.canParse(url) && url.includes(TOKEN_PLACE)) return
   throw new Error(`${name} must be a URL such as https://app.example.org/page#token=${TOKEN_PLACE}`)
+}
+
+/** The host goes into the policy of pages as it is. */
+const TILES = /^https?:\/\/[A-Za-z0-9.:[\]-]+\/\S+$/
+
+function refuseIncompleteBasemap({ BASEMAP_URL, BASEMAP_ATTRIBUTION }: Settings): void {
+  if (BASEMAP_URL === undefined) return
+  const isTemplate = ['{z}', '{x}', '{y}'].every((place) => BASEMAP_URL.includes(place))
+  if (!isTemplate || !TILES.test(BASEMAP_URL) || !URL.canParse(BASEMAP_URL)) {
+    throw new Error('BASEMAP_URL must be a URL of tiles such as https://tiles.example.org/{z}/{x}/{y}.png')
+  }
+  if (BASEMAP_ATTRIBUTION === undefined) {
+    throw new Error('BASEMAP_URL needs BASEMAP_ATTRIBUTION, the text that the source of the tiles asks for')
+  }
 }
 
 function workersOf({ WORKERS, DATABASE_URL }: Settings): number {

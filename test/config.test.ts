@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { loadConfig, loadEnvironmentFile } from '#src/config.ts'
+import { loadConfig, loadEnvironmentFile, SETTINGS } from '#src/config.ts'
 import { OperatorError } from '#src/errors.ts'
 import { newFolder } from '#test/setup/folders.ts'
 
@@ -14,17 +14,41 @@ describe('what is not valid is named in a sentence', () => {
     ['PORT', '65536', 'PORT must be <= 65535'],
     ['DEMO_DATA', 'yes', 'DEMO_DATA must be boolean'],
     ['LOG_FORMAT', 'JSON', 'LOG_FORMAT must be equal to one of the allowed values: text, json'],
-    ['WORKERS', 'many', 'WORKERS must match pattern "^(auto|[1-9][0-9]?)$"'],
+    ['WORKERS', 'many', 'WORKERS must look like auto or 4'],
     [
       'WORKERS',
       '2',
       'WORKERS=2 needs DATABASE_URL: the embedded database belongs to one process, so WORKERS must be 1 with it',
     ],
-    ['DATABASE_URL', 'mysql://localhost/agro', 'DATABASE_URL must match pattern "^postgres(ql)?://"'],
+    ['DATABASE_URL', 'mysql://localhost/agro', 'DATABASE_URL must look like postgres://user@host:5432/agro'],
+    ['RATE_LIMIT', '600 a minute', 'RATE_LIMIT must look like 600/min or 20/s'],
   ])('%s=%s', (variable, value, rule) => {
     expect(() => loadConfig({ [variable]: value })).toThrow(
-      new OperatorError(`The configuration is not valid: ${rule}.`),
+      new OperatorError(`The configuration is not valid: ${rule}.`, { code: 'SETTINGS' }),
     )
+  })
+
+  test('no pattern is said, but examples that are valid', () => {
+    const refusalOf = (name: string, value: string) => {
+      try {
+        loadConfig({ MAIL_FROM: MAIL.MAIL_FROM, DATABASE_URL: 'postgres://db/agro', [name]: value })
+      } catch (error) {
+        return (error as Error).message
+      }
+      return ''
+    }
+    const refusals = SETTINGS.filter((name) => !name.endsWith('_FILE')).map(
+      (name) => [name, refusalOf(name, '\u0000')] as const,
+    )
+    expect(refusals.filter(([, refusal]) => refusal.includes('pattern'))).toEqual([])
+    const examples = refusals.flatMap(([name, refusal]) =>
+      (/ must look like (.*)\.$/.exec(refusal)?.[1] ?? '')
+        .split(' or ')
+        .map((example) => [name, example] as const),
+    )
+    const shown = examples.filter(([, example]) => example !== '')
+    expect(shown).toContainEqual(['RATE_LIMIT', '600/min'])
+    expect(shown.map(([name, example]) => refusalOf(name, example))).toEqual(shown.map(() => ''))
   })
 
   test('and so is a file of settings that is not there', async () => {
@@ -36,7 +60,7 @@ describe('what is not valid is named in a sentence', () => {
 
 describe('mail is not half configured', () => {
   test.each([
-    [{ SMTP_URL: 'mail.example.org' }, 'SMTP_URL must match pattern "^smtps?://"'],
+    [{ SMTP_URL: 'mail.example.org' }, 'SMTP_URL must look like smtps://user@mail.example.org'],
     [
       { SMTP_URL: 'smtp://mail.example.org' },
       'SMTP_URL needs MAIL_FROM, the sender such as Advisory <noreply@example.org>',
@@ -69,6 +93,25 @@ describe('mail is not half configured', () => {
     }
     expect(loadConfig(settings)).toMatchObject(settings)
     expect(loadConfig({}).EMAIL_CONFIRMATION).toBe('off')
+  })
+})
+
+describe('tiles of an operator', () => {
+  const TILES = 'https://tiles.example.org/{z}/{x}/{y}.png'
+  const EXAMPLE = 'BASEMAP_URL must be a URL of tiles such as https://tiles.example.org/{z}/{x}/{y}.png'
+
+  test.each([
+    ['https://tiles.example.org/{z}/{x}.png', EXAMPLE],
+    ['/tiles/{z}/{x}/{y}.png', EXAMPLE],
+    ["https://tiles.example.org;script-src'*'/{z}/{x}/{y}.png", EXAMPLE],
+    [TILES, 'BASEMAP_URL needs BASEMAP_ATTRIBUTION, the text that the source of the tiles asks for'],
+  ])('%s alone is refused', (url, rule) => {
+    expect(() => loadConfig({ BASEMAP_URL: url })).toThrow(`The configuration is not valid: ${rule}.`)
+  })
+
+  test('are taken with the text about their source', () => {
+    const settings = { BASEMAP_URL: TILES, BASEMAP_ATTRIBUTION: '© Example' }
+    expect(loadConfig(settings)).toMatchObject(settings)
   })
 })
 
@@ -121,7 +164,7 @@ describe('a secret in a file', () => {
       'The configuration is not valid: JWT_SECRET must be at least 32 bytes long; `openssl rand -base64 48` makes one.',
     )
     expect(refusal({ DATABASE_URL_FILE: file })).toBe(
-      'The configuration is not valid: DATABASE_URL must match pattern "^postgres(ql)?://".',
+      'The configuration is not valid: DATABASE_URL must look like postgres://user@host:5432/agro.',
     )
   })
 

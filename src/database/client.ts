@@ -2,8 +2,6 @@ import { EventEmitter } from 'node:events'
 import { Kysely, type LogEvent, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import type { Config } from '#src/config.ts'
-import { OperatorError } from '#src/errors.ts'
-import { codeOf, messageOf } from '#src/lib/caught.ts'
 import { isDebugged } from '#src/lib/log-levels.ts'
 import { openFileStore } from '#src/storage/open.ts'
 import type { FileStore } from '#src/storage/store.ts'
@@ -12,6 +10,7 @@ import { CONNECTION_TIMEOUT_MS, createPool } from './pool.ts'
 import { type Reading, readingDialect } from './reading.ts'
 import { createReplica, type Replica } from './replica.ts'
 import type { Tables } from './tables.ts'
+import { DatabaseUnreachable } from './unreachable.ts'
 
 /**
  * A PostgreSQL with PostGIS that can be connected to: a server, or the embedded one of this process.
@@ -69,8 +68,8 @@ export interface Database {
  * The embedded one is started here (about 10 s the first time, 2 s later) and allows one set of
  * connections at a time: close those for maintenance before you connect for requests.
  *
- * @throws {OperatorError} when the server cannot be connected to, or another process holds the embedded
- * database
+ * @throws {DatabaseUnreachable} when the server cannot be connected to
+ * @throws {OperatorError} when the embedded database cannot be opened, or another process holds it
  */
 export async function openCluster(
   config: Config,
@@ -145,7 +144,7 @@ async function tryConnection(setting: 'DATABASE_URL' | 'DATABASE_DIRECT_URL', ur
     client.on('error', () => {})
     await client.connect().finally(() => client.end())
   } catch (error) {
-    throw new OperatorError(`The database ${place} cannot be reached: ${messageOf(error) || codeOf(error)}.`)
+    throw new DatabaseUnreachable(place, setting, error)
   }
 }
 

@@ -3,6 +3,7 @@ import { SQL_FOLDER } from './reference.ts'
 import {
   type Comparison,
   compareScripts,
+  keyOf,
   migrationsIn,
   readApplied,
   readScripts,
@@ -33,8 +34,10 @@ export interface SchemaDefects {
 
 /** Looks for what somebody has dropped or turned off by hand; changes nothing. */
 export async function schemaDefects(db: Kysely<Tables>): Promise<SchemaDefects> {
-  const tables = namesIn(await scriptsOf('migration', SQL_FOLDER), /^create table (\w+)/gm)
-  const functions = namesIn(await scriptsOf('function', SQL_FOLDER), /^create or replace function (\w+)/gm)
+  const applied = await readApplied(db)
+  const scripts = (await readScripts(SQL_FOLDER)).filter((script) => applied.has(keyOf(script)))
+  const tables = namesIn(scripts, /^create table (\w+)/gm)
+  const functions = namesIn(scripts, /^create or replace function (\w+)/gm)
   const { rows: missing } = await sql<{ name: string }>`
     select name from unnest(${tables}::text[]) as name where to_regclass(name) is null
     union all

@@ -146,11 +146,13 @@ export function pendingOf(scripts: Script[], applied: AppliedScripts): Script[] 
   if (breaking[0]) {
     throw new OperatorError(
       `The database was migrated by a newer version of the service (migration ${breaking[0]}), and this one cannot go on with it: upgrade this one.`,
+      { code: 'SCHEMA' },
     )
   }
   if (changed[0]) {
     throw new OperatorError(
       `Migration ${changed[0]} was changed after it was applied: put it back, and add a new one.`,
+      { code: 'SCHEMA' },
     )
   }
   return pending
@@ -171,14 +173,16 @@ export async function refuseOlderSchema(db: Kysely<Tables>, folder = SQL_FOLDER)
   const [first, ...others] = pendingOf(await readScripts(folder), applied)
   if (!first) return
   if (applied.size === 0) {
-    throw new OperatorError('The database has no schema yet: `agro migrate` makes it.')
+    throw new OperatorError('The database has no schema yet: `agro migrate` makes it.', { code: 'SCHEMA' })
   }
   const missing = others.length > 0 ? `${first.name} and ${others.length} more` : first.name
   throw new OperatorError(
     `The schema of the database is older than this version, which needs ${missing}: \`agro migrate\` brings it up to date.`,
+    { code: 'SCHEMA' },
   )
 }
 
-function keyOf({ kind, name }: Pick<Script, 'kind' | 'name'>): string {
+/** What names a script among those that are applied. */
+export function keyOf({ kind, name }: Pick<Script, 'kind' | 'name'>): string {
   return `${kind} ${name}`
 }

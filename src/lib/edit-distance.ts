@@ -20,3 +20,12 @@ export function editDistance(from: string, to: string): number {
   })
   return last[b.length] as number
 }
+
+/** The word that another one is probably meant to be: at most a fifth of its letters are wrong, and at least one may be. */
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  const [first] = known
+    .map((other) => ({ other, distance: editDistance(word, other) }))
+    .filter(({ other, distance }) => distance <= Math.max(1, Math.floor(other.length / 5)))
+    .sort((one, another) => one.distance - another.distance)
+  return first?.other
+}

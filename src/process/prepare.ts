@@ -22,7 +22,8 @@ export async function prepare(
   try {
     if (config.MIGRATE_ON_START) {
       const applied = await migrate(database.writer, undefined, { progress: say })
-      if (applied.length > 0) say(`brought the schema up to date: ${applied.join(', ')}`)
+      const { length: steps } = applied
+      if (steps > 0) say(`Database prepared (${steps} ${steps === 1 ? 'step' : 'steps'})`)
     } else {
       await refuseOlderSchema(database.writer)
     }

@@ -5,6 +5,7 @@ import { clock } from '#src/cli/doctor/clock.ts'
 import { connections } from '#src/cli/doctor/connections.ts'
 import { disk } from '#src/cli/doctor/disk.ts'
 import { files } from '#src/cli/doctor/files.ts'
+import { history } from '#src/cli/doctor/history.ts'
 import { mail } from '#src/cli/doctor/mail.ts'
 import { releases } from '#src/cli/doctor/releases.ts'
 import { replica } from '#src/cli/doctor/replica.ts'
@@ -18,7 +19,7 @@ import { databaseVersions, programVersions } from '#src/cli/doctor/versions.ts'
 test('the document has a row for each check of the doctor, by its name', () => {
   const groups = [
     ...[programVersions, databaseVersions, settings, secrets, mail, disk, schema],
-    ...[connections, replica, clock, tables, releases, files, areas, subscriptions],
+    ...[connections, replica, clock, tables, history, releases, files, areas, subscriptions],
   ]
   const checks = groups.flatMap(({ group, questions }) =>
     Object.keys(questions).map((check) => `${group}.${check}`),

@@ -1,9 +1,11 @@
 // Runs on both databases: there are other things to say of the embedded one.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { closeToOthers } from '#src/database/embedded/closed-folder.ts'
 import { lockFolder } from '#src/database/embedded/lock.ts'
+import { runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
 import { startMailServer } from '#test/setup/mail-server.ts'
+import { freePort, openOwnServers, POSTGRES_PROGRAMS } from '#test/setup/own-servers.ts'
 import { executeOnServer } from '#test/setup/server.ts'
 import { examine } from './examination.ts'
 
@@ -106,6 +108,81 @@ describe.skipIf(EMBEDDED)('the doctor', () => {
     ])
   })
 
+  test('says the first step where the database cannot be opened', async () => {
+    const { DATABASE_URL = '' } = testDatabase.environment
+    const at = (change: (url: URL) => void) => {
+      const url = new URL(DATABASE_URL)
+      change(url)
+      return url.href
+    }
+    const cases: [string, string][] = [
+      [
+        at((url) => (url.username = 'role_that_is_none')),
+        'Create the role with docker/database.sh, or put another one into DATABASE_URL.',
+      ],
+      [
+        at((url) => (url.pathname = '/database_that_is_none')),
+        'Create the database and prepare it with docker/database.sh, or put another one into DATABASE_URL.',
+      ],
+      [at((url) => (url.port = '1')), 'Start the server, or put its host and port into DATABASE_URL.'],
+      [
+        at((url) => (url.hostname = 'host.invalid')),
+        'Put the right host into DATABASE_URL: its name has no address.',
+      ],
+      [
+        at((url) => (url.search = '?sslmode=verify-full')),
+        'Look at sslmode and sslrootcert in DATABASE_URL, and at the certificate of the server.',
+      ],
+    ]
+    for (const [url, advice] of cases) {
+      const { findings } = await examined({ DATABASE_URL: url })
+      expect(findings.filter(({ group }) => group === 'database').map((finding) => finding.advice)).toEqual([
+        advice,
+      ])
+    }
+  })
+
+  test.skipIf(POSTGRES_PROGRAMS === undefined)('says it where a server refuses the password', async () => {
+    const servers = await openOwnServers()
+    onTestFinished(servers.close)
+    const port = await freePort()
+    await servers.initialise('data')
+    await servers.run('sh', '-c', 'echo "host all all all scram-sha-256" >data/pg_hba.conf')
+    await servers.start('data', port)
+    for (const password of [':wrong', '']) {
+      const { findings } = await examined({
+        DATABASE_URL: `postgres://postgres${password}@127.0.0.1:${port}/agro`,
+      })
+      expect(findings.filter(({ group }) => group === 'database').map(({ advice }) => advice)).toEqual([
+        'Put the right user and password into DATABASE_URL, or into the file of DATABASE_URL_FILE.',
+      ])
+    }
+  })
+
+  test('notices variables that look like settings, and none of other programs', async () => {
+    const { code, findings } = await examined({
+      TILE_CACHE_MBB: '5',
+      TRUSTED_PROXY: '10.0.0.1',
+      rate_limit: '600/min',
+      TILE_CACHE_BM: '',
+      PGHOST: 'db',
+      DATABASE_NAME: 'agro',
+    })
+    const found = findings.filter(({ group }) => group === 'settings')
+    expect([code, found.map(({ level, sentence, advice }) => [level, sentence, advice])]).toEqual([
+      1,
+      [
+        ['TILE_CACHE_MBB', 'TILE_CACHE_MB'],
+        ['TRUSTED_PROXY', 'TRUSTED_PROXIES'],
+        ['rate_limit', 'RATE_LIMIT'],
+      ].map(([name, meant]) => [
+        'warning',
+        `${name} is no setting of the service.`,
+        `Did you mean ${meant}?`,
+      ]),
+    ])
+  })
+
   test('says that there is no schema yet, and makes none', async () => {
     const { DATABASE_URL = '' } = testDatabase.environment
     await executeOnServer(DATABASE_URL, 'create schema bare')
@@ -116,6 +193,24 @@ describe.skipIf(EMBEDDED)('the doctor', () => {
         [['error', 'The database has no schema of the service.']],
       ])
       expect(of('schema rights')).toEqual([['warning', expect.stringMatching(/is a superuser/)]])
+      expect(of('schema objects')).toEqual([])
     }
+  })
+
+  test('names the plausible ranges that a database of before lacks, with the commands', async () => {
+    await executeOnServer(testDatabase.environment.DATABASE_URL ?? '', 'delete from plausible_range')
+    const report = await runAgro(testDatabase, 'doctor')
+    expect(report.stdout).toContain(
+      [
+        '  note     This database lacks plausible ranges that a new one begins with: yield of wheat, yield of potato.',
+        '           > Set them with `agro ranges set yield 0 18000 --crop wheat`, `agro ranges set yield 0 125000 --crop potato`.',
+      ].join('\n'),
+    )
+    await runAgro(testDatabase, 'ranges', 'set', 'yield', '0', '18000', '--crop', 'wheat')
+    expect((await examined()).of('releases ranges')).toEqual([
+      ['note', 'This database lacks plausible ranges that a new one begins with: yield of potato.'],
+    ])
+    await runAgro(testDatabase, 'ranges', 'set', 'yield', '0', '125000', '--crop', 'potato')
+    expect((await examined()).of('releases ranges').map(([level]) => level)).toEqual(['ok'])
   })
 })

@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { readingFrom } from '#src/cli/doctor/examination.ts'
@@ -6,12 +8,15 @@ import { lockWork } from '#src/database/work-lock.ts'
 import { VERSION } from '#src/lib/version.ts'
 import { runAgro } from '#test/setup/cli.ts'
 import { createTestDatabase, type TestDatabase } from '#test/setup/database.ts'
+import { newFolder } from '#test/setup/folders.ts'
 import { PATIENCE } from '#test/setup/patience.ts'
 import { examine } from './examination.ts'
 
 /** Who waits for a lock on a table of this database. */
 const WAITING =
   'select from pg_locks join pg_database on oid = database where not granted and datname = current_database()'
+
+const USER = '00000000-0000-4000-8000-000000000001'
 
 let testDatabase: TestDatabase
 beforeAll(async () => {
@@ -70,10 +75,12 @@ describe('the doctor', () => {
       'tables bloat',
       'tables transaction_age',
       'history months',
+      'history total',
       'releases sizes',
       'releases incomplete',
       'releases scheduled',
       'releases seasons',
+      'releases ranges',
       'releases summaries',
       'files reachable',
       'areas boundaries',
@@ -90,6 +97,23 @@ describe('the doctor', () => {
     expect(of('releases incomplete')).toEqual([['ok', 'No load was cut off.']])
     expect(of('areas boundaries')).toEqual([['ok', 'All 4 countries have boundaries of all levels.']])
     expect(of('clock difference').map(([level]) => level)).toEqual(['ok'])
+  })
+
+  test('warns where all histories hold nearly as much as they may, and where they are full', async () => {
+    const found = async (bytes: number, settings?: Record<string, string>) => {
+      await client.query('insert into history_size (user_id, items, bytes) values ($1, 1, $2)', [USER, bytes])
+      const { of } = await examined(settings)
+      await client.query('delete from history_size where user_id = $1', [USER])
+      return of('history total')
+    }
+    const limit = { HISTORY_TOTAL_MB: '1' }
+    const of = 'of the 1.0 MB of HISTORY_TOTAL_MB.'
+    expect(await found(1_000_000)).toEqual([['ok', 'Histories hold 1.0 MB; HISTORY_TOTAL_MB sets no limit.']])
+    expect(await found(899_000, limit)).toEqual([['ok', `Histories hold 899 kB ${of}`]])
+    expect(await found(901_000, limit)).toEqual([['warning', `Histories hold 901 kB ${of}`]])
+    expect(await found(1_000_000, limit)).toEqual([
+      ['warning', `Histories hold 1.0 MB ${of} New answers are not kept.`],
+    ])
   })
 
   test('tells it to people group by group, without colours where nobody sees them', async () => {
@@ -172,10 +196,14 @@ describe('the doctor', () => {
        returning kind, name, checksum`,
     )
     const { name, checksum } = rows[0]
+    // As before the last migration, which makes this table.
+    await client.query('alter table input_composition rename to later')
     const older = await examined()
+    await client.query('alter table later rename to input_composition')
     expect(older.of('schema migrations')).toEqual([
       ['warning', `The schema is older than this version: ${name} is not applied.`],
     ])
+    expect(older.of('schema objects')).toEqual([['ok', 'All tables and functions are there.']])
     await client.query(
       `insert into applied_script values ('migration', $1, $2), ('migration', '9999_x.sql', '')`,
       [name, checksum],
@@ -250,5 +278,37 @@ describe('the doctor', () => {
       'cannot execute DELETE in a read-only transaction',
     )
     await database.close()
+  })
+
+  test('misses areas that were deleted by SQL, and the same file loads them anew', async () => {
+    const file = join(await newFolder(), 'ghana.geojson')
+    const polygon = {
+      type: 'Polygon',
+      coordinates: [
+        [
+          [-3, 5],
+          [1, 5],
+          [1, 11],
+          [-3, 11],
+          [-3, 5],
+        ],
+      ],
+    }
+    const feature = { type: 'Feature', properties: { code: 'GH', name: 'Ghana' }, geometry: polygon }
+    await writeFile(file, JSON.stringify({ type: 'FeatureCollection', features: [feature] }))
+    const names = ['--code-property', 'code', '--name-property', 'name', '--parent-property', 'none']
+    const load = () => runAgro(testDatabase, 'boundaries', file, '--country', 'gha', '--level', '0', ...names)
+    expect((await load()).code).toBe(0)
+    await client.query(`delete from admin_area where country_code = 'gha'`)
+    expect((await examined()).of('areas boundaries')).toEqual([
+      ['warning', 'These countries have no outline, so that nothing is known to lie outside of them: Ghana.'],
+      ...[1, 2, 3].map((level) => ['note', `These countries have no areas of level ${level}: Ghana.`]),
+    ])
+    expect((await load()).stdout).toContain('1 new')
+    expect((await examined()).of('areas boundaries').map(([level]) => level)).toEqual([
+      'note',
+      'note',
+      'note',
+    ])
   })
 })

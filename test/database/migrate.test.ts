@@ -79,6 +79,7 @@ describe('migrations', () => {
     await expect(migrateFolder()).rejects.toThrow(
       new OperatorError(
         'Migration 9001_first.sql was changed after it was applied: put it back, and add a new one.',
+        { code: 'SCHEMA' },
       ),
     )
     expect(await ask("select to_regclass('second') as second")).toEqual([{ second: null }])
@@ -110,6 +111,7 @@ describe('migrations', () => {
     await migrateFolder()
     const refusal = new OperatorError(
       'The database was migrated by a newer version of the service (migration 9001_first.sql), and this one cannot go on with it: upgrade this one.',
+      { code: 'SCHEMA' },
     )
     await expect(migrate(database.writer)).rejects.toThrow(refusal)
     await expect(refuseOlderSchema(database.writer)).rejects.toThrow(refusal)

@@ -20,11 +20,25 @@ describe('settings are read from a file as compose reads them', () => {
     )
   })
 
+  test('by the service, which warns of a name that is nearly one of them', async () => {
+    // Without its secret it ends before it opens a database.
+    const DATABASE_URL = 'postgres://nobody@127.0.0.1:1/none'
+    const service = startService({
+      ENV_FILE: await fileWith('TILE_CACHE_MBB=5\n'),
+      DATABASE_URL,
+      NODE_ENV: 'production',
+    })
+    expect(await service.ended).toBe(1)
+    expect(service.stderr().split('\n')[0]).toBe(
+      'agro: TILE_CACHE_MBB is no setting: did you mean TILE_CACHE_MB?',
+    )
+  })
+
   test('by the command line', async () => {
     const file = await fileWith('DATABASE_URL=mysql://localhost/agro\n')
     const agro = startProcess('src/cli/agro.ts', { ENV_FILE: file }, 'releases', 'list')
     expect(await agro.ended).toBe(1)
-    expect(agro.stderr()).toContain('DATABASE_URL must match pattern')
+    expect(agro.stderr()).toContain('DATABASE_URL must look like postgres://')
   })
 
   test('where the environment does not say otherwise', async () => {

@@ -53,6 +53,9 @@ export async function examine<Subject>(groups: Group<Subject>[], subject: Subjec
 
 const STATEMENT_TIMEOUT = '57014'
 
+/** A function, a column or a table that is not there: those of migrations that are not applied. */
+const NOT_THERE = ['42883', '42703', '42P01']
+
 const GONE = error('The database answers no more.', 'Look at its log and at the network between.')
 
 async function answersTo<Subject>(
@@ -64,6 +67,7 @@ async function answersTo<Subject>(
   } catch (caught) {
     if (codeOf(caught) === STATEMENT_TIMEOUT) return [unknown('The database took too long to answer this.')]
     if (isDatabaseUnavailable(caught)) return [GONE]
-    return [unknown(`This could not be looked at: ${messageOf(caught).replace(/\.$/, '')}.`)]
+    const advice = NOT_THERE.includes(codeOf(caught) ?? '') ? 'Do first what is said of the schema.' : null
+    return [unknown(`This could not be looked at: ${messageOf(caught).replace(/\.$/, '')}.`, advice)]
   }
 }

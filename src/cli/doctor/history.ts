@@ -1,8 +1,10 @@
+import { totalOf } from '#src/domains/history/quota.ts'
+import { sumHistories } from '#src/domains/history/recording-queries.ts'
 import { findRetention } from '#src/domains/history/retention-queries.ts'
 import type { Group, Patient } from './examination.ts'
-import { note, ok, warning } from './finding.ts'
+import { note, ok, sizeText, warning } from './finding.ts'
 
-/** For how long histories are kept. */
+/** For how long histories are kept, and how much they hold. */
 export const history: Group<Patient> = {
   group: 'history',
   questions: {
@@ -25,5 +27,19 @@ export const history: Group<Patient> = {
         ),
       ]
     },
+    total: async ({ ask, config }) => {
+      const limit = totalOf(config)
+      const bytes = await ask((trx) => sumHistories(trx))
+      if (limit === undefined)
+        return [ok(`Histories hold ${sizeText(bytes)}; HISTORY_TOTAL_MB sets no limit.`)]
+      const sentence = `Histories hold ${sizeText(bytes)} of the ${sizeText(limit)} of HISTORY_TOTAL_MB.`
+      if (bytes < NEARLY * limit) return [ok(sentence)]
+      const remedy = 'Raise HISTORY_TOTAL_MB, set HISTORY_MONTHS, or delete accounts that nobody uses.'
+      if (bytes < limit) return [warning(sentence, remedy)]
+      return [warning(`${sentence} New answers are not kept.`, remedy)]
+    },
   },
 }
+
+/** The part of the total from which on a warning is due. */
+const NEARLY = 0.9

@@ -5,6 +5,7 @@ import { Kysely, PostgresDialect } from 'kysely'
 import { type Config, loadConfig, loadEnvironmentFile } from '#src/config.ts'
 import { type Cluster, openCluster } from '#src/database/client.ts'
 import { FolderInUse } from '#src/database/embedded/lock.ts'
+import { DatabaseUnreachable } from '#src/database/unreachable.ts'
 import { OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
 import { openFolderApart } from '#src/storage/apart/store.ts'
@@ -17,7 +18,7 @@ import { connections } from './connections.ts'
 import { disk } from './disk.ts'
 import { examine, type NamedFinding, type Patient, readingFrom } from './examination.ts'
 import { ANSWER_MS, files } from './files.ts'
-import { type DoctorReport, EXIT_OF_LEVEL, error, unknown, worstOf } from './finding.ts'
+import { type DoctorReport, EXIT_OF_LEVEL, error, type Finding, unknown, worstOf } from './finding.ts'
 import { history } from './history.ts'
 import { mail } from './mail.ts'
 import { releases } from './releases.ts'
@@ -34,7 +35,7 @@ import { databaseVersions, programVersions } from './versions.ts'
 const QUESTION_MS = 10_000
 
 export const doctorCommand = new Command('doctor')
-  .description('Look at the settings, the database and the releases, change nothing, and say what to do.')
+  .description('Check the settings, the database and the releases, and say what to do. Changes nothing.')
   .option(...JSON_OPTION)
   .addHelpText(
     'after',
@@ -61,7 +62,7 @@ async function examination(): Promise<NamedFinding[]> {
     loadEnvironmentFile()
     config = loadConfig()
   } catch (caught) {
-    const finding = error(messageOf(caught), 'The service does not start before it is mended.')
+    const finding = error(messageOf(caught), 'Mend this setting: the service does not start before.')
     return [...program, { group: 'settings', check: 'configuration', ...finding }]
   }
   const outside = await examine([settings, secrets, mail, disk], config)
@@ -88,13 +89,17 @@ async function databaseFindings(config: Config): Promise<NamedFinding[]> {
     cluster = await openCluster({ ...config, DATABASE_POOL_SIZE: 1, STATEMENT_TIMEOUT_MS: QUESTION_MS })
   } catch (caught) {
     if (!(caught instanceof OperatorError)) throw caught
-    const finding =
-      caught instanceof FolderInUse
-        ? unknown(caught.message, 'What is in the database can be looked at while it is stopped.')
-        : error(caught.message, 'Without its database the service answers almost nothing.')
-    return [{ ...named, ...finding }]
+    return [{ ...named, ...notOpened(caught) }]
   }
   return examineCluster(config, cluster)
+}
+
+function notOpened(caught: OperatorError): Finding {
+  if (caught instanceof FolderInUse) {
+    return unknown(caught.message, 'What is in the database can be looked at while it is stopped.')
+  }
+  const step = caught instanceof DatabaseUnreachable ? caught.step : 'Do what the sentence says.'
+  return error(caught.message, step)
 }
 
 async function examineCluster(config: Config, cluster: Cluster): Promise<NamedFinding[]> {

@@ -1,3 +1,6 @@
+import { readReference } from '#src/database/reference.ts'
+import { listPlausibleRanges } from '#src/domains/ranges/queries.ts'
+import { listCropEntries } from '#src/domains/reference/queries.ts'
 import { listReleases, type ReleaseRow } from '#src/domains/releases/queries.ts'
 import { listSchedules, type Schedule } from '#src/domains/releases/schedule-queries.ts'
 import { listUnsummarised } from '#src/ingest/queries.ts'
@@ -51,6 +54,32 @@ export const releases: Group<Patient> = {
       return findings.length > 0 ? findings : [ok('No release waits for its time.')]
     },
     seasons: async ({ ask }) => seasonFindings(await ask(listReleases), new Date()),
+    ranges: async ({ ask }) => {
+      const { crops } = await readReference()
+      const [known, stated] = await ask(
+        async (trx) => [await listCropEntries(trx), await listPlausibleRanges(trx)] as const,
+      )
+      const lacking = crops
+        .filter(({ code }) => known.some((crop) => crop.code === code))
+        .flatMap(({ code, plausible }) =>
+          Object.entries(plausible).map(([product, range]) => ({ code, product, range })),
+        )
+        .filter(
+          ({ code, product }) =>
+            !stated.some((range) => range.product === product && [null, code].includes(range.cropCode)),
+        )
+      if (lacking.length === 0) return [ok('All plausible ranges are set that a new database begins with.')]
+      const names = lacking.map(({ code, product }) => `${product} of ${code}`)
+      const commands = lacking.map(
+        ({ code, product, range }) => `\`agro ranges set ${product} ${range.join(' ')} --crop ${code}\``,
+      )
+      return [
+        note(
+          `This database lacks plausible ranges that a new one begins with: ${names.join(', ')}.`,
+          `Set them with ${commands.join(', ')}.`,
+        ),
+      ]
+    },
     summaries: async ({ ask }) => {
       const coverages = await ask(listUnsummarised)
       if (coverages.length === 0) return [ok('All rasters have their summaries.')]

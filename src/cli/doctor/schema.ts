@@ -9,7 +9,12 @@ export const schema: Group<Patient> = {
     migrations: async ({ ask }) => {
       const { applied, pending, newer, breaking, changed } = await ask(schemaState)
       if (applied.length === 0) {
-        return [error('The database has no schema of the service.', 'Start the service, or `agro migrate`.')]
+        return [
+          error(
+            'The database has no schema of the service.',
+            'Apply the migrations: start the service, or say `agro migrate`.',
+          ),
+        ]
       }
       if (breaking.length > 0) {
         return [
@@ -31,7 +36,7 @@ export const schema: Group<Patient> = {
         return [
           warning(
             `The schema is older than this version: ${someNames(pending.map(({ name }) => name))} ${pending.length === 1 ? 'is' : 'are'} not applied.`,
-            'Start the service of this version, or `agro migrate`.',
+            'Apply the migrations: start the service of this version, or say `agro migrate`.',
           ),
         ]
       }
@@ -46,6 +51,8 @@ export const schema: Group<Patient> = {
       return [ok(`The schema is up to date: ${applied.at(-1)} is the last of ${applied.length} migrations.`)]
     },
     objects: async ({ ask }) => {
+      const { applied } = await ask(schemaState)
+      if (applied.length === 0) return []
       const { missing, disabled } = await ask(schemaDefects)
       if (missing.length + disabled.length === 0) return [ok('All tables and functions are there.')]
       return [
@@ -53,7 +60,7 @@ export const schema: Group<Patient> = {
           ? [
               error(
                 `These are missing: ${someNames(missing)}.`,
-                'Put back a backup, or apply the pending migrations.',
+                'Somebody has dropped them: put back a backup.',
               ),
             ]
           : []),

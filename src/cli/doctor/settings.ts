@@ -1,4 +1,4 @@
-import type { Config } from '#src/config.ts'
+import { type Config, mistypedSettings } from '#src/config.ts'
 import type { Group } from './examination.ts'
 import { type Finding, note, ok, warning } from './finding.ts'
 
@@ -78,7 +78,12 @@ export const settings: Group<Config> = {
   group: 'settings',
   questions: {
     configuration: (config) => {
-      const doubts = DOUBTS.filter(({ about }) => about(config)).map(({ finding }) => finding)
+      const doubts = [
+        ...mistypedSettings().map(({ name, meant }) =>
+          warning(`${name} is no setting of the service.`, `Did you mean ${meant}?`),
+        ),
+        ...DOUBTS.filter(({ about }) => about(config)).map(({ finding }) => finding),
+      ]
       return doubts.length > 0 ? doubts : [ok('The settings are valid, and none contradicts another.')]
     },
   },
