@@ -9,9 +9,9 @@ import { progressIfLong } from './progress.ts'
 
 export const exportCommand = new Command('export')
   .description(
-    'Write all data into a file, which `agro import` reads: to move from the embedded database to a server, or back. On a server the service may run meanwhile.',
+    'Export all data into a file for `agro import`, to move between the embedded database and a server. On a server the service may keep running.',
   )
-  .argument('<file>', 'the file to make; nobody else may read it')
+  .argument('<file>', 'the new file, readable by its owner only')
   .option(...JSON_OPTION)
   .action((file: string, output: Output) =>
     lookInDatabase(async ({ writer, files }) => {

@@ -14,7 +14,7 @@ import { progressIfLong } from './progress.ts'
 
 export const importCommand = new Command('import')
   .description(
-    'Read what `agro export` has written into a new database, as the owner of its schema: all of it or nothing. What is there then is compared with what was exported.',
+    'Import a file of `agro export` into a new database, as the owner of its schema. The import is complete or leaves no change, and is compared with the file.',
   )
   .argument('<file>', 'a file of `agro export`, of the same version')
   .option(...JSON_OPTION)

@@ -19,6 +19,7 @@ import {
 } from '#test/setup/used-service.ts'
 
 const POINTS = 300
+const MEBIBYTE = 1024 * 1024
 const SECRET = { JWT_SECRET: 'a secret of both, of more than 32 bytes' }
 
 /** Of a month that a new database has not made: the clock there may be behind, or the file younger than the schema. */
@@ -160,7 +161,7 @@ describe.sequential('agro export and import', () => {
       code: 1,
       stdout: '',
       stderr:
-        'The database is not empty, admin_area has rows: an import needs a new one, in which no service has run with DEMO_DATA.\n',
+        'The database is not empty: admin_area has rows, of an import before or of a service with DEMO_DATA. An import needs a new one.\n',
     })
   })
 
@@ -188,6 +189,21 @@ describe.sequential('agro export and import', () => {
         /^FILE is not what `agro export` of this version writes\.\n$/,
       ],
       ['what is no JSON', () => ['what is no JSON'], /^FILE cannot be read: .*\n$/],
+      [
+        'a first line of more than a mebibyte',
+        () => [JSON.stringify({ format: 'x'.repeat(2 * MEBIBYTE) })],
+        /^FILE cannot be read: line 1 has more than 1048576 bytes\.\n$/,
+      ],
+      [
+        'a list of more than a mebibyte',
+        ([head]) => [String(head), `[${'0,'.repeat(MEBIBYTE)}0]`],
+        /^FILE cannot be read: line 2 has more than 1048576 bytes\.\n$/,
+      ],
+      [
+        'a row of more than 64 mebibytes',
+        ([head]) => [String(head), JSON.stringify('x'.repeat(65 * MEBIBYTE))],
+        /^FILE cannot be read: line 2 has more than 67108864 bytes\.\n$/,
+      ],
       [
         'half a file',
         (_, packed) => packed.subarray(0, packed.length / 2),

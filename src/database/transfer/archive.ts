@@ -31,8 +31,13 @@ export type ArchivePart =
 /** A later form gets another name, so that this version does not take it for its own. */
 export const FORMAT = 'agro export 1'
 
-/** PostgreSQL has no larger value than this, and V8 hardly a longer text. */
-const LONGEST_LINE = 512 * 1024 * 1024
+const MEBIBYTE = 1024 * 1024
+
+/** Bytes of a row: an area of as many positions as are loaded takes a quarter of them. */
+const LONGEST_ROW = 64 * MEBIBYTE
+
+/** Bytes of all else, which is parsed before its content is looked at. */
+const LONGEST_PART = MEBIBYTE
 
 /**
  * Writes a file that nobody else may read: lines of JSON, compressed by gzip. Nothing is left of it after a failure.
@@ -42,7 +47,9 @@ const LONGEST_LINE = 512 * 1024 * 1024
 export async function writeArchive(path: string, lines: AsyncIterable<string>): Promise<void> {
   const file = await open(path, 'wx', 0o600).catch((error) => {
     if (codeOf(error) !== 'EEXIST') throw new OperatorError(`${path} cannot be written: ${messageOf(error)}.`)
-    throw new OperatorError(`${path} is there already: name another file, or remove it.`)
+    throw new OperatorError(`${path} is there already: name another file, or remove it.`, {
+      code: 'ALREADY_THERE',
+    })
   })
   try {
     await pipeline(Readable.from(lines), createGzip(), file.createWriteStream({ flush: true }))
@@ -55,9 +62,15 @@ export async function writeArchive(path: string, lines: AsyncIterable<string>): 
   }
 }
 
-/** A line for each thing; a row is a string, all else an object. */
+/**
+ * A line for each thing; a row is a string, all else an object.
+ *
+ * @throws {OperatorError} where a row is so long that no import would take it
+ */
 export function lineOf(part: ArchiveHead | ArchivePart): string {
-  return `${JSON.stringify('row' in part ? part.row : part)}\n`
+  const line = `${JSON.stringify('row' in part ? part.row : part)}\n`
+  if (Buffer.byteLength(line) <= LONGEST_ROW) return line
+  throw new OperatorError(`A row has more than ${LONGEST_ROW} bytes: move the database with pg_dump.`)
 }
 
 /**
@@ -86,7 +99,7 @@ async function* partsOf(path: string, values: AsyncGenerator<unknown>): AsyncGen
     yield part
     if ('end' in part) return
   }
-  throw new OperatorError(`${path} is not whole: its end is missing.`)
+  throw new OperatorError(`${path} is not whole: its end is missing.`, { code: 'CUT_OFF' })
 }
 
 async function* valuesOf(path: string, source: ReadStream): AsyncGenerator<unknown> {
@@ -94,12 +107,18 @@ async function* valuesOf(path: string, source: ReadStream): AsyncGenerator<unkno
   // What fails there fails here, where it is read.
   source.on('error', (error) => unpacked.destroy(error))
   try {
-    for await (const line of linesOf(source.pipe(unpacked), LONGEST_LINE)) yield JSON.parse(line)
+    for await (const line of linesOf(source.pipe(unpacked), longestLine)) yield JSON.parse(line)
   } catch (error) {
     if (error instanceof OperatorError) throw error
-    throw new OperatorError(`${path} cannot be read: ${messageOf(error)}.`)
+    throw new OperatorError(`${path} cannot be read: ${messageOf(error)}.`, {
+      code: codeOf(error) === 'Z_BUF_ERROR' ? 'CUT_OFF' : 'REFUSED',
+    })
   } finally {
     source.destroy()
     unpacked.destroy()
   }
+}
+
+function longestLine(line: number, first: string): number {
+  return line > 1 && first === '"' ? LONGEST_ROW : LONGEST_PART
 }

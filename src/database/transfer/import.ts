@@ -82,6 +82,7 @@ async function refuseOtherSchema(
   const last = migrations.at(-1)?.name
   throw new OperatorError(
     `The file was written by version ${service} with a schema up to ${last}, and this one has ${ours.at(-1)?.name}: import it with that version into a new database, and upgrade that.`,
+    { code: 'SCHEMA' },
   )
 }
 
@@ -91,7 +92,8 @@ async function refuseContent(trx: Transaction<Tables>, relations: Relation[]): P
     const { rows } = await sql`select from ${sql.table(name)} limit 1`.execute(trx)
     if (rows.length > 0) {
       throw new OperatorError(
-        `The database is not empty, ${name} has rows: an import needs a new one, in which no service has run with DEMO_DATA.`,
+        `The database is not empty: ${name} has rows, of an import before or of a service with DEMO_DATA. An import needs a new one.`,
+        { code: 'ALREADY_THERE' },
       )
     }
   }
