@@ -18,11 +18,11 @@ interface AuditOptions {
 }
 
 export const auditCommand = new Command('audit')
-  .description('List what happened to accounts, keys, releases and reference data, the newest first.')
-  .option('--user <account>', 'about this account alone: its e-mail or, where it is deleted, its id')
-  .addOption(new Option('--kind <kind>', 'of this kind alone').choices(Object.keys(AUDIT_KINDS)))
-  .option('--since <time>', 'from this time on, for example 2026-11-01 or 2026-11-01T08:30:00Z', readTime)
-  .option('--json', 'answer with a JSON object in each line, for programs')
+  .description('List the audit record of accounts, keys, releases and reference data, newest first.')
+  .option('--user <account>', 'only this account: its e-mail, or the id of a deleted one')
+  .addOption(new Option('--kind <kind>', 'only this kind').choices(Object.keys(AUDIT_KINDS)))
+  .option('--since <time>', 'since this time, for example 2026-11-01 or 2026-11-01T08:30:00Z', readTime)
+  .option('--json', 'print one JSON object a line')
   .action((options: AuditOptions) =>
     lookInDatabase(async ({ writer }) => {
       const { user, kind, since, json } = options

@@ -34,5 +34,6 @@ export function notPublished(code: string, findings: readonly Finding[]): Operat
   const allow = refusingChecks(findings).join()
   return new OperatorError(
     `${code} is not published: \`agro releases publish ${code} --allow ${allow}\` publishes it all the same, \`agro releases delete ${code}\` deletes it.`,
+    { code: 'CHECKS' },
   )
 }

@@ -89,7 +89,9 @@ export async function mapForOperator(
   const { layers } = comparison
   const place = layerToDraw(comparison, number)
   if (place === undefined) {
-    throw new OperatorError(`There is no layer ${number}: the comparison has ${layers.length}.`)
+    throw new OperatorError(`There is no layer ${number}: the comparison has ${layers.length}.`, {
+      code: 'NOT_FOUND',
+    })
   }
   const computation = computingAlone(database)
   const png = await changesMap(computation, codes, comparison, place).catch(refuse)

@@ -17,12 +17,12 @@ import { table } from './table.ts'
 const LONGEST_NAME = 100
 
 export const compositionsCommand = new Command('compositions').description(
-  'Say what fertilizers consist of: answers tell the nutrients of those that are listed.',
+  'Set the nutrients of fertilizers. Answers show the nutrients of listed inputs.',
 )
 
 const list = compositionsCommand
   .command('list')
-  .description('List what is known of the composition of inputs.')
+  .description('List the composition of inputs.')
   .option(...JSON_OPTION)
   .action((output: Output) =>
     lookInDatabase(async ({ writer }) => {
@@ -34,7 +34,7 @@ withExamples(list, 'agro compositions list', 'agro compositions list --json')
 
 const set = compositionsCommand
   .command('set <input> <n> <p2o5> <k2o> [s]')
-  .description('Set what an input consists of, in percent: nitrogen, phosphate, potash and sulphur.')
+  .description('Set the composition of an input, in percent: nitrogen, phosphate, potash and sulphur.')
   .option(...JSON_OPTION)
   .action((named: string, n: string, p2o5: string, k2o: string, s: string | undefined, output: Output) => {
     const composition = {
@@ -53,7 +53,7 @@ withExamples(set, 'agro compositions set NPK 15 15 15', 'agro compositions set N
 
 const remove = compositionsCommand
   .command('remove <input>')
-  .description('Remove what is known of an input: its nutrients are told no more.')
+  .description('Remove the composition of an input. Answers no longer show its nutrients.')
   .option(...JSON_OPTION)
   .action((named: string, output: Output) => {
     const name = nameOf(named)

@@ -7,7 +7,7 @@ import { changeCommands, listCommand, offerCommands, type ReferenceGroup } from 
 import { table } from './table.ts'
 
 export const countriesCommand = new Command('countries').description(
-  'List, add, rename and remove countries, and say which crops they offer.',
+  'List, add, rename and remove countries, and set the crops of each.',
 )
 
 const group: ReferenceGroup = {

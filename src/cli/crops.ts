@@ -5,7 +5,7 @@ import { changeCommands, listCommand, offerCommands, type ReferenceGroup } from 
 import { table } from './table.ts'
 
 export const cropsCommand = new Command('crops').description(
-  'List, add, rename and remove crops, and say which countries offer them.',
+  'List, add, rename and remove crops, and set the countries of each.',
 )
 
 const group: ReferenceGroup = {

@@ -61,6 +61,8 @@ function explained(error: unknown): unknown {
   const code = codeOf(error)
   const unreachable = ['ECONNREFUSED', 'ENOTFOUND', 'EHOSTUNREACH', 'ETIMEDOUT', '28P01', '28000', '3D000']
   return code && unreachable.includes(code)
-    ? new OperatorError(`The database cannot be reached: ${messageOf(error) || code}.`)
+    ? new OperatorError(`The database cannot be reached: ${messageOf(error) || code}.`, {
+        code: 'DATABASE_UNAVAILABLE',
+      })
     : error
 }

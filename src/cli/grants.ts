@@ -5,7 +5,7 @@ import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
 
 export const grantsCommand = new Command('grants')
   .description(
-    'Give a role what the service needs of the schema: to read and write rows, and to change no table. To be run as the owner of the schema, after `agro migrate`.',
+    'Grant a role the rights of the service: read and write rows, change no table. Run as the owner of the schema, after `agro migrate`.',
   )
   .argument('<role>', 'the role that the service connects as')
   .option(...JSON_OPTION)

@@ -21,7 +21,7 @@ import { lookInDatabase, tell, withDatabase } from './database.ts'
 import { pathNamed } from './files.ts'
 import { undoneByInterrupt } from './interrupt.ts'
 import { type ExcessiveChange, maxChangeOption, publishWithin } from './max-change.ts'
-import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
+import { JSON_OPTION, type Output, print, refuse, withExamples } from './output.ts'
 import { progressIfLong, progressLine } from './progress.ts'
 import { scheduleChecked } from './releases-schedule.ts'
 import { factsOf, reportOf } from './report.ts'
@@ -40,17 +40,14 @@ interface IngestOptions extends Output {
 export const ingestCommand = new Command('ingest')
   .description('Load the GeoTIFFs of a manifest as a release and publish it.')
   .argument('<manifest>', 'a YAML file; docs/manifest.md describes it')
-  .option('--dry-run', 'report what would be loaded and how it differs, and write nothing')
-  .option('--no-publish', 'load it complete, but leave the publishing to `agro releases publish`')
+  .option('--dry-run', 'report the release and its differences, and write nothing')
+  .option('--no-publish', 'load without publishing; see `agro releases publish`')
   .addOption(
-    new Option('--publish-at <time>', 'have the running services publish it then, such as 2026-12-01T06:00Z')
+    new Option('--publish-at <time>', 'publish it at this time, for example 2026-12-01T06:00Z')
       .argParser(readTime)
       .conflicts('maxChange'),
   )
-  .option(
-    '--force',
-    'load it even though the same data are published, or real ones that it would replace by synthetic',
-  )
+  .option('--force', 'load it even if the same data are published, or synthetic data would replace real data')
   .addOption(allowOption())
   .addOption(maxChangeOption())
   .option(...STRICT_OPTION)
@@ -113,15 +110,12 @@ async function examine(
     read.flatMap(({ layers }) => layers.map(({ layer, statistics }) => [layer, statistics])),
   )
   const facts = { published: published?.code ?? null, coverages: factsOf(release, extents, statistics) }
-  print(
-    output,
-    { dryRun: true, ...facts, findings },
-    await reportOf(database.writer, release, extents, statistics, published),
-  )
-  const refusing = refusingChecks(findings)
-  if (refusing.length > 0) {
-    throw new OperatorError(`It would not be published, unless it had --allow ${refusing.join()}.`)
-  }
+  const told = { dryRun: true, ...facts, findings }
+  const text = await reportOf(database.writer, release, extents, statistics, published)
+  const refusing = refusingChecks(findings).join()
+  if (refusing === '') return print(output, told, text)
+  const sentence = `Refused by ${refusing}. Use --allow ${refusing} to publish.`
+  refuse(output, told, new OperatorError(sentence, { code: 'CHECKS' }), text)
 }
 
 async function load(
@@ -137,8 +131,13 @@ async function load(
   sayFindings(said)
   const refusingBefore = refusingChecks(said)
   if (isToPublish(options) && refusingBefore.length > 0) {
-    if (options.json) print(options, { release: null, loaded: false, published: false, findings: before }, '')
-    throw new OperatorError(`Nothing is loaded. Mend it, or have it with --allow ${refusingBefore.join()}.`)
+    refuse(
+      options,
+      { release: null, loaded: false, published: false, findings: before },
+      new OperatorError(`Nothing is loaded. Mend it, or have it with --allow ${refusingBefore.join()}.`, {
+        code: 'CHECKS',
+      }),
+    )
   }
   const started = Date.now()
   const progress = progressLine('loading')
@@ -162,10 +161,16 @@ async function load(
   const { code, published, scheduled, findings, sentence } = done
   sayFindings(findings.filter((finding) => !isAmong(said, finding)))
   const seconds = (Date.now() - started) / 1000
-  print(options, toldOf(done, seconds), sentenceOf(done, seconds))
+  const [told, text] = [toldOf(done, seconds), sentenceOf(done, seconds)]
   if (isToPublish(options) && !published && !scheduled) {
-    throw sentence ? new OperatorError(sentence) : notPublished(code, findings)
+    refuse(
+      options,
+      told,
+      sentence ? new OperatorError(sentence, { code: 'CHECKS' }) : notPublished(code, findings),
+      text,
+    )
   }
+  print(options, told, text)
 }
 
 /** An ingestion that may have ended by what changes too much, or waits for its time. */

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
 import { loadEnvironmentFile } from '#src/config.ts'
 import { isDatabaseUnavailable, isDiskFull } from '#src/database/failures.ts'
-import { OperatorError } from '#src/errors.ts'
+import { type OperatorCode, OperatorError } from '#src/errors.ts'
 import { messageOf } from '#src/lib/caught.ts'
 import { VERSION } from '#src/lib/version.ts'
 import { EXIT, ExitWith } from './exit.ts'
@@ -44,17 +44,18 @@ export async function createProgram(called?: string): Promise<Command> {
 function describedProgram(): Command {
   return new Command('agro')
     .description(
-      'Operates the agricultural advisory service: its health, database, releases, boundaries, countries, crops, plausible values, compositions of inputs and accounts, and the record of what happened to them.',
+      'Operate the agricultural advisory service: health, database, releases, boundaries, countries, crops, plausible ranges, compositions, accounts and audit.',
     )
     .version(VERSION, '-V, --version', 'print the version of the service')
-    .option('--verbose', 'show where an unexpected error comes from')
+    .option('--verbose', 'show the stack of an unexpected error')
     .addHelpText(
       'after',
       `
 The database is the one of DATABASE_URL, or else the embedded one in DATA_DIR (default ./data),
 which only one process can use: stop the service first.
 
-What a command tells goes to stdout, as JSON with --json; progress, notes and errors go to stderr.
+What a command tells goes to stdout, as JSON with --json (of a refusal its \`error\` and \`code\`);
+progress, notes and errors go to stderr.
 
 Exit codes:
   ${EXIT.done}    done
@@ -89,22 +90,32 @@ export async function operate(parameters: string[]): Promise<number> {
   } catch (error) {
     if (error instanceof ExitWith) return error.code
     // Commander has said what is wrong; of the help and the version it makes an error as well.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage
-    if (error instanceof OperatorError) {
-      console.error(error.message)
-      return EXIT.refused
+    if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done
+    const refusal = refusalOf(error)
+    if (!(error instanceof CommanderError)) {
+      console.error(refusal ? refusal.message : unexpectedText(error, program.opts().verbose))
     }
-    if (isDatabaseUnavailable(error)) {
-      console.error(
-        isDiskFull(error)
-          ? `The disk of the database is full: ${error.message}. Make room there, and do it again.`
-          : `The database went away: ${error.message}.`,
-      )
-      return EXIT.refused
-    }
-    console.error(unexpectedText(error, program.opts().verbose))
-    return EXIT.unexpected
+    const { message, code, told } =
+      refusal ?? new OperatorError(unexpectedText(error, false), { code: 'UNEXPECTED' })
+    if (parameters.includes('--json')) console.log(JSON.stringify({ ...told, error: message, code }))
+    return EXITS[code] ?? EXIT.refused
   }
+}
+
+/** The exit codes of refusals that are none of the operator's data. */
+const EXITS: Partial<Record<OperatorCode, number>> = { USAGE: EXIT.usage, UNEXPECTED: EXIT.unexpected }
+
+/** What is the operator's to mend; undefined for other errors. */
+function refusalOf(error: unknown): OperatorError | undefined {
+  if (error instanceof OperatorError) return error
+  if (error instanceof CommanderError) {
+    return new OperatorError(error.message.replace(/^error: /, ''), { code: 'USAGE' })
+  }
+  if (!isDatabaseUnavailable(error)) return undefined
+  const sentence = isDiskFull(error)
+    ? `The disk of the database is full: ${error.message}. Make room there, and do it again.`
+    : `The database went away: ${error.message}.`
+  return new OperatorError(sentence, { code: 'DATABASE_UNAVAILABLE' })
 }
 
 /** One line; where it comes from is for those who ask. */

@@ -22,12 +22,12 @@ interface RangeOptions extends Output {
 }
 
 export const rangesCommand = new Command('ranges').description(
-  'Say between which values of a product and crop are plausible: releases with others are not published unasked.',
+  'Set plausible ranges of products and crops. Releases with other values need --allow range.',
 )
 
 const list = rangesCommand
   .command('list')
-  .description('List the plausible ranges: those of the products, and what was set in their place.')
+  .description('List the plausible ranges: the defaults of products, and the ranges set in their place.')
   .option(...JSON_OPTION)
   .action((output: Output) =>
     lookInDatabase(async ({ writer }) => {
@@ -40,7 +40,7 @@ withExamples(list, 'agro ranges list', 'agro ranges list --json')
 const set = rangesCommand
   .command('set <product> <minimum> <maximum>')
   .description('Set the plausible range of a product, in its unit, for all crops or for one.')
-  .option('--crop <code>', 'for this crop alone')
+  .option('--crop <code>', 'for this crop only')
   .option(...JSON_OPTION)
   .action(async (named: string, from: string, to: string, options: RangeOptions) => {
     const product = productNamed(named)
@@ -58,15 +58,17 @@ withExamples(set, 'agro ranges set yield 0 15000 --crop wheat', 'agro ranges set
 
 const remove = rangesCommand
   .command('remove <product>')
-  .description('Remove what was set: the range of all crops, or else that of the product, applies again.')
-  .option('--crop <code>', 'for this crop alone')
+  .description('Remove a range. The range of all crops, or the default of the product, applies again.')
+  .option('--crop <code>', 'for this crop only')
   .option(...JSON_OPTION)
   .action(async (named: string, options: RangeOptions) => {
     const product = productNamed(named).code
     const range = { product, cropCode: options.crop ?? null }
     await change(options, range, `What was set for ${nameOf(range)} is removed.`, async (trx) => {
       if (await deletePlausibleRange(trx, product, range.cropCode)) return
-      throw new OperatorError(`Nothing is set for ${nameOf(range)}; \`agro ranges list\` shows what is.`)
+      throw new OperatorError(`Nothing is set for ${nameOf(range)}; \`agro ranges list\` shows what is.`, {
+        code: 'NOT_FOUND',
+      })
     })
   })
 withExamples(remove, 'agro ranges remove yield --crop wheat')
@@ -104,6 +106,7 @@ function productNamed(code: string): ProductDefinition {
   if (product) return product
   throw new OperatorError(
     `There is no product ${code}; there are ${PRODUCTS.list.map((product) => product.code).join(', ')}.`,
+    { code: 'NOT_FOUND' },
   )
 }
 
@@ -142,5 +145,7 @@ async function refuseCrop(
   if (!PRODUCTS.of(product).seasonal) throw new OperatorError(`${product} releases are not made for a crop.`)
   const crops = (await listCropEntries(trx)).map(({ code }) => code)
   if (crops.includes(cropCode)) return
-  throw new OperatorError(`There is no crop ${cropCode}; there are ${crops.join(', ') || 'none'}.`)
+  throw new OperatorError(`There is no crop ${cropCode}; there are ${crops.join(', ') || 'none'}.`, {
+    code: 'NOT_FOUND',
+  })
 }

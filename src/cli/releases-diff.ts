@@ -29,12 +29,15 @@ import { JSON_OPTION, type Output, print, say, withExamples } from './output.ts'
 import { table } from './table.ts'
 
 export const diffCommand = new Command('diff')
-  .description('Compare a release with another, area by area, before it is published.')
-  .argument('<release>', 'its code')
-  .argument('[other]', 'what to compare it with; what it takes the place of, when left out')
+  .description('Show the changes from one release to another, area by area.')
+  .argument('<release>', 'its code; with a second one, the release before')
+  .argument(
+    '[after]',
+    'the release after; left out, <release> is compared with the one that it takes the place of',
+  )
   .addOption(levelOption())
   .addOption(thresholdOption())
-  .option('--exact', 'look at every pixel, which takes longer, and not only at summaries')
+  .option('--exact', 'compare every pixel instead of summaries; slower')
   .option('--csv', 'answer in CSV: a row for each layer in each area')
   .option('--png <file>', 'draw a map of how a mean changes into this file, too')
   .addOption(
@@ -44,12 +47,12 @@ export const diffCommand = new Command('diff')
     ).argParser(readLayerNumber),
   )
   .option(...JSON_OPTION)
-  .action((code: string, other: string | undefined, options: DiffOptions) =>
+  .action((code: string, second: string | undefined, options: DiffOptions) =>
     lookInDatabase(async (database) => {
-      const after = await requireComplete(database.writer, code)
-      const { release: before, reason } = other
-        ? { release: await requireComplete(database.writer, other), reason: undefined }
-        : await predecessorOf(after)
+      const named = await requireComplete(database.writer, code)
+      const { before, after, reason } = second
+        ? { before: named, after: await requireComplete(database.writer, second), reason: undefined }
+        : { ...(await predecessorOf(named)), after: named }
       if (options.layer !== undefined && options.png === undefined) {
         throw new OperatorError('--layer says which layer is drawn: it goes with --png FILE.')
       }
@@ -67,7 +70,7 @@ export const diffCommand = new Command('diff')
 
       async function predecessorOf(release: ReleaseRow) {
         const found = await findPredecessor(database.writer, release)
-        if (found) return found
+        if (found) return { before: found.release, reason: found.reason }
         throw new OperatorError(
           `There is nothing that ${code} takes the place of: name a release to compare it with.`,
         )
@@ -77,7 +80,7 @@ export const diffCommand = new Command('diff')
 withExamples(
   diffCommand,
   'agro releases diff yield-eth-wheat-2026-08-v2',
-  'agro releases diff yield-eth-wheat-2026-08-v2 yield-eth-wheat-2026-07-v1 --level 1 --exact',
+  'agro releases diff yield-eth-wheat-2026-07-v1 yield-eth-wheat-2026-08-v2 --level 1 --exact',
   'agro releases diff yield-eth-wheat-2026-08-v2 --csv > changes.csv',
   'agro releases diff yield-eth-wheat-2026-08-v2 --png changes.png --layer 2',
 )

@@ -8,7 +8,7 @@ import { storeText } from './releases-state.ts'
 
 export const moveCommand = new Command('move')
   .description(
-    'Move the tiles of a complete release into the files of TILE_STORE, or back into the database, while it answers. They are compared before they are read from there.',
+    'Move the tiles of a complete release into the files of TILE_STORE, or back, while the release answers. The copy is compared before it answers.',
   )
   .argument('<release>', 'its code')
   .addOption(new Option('--to <store>', 'where to').choices(['files', 'postgis']).makeOptionMandatory())

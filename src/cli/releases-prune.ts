@@ -7,10 +7,10 @@ import { type Consent, confirm, YES_OPTION } from './terminal.ts'
 
 export const pruneCommand = new Command('prune')
   .description(
-    'Delete old releases for good: of each series, those that are not published but for the newest, and what one is rolled back to.',
+    'Delete old releases for good. Each series keeps its published release, the newest others, and the target of a rollback.',
   )
-  .requiredOption('--keep <number>', 'so many of each series that are not published stay', readCount)
-  .option('--dry-run', 'say which would be deleted, and delete none')
+  .requiredOption('--keep <number>', 'how many unpublished releases of each series stay', readCount)
+  .option('--dry-run', 'list the releases to delete, and delete none')
   .option(...YES_OPTION)
   .option(...JSON_OPTION)
   .action(async (options: PruneOptions) => {

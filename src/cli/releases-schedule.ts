@@ -14,7 +14,7 @@ import { inspectAgain } from '#src/ingest/checks/index.ts'
 import { type Leniency, refusingChecks } from '#src/ingest/checks/judgement.ts'
 import { allowOption, STRICT_OPTION, sayFindings } from './checks.ts'
 import { withDatabase } from './database.ts'
-import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
+import { JSON_OPTION, type Output, print, refuse, withExamples } from './output.ts'
 import { readTime, timeText } from './time.ts'
 
 interface ScheduleOptions extends Output {
@@ -25,12 +25,12 @@ interface ScheduleOptions extends Output {
 
 export const scheduleCommand = new Command('schedule')
   .description(
-    'Have the running services publish a complete release at a time. It is checked now, and again at that time: what is refused then stays unpublished.',
+    'Schedule the publication of a complete release. The checks run now and again at that time; a refused release stays unpublished.',
   )
   .argument('<release>', 'its code')
   .requiredOption(
     '--at <time>',
-    'when, for example 2026-12-01T06:00Z; a date is its beginning in UTC',
+    'the time, for example 2026-12-01T06:00Z; a date means its start in UTC',
     readTime,
   )
   .addOption(allowOption())
@@ -43,9 +43,11 @@ export const scheduleCommand = new Command('schedule')
       sayFindings(findings)
       const refusing = refusingChecks(findings)
       if (refusing.length > 0) {
-        if (output.json) print(output, { scheduled: null, publishAt: null, findings }, '')
-        throw new OperatorError(
-          `${code} is not scheduled: mend it, or schedule it with --allow ${refusing.join()}.`,
+        const sentence = `${code} is not scheduled: mend it, or schedule it with --allow ${refusing.join()}.`
+        refuse(
+          output,
+          { scheduled: null, publishAt: null, findings },
+          new OperatorError(sentence, { code: 'CHECKS' }),
         )
       }
       print(
@@ -83,7 +85,7 @@ export async function scheduleChecked(
 }
 
 export const unscheduleCommand = new Command('unschedule')
-  .description('Take back that a release is published at a time, or forget that it was refused then.')
+  .description('Cancel a scheduled publication, or clear its refusal.')
   .argument('<release>', 'its code')
   .option(...JSON_OPTION)
   .action((code: string, output: Output) =>

@@ -6,9 +6,9 @@ import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
 import { whileShown } from './progress.ts'
 
 export const sweepCommand = new Command('sweep')
-  .description('Remove the files of TILE_STORE that no release has, but for those of the last day.')
-  .option('--dry-run', 'say how many there are, and remove none')
-  .option('--force', 'remove files although the database names none at all')
+  .description('Remove files of TILE_STORE that belong to no release and are older than a day.')
+  .option('--dry-run', 'count the files, and remove none')
+  .option('--force', 'remove files even if the database names none')
   .option(...JSON_OPTION)
   .action((options: Output & { dryRun?: boolean; force?: boolean }) =>
     withDatabase(async (database) => {

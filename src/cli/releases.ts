@@ -3,7 +3,7 @@ import type { Database } from '#src/database/client.ts'
 import type { CheckName } from '#src/database/findings.ts'
 import type { TileStoreName } from '#src/database/release-tables.ts'
 import { inTransaction } from '#src/database/transaction.ts'
-import { deleteRelease } from '#src/domains/releases/deletion-queries.ts'
+import { deleteRelease, requireDeletable } from '#src/domains/releases/deletion-queries.ts'
 import { listReleases, type ReleaseRow } from '#src/domains/releases/queries.ts'
 import { listSchedules, type Schedule } from '#src/domains/releases/schedule-queries.ts'
 import { isFirst, withdrawRelease } from '#src/domains/releases/withdrawal-queries.ts'
@@ -17,7 +17,7 @@ import { lookInDatabase, withDatabase } from './database.ts'
 import { sizeText } from './doctor/finding.ts'
 import { listReleaseSizes } from './doctor/table-queries.ts'
 import { type LimitedPublishing, maxChangeOption, publishWithin } from './max-change.ts'
-import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
+import { JSON_OPTION, type Output, print, refuse, withExamples } from './output.ts'
 import { progressIfLong } from './progress.ts'
 import { diffCommand } from './releases-diff.ts'
 import { moveCommand } from './releases-move.ts'
@@ -31,7 +31,7 @@ import { type Consent, confirm, YES_OPTION } from './terminal.ts'
 import { timeText } from './time.ts'
 
 export const releasesCommand = new Command('releases').description(
-  'List, show, compare, publish, schedule, roll back, delete, prune and move releases, and sweep what none has.',
+  'List, show, compare, publish, schedule, roll back, delete, prune and move releases, and sweep unused files.',
 )
 
 const list = releasesCommand
@@ -166,24 +166,31 @@ function tellPublishing(
     print(output, value, text)
     return
   }
-  if (output.json) print(output, { published: null, replaced: null, findings, change }, '')
-  throw new OperatorError(
-    sentence ??
-      `${code} is not published: mend it, or publish it with --allow ${refusingChecks(findings).join()}.`,
+  refuse(
+    output,
+    { published: null, replaced: null, findings, change },
+    new OperatorError(
+      sentence ??
+        `${code} is not published: mend it, or publish it with --allow ${refusingChecks(findings).join()}.`,
+      { code: 'CHECKS' },
+    ),
   )
 }
 
 const remove = releasesCommand
   .command('delete <release>')
   .description('Delete a release with its data, for good. Incomplete ones can always be deleted.')
-  .option('--force', 'delete it even though it is published or scheduled')
+  .option('--force', 'delete it even if it is published or scheduled')
   .option(...YES_OPTION)
   .option(...JSON_OPTION)
   .action(async (code: string, options: Output & Consent & { force?: boolean }) => {
-    await confirm(`This deletes the release ${code} with its data, for good`, options)
+    const force = options.force ?? false
     await withDatabase(async ({ writer }) => {
+      // What is not there, or may not be deleted, is nothing to be asked about.
+      await inTransaction(writer, (trx) => requireDeletable(trx, code, force))
+      await confirm(`This deletes the release ${code} with its data, for good`, options)
       const progress = progressIfLong(`deleting ${code}`)
-      await inTransaction(writer, (trx) => deleteRelease(trx, code, options.force ?? false, progress))
+      await inTransaction(writer, (trx) => deleteRelease(trx, code, force, progress))
       print(options, { deleted: code }, `${code} is deleted.`)
     })
   })

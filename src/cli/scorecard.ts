@@ -19,11 +19,11 @@ import { JSON_OPTION, type Output, print, withExamples } from './output.ts'
 import { table } from './table.ts'
 
 export const scorecardCommand = new Command('scorecard')
-  .description('Hold what a release has predicted against what was observed, in feedback and in a file.')
+  .description('Compare the predictions of a release with observations, from feedback and a file.')
   .argument('<release>', 'its code')
   .option(
     '--observations <file>',
-    'CSV with the columns lat, lng and what was observed, such as yield_kg_ha; rows with mistakes are listed and left out',
+    'CSV with the columns lat, lng and an observation such as yield_kg_ha; invalid rows are listed and skipped',
   )
   .addOption(levelOption())
   .option(...JSON_OPTION)

@@ -25,7 +25,8 @@ export interface Consent {
  */
 export async function confirm(deed: string, { yes }: Consent): Promise<void> {
   if (yes) return
-  if (!isInteractive()) throw new OperatorError(`${deed}, and nobody can be asked here: add --yes.`)
+  if (!isInteractive())
+    throw new OperatorError(`${deed}, and nobody can be asked here: add --yes.`, { code: 'CONFIRMATION' })
   const answer = await question(`${deed}. Go on? [y/N] `)
   if (!/^y(es)?$/i.test(answer.trim())) throw new OperatorError('Nothing was done.')
 }
@@ -40,7 +41,7 @@ export async function readPassword(): Promise<string> {
   if (!isInteractive()) return readInput()
   const password = await question('Password: ', { hidden: true })
   if ((await question('The same again: ', { hidden: true })) === password) return password
-  throw new OperatorError('They are not the same: nothing was done.')
+  throw new OperatorError('The passwords do not match. Nothing was changed.')
 }
 
 /** What comes on stdin, without the end of its last line. */

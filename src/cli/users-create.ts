@@ -24,13 +24,13 @@ interface CreateOptions extends Output {
 
 export const createCommand = new Command('create')
   .description(
-    'Make an account, and print a one-time token to choose its password with. Its e-mail counts as confirmed: ask who asks.',
+    'Create an account, and print a one-time token for its password. The e-mail counts as confirmed: verify the caller first.',
   )
-  .argument('<email>', 'its e-mail, which nobody else has')
-  .requiredOption('--name <text>', 'what to call the person')
-  .option('--organisation <text>', 'who the person works for')
-  .addOption(new Option('--role <role>', 'what the account may do').choices(ROLES).default('user'))
-  .option('--password', 'set a password, which is typed unseen or comes on stdin, and print no token')
+  .argument('<email>', 'its e-mail, unique among accounts')
+  .requiredOption('--name <text>', 'the name of the person')
+  .option('--organisation <text>', 'the employer of the person')
+  .addOption(new Option('--role <role>', 'the role of the account').choices(ROLES).default('user'))
+  .option('--password', 'set a password, typed without echo or read from stdin, and print no token')
   .option(...JSON_OPTION)
   .action(async (email: string, { role, password: isGiven, ...options }: CreateOptions) => {
     const password = isGiven ? await readPassword() : undefined
@@ -40,7 +40,9 @@ export const createCommand = new Command('create')
       const { account, issued } = await inTransaction(writer, async (trx) => {
         const made = await insertUser(trx, user)
         if (!made)
-          throw new OperatorError(`There is an account ${email} already; \`agro users list\` shows it.`)
+          throw new OperatorError(`There is an account ${email} already; \`agro users list\` shows it.`, {
+            code: 'ALREADY_THERE',
+          })
         await setRole(trx, email, role)
         await recordOperation(trx, { kind: 'account_made', userId: made.id, detail: { role } })
         return {

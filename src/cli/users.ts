@@ -14,7 +14,7 @@ import { createCommand } from './users-create.ts'
 import { issueReset, resetText } from './users-reset.ts'
 
 export const usersCommand = new Command('users').description(
-  'List, make and delete accounts, say who is an admin, and help who has forgotten a password.',
+  'List, create and delete accounts, set roles, and reset passwords.',
 )
 
 const list = usersCommand
@@ -42,13 +42,17 @@ usersCommand.addCommand(createCommand)
 const remove = usersCommand
   .command('delete <email>')
   .description(
-    'Delete an account with everything that belongs to it, for good, within seconds. Rows of a long history are then deleted in the background by the service.',
+    'Delete an account and all its data for good. The service deletes the rows of a long history in the background.',
   )
   .option(...YES_OPTION)
   .option(...JSON_OPTION)
   .action(async (email: string, options: Output & Consent) => {
-    await confirm(`This deletes the account ${email} with its history, sessions and keys, for good`, options)
     await withDatabase(async ({ writer }) => {
+      if (!(await findCredentials(writer, email))) throw noAccount(email)
+      await confirm(
+        `This deletes the account ${email} with its history, sessions and keys, for good`,
+        options,
+      )
       const deletion = inTransaction(writer, async (trx) => {
         const account = await findCredentials(trx, email)
         if (!account) throw noAccount(email)
@@ -66,7 +70,7 @@ withExamples(remove, 'agro users delete amina@example.org', 'agro users delete a
 const promote = usersCommand
   .command('promote <email>')
   .description(
-    'Make an account an admin, within seconds. Nobody has verified that the e-mail is its owner’s: ask first.',
+    'Grant admin rights, within seconds. The service has not verified who owns the e-mail: ask first.',
   )
   .option(...JSON_OPTION)
   .action((email: string, output: Output) => changeRole(email, 'admin', output))
@@ -74,7 +78,7 @@ withExamples(promote, 'agro users promote amina@example.org')
 
 const demote = usersCommand
   .command('demote <email>')
-  .description('Make an account an ordinary one again.')
+  .description('Revoke admin rights.')
   .option(...JSON_OPTION)
   .action((email: string, output: Output) => changeRole(email, 'user', output))
 withExamples(demote, 'agro users demote amina@example.org')
@@ -93,7 +97,7 @@ function changeRole(email: string, role: Role, output: Output): Promise<void> {
 const reset = usersCommand
   .command('reset <email>')
   .description(
-    'Print a one-time token to choose a new password with. Whoever has it gets into the account: ask who asks.',
+    'Print a one-time token for a new password. The token opens the account: verify the caller first.',
   )
   .option(...JSON_OPTION)
   .action((email: string, output: Output) =>
@@ -108,7 +112,7 @@ withExamples(reset, 'agro users reset amina@example.org')
 const resetSecondFactor = usersCommand
   .command('reset-2fa <email>')
   .description(
-    'Turn the second factor of an account off, for who has lost the app and the recovery codes. Whoever has the password gets in then: ask who asks.',
+    'Turn off the second factor of an account whose owner lost the app and the recovery codes. The password alone opens the account then: verify the caller first.',
   )
   .option(...JSON_OPTION)
   .action((email: string, output: Output) =>

@@ -1,7 +1,10 @@
 import { execFile, spawnSync } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { OPERATOR_CODES } from '#src/errors.ts'
 import { fixture, manifestText, writeManifest } from '#test/ingest/fixtures.ts'
 import { writeTiff } from '#test/ingest/tiff.ts'
 import { runAgro } from '#test/setup/cli.ts'
@@ -17,6 +20,11 @@ describe('commands', () => {
     testDatabase = await createTestDatabase('empty')
     client = new pg.Client(testDatabase.config.DATABASE_URL)
     await client.connect()
+    await client.query(
+      `insert into release (code, product, country_code, crop_code, forecast_period, version, source, licence, checksum)
+       values ('incomplete', 'yield', 'eth', 'wheat', '2031-01-01', 1, '-', '-', '-')`,
+    )
+    await agro('users', 'create', 'a@example.org', '--name', 'A')
   })
   afterAll(async () => {
     await client.end()
@@ -26,7 +34,7 @@ describe('commands', () => {
   const agro = (...parameters: string[]) => runAgro(testDatabase, ...parameters)
 
   test.each([
-    [['releases', 'delete', 'x'], 'This deletes the release x with its data, for good'],
+    [['releases', 'delete', 'incomplete'], 'This deletes the release incomplete with its data, for good'],
     [['countries', 'remove', 'gha'], 'This removes the country gha with its names'],
     [['crops', 'remove', 'wheat'], 'This removes the crop wheat with its names'],
     [
@@ -47,7 +55,7 @@ describe('commands', () => {
       const { stdout } = await atTerminal('users delete a@example.org', 'n\n')
       expect(stdout).toMatch(/for good\. Go on\? \[y\/N\] [\s\S]*Nothing was done\.\r\n$/)
       expect((await atTerminal('users delete a@example.org', 'y\n')).stdout).toContain(
-        'There is no account a@example.org',
+        'a@example.org is deleted: accounts 1',
       )
     },
   )
@@ -80,6 +88,48 @@ describe('commands', () => {
     // What fails is seen in what is shown.
     return run.catch((error) => error)
   }
+
+  test('with --json, what is not done is one document on stdout with a code that stays', async () => {
+    const folder = await newFolder()
+    const cut = join(folder, 'cut.geojson')
+    await writeFile(cut, '{"type":"FeatureCollection","features":[')
+    const load = (file: string) => ['boundaries', file, '--country', 'eth', '--level', '1']
+    const exported = join(folder, 'all.agro')
+    await agro('export', exported)
+    const cases: [code: number, name: string, parameters: string[], settings?: Record<string, string>][] = [
+      [1, 'NOT_FOUND', ['releases', 'delete', 'nope']],
+      [1, 'NOT_FOUND', ['users', 'delete', 'nobody@example.org']],
+      [1, 'NOT_FOUND', load(join(folder, 'none.geojson'))],
+      [1, 'CUT_OFF', load(cut)],
+      [1, 'ALREADY_THERE', ['export', exported]],
+      [1, 'ALREADY_THERE', ['import', exported]],
+      [1, 'CONFIRMATION', ['releases', 'delete', 'incomplete']],
+      [1, 'REFUSED', ['ranges', 'set', 'yield', '2', '1']],
+      [1, 'SETTINGS', ['releases', 'list'], { PORT: 'eighty' }],
+      [
+        1,
+        'DATABASE_UNAVAILABLE',
+        ['releases', 'list'],
+        { DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' },
+      ],
+      [2, 'USAGE', ['releases', 'delete']],
+    ]
+    for (const [code, name, parameters, settings] of cases) {
+      const environment = { ...testDatabase.environment, ...settings }
+      const result = await runAgro({ environment }, ...parameters, '--json')
+      const told = JSON.parse(result.stdout)
+      expect([parameters, result.code, told]).toEqual([parameters, code, { error: told.error, code: name }])
+      if (code === 1) expect(result.stderr).toBe(`${told.error}\n`)
+    }
+    await agro('releases', 'delete', 'incomplete', '--yes')
+  })
+
+  test('the document lists the codes of what is not done', async () => {
+    const document = await readFile('docs/operations.md', 'utf8')
+    const [, table = ''] = /\n\| code \| \|\n([\s\S]*?)\n\n/.exec(document) ?? []
+    const listed = table.split('\n').flatMap((row) => (row.split('|')[1] ?? '').match(/[A-Z_]{2,}/g) ?? [])
+    expect(listed.sort()).toEqual([...OPERATOR_CODES].sort())
+  })
 
   test('write JSON alone to stdout, and findings and progress to stderr', async () => {
     const folder = await newFolder()

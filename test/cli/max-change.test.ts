@@ -75,6 +75,8 @@ describe.sequential('--max-change', () => {
     expect(code).toBe(1)
     expect(stderr).toMatch(refusal(2))
     expect(JSON.parse(stdout)).toEqual({
+      error: expect.stringMatching(/^yield-eth-wheat-2026-01-v2 is not published: in 1 of 2 areas/),
+      code: 'CHECKS',
       published: null,
       replaced: null,
       findings: [],

@@ -184,7 +184,7 @@ describe('agro releases diff', () => {
   })
 
   test('writes a row for each layer in each area as CSV', async () => {
-    const { stdout } = await agro('releases', 'diff', SECOND, FIRST, '--level', '0', '--csv')
+    const { stdout } = await agro('releases', 'diff', FIRST, SECOND, '--level', '0', '--csv')
     const rows = stdout
       .trim()
       .split('\r\n')
@@ -230,6 +230,18 @@ describe('agro releases diff', () => {
     ])
   })
 
+  test('says what the second release changes from the first, as a diff of files does', async () => {
+    const ask = async (...codes: string[]) =>
+      JSON.parse((await agro('releases', 'diff', ...codes, '--json')).stdout)
+    const [forth, back] = [await ask(FIRST, SECOND), await ask(SECOND, FIRST)]
+    expect([forth.before, forth.after, back.before, back.after]).toEqual([FIRST, SECOND, SECOND, FIRST])
+    expect([back.layers[0].mean_before, back.layers[0].mean_after]).toEqual([
+      forth.layers[0].mean_after,
+      forth.layers[0].mean_before,
+    ])
+    expect(forth).toEqual(await ask(SECOND))
+  })
+
   test('finds nothing changed between a release and itself', async () => {
     const { stdout } = await agro('releases', 'diff', FIRST, FIRST, '--threshold', '0%', '--exact')
     expect(stdout).toContain('No mean changes anywhere.')
@@ -238,7 +250,7 @@ describe('agro releases diff', () => {
 
   test('compares means and cover where grids differ, and of pixels says nothing', async () => {
     await load('coarse.yaml', {}, [{ file: 'coarse.tif' }], '--no-publish')
-    const { stdout } = await agro('releases', 'diff', 'yield-eth-wheat-2026-01-v3', FIRST, '--json')
+    const { stdout } = await agro('releases', 'diff', FIRST, 'yield-eth-wheat-2026-01-v3', '--json')
     expect(JSON.parse(stdout).layers[0]).toMatchObject({
       scenario: 'Normal',
       mean_before: expect.any(Number),

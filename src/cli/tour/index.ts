@@ -17,9 +17,9 @@ interface TourOptions {
 
 export const tourCommand = new Command('tour')
   .description('Show the main calls and their answers, in five minutes.')
-  .option('--url <url>', 'ask a service that runs, instead of one made for the tour', readOrigin)
-  .option('--account', 'with --url: make an account there, for what takes one, and delete it at the end')
-  .option('--no-wait', 'go on without Enter, as where nobody can press it')
+  .option('--url <url>', 'ask a running service instead of a new one', readOrigin)
+  .option('--account', 'with --url: create an account there, and delete it at the end')
+  .option('--no-wait', 'continue without Enter')
   .option(...JSON_OPTION)
   .addHelpText(
     'after',
