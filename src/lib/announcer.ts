@@ -6,6 +6,7 @@ export interface Announcer {
   say(message: string, about?: object): void
   /** Several lines for somebody at a terminal, which no program reads. */
   show(text: string): void
+  warn(message: string): void
   fail(message: string): void
   /** For what nobody has foreseen. */
   crash(error: unknown): void
@@ -27,19 +28,21 @@ function textAnnouncer(worker: number | undefined): Announcer {
   return {
     say: (message) => console.log(`${name}: ${message}`),
     show: (text) => console.log(text),
+    warn: (message) => console.error(`${name}: ${message}`),
     fail: (message) => console.error(`${name}: ${message}`),
     crash: (error) => console.error(error),
   }
 }
 
 /** The numbers by which the log calls its levels. */
-const LEVELS = { info: 30, fatal: 60 }
+const LEVELS = { info: 30, warn: 40, fatal: 60 }
 
 function jsonAnnouncer(from: object): Announcer {
   const fail = (message: string) => console.error(lineOf('fatal', message, from))
   return {
     say: (message, about) => console.log(lineOf('info', message, { ...from, ...about })),
     show: () => {},
+    warn: (message) => console.error(lineOf('warn', message, from)),
     fail,
     crash: (error) => fail(error instanceof Error ? String(error.stack) : String(error)),
   }

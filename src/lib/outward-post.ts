@@ -1,5 +1,5 @@
 import { Resolver } from 'node:dns/promises'
-import { request as httpRequest, type IncomingMessage } from 'node:http'
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { isPublicAddress } from './public-address.ts'
@@ -21,11 +21,22 @@ export interface OutwardMessage {
 /** The addresses that a name has. */
 export type Resolve = (hostname: string) => Promise<string[]>
 
+/** How something is posted. */
+interface Posting {
+  /** Ends it. */
+  signal: AbortSignal
+  resolve?: Resolve
+  withinMs?: number
+}
+
 /** For how long a server may take for all of it. */
 const TIMEOUT_MS = 10_000
 const DNS_TIMEOUT_MS = 3_000
 
-/** Answers are not of interest, but who is cut off while answering logs errors. */
+/**
+ * Answers are not of interest, but a server that is cut off while it answers logs errors. Before its answer a server may send
+ * as much again.
+ */
 const ANSWER_BYTES = 16_384
 
 /**
@@ -73,15 +84,31 @@ async function resolveName(hostname: string): Promise<string[]> {
  */
 export async function postOutward(
   target: string,
-  { headers, body }: OutwardMessage,
+  message: OutwardMessage,
   rules: OutwardRules,
-  { signal, resolve = resolveName }: { signal: AbortSignal; resolve?: Resolve },
+  { signal, resolve = resolveName, withinMs = TIMEOUT_MS }: Posting,
 ): Promise<number> {
   const rule = whyNoTarget(target, rules)
   if (rule !== undefined) throw new Error(`the target ${rule}`)
   const url = new URL(target)
-  const ending = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)])
-  const addresses = await addressesOf(url.hostname, rules, resolve, ending)
+  const deadline = startDeadline(signal, withinMs)
+  try {
+    const addresses = await Promise.race([addressesOf(url.hostname, rules, resolve), deadline.over])
+    deadline.signal.throwIfAborted()
+    return await post(url, addresses, message, deadline)
+  } catch (error) {
+    deadline.clear()
+    throw deadline.signal.aborted ? deadline.signal.reason : error
+  }
+}
+
+/** @returns when the answer begins; the deadline is cleared when the answer has ended */
+function post(
+  url: URL,
+  addresses: string[],
+  { headers, body }: OutwardMessage,
+  deadline: Deadline,
+): Promise<number> {
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest
   return new Promise((done, failed) => {
     const sent = request(
@@ -92,7 +119,7 @@ export async function postOutward(
         // Neither kept for others nor of the process, which may be told of a proxy.
         agent: false,
         lookup: pinned(addresses),
-        signal: ending,
+        signal: deadline.signal,
         ...(url.protocol === 'https:' && { rejectUnauthorized: true }),
       },
       (answer) => {
@@ -100,20 +127,52 @@ export async function postOutward(
         done(answer.statusCode as number)
       },
     )
+    limitHints(sent)
     sent.on('error', failed)
+    sent.on('close', deadline.clear)
     sent.end(body)
   })
+}
+
+interface Deadline {
+  signal: AbortSignal
+  /** Never resolved; rejected when the time is over. */
+  over: Promise<never>
+  clear: () => void
+}
+
+/**
+ * Aborts with another signal or when the time is over. It has a timer of its own: on Node 20 `AbortSignal.any` loses a signal
+ * of `AbortSignal.timeout` when memory is collected, and never aborts.
+ */
+function startDeadline(signal: AbortSignal, withinMs: number): Deadline {
+  const controller = new AbortController()
+  const timer = setTimeout(
+    () => controller.abort(new Error(`the target takes longer than ${withinMs / 1000} seconds`)),
+    withinMs,
+  )
+  const end = () => controller.abort(signal.reason)
+  const over = new Promise<never>((_resolve, reject) => {
+    controller.signal.addEventListener('abort', () => reject(controller.signal.reason))
+  })
+  // Nobody may wait for it any more when it comes.
+  over.catch(() => {})
+  if (signal.aborted) end()
+  else signal.addEventListener('abort', end)
+  const clear = () => {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', end)
+  }
+  return { signal: controller.signal, over, clear }
 }
 
 async function addressesOf(
   hostname: string,
   { allowPrivate }: OutwardRules,
   resolve: Resolve,
-  signal: AbortSignal,
 ): Promise<string[]> {
   const literal = addressIn(hostname)
   const addresses = literal === undefined ? await resolve(hostname) : [literal]
-  signal.throwIfAborted()
   if (addresses.length === 0) throw new Error('the name of the target leads nowhere')
   if (!allowPrivate && !addresses.every(isPublicAddress)) {
     throw new Error('the name of the target leads to an address that is not public')
@@ -129,6 +188,19 @@ function pinned(addresses: string[]): LookupFunction {
     if (options.all) callback(null, all)
     else callback(null, first.address, first.family)
   }
+}
+
+/** Hangs up on a server that sends more and more informational answers, such as 103 Early Hints, before its answer. */
+function limitHints(sent: ClientRequest): void {
+  let before: number | undefined
+  sent.on('information', () => {
+    const bytes = sent.socket?.bytesRead ?? 0
+    // What TLS has needed to begin does not count.
+    before ??= bytes
+    if (bytes - before > ANSWER_BYTES) {
+      sent.destroy(new Error(`the target sends more than ${ANSWER_BYTES} bytes before its answer`))
+    }
+  })
 }
 
 /** Takes some of what comes, and hangs up then. */

@@ -1,7 +1,11 @@
+import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { AddressInfo, Socket } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { postOutward, whyNoTarget } from '#src/lib/outward-post.ts'
+import { PATIENCE } from '#test/setup/patience.ts'
 
 const STRICT = { ports: [443, 8443], allowPrivate: false }
 const OPEN = { ports: [443], allowPrivate: true }
@@ -20,6 +24,17 @@ const server = createServer((request, response) => {
       while (!response.destroyed && response.write(Buffer.alloc(65_536)));
     }
     response.on('drain', write)
+    return write()
+  }
+  if (url === '/silent') return
+  if (url === '/slow') return response.writeHead(200).write('a')
+  if (url === '/hints') {
+    const socket = response.socket as Socket
+    const hints = 'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(1000)
+    const write = () => {
+      while (!socket.destroyed && socket.write(hints));
+    }
+    socket.on('drain', write)
     return write()
   }
   response.writeHead(204).end()
@@ -115,4 +130,36 @@ test('whoever ends waits for nobody', async () => {
   ending.abort(new Error('over'))
   const posted = postOutward(`http://127.0.0.1:${port}/`, MESSAGE, OPEN, { signal: ending.signal })
   await expect(posted).rejects.toThrow()
+})
+
+/** A collection of the old generation; `gc` is there once V8 was told so. */
+setFlagsFromString('--expose-gc')
+const collect: () => void = runInNewContext('gc')
+
+test.each([
+  ['says nothing', '/silent', 'takes longer than 0.5 seconds'],
+  ['begins an answer and does not end it', '/slow', 200],
+])(
+  'a receiver that %s is hung up on, also where memory is collected meanwhile',
+  async (_does, path, outcome) => {
+    const [connected, arrived] = [once(server, 'connection'), once(server, 'request')]
+    const posted = postOutward(`http://127.0.0.1:${port}${path}`, MESSAGE, OPEN, { signal, withinMs: 500 })
+    const told = posted.catch((error: Error) => error.message)
+    const [socket] = (await connected) as [Socket]
+    const closed = once(socket, 'close')
+    await arrived
+    collect()
+    await closed
+    expect(await told).toEqual(typeof outcome === 'number' ? outcome : expect.stringContaining(outcome))
+  },
+)
+
+test('a receiver that floods with early hints is hung up on after a few', async () => {
+  const connected = once(server, 'connection')
+  const posted = postOutward(`http://127.0.0.1:${port}/hints`, MESSAGE, OPEN, { signal })
+  await expect(posted).rejects.toThrow('more than 16384 bytes before its answer')
+  const [socket] = (await connected) as [Socket]
+  await vi.waitFor(() => expect(socket.destroyed).toBe(true), PATIENCE)
+  // Beside what is counted, as much as systems keep for a connection.
+  expect(socket.bytesWritten).toBeLessThan(16_000_000)
 })

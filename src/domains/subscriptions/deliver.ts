@@ -4,11 +4,17 @@ import { VERSION } from '#src/lib/version.ts'
 import type { Delivery } from './delivery-queries.ts'
 import type { SecretSeal } from './secrets.ts'
 
+/** What a receiver has answered: a status, or why there is none. */
+export type Answered = number | 'unanswered' | 'secret lost'
+
 /** What has come of an attempt. */
 export type Attempt = 'arrived' | 'failed' | 'gone' | 'secret lost'
 
 /** A receiver says so that it wants no more. */
 const GONE = 410
+
+/** What is sent, and to whom. */
+export type Sent = Pick<Delivery, 'id' | 'userId' | 'url' | 'body' | 'secret' | 'previousSecret'>
 
 export interface Delivering {
   seal: SecretSeal
@@ -18,11 +24,23 @@ export interface Delivering {
   resolve?: Resolve | undefined
 }
 
-/** Tries to deliver something, signed as Standard Webhooks has it. */
-export async function attempt(
-  { id, userId, url, body, secret, previousSecret }: Delivery,
+/** Tries to deliver something. */
+export async function attempt(delivery: Delivery, delivering: Delivering): Promise<Attempt> {
+  const answered = await send(delivery, delivering)
+  if (answered === 'secret lost') return answered
+  if (answered === GONE) return 'gone'
+  return isArrival(answered) ? 'arrived' : 'failed'
+}
+
+export function isArrival(answered: Answered): boolean {
+  return typeof answered === 'number' && answered >= 200 && answered < 300
+}
+
+/** Sends something once, signed as Standard Webhooks has it. */
+export async function send(
+  { id, userId, url, body, secret, previousSecret }: Sent,
   { seal, rules, signal, resolve }: Delivering,
-): Promise<Attempt> {
+): Promise<Answered> {
   const current = seal.open(userId, secret)
   if (current === undefined) return 'secret lost'
   const previous = previousSecret === null ? undefined : seal.open(userId, previousSecret)
@@ -38,10 +56,8 @@ export async function attempt(
     'webhook-signature': signatures.join(' '),
   }
   try {
-    const status = await postOutward(url, { headers, body }, rules, { signal, ...(resolve && { resolve }) })
-    if (status === GONE) return 'gone'
-    return status >= 200 && status < 300 ? 'arrived' : 'failed'
+    return await postOutward(url, { headers, body }, rules, { signal, ...(resolve && { resolve }) })
   } catch {
-    return 'failed'
+    return 'unanswered'
   }
 }

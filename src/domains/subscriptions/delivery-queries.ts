@@ -8,7 +8,7 @@ import { doAlone } from '#src/database/work-lock.ts'
 const CLAIM_LOCK = 7_239_464
 
 /** Longer than an attempt takes: after that, its process has ended, and another may try. */
-const LEASE_SECONDS = 60
+export const LEASE_SECONDS = 60
 
 /** Attempts at one host at the same time, by all processes: one that is slow holds up itself. */
 const RUNNING_PER_HOST = 2

@@ -1,17 +1,21 @@
 import { subscriptionSchemasOf } from '#schemas/subscriptions.ts'
+import { WebhookTest } from '#schemas/webhook-test.ts'
 import { createAccountSeal, renewWhenReady } from '#src/http/account-seal.ts'
 import type { App } from '#src/http/app.ts'
 import { loadSecrets } from '#src/http/jwt-secret.ts'
-import type { PlaceReader } from './queries.ts'
+import type { AdmitTest, PlaceReader } from './queries.ts'
 import { subscriptionRoutes } from './routes.ts'
 import { sealedSecretsIn } from './secret-queries.ts'
 import { secretSealBy } from './secrets.ts'
 import { workOnSubscriptions } from './work.ts'
 
 /** Who is told, at an address of theirs, when what is answered at a place changes. */
-export async function subscriptions(app: App, { reader }: { reader: PlaceReader }): Promise<void> {
+export async function subscriptions(
+  app: App,
+  { reader, admitTest }: { reader: PlaceReader; admitTest: AdmitTest },
+): Promise<void> {
   const schemas = subscriptionSchemasOf(app.products.list)
-  for (const schema of schemas.components) app.addSchema(schema)
+  for (const schema of [...schemas.components, WebhookTest]) app.addSchema(schema)
   const { WEBHOOK_PORTS, WEBHOOK_ALLOW_PRIVATE } = app.config
   const rules = { ports: WEBHOOK_PORTS.split(',').map(Number), allowPrivate: WEBHOOK_ALLOW_PRIVATE }
   const secrets = await loadSecrets(app.config)
@@ -22,5 +26,5 @@ export async function subscriptions(app: App, { reader }: { reader: PlaceReader 
   }
   const seal = secretSealBy(accountSeal)
   const begin = await workOnSubscriptions(app, { reader, rules, seal })
-  subscriptionRoutes(app, { reader, rules, seal, begin, schemas })
+  subscriptionRoutes(app, { reader, rules, seal, begin, admitTest, schemas })
 }

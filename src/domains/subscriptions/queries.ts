@@ -60,3 +60,10 @@ export interface PlaceReader {
     signal: AbortSignal,
   ): Promise<WatchedValue[] | undefined>
 }
+
+/**
+ * Lets a test delivery begin.
+ *
+ * @throws {ApiError} TOO_MANY_REQUESTS where the account, or all of them at this host, have had too many lately
+ */
+export type AdmitTest = (userId: string, host: string) => Promise<void>

@@ -7,14 +7,8 @@ import type { App } from '#src/http/app.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import type { OutwardRules } from '#src/lib/outward-post.ts'
-import {
-  answerOf,
-  existing,
-  NO_SUCH_SUBSCRIPTION,
-  type SubscriptionById,
-  SubscriptionParams,
-} from './answer.ts'
-import type { PlaceReader } from './queries.ts'
+import { answerOf, existing, type SubscriptionById, SubscriptionParams } from './answer.ts'
+import type { AdmitTest, PlaceReader } from './queries.ts'
 import { newSecret, type SecretSeal } from './secrets.ts'
 import { stateRoutes } from './state-routes.ts'
 import {
@@ -23,6 +17,7 @@ import {
   insertSubscription,
   listSubscriptions,
 } from './subscription-queries.ts'
+import { testRoute } from './test-route.ts'
 import { type SubscriptionCall, wantedBy } from './wanted.ts'
 
 /** A polygon of about 1,500 vertices: what is kept for as long as a subscription is not as large as what is asked once. */
@@ -35,6 +30,7 @@ export interface SubscriptionDesk {
   seal: SecretSeal
   /** Has comparisons and deliveries begun at once. */
   begin: () => void
+  admitTest: AdmitTest
   schemas: SubscriptionSchemas
 }
 
@@ -53,6 +49,7 @@ export function subscriptionRoutes(app: App, desk: SubscriptionDesk): void {
   app.route(getRoute(app, desk))
   app.route(deleteRoute(app))
   stateRoutes(app, desk)
+  app.route(testRoute(app, desk))
 }
 
 function createRoute(app: App, { reader, rules, seal, schemas }: SubscriptionDesk) {
@@ -158,7 +155,7 @@ function getRoute(app: App, { schemas }: SubscriptionDesk) {
       params: SubscriptionParams,
       response: {
         200: { ...ref(schemas.subscription), description: 'The subscription.' },
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', ['NOT_FOUND', NO_SUCH_SUBSCRIPTION]),
+        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND'),
       },
     },
     handler: async (request: SubscriptionById) =>
@@ -182,12 +179,7 @@ function deleteRoute(app: App) {
       params: SubscriptionParams,
       response: {
         204: { type: 'null', description: 'The subscription is deleted.' },
-        ...errorResponses(
-          'UNAUTHORIZED',
-          'INSUFFICIENT_SCOPE',
-          ['NOT_FOUND', NO_SUCH_SUBSCRIPTION],
-          ...BODY_ERRORS,
-        ),
+        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND', ...BODY_ERRORS),
       },
     },
     handler: async (request: SubscriptionById, reply: FastifyReply) => {

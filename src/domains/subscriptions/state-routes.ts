@@ -6,13 +6,7 @@ import { BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
-import {
-  answerOf,
-  existing,
-  NO_SUCH_SUBSCRIPTION,
-  type SubscriptionById,
-  SubscriptionParams,
-} from './answer.ts'
+import { answerOf, existing, type SubscriptionById, SubscriptionParams } from './answer.ts'
 import { newSecret, type SecretSeal } from './secrets.ts'
 import { enableSubscription, findSubscription, renewSecret } from './subscription-queries.ts'
 
@@ -44,12 +38,7 @@ function enableRoute(app: App, { begin, schemas }: StateDesk) {
       params: SubscriptionParams,
       response: {
         200: { ...ref(schemas.subscription), description: 'The subscription.' },
-        ...errorResponses(
-          'UNAUTHORIZED',
-          'INSUFFICIENT_SCOPE',
-          ['NOT_FOUND', NO_SUCH_SUBSCRIPTION],
-          ...BODY_ERRORS,
-        ),
+        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND', ...BODY_ERRORS),
       },
     },
     handler: async (request: SubscriptionById) => {
@@ -86,7 +75,7 @@ function renewRoute(app: App, { seal }: StateDesk) {
         ...errorResponses(
           'UNAUTHORIZED',
           'INSUFFICIENT_SCOPE',
-          ['NOT_FOUND', NO_SUCH_SUBSCRIPTION],
+          'NOT_FOUND',
           ...IDEMPOTENCY_ERRORS,
           ...BODY_ERRORS,
         ),

@@ -142,6 +142,25 @@ export async function findSubscription(
     .executeTakeFirst()
 }
 
+/** Where a subscription delivers to, and what signs; undefined where the user has none with this id. */
+export async function findTarget(
+  db: Kysely<Tables>,
+  userId: string,
+  id: string,
+): Promise<{ url: string; secret: Buffer; previousSecret: Buffer | null } | undefined> {
+  if (!isUuid(id)) return undefined
+  return db
+    .selectFrom('subscription')
+    .select([
+      'url',
+      'secret',
+      sql<Buffer | null>`case when previous_until > now() then previous_secret end`.as('previousSecret'),
+    ])
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
 /** Deletes it with what is on its way; false where there is none. */
 export async function deleteSubscription(db: Kysely<Tables>, userId: string, id: string): Promise<boolean> {
   if (!isUuid(id)) return false

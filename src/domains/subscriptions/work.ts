@@ -12,8 +12,10 @@ import {
   giveBack,
   keepDelivered,
   keepFailed,
+  LEASE_SECONDS,
 } from './delivery-queries.ts'
 import { pauseAfter } from './pauses.ts'
+import { createPlaces } from './places.ts'
 import type { PlaceReader } from './queries.ts'
 import { createRetries } from './retries.ts'
 import type { SecretSeal } from './secrets.ts'
@@ -68,10 +70,11 @@ export async function workOnSubscriptions(
 function createDelivering(app: App, seal: SecretSeal, rules: OutwardRules): () => void {
   const { writer } = app.database
   const { metrics } = app
+  const places = createPlaces(RUNNING, LEASE_SECONDS * 1000)
   const running = new Set<Promise<void>>()
   const ending = new AbortController()
   const counts = { delivered: 0, failed: 0 }
-  metrics.observe('agro_webhooks_running', () => running.size)
+  metrics.observe('agro_webhooks_running', () => RUNNING - places.free())
   metrics.observe('agro_webhooks_delivered_total', () => counts.delivered)
   metrics.observe('agro_webhooks_failed_total', () => counts.failed)
 
@@ -85,18 +88,21 @@ function createDelivering(app: App, seal: SecretSeal, rules: OutwardRules): () =
   }
 
   function begin(delivery: Delivery): void {
+    const leave = places.take(() => {
+      if (!ending.signal.aborted) deliver()
+    })
     const delivering = deliverOne(delivery)
       // What could not be noted is delivered again, with the id that it has.
       .catch((error) => app.logFailure(error, 'what has come of a delivery could not be noted'))
       .finally(() => {
         running.delete(delivering)
-        if (!ending.signal.aborted) deliver()
+        leave()
       })
     running.add(delivering)
   }
 
   async function deliverPiece(): Promise<boolean> {
-    const free = RUNNING - running.size
+    const free = places.free()
     if (free <= 0 || ending.signal.aborted) return false
     const claimed = await claimDeliveries(writer, free)
     for (const delivery of claimed ?? []) {

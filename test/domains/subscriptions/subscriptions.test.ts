@@ -266,6 +266,7 @@ test('subscriptions are their owner’s alone, so many at most, and go with the 
     ['DELETE', ''],
     ['POST', '/enable'],
     ['POST', '/secret'],
+    ['POST', '/test'],
   ] as const) {
     const response = await ask(method, `/subscriptions/${id}${path}`, undefined, other.headers)
     expect([method, path, response.statusCode]).toEqual([method, path, 404])
