@@ -1,7 +1,9 @@
 import { type TObject, type TSchema, Type } from 'typebox'
-import { releaseMembers } from './advisory.ts'
+import { Location, releaseMembers } from './advisory.ts'
 import { ref } from './common.ts'
+import { CountrySource } from './ignored.ts'
 import { ALL_PRODUCTS, componentOf, type ProductContract } from './product.ts'
+import { ProvenanceMember } from './provenance.ts'
 
 /** A component of which only the name is known here. */
 const named = ($id: string) => ref(Type.Unknown({ $id }))
@@ -15,7 +17,7 @@ const named = ($id: string) => ref(Type.Unknown({ $id }))
 export function historyItemsOf(products: readonly ProductContract[], item: TObject) {
   const variants: [code: string, variant: TSchema][] = [
     ...products.map((product): [string, TSchema] => [product.code, itemOf(product, item)]),
-    [ALL_PRODUCTS, itemOfAll(item)],
+    [ALL_PRODUCTS, itemOfAll(products, item)],
   ]
   const components = variants.map(([, variant]) => variant)
   const { description, examples } = item as TObject & Described
@@ -63,10 +65,21 @@ function answerOf(product: ProductContract, { properties }: TObject): TSchema {
   })
 }
 
-function itemOfAll(item: TObject) {
+/** Answers that are older than what says the country lack that. */
+function itemOfAll(products: readonly ProductContract[], item: TObject) {
+  const { country_code, crop } = releaseMembers({ seasonal: false })
   return variantOf(item, 'Everything', ALL_PRODUCTS, {
     request: named('PointRequest'),
-    answer: named('EverythingResponse'),
+    answer: Type.Object({
+      location: ref(Location),
+      country_code: Type.Optional(country_code as TSchema),
+      crop: Type.Optional(crop as TSchema),
+      country_source: CountrySource,
+      ...Object.fromEntries(
+        products.map((product) => [product.code, named(`${componentOf(product)}Section`)]),
+      ),
+      provenance: ProvenanceMember,
+    }),
   })
 }
 

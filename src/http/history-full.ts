@@ -1,6 +1,8 @@
 import type { FastifyReply } from 'fastify'
 
-/** Says that an answer is not kept in its caller's history, which holds as much as is kept of an account. */
-export function sayHistoryFull(reply: FastifyReply): void {
-  reply.header('advisory-history', 'full')
+const VALUES = { account: 'full', service: 'service-full' } as const
+
+/** Says that an answer is not kept in its caller's history, and what is full. */
+export function sayHistoryFull(reply: FastifyReply, full: keyof typeof VALUES): void {
+  reply.header('advisory-history', VALUES[full])
 }

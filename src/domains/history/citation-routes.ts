@@ -5,12 +5,12 @@ import { CitationPage, CitationParams } from '#schemas/sharing.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
-import { negotiate, notAcceptable } from '#src/http/negotiation.ts'
+import { negotiate } from '#src/http/negotiation.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { citationOf, type StillTaken } from './citation.ts'
 import { sendCitation } from './citation-page.ts'
 import { findShared } from './share-queries.ts'
-import { CITE_AS, rootOf } from './share-routes.ts'
+import { CITE_AS } from './share-routes.ts'
 
 const MEDIA_TYPES = ['application/json', 'text/html'] as const
 
@@ -48,7 +48,7 @@ export function citationRoute(app: App, citation: TObject, isTaken: StillTaken):
             },
           },
           304: { type: 'null', description: 'It is as `If-None-Match` names it.' },
-          ...errorResponses(['NOT_FOUND', NOTHING], ['NOT_ACCEPTABLE', notAcceptable(MEDIA_TYPES)]),
+          ...errorResponses('NOT_FOUND', 'NOT_ACCEPTABLE'),
         },
       },
     },
@@ -57,7 +57,7 @@ export function citationRoute(app: App, citation: TObject, isTaken: StillTaken):
       const { id } = request.params
       const shared = TOKEN.test(id) ? await findShared(db, id) : undefined
       if (!shared) throw new ApiError('NOT_FOUND', NOTHING)
-      const cited = citationOf(shared, rootOf(request), app.products, await isTaken(shared))
+      const cited = citationOf(shared, request.rootUrl, app.products, await isTaken(shared))
       if (allowCaching(request, reply, entityTag(form, JSON.stringify(cited)))) return reply.code(304).send()
       reply.header('link', `<${cited.url}>; rel="cite-as"`).header('x-robots-tag', 'noindex')
       return form === 'text/html' ? sendCitation(reply, cited) : cited

@@ -49,10 +49,14 @@ export function addressOf(root: string, token: string): string {
 
 /** The command that compares the sum of the answer with the one that is told. */
 export function commandOf({ url, headers, body, token }: Verification): string {
-  const quoted = JSON.stringify(body).replaceAll("'", "'\\''")
   const sent = Object.entries(headers).map(([name, value]) => `-H '${name}: ${value}'`)
   const authorization = token ? ' \\\n  -H "Authorization: Bearer $TOKEN"' : ''
-  return `curl -s '${url}' ${sent.join(' ')}${authorization} \\\n  -d '${quoted}' | sha256sum`
+  return `curl -s ${quoted(url)} ${sent.join(' ')}${authorization} \\\n  -d ${quoted(JSON.stringify(body))} | sha256sum`
+}
+
+/** A text as one word of a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
 }
 
 function verificationOf(

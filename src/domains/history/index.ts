@@ -6,12 +6,13 @@ import type { StillTaken } from './citation.ts'
 import { citationRoute } from './citation-routes.ts'
 import { keepMonths } from './months.ts'
 import type { RecordAdvisory } from './queries.ts'
-import { quotaOf } from './quota.ts'
+import { quotaOf, totalOf } from './quota.ts'
 import { createHistoryRecorder } from './recorder.ts'
 import { dropOldMonths } from './retention.ts'
 import { historyRoutes } from './routes.ts'
 import { shareRoutes } from './share-routes.ts'
 import { createShortener } from './shortener.ts'
+import { createHistoryTotal } from './total.ts'
 
 /** What callers with a token were answered. */
 export async function history(app: App): Promise<void> {
@@ -38,7 +39,16 @@ export function historyRecorderOf(app: App): RecordAdvisory {
   dropOldMonths(app)
   const { shorten, end } = createShortener(db, quota, app.logFailure)
   app.addHook('onClose', end)
-  const { record, state } = createHistoryRecorder(db, quota, quota.full === 'oldest' ? shorten : () => {})
+  const limitBytes = totalOf(app.config)
+  const total = limitBytes === undefined ? undefined : createHistoryTotal(db, limitBytes)
+  if (total) {
+    app.metrics.observe('agro_history_bytes', () => total.state().bytes)
+    app.metrics.observe('agro_history_limit_bytes', () => total.state().limitBytes)
+    // A scrape asks nobody; without the database the next item reads it.
+    app.addHook('onReady', () => void total.isFull().catch(() => {}))
+  }
+  const shortens = quota.full === 'oldest' ? shorten : () => {}
+  const { record, state } = createHistoryRecorder(db, quota, shortens, total)
   observeBatcher(app.metrics, 'history', state)
   return record
 }

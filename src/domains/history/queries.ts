@@ -57,15 +57,20 @@ export class TemplatedAnswer {
   }
 }
 
+/** Why an advisory is not kept: the history holds as much as is kept of an account, or all of them as much as is kept at all. */
+export interface FullHistory {
+  full: 'account' | 'service'
+}
+
 /**
  * Keeps an advisory in its caller's history; answers with its public id once it is kept: whoever asks
- * from then on finds it there. Null where the history is full, and is to stay as it is.
+ * from then on finds it there. Instead of the id it says what is full where the advisory is not kept.
  *
  * @param party who waits for it: they take turns
  * @throws {ApiError} UNAUTHORIZED where the caller has been deleted meanwhile, DATABASE_UNAVAILABLE where the account
  * stays locked, OVERLOADED where too many advisories wait to be kept; otherwise what the database throws
  */
-export type RecordAdvisory = (record: AdvisoryRecord, party?: Party) => Promise<string | null>
+export type RecordAdvisory = (record: AdvisoryRecord, party?: Party) => Promise<string | FullHistory>
 
 export interface HistoryFilter {
   userId: string

@@ -10,7 +10,7 @@ import { codeOf } from '#src/lib/caught.ts'
 import type { Party } from '#src/lib/fair-line.ts'
 import { createUuidMaker } from '#src/lib/uuid.ts'
 import { createMonths } from './month-queries.ts'
-import { type AdvisoryRecord, type RecordAdvisory, TemplatedAnswer } from './queries.ts'
+import { type AdvisoryRecord, type FullHistory, type RecordAdvisory, TemplatedAnswer } from './queries.ts'
 import {
   findAccounts,
   type HistoryEntry,
@@ -20,6 +20,7 @@ import {
   type Written,
 } from './recording-queries.ts'
 import { createTemplates } from './templates.ts'
+import type { HistoryTotal } from './total.ts'
 
 /** What goes out in one statement; a single advisory may be larger than a batch should be. */
 const BATCH_ENTRIES = 500
@@ -31,6 +32,12 @@ const WAITING_BYTES = 64_000_000
 
 /** An account that is locked is tried again after these: whoever has locked it is soon done, as a rule. */
 const LOCKED_PAUSES_MS = [100, 200, 400, 800]
+
+const FULL_ACCOUNT: FullHistory = { full: 'account' }
+const FULL_SERVICE: FullHistory = { full: 'service' }
+
+/** No account may add anything. */
+const NO_ROOM: HistoryQuota = { items: 0, bytes: 0, full: 'refuse' }
 
 /** SQLSTATE of an item whose month has no partition. */
 const CHECK_VIOLATION = '23514'
@@ -47,17 +54,19 @@ export interface HistoryRecorder {
  * the others.
  *
  * @param shorten is told whose history holds more than is kept of an account
+ * @param total how much the histories of all accounts hold, where there is a limit
  * @param newId makes ids that say the time
  */
 export function createHistoryRecorder(
   db: Kysely<Tables>,
   quota: HistoryQuota,
   shorten: (userId: string) => void,
+  total?: HistoryTotal,
   newId: () => string = createUuidMaker(),
 ): HistoryRecorder {
   const templates = createTemplates(db)
 
-  const insert = createInserter(db, quota, shorten)
+  const insert = createInserter(db, quota, shorten, total)
 
   function keep(record: AdvisoryRecord, stored: StoredTemplate, id: string, party?: Party) {
     const entry = entryOf(record, stored, id)
@@ -74,7 +83,7 @@ export function createHistoryRecorder(
     stored: StoredTemplate,
     first: HistoryEntry,
     party?: Party,
-  ): Promise<string | null> {
+  ): Promise<string | FullHistory> {
     const pauses = LOCKED_PAUSES_MS.values()
     let failure = error
     for (let entry = first; ; ) {
@@ -106,23 +115,27 @@ export function createHistoryRecorder(
   return { record, state: insert.state }
 }
 
-/** Makes what inserts items together: null where a history is full, and is to stay as it is. */
+/** Makes what inserts items together. */
 function createInserter(
   db: Kysely<Tables>,
   quota: HistoryQuota,
   shorten: (userId: string) => void,
-): Batcher<HistoryEntry, string | null> {
-  return createBatcher<HistoryEntry, string | null>({
+  total: HistoryTotal | undefined,
+): Batcher<HistoryEntry, string | FullHistory> {
+  return createBatcher<HistoryEntry, string | FullHistory>({
     async run(entries) {
-      const written = new Map((await insertWithMonth(db, entries, quota)).map((user) => [user.userId, user]))
+      const isFull = (await total?.isFull()) ?? false
+      const users = await insertWithMonth(db, entries, isFull ? NO_ROOM : quota)
+      const written = new Map(users.map((user) => [user.userId, user]))
       const passedOver = entries.map(({ userId }) => userId).filter((userId) => !written.has(userId))
       const locked = passedOver.length > 0 ? await findAccounts(db, passedOver) : new Set()
       return entries.map(({ id, userId, bytes }) => {
         const user = written.get(userId)
         if (!user) return locked.has(userId) ? new AccountLocked() : accountDeleted()
-        if (!user.kept) return null
+        if (!user.kept) return isFull ? FULL_SERVICE : FULL_ACCOUNT
         user.items++
         user.bytes += bytes
+        total?.add(bytes)
         if (user.items > quota.items || user.bytes > quota.bytes) shorten(userId)
         return id
       })

@@ -101,6 +101,13 @@ function list(values: (string | number)[]): string {
   return `{${values.join()}}`
 }
 
+/** How much the histories of all accounts hold together, in bytes as they are counted: a row for each account is read. */
+export async function sumHistories(db: Kysely<Tables>): Promise<number> {
+  const { rows } = await sql<{ bytes: number }>`
+    select coalesce(sum(bytes), 0)::float8 as bytes from history_size`.execute(db)
+  return rows[0]?.bytes ?? 0
+}
+
 /** Which of some accounts are there, whether or not they are locked. */
 export async function findAccounts(db: Kysely<Tables>, ids: string[]): Promise<Set<string>> {
   const found = await db.selectFrom('app_user').select('id').where('id', 'in', ids).execute()

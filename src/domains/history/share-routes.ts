@@ -74,7 +74,7 @@ export function shareRoutes(app: App): void {
       params: ItemParams,
       response: {
         ...success('Where it is shown.'),
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', ['NOT_FOUND', NOT_SHARED]),
+        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND'),
       },
     },
     handler: async (call: Call, reply: FastifyReply) =>
@@ -92,7 +92,7 @@ export function shareRoutes(app: App): void {
       params: ItemParams,
       response: {
         204: { type: 'null', description: 'It is not shared any more.' },
-        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', ['NOT_FOUND', NOT_SHARED], ...BODY_ERRORS),
+        ...errorResponses('UNAUTHORIZED', 'INSUFFICIENT_SCOPE', 'NOT_FOUND', ...BODY_ERRORS),
       },
     },
     handler: async (call: Call, reply: FastifyReply) => {
@@ -112,12 +112,7 @@ function existing<Found extends ShareRow | true>(found: Found | undefined): Foun
 }
 
 function shown({ token, shared_at }: ShareRow, call: FastifyRequest, reply: FastifyReply) {
-  const url = addressOf(rootOf(call), token)
+  const url = addressOf(call.rootUrl, token)
   reply.header('link', `<${url}>; rel="cite-as"`)
   return { id: token, url, shared_at }
-}
-
-/** What the addresses of the service begin with for its clients. */
-export function rootOf({ protocol, host, basePath }: FastifyRequest): string {
-  return `${protocol}://${host}${basePath}`
 }

@@ -38,7 +38,7 @@ export function recorderOn(
   clock: () => number = Date.now,
 ): (record: AdvisoryRecord) => Promise<string> {
   const newId = () => createUuidMaker(clock)()
-  const { record } = createHistoryRecorder(db, quotaOf(loadConfig({})), () => {}, newId)
+  const { record } = createHistoryRecorder(db, quotaOf(loadConfig({})), () => {}, undefined, newId)
   return async (advisory) => (await record(advisory)) as string
 }
 

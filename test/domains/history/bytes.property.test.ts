@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { itemWriter } from '#src/domains/advisory/lookup/item-writer.ts'
+import { releaseMembers } from '#src/domains/advisory/lookup/products.ts'
 import type { AdvisoryRecord } from '#src/domains/history/queries.ts'
 import { TemplatedAnswer } from '#src/domains/history/queries.ts'
 import { PRODUCTS } from '#src/products/index.ts'
@@ -37,6 +38,8 @@ const layer = fc.record({ input: fc.option(label), scenario: fc.option(label), d
 const answered = fc.record({
   product: fc.constantFrom(...PRODUCTS.list),
   release: fc.record({
+    countryCode: label,
+    cropCode: fc.option(label),
     code: label,
     forecastPeriod: fc.option(fc.constantFrom('2026-07-01', '1999-12-01')),
     synthetic: fc.boolean(),
@@ -59,7 +62,7 @@ const answered = fc.record({
 test('what is kept of an answer reads byte for byte as it was sent: any product, release, place, name and value', async () => {
   const keep = recorderOn(service.database.writer)
   const property = fc.asyncProperty(answered, async ({ product, release, points }) => {
-    const writer = itemWriter(product, release)
+    const writer = itemWriter(product, release.layers, releaseMembers(release))
     const sent = points.flatMap(({ values, ...point }) => {
       const known = values.slice(0, release.layers.length)
       if (known.every(Number.isNaN)) known[0] = 7

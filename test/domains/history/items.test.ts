@@ -147,6 +147,8 @@ describe('an item', () => {
       [code],
       {
         location: after.location,
+        country_code: after.country_code,
+        crop: after.crop,
         forecast_period: 'January 2030',
         forecast_month: '2030-01',
         release: code,

@@ -89,6 +89,8 @@ describe('a point call', () => {
       expect(response.statusCode).toBe(200)
       expect(Object.keys(response.json())).toEqual([
         'location',
+        'country_code',
+        'crop',
         'forecast_period',
         'forecast_month',
         'release',

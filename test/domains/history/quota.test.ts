@@ -19,6 +19,15 @@ function ask(service: TestApp, { headers }: Person, path = 'yield/point', payloa
 }
 const POINT = { lat: 9.5, lng: 38.5 }
 
+/** A field of about a kilometre with so many corners, all digits of which are kept. */
+function roundField(corners: number) {
+  const ring = Array.from({ length: corners }, (_, at) => {
+    const angle = (2 * Math.PI * at) / corners
+    return [38.5 + 0.005 * Math.cos(angle), 9.5 + 0.005 * Math.sin(angle)]
+  })
+  return { type: 'Polygon', coordinates: [[...ring, ring[0]]] }
+}
+
 /** Asks for a point so many times; each answer is kept, and its id comes back. */
 async function keepPoints(service: TestApp, person: Person, count: number): Promise<string[]> {
   const ids: string[] = []
@@ -131,6 +140,50 @@ describe('a history that is full', () => {
       const { headers } = await ask(service, again)
       expect([headers['advisory-history'], headers['idempotency-replayed']]).toEqual(['full', replayed])
     }
+  })
+})
+
+describe('histories that hold together as much as the service keeps', () => {
+  test('take no new answers, which say so, until some are deleted', async () => {
+    const service = await start({ HISTORY_TOTAL_MB: '1' })
+    const [person, other] = [await newPerson(service.app), await newPerson(service.app)]
+    const field = { geometry: roundField(9000) }
+    const kept: string[] = []
+    const sizes = [0]
+    while ((sizes.at(-1) as number) < 1_000_000) {
+      kept.push((await ask(service, other, 'yield', field)).json().history_id)
+      sizes.push((await stateOf(service, other)).size?.bytes as number)
+    }
+    expect(kept.length).toBeGreaterThan(1)
+
+    const refused = await ask(service, person)
+    expect([refused.statusCode, refused.headers['advisory-history']]).toEqual([200, 'service-full'])
+    const anonymous = await service.app.inject({
+      method: 'POST',
+      url: '/advisory/yield/point',
+      payload: POINT,
+    })
+    expect(refused.body).toBe(anonymous.body)
+    const polygon = await ask(service, other, 'yield', field)
+    expect([polygon.statusCode, polygon.headers['advisory-history']]).toEqual([200, 'service-full'])
+    expect(polygon.json()).not.toHaveProperty('history_id')
+    expect((await stateOf(service, person)).ids).toEqual([])
+    expect((await stateOf(service, other)).ids).toEqual(kept)
+    const told = (['agro_history_bytes', 'agro_history_limit_bytes'] as const).map((name) =>
+      service.app.metrics
+        .readers()
+        .get(name)
+        ?.map((read) => read()[0]?.value),
+    )
+    expect(told).toEqual([[sizes.at(-1)], [1_000_000]])
+
+    const { headers } = other
+    const url = `/history/${kept[0]}`
+    expect((await service.app.inject({ method: 'DELETE', url, headers })).statusCode).toBe(204)
+    await vi.waitFor(
+      async () => expect((await ask(service, person)).headers).not.toHaveProperty('advisory-history'),
+      { ...PATIENCE, interval: 200 },
+    )
   })
 })
 

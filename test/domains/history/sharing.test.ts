@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { insertShare, MOST_SHARES } from '#src/domains/history/share-queries.ts'
@@ -114,6 +115,16 @@ describe('what is shared', () => {
     expect(text).toContain('120.5')
     expect(text).toContain(OLD)
     expect(text).toContain('sha256sum')
+  })
+
+  test('is compared by a command in which no address is more than a word of a shell', async () => {
+    const { share } = await shared(service.person)
+    const headers = { host: "x';echo$(id)", accept: 'text/html' }
+    const { body } = await service.app.inject({ url: `/cite/${share.id}`, headers })
+    const [, command = ''] = /<pre>(curl .*?) \| sha256sum<\/pre>/s.exec(body) ?? []
+    const written = command.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(code))
+    const seen = execFileSync('sh', ['-c', `curl() { printf %s "$2"; }\n${written}`], { encoding: 'utf8' })
+    expect(seen).toBe("http://x';echo$(id)/advisory/fertilizer/point")
   })
 
   test.each([

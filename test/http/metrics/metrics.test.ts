@@ -23,6 +23,7 @@ describe('metrics', () => {
   beforeAll(async () => {
     service = await createTestApp({
       settings: {
+        HISTORY_TOTAL_MB: '1000',
         METRICS_PORT: '0',
         SMTP_URL: 'smtp://127.0.0.1:9',
         MAIL_FROM: 'noreply@example.org',
