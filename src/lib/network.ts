@@ -1,15 +1,32 @@
+import { isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
+
+/** A name of the DNS with a port. */
+const LONGEST_HOST = 259
+
+/** A name or an IPv4 address, or what stands in brackets, and a port (RFC 3986, 3.2.2 and 3.2.3). */
+const HOST = /^(?:\[([\da-f:.]+)\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})+)(?::\d*)?$/i
+
+/** Whether a text names a host, as URLs and the Host header do. */
+export function isHost(text: string): boolean {
+  if (text.length > LONGEST_HOST) return false
+  const found = HOST.exec(text)
+  return found !== null && (found[1] === undefined || isIPv6(found[1]))
+}
 
 /** What of an IPv6 address one subscriber may choose freely: some are given a /64, others a /56 or a /48. */
 const IPV6_PREFIXES = [64, 56, 48]
 
+const NO_NETWORK = 'unknown'
+
 /**
  * What one subscriber may have, from the smallest to the largest: an IPv4 address, or the /64, the /56 and the
- * /48 of an IPv6 one. What is no address is its own network.
+ * /48 of an IPv6 one. All texts that are no address are one network: a client may have made them up.
  */
 export function networksOf(address: string): [string, ...string[]] {
   const plain = withoutPort(address)
-  if (!ipaddr.IPv6.isValid(plain)) return [plain]
+  if (ipaddr.IPv4.isValidFourPartDecimal(plain)) return [plain]
+  if (!ipaddr.IPv6.isValid(plain)) return [NO_NETWORK]
   const parsed = ipaddr.IPv6.parse(plain)
   if (parsed.isIPv4MappedAddress()) return [parsed.toIPv4Address().toString()]
   return IPV6_PREFIXES.map((bits) => prefixOf(parsed, bits)) as [string, ...string[]]

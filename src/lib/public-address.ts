@@ -4,10 +4,11 @@ import ipaddr from 'ipaddr.js'
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3') as [ipaddr.IPv6, number]
 
 /**
- * What else is not of the internet: for documentation, for tests of networks, and for the ways in which IPv6 carries IPv4
+ * What else is not of the internet: for the host of machines at Azure, for documentation, for tests of networks, and for the ways in which IPv6 carries IPv4
  * addresses, of which any may be inside.
  */
 const OTHERS_IPV4 = [
+  '168.63.129.16/32',
   '192.0.0.0/24',
   '192.0.2.0/24',
   '198.18.0.0/15',

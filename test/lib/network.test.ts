@@ -14,12 +14,15 @@ test.each([
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
   ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
   ['unknown', 'unknown'],
+  ['', 'unknown'],
+  ['192.0.2.1.5', 'unknown'],
+  ['1234', 'unknown'],
   ['192.0.2.1:443', '192.0.2.1'],
   ['[::ffff:192.0.2.1]:443', '192.0.2.1'],
   ['[2001:db8:1:2::3]:65535', '2001:db8:1:2::/64'],
   ['[2001:db8:1:2::3]', '2001:db8:1:2::/64'],
-  ['unknown:80', 'unknown:80'],
-  ['[', '['],
+  ['unknown:80', 'unknown'],
+  ['[', 'unknown'],
 ])('%s belongs to the network %s', (address, network) => {
   expect(networkOf(address)).toBe(network)
 })

@@ -9,7 +9,7 @@ import type { App } from '#src/http/app.ts'
 import { callerOf } from '#src/http/plugins/authentication.ts'
 import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { networkOf } from '#src/lib/network.ts'
-import { type CredentialDesk, invalidCredentials, WRONG_PASSWORD } from './credentials.ts'
+import { type CredentialDesk, invalidCredentials } from './credentials.ts'
 import type { SessionUse } from './queries.ts'
 import type { RegistrationDesk } from './registration.ts'
 import { type SecondFactor, WRONG_CODE } from './second-factor.ts'
@@ -128,7 +128,7 @@ function refreshRoute(app: App, throttle: Throttle) {
       body: ref(RefreshRequest),
       response: {
         200: { ...ref(Tokens), description: 'The new tokens.' },
-        ...errorResponses(...THROTTLED_ERRORS, ['UNAUTHORIZED', SESSION_ENDED]),
+        ...errorResponses(...THROTTLED_ERRORS, 'UNAUTHORIZED'),
       },
     },
     handler: async (request: FastifyRequest<{ Body: RefreshRequest }>) => {
@@ -169,10 +169,7 @@ function passwordRoute(app: App, desk: CredentialDesk) {
       body: ref(PasswordChange),
       response: {
         204: { type: 'null', description: 'The password is changed.' },
-        ...errorResponses(...THROTTLED_ERRORS, 'UNAUTHORIZED', 'LOGIN_REQUIRED', [
-          'FORBIDDEN',
-          WRONG_PASSWORD,
-        ]),
+        ...errorResponses(...THROTTLED_ERRORS, 'UNAUTHORIZED', 'LOGIN_REQUIRED', 'FORBIDDEN'),
       },
     },
     handler: async (request: FastifyRequest<{ Body: PasswordChange }>, reply: FastifyReply) => {

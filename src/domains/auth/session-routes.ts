@@ -8,7 +8,7 @@ import { holdAccount } from '#src/domains/user/queries.ts'
 import { ApiError, BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { callerOf, sessionOf } from '#src/http/plugins/authentication.ts'
-import { type CredentialDesk, WRONG_PASSWORD } from './credentials.ts'
+import type { CredentialDesk } from './credentials.ts'
 import { endOtherSessions, endSessionOf, freshenSession, listSessions } from './queries.ts'
 import { THROTTLED_ERRORS } from './routes.ts'
 import { type SecondFactor, WRONG_CODE } from './second-factor.ts'
@@ -40,10 +40,7 @@ function reauthenticateRoute(app: App, desk: CredentialDesk, secondFactor: Secon
       body: ref(Reauthentication),
       response: {
         204: { type: 'null', description: 'The password is right.' },
-        ...errorResponses(...THROTTLED_ERRORS, 'UNAUTHORIZED', 'LOGIN_REQUIRED', [
-          'FORBIDDEN',
-          WRONG_PASSWORD,
-        ]),
+        ...errorResponses(...THROTTLED_ERRORS, 'UNAUTHORIZED', 'LOGIN_REQUIRED', 'FORBIDDEN'),
       },
     },
     handler: async (request: FastifyRequest<{ Body: Reauthentication }>, reply: FastifyReply) => {
@@ -126,7 +123,7 @@ function endRoute(app: App) {
       params: Type.Object({ id: Type.String({ description: 'The id of the session.' }) }),
       response: {
         204: { type: 'null', description: 'The session has ended.' },
-        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED', ['NOT_FOUND', NO_SUCH_SESSION], ...BODY_ERRORS),
+        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED', 'NOT_FOUND', ...BODY_ERRORS),
       },
     },
     handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {

@@ -121,6 +121,30 @@ export function mailingSubjects(address: string): Subject[] {
   })
 }
 
+/**
+ * Test deliveries of webhooks: of one account two at once, then one in ten seconds; at one host, whoever asks for them, one a
+ * second beyond sixty in ten minutes.
+ */
+export function webhookTestSubjects(userId: string, host: string): Subject[] {
+  const forgottenAfter = { seconds: 600, since: 'first' } as const
+  return [
+    {
+      hash: hashOf(`webhook test ${userId}`),
+      freeFailures: 1,
+      firstDelaySeconds: 10,
+      longestDelaySeconds: 10,
+      forgottenAfter,
+    },
+    {
+      hash: hashOf(`webhook test at ${host}`),
+      freeFailures: 60,
+      firstDelaySeconds: 1,
+      longestDelaySeconds: 1,
+      forgottenAfter,
+    },
+  ]
+}
+
 const OF_AN_OFFICE: Limits = {
   freeFailures: 100,
   firstDelaySeconds: 1,

@@ -18,7 +18,7 @@ import type { App } from '#src/http/app.ts'
 import { callerOf, sessionOf } from '#src/http/plugins/authentication.ts'
 import { accountDeleted } from '#src/http/refusals.ts'
 import { base32, otpauthUri, SECRET_BYTES } from '#src/lib/totp.ts'
-import { type CredentialDesk, WRONG_PASSWORD } from './credentials.ts'
+import type { CredentialDesk } from './credentials.ts'
 import { endOtherSessions } from './queries.ts'
 import { THROTTLED_ERRORS } from './routes.ts'
 import { newRecoveryCodes, recoveryHash, type SecondFactor, WRONG_CODE } from './second-factor.ts'
@@ -96,7 +96,7 @@ function beginRoute(app: App, desk: CredentialDesk, seal: AccountSeal) {
           ...THROTTLED_ERRORS,
           'UNAUTHORIZED',
           'LOGIN_REQUIRED',
-          ['FORBIDDEN', WRONG_PASSWORD],
+          'FORBIDDEN',
           'TWO_FACTOR_ON',
         ),
       },
@@ -136,13 +136,7 @@ function confirmRoute(app: App, secondFactor: SecondFactor) {
       body: ref(TwoFactorConfirmation),
       response: {
         200: { ...ref(RecoveryCodes), description: 'It is on.' },
-        ...errorResponses(
-          ...THROTTLED_ERRORS,
-          'UNAUTHORIZED',
-          'LOGIN_REQUIRED',
-          ['FORBIDDEN', WRONG_CODE],
-          ['NOT_FOUND', NOT_BEGUN],
-        ),
+        ...errorResponses(...THROTTLED_ERRORS, 'UNAUTHORIZED', 'LOGIN_REQUIRED', 'FORBIDDEN', 'NOT_FOUND'),
       },
     },
     handler: async (request: FastifyRequest<{ Body: TwoFactorConfirmation }>): Promise<RecoveryCodes> => {
@@ -186,13 +180,7 @@ function disableRoute(app: App, desk: CredentialDesk, secondFactor: SecondFactor
       body: ref(TwoFactorRemoval),
       response: {
         204: { type: 'null', description: 'A login needs the password alone.' },
-        ...errorResponses(
-          ...THROTTLED_ERRORS,
-          'UNAUTHORIZED',
-          'LOGIN_REQUIRED',
-          ['FORBIDDEN', WRONG_CODE],
-          ['NOT_FOUND', NONE],
-        ),
+        ...errorResponses(...THROTTLED_ERRORS, 'UNAUTHORIZED', 'LOGIN_REQUIRED', 'FORBIDDEN', 'NOT_FOUND'),
       },
     },
     handler: async (request: FastifyRequest<{ Body: TwoFactorRemoval }>, reply: FastifyReply) => {

@@ -50,3 +50,16 @@ test('an address is the same with each port that a proxy writes behind it, and s
   }
   expect(await longestDelay(service.database)).toBe(1)
 })
+
+test('addresses that are none are one', async () => {
+  for (let count = 1; count <= 6; count++) {
+    await service.app.inject({
+      method: 'POST',
+      url: '/auth/login',
+      payload: { email, password: 'wrong' },
+      remoteAddress: '10.9.1.1',
+      headers: { 'x-forwarded-for': `made-up-${count}` },
+    })
+  }
+  expect(await longestDelay(service.database)).toBe(1)
+})

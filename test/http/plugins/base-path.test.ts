@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { loadConfig } from '#src/config.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 
@@ -111,4 +112,57 @@ test('which host a link leads to is what Host says, whatever a trusted proxy pas
   }
   const { links } = await ask(behind, '/ogc', { headers })
   expect(links[0].href).toBe('https://advisory.example/ogc?f=json')
+})
+
+describe('PUBLIC_URL', () => {
+  test('is the address in all links, whatever Host and proxies say', async () => {
+    const PUBLIC_URL = 'https://advisory.example:8443/farm'
+    const named = await createTestAppWithPerson({
+      settings: { PUBLIC_URL, TRUSTED_PROXIES: '10.0.0.1' },
+    })
+    try {
+      const { app, person } = named
+      const way = {
+        from: '10.0.0.1',
+        prefix: '/other',
+        headers: { ...person.headers, host: 'a.example', 'x-forwarded-proto': 'http' },
+      }
+      expect((await ask(named, '/', way)).docs).toBe('/farm/docs')
+      expect((await ask(named, '/ogc', way)).links[0].href).toBe(`${PUBLIC_URL}/ogc?f=json`)
+      expect((await ask(named, '/stac', way)).links[0].href).toBe(`${PUBLIC_URL}/stac`)
+      const [{ release: code }] = (await ask(named, '/catalog')).releases
+      const [layer] = (await ask(named, `/releases/${code}/layers`, way)).layers
+      expect(layer.tiles[0].startsWith(`${PUBLIC_URL}/releases/${code}/`)).toBe(true)
+      const feed = await app.inject({ url: '/changes?format=atom', ...way })
+      expect(feed.body).toContain(`<link rel="self" type="application/atom+xml" href="${PUBLIC_URL}/`)
+
+      const url = '/advisory/yield/point?lat=9.5&lng=38.5'
+      const given = await app.inject({ method: 'POST', url, headers: person.headers })
+      const share = `/history/${given.json().history_id}/share`
+      const shared = await app.inject({ method: 'POST', url: share, headers: way.headers })
+      expect(shared.json().url).toBe(`${PUBLIC_URL}/cite/${shared.json().id}`)
+    } finally {
+      await named.close()
+    }
+  })
+
+  test.each([
+    'advisory.example',
+    'ftp://advisory.example',
+    'https://advisory.example/',
+    'https://advisory.example/?x',
+    'https://user@advisory.example',
+    "https://x';id",
+    'https://a b',
+    'https://advisory.example/farm/',
+  ])('is refused where it is none: %s', (PUBLIC_URL) => {
+    expect(() => loadConfig({ PUBLIC_URL })).toThrow(
+      'The configuration is not valid: PUBLIC_URL must be an address such as https://advisory.example/agro, without a slash at its end.',
+    )
+  })
+
+  test('ends with BASE_PATH', () => {
+    const settings = { BASE_PATH: '/agro', PUBLIC_URL: 'https://advisory.example' }
+    expect(() => loadConfig(settings)).toThrow('PUBLIC_URL must end with BASE_PATH, which is /agro.')
+  })
 })
