@@ -12,7 +12,7 @@ import { ApiError, errorResponses, noAreas, unknownCountry } from '#src/errors.t
 import type { App } from '#src/http/app.ts'
 import { cursorAfter, placeOf } from '#src/http/cursor.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
-import { negotiate, notAcceptable } from '#src/http/negotiation.ts'
+import { negotiate } from '#src/http/negotiation.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { inTime } from '#src/http/plugins/patience.ts'
@@ -64,7 +64,7 @@ export function adminRoutes(app: App): void {
             'INVALID_PARAMETERS',
             'UNKNOWN_COUNTRY',
             'NO_AREAS',
-            ['NOT_ACCEPTABLE', notAcceptable(MEDIA_TYPES)],
+            'NOT_ACCEPTABLE',
           ),
         },
       },

@@ -127,7 +127,7 @@ export async function offerCrop(trx: Trx, countryNamed: string, cropNamed: strin
   const offer = await findOffer(trx, countryNamed, cropNamed)
   const { country, crop } = offer
   if (await insertOffer(trx, country.code, crop.code)) return offer
-  throw new OperatorError(`${country.name} offers ${crop.code} already.`)
+  throw new OperatorError(`${country.name} offers ${crop.code} already.`, { code: 'ALREADY_THERE' })
 }
 
 /** @throws {OperatorError} where the country does not offer the crop, or has releases of it */
@@ -154,7 +154,10 @@ async function findOffer(trx: Trx, countryNamed: string, cropNamed: string): Pro
 function existing(keys: Map<string, Entry>, list: ReferenceList, named: string): Entry {
   const entry = keys.get(list.keyOf(named))
   if (entry) return entry
-  throw new OperatorError(`There is no ${list.table} ${quoted(named)}; \`${list.command} list\` shows them.`)
+  throw new OperatorError(
+    `There is no ${list.table} ${quoted(named)}; \`${list.command} list\` shows them.`,
+    { code: 'NOT_FOUND' },
+  )
 }
 
 function refuseTaken(keys: Map<string, Entry>, list: ReferenceList, wanted: string[]): void {

@@ -47,7 +47,7 @@ export interface CountryEntry extends Entry {
   aliases: string[]
   /** Codes of the crops it offers. */
   crops: string[]
-  /** The levels of boundaries that are loaded. */
+  /** The levels that have areas. */
   levels: number[]
   extent: Extent | null
 }
@@ -60,7 +60,7 @@ export async function listCountryEntries(db: Kysely<Tables>): Promise<CountryEnt
       name,
       array(select alias from country_alias where country_code = code order by alias) as aliases,
       array(select crop_code from country_crop where country_code = code order by crop_code) as crops,
-      array(select level from boundary_set where country_code = code order by level) as levels
+      array(select distinct level from admin_area where country_code = country.code order by level) as levels
     from country
     order by code`.execute(db)
   return rows.map((row) => ({

@@ -119,6 +119,8 @@ describe('Tanzania and maize in Kenya, added while the service runs', () => {
       status: 200,
       body: {
         location: { name: 'Field', ...DODOMA, type: 'point' },
+        country_code: 'tza',
+        crop: 'maize',
         forecast_period: 'July 2026',
         forecast_month: '2026-07',
         release: 'yield-tza-maize-2026-07-v1',

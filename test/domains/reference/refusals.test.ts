@@ -112,7 +112,7 @@ describe('what is refused, and leaves everything as it was', () => {
       'wheat cannot be removed while these refer to it: offers of countries (eth).',
     ],
   ])('%s', async (_, change, message) => {
-    await expect(make(change)).rejects.toThrow(new OperatorError(message))
+    await expect(make(change)).rejects.toMatchObject({ name: 'OperatorError', message })
     expect(await everything()).toEqual(before)
   })
 })

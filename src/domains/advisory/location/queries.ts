@@ -16,7 +16,11 @@ export const NEAREST_PIECES = 20
 /** Decimals of kilometres. */
 export const DISTANCE_DECIMALS = 1
 
-/** The countries nearest to some places that lie in none, in their order; null where no boundaries are loaded. */
+/**
+ * The countries nearest to some places that lie in none, in their order; null where no boundaries are loaded.
+ *
+ * Distances are to borders: on the sphere, the edge of an area bulges over places beside it, which would be 0 km away.
+ */
 export async function findNearestCountries(
   db: Kysely<Tables>,
   places: Position[],
@@ -35,7 +39,7 @@ export async function findNearestCountries(
       select
         country.code as country_code,
         country.name as country,
-        st_distance(piece.geom::geography, place.point::geography) / 1000 as distance_km
+        st_distance(st_boundary(piece.geom)::geography, place.point::geography) / 1000 as distance_km
       from (
         select admin_area_id, geom from admin_area_piece
         order by geom <-> place.point

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { LocationValidation } from '#schemas/location.ts'
+import { findNearestCountries } from '#src/domains/advisory/location/queries.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 
 /** What each product says, in the order yield, fertilizer, isfm, forage: true, or the reason why not. */
@@ -102,6 +103,15 @@ describe('POST /validate_location with the demo', () => {
     expect(nearest?.distance_km).toBeLessThan(70)
   })
 
+  test('a point a metre outside a border is not inside for the database', async () => {
+    // The border follows a parallel; the great circle between its ends passes 32 m beyond the point.
+    const [lat, lng] = [7.995980375768658, 47.50868103346297]
+    const nearest = { country_code: 'eth', country: 'Ethiopia', distance_km: 0.0321 }
+    const places = [{ latitude: lat, longitude: lng }]
+    expect(await findNearestCountries(service.database.reader, places)).toEqual([nearest])
+    expect((await validate({ lat, lng })).answer).toMatchObject({ valid: false, nearest })
+  })
+
   test('asks of a point in none whether it is swapped, where it would lie in the country', async () => {
     const hintAt = async (place: object) => (await validate(place)).answer.hint
     const hint = 'With lat and lng swapped the point would lie in Rwanda: did you mean lng, lat?'
@@ -155,7 +165,7 @@ describe('POST /validate_location with the demo', () => {
       (await service.app.inject({ method: 'POST', url: `/advisory/${product}/point`, body })).json().error
     expect(await ask('yield', { lat: -1.95, lng: 30.06 })).toContain('lies in Rwanda, not in Ethiopia')
     expect(await ask('yield', { lat: -1.95, lng: 30.06, country_code: 'ken' })).toMatch(
-      /The point lies in Rwanda \(rwa\)\.$/,
+      /The point lies in Rwanda: send country_code=rwa and crop=potato\.$/,
     )
   })
 })
