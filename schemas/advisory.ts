@@ -1,6 +1,7 @@
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { ErrorBody, oneOf, ref } from './common.ts'
 import { FORECAST_MONTH, SCENARIOS, STALE, SYNTHETIC } from './glossary.ts'
+import { CountrySource, Ignored, IgnoredName } from './ignored.ts'
 import { asRemainder, PointRemainder, PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 import { PROVENANCE_COMPONENTS, ProvenanceMember } from './provenance.ts'
@@ -33,6 +34,16 @@ const Period = Type.String({
 const Month = Type.String({
   description: 'The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.',
   examples: ['2026-07'],
+})
+
+const AnsweredCountry = Type.String({
+  description: 'The code of the country that was answered for.',
+  examples: ['eth'],
+})
+
+const AnsweredCrop = Type.Union([Type.String(), Type.Null()], {
+  description: 'The code of the crop that was answered for; null where the answer is of no crop.',
+  examples: ['wheat'],
 })
 
 const Release = Type.String({
@@ -80,7 +91,7 @@ function requestOf(product: ProductContract): TObject {
   const { crop: _, forecast_period: __, ...properties } = PointRequest.properties
   return Type.Object(hasQuantities(product) ? properties : withoutQuantities(properties), {
     $id: `${component}PointRequest`,
-    description: `A point. ${component} needs no crop; fields that are not listed are ignored.`,
+    description: `A point. ${component} needs no crop; fields that are not listed are ignored, and named in \`ignored\` where no other product has them.`,
     examples: [{ lat, lng, country_code, name }],
   })
 }
@@ -105,6 +116,8 @@ function entryOf(product: ProductContract): TObject {
 /** What an answer says of the release beside its entries. */
 export function releaseMembers({ seasonal }: Pick<ProductContract, 'seasonal'>): Record<string, TSchema> {
   return {
+    country_code: AnsweredCountry,
+    crop: AnsweredCrop,
     ...(seasonal && { forecast_period: Period, forecast_month: Month }),
     release: Release,
     synthetic: Synthetic,
@@ -112,12 +125,23 @@ export function releaseMembers({ seasonal }: Pick<ProductContract, 'seasonal'>):
   }
 }
 
-/** The same, as the examples of a product have it. */
-export function exampleMembers(product: ProductContract): Record<string, string | boolean> {
+/** What is said of all items of an answer: what they say alike, where they are of several countries. */
+export function sharedMembers(product: Pick<ProductContract, 'seasonal'>): Record<string, TSchema> {
+  const members = Object.entries(releaseMembers(product))
+  return {
+    ...Object.fromEntries(members.map(([name, schema]) => [name, Type.Optional(schema)])),
+    country_source: CountrySource,
+  }
+}
+
+/** The same as the members of a release, as the examples of a product have it. */
+export function exampleMembers(product: ProductContract): Record<string, string | boolean | null> {
   const { code, seasonal } = product
   const { country_code } = examplePlaceOf(product)
   const subject = seasonal ? `${country_code}-wheat-2026-07` : country_code
   return {
+    country_code,
+    crop: seasonal ? 'wheat' : null,
     ...(seasonal && { forecast_period: 'July 2026', forecast_month: '2026-07' }),
     release: `${code}-${subject}-v1`,
     synthetic: false,
@@ -135,6 +159,7 @@ function responseOf(product: ProductContract, entry: TObject): TObject {
       provenance: ProvenanceMember,
       ...quantitiesOfAnswer(product),
       history_id: Type.Optional(HistoryId),
+      ignored: Ignored,
     },
     {
       $id: `${componentOf(product)}Response`,
@@ -163,6 +188,7 @@ export function dataOrReason({
     location: _,
     history_id: __,
     provenance: ___,
+    ignored: ____,
     ...data
   } = response.properties as Record<string, TSchema>
   return {
@@ -187,7 +213,7 @@ export const PointAnswerTable = Type.String({
   description:
     'A header and one row: `name`, `lat`, `lng`, what every answer says of its release, and a column for each layer, empty where it has no value. Texts that a spreadsheet would take for a formula have an apostrophe before them.',
   examples: [
-    'name,lat,lng,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal\r\nMy field,9.5,38.5,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694\r\n',
+    'name,lat,lng,country_code,crop,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal\r\nMy field,9.5,38.5,eth,wheat,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694\r\n',
   ],
 })
 
@@ -196,9 +222,9 @@ export const ReleaseHeader = Type.String({
     'The release that the answer was computed from, as in `GET /catalog`; several are separated by commas. One that begins with `synthetic-` is demonstration data, made by a formula.',
 })
 
-export const HistoryHeader = Type.Literal('full', {
+export const HistoryHeader = Type.Enum(['full', 'service-full'], {
   description:
-    'Sent where the answer is not kept, and has no `history_id`: the history holds as much as the service keeps of an account, and it is set to keep what is there.',
+    'Sent where the answer is not kept, and has no `history_id`. `full`: the history holds as much as the service keeps of an account, and it is set to keep what is there. `service-full`: the histories of all accounts hold as much as it keeps.',
 })
 
 /** The components of the point endpoints, in the order of the document. */
@@ -207,6 +233,7 @@ export function pointComponentsOf(schemas: readonly PointSchemas[]): TSchema[] {
     ...new Set([PointRequest, ...schemas.map(({ request }) => request)]),
     ...new Set([PointRemainder, ...schemas.map(({ remainder }) => remainder)]),
     Location,
+    IgnoredName,
     ...PROVENANCE_COMPONENTS,
     ...quantityComponents,
     ShortText,

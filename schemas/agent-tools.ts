@@ -143,6 +143,7 @@ export const WhereIsOutput = answered({
   country_code: Type.Optional(TextOrNull),
   country: Type.Optional(TextOrNull),
   areas: Areas,
+  did_you_mean: Type.Optional(Type.Array(Type.Object({}, Anything))),
   crop: Type.Optional(TextOrNull),
   available: Type.Optional(Type.Object({}, { ...Anything, description: 'By product: true, or why not.' })),
   nearest: Nearest,

@@ -1,6 +1,14 @@
 import { type TObject, type TSchema, Type } from 'typebox'
-import { dataOrReason, exampleMembers, HistoryId, Location, type PointSchemas } from './advisory.ts'
+import {
+  dataOrReason,
+  exampleMembers,
+  HistoryId,
+  Location,
+  type PointSchemas,
+  releaseMembers,
+} from './advisory.ts'
 import { ref } from './common.ts'
+import { CountrySource, Ignored } from './ignored.ts'
 import { componentOf, ofSeasonless, type ProductContract } from './product.ts'
 import { ProvenanceMember } from './provenance.ts'
 
@@ -27,7 +35,7 @@ function exampleOf(products: readonly ProductContract[]): object {
       : { ...exampleMembers(product), [entries]: examples.withoutCrop ?? examples.point }
     return [code, section]
   })
-  return { location: PASTURE, ...Object.fromEntries(sections) }
+  return { location: PASTURE, country_code: 'ken', crop: null, ...Object.fromEntries(sections) }
 }
 
 export interface AllProductsSchemas {
@@ -40,12 +48,20 @@ export interface AllProductsSchemas {
 export function allProductsSchemasOf(points: readonly PointSchemas[]): AllProductsSchemas {
   const products = points.map(({ product }) => product)
   const sections = points.map(sectionOf)
+  const { country_code, crop } = releaseMembers({ seasonal: false }) as Record<
+    'country_code' | 'crop',
+    TSchema
+  >
   const response = Type.Object(
     {
       location: ref(Location),
+      country_code,
+      crop,
+      country_source: CountrySource,
       ...Object.fromEntries(sections.map((section, index) => [products[index]?.code, ref(section)])),
       provenance: ProvenanceMember,
       history_id: Type.Optional(HistoryId),
+      ignored: Ignored,
     },
     { $id: 'EverythingResponse', examples: [exampleOf(products)] },
   )

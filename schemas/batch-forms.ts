@@ -1,7 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox'
-import { releaseMembers } from './advisory.ts'
+import { sharedMembers } from './advisory.ts'
 import { documentedAs, optional, ref, type WithoutNulls } from './common.ts'
 import { Point } from './geojson.ts'
+import { Ignored } from './ignored.ts'
 import { PointRequest } from './point-request.ts'
 import { ofSeasonless, type ProductContract } from './product.ts'
 
@@ -129,6 +130,8 @@ export const PointCollection = Type.Object(
 )
 
 const EXAMPLE_RELEASE = {
+  country_code: 'eth',
+  crop: 'wheat',
   forecast_period: 'July 2026',
   forecast_month: '2026-07',
   release: 'yield-eth-wheat-2026-07-v1',
@@ -139,7 +142,7 @@ export const AnswerLines = Type.String({
   $id: 'AnswerLines',
   description: 'For each point one line, in their order: an item of the JSON answer.',
   examples: [
-    '{"id":"field-1","location":{"name":"My field","lat":9.5,"lng":38.5,"type":"point"},"forecast_period":"July 2026","forecast_month":"2026-07","release":"yield-eth-wheat-2026-07-v1","synthetic":false,"yield_data":[{"scenario":"Normal","yield_kg_ha":3694}]}\n',
+    '{"id":"field-1","location":{"name":"My field","lat":9.5,"lng":38.5,"type":"point"},"country_code":"eth","crop":"wheat","forecast_period":"July 2026","forecast_month":"2026-07","release":"yield-eth-wheat-2026-07-v1","synthetic":false,"yield_data":[{"scenario":"Normal","yield_kg_ha":3694}]}\n',
   ],
 })
 
@@ -158,20 +161,11 @@ export function batchFormsOf(products: readonly ProductContract[]): BatchForms {
 function answerTable(seasons: string): TSchema {
   return Type.String({
     $id: 'AnswerTable',
-    description: `For each point one row, in their order: \`id\`, \`name\`, \`lat\`, \`lng\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, a column a layer, such as \`rate_kg_ha Urea Normal\`, then \`error\` and \`code\`, then what \`pass\` named. A row that is not valid has its cells as they were sent. A text that a spreadsheet would take for a formula has an apostrophe before it, and so has what follows a semicolon, a tab or a line end within one.`,
+    description: `For each point one row, in their order: \`id\`, \`name\`, \`lat\`, \`lng\`, \`country_code\`, \`crop\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, a column a layer, such as \`rate_kg_ha Urea Normal\`, then \`error\` and \`code\`, then what \`pass\` named. A row that is not valid has its cells as they were sent. A text that a spreadsheet would take for a formula has an apostrophe before it, and so has what follows a semicolon, a tab or a line end within one.`,
     examples: [
-      'id,name,lat,lng,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal,error,code\r\nfield-1,My field,9.5,38.5,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694,,\r\n',
+      'id,name,lat,lng,country_code,crop,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal,error,code\r\nfield-1,My field,9.5,38.5,eth,wheat,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694,,\r\n',
     ],
   })
-}
-
-/** What the answers of all products say of their release, and what only some do. */
-function anyReleaseMembers(): Record<string, TSchema> {
-  const ofAll = releaseMembers({ seasonal: false })
-  const members = Object.entries(releaseMembers({ seasonal: true }))
-  return Object.fromEntries(
-    members.map(([name, schema]) => [name, name in ofAll ? schema : Type.Optional(schema)]),
-  )
 }
 
 /** @param seasons for which products the answer has no month */
@@ -179,7 +173,8 @@ function answerCollection(seasons: string): TSchema {
   return Type.Object(
     {
       type: Type.Literal('FeatureCollection'),
-      ...anyReleaseMembers(),
+      ...sharedMembers({ seasonal: true }),
+      ignored: Ignored,
       features: Type.Array(
         Type.Object({
           type: Type.Literal('Feature'),
@@ -189,7 +184,7 @@ function answerCollection(seasons: string): TSchema {
             Type.String(),
             Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]),
             {
-              description: `\`name\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, and a property a layer, such as \`rate_kg_ha Urea Normal\`, null where it has no value; \`error\` and \`code\` where there is none at all; and what \`pass\` named. A point that is not valid has \`name\`, \`lat\` and \`lng\` as they were sent.`,
+              description: `\`name\`, \`country_code\`, \`crop\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, and a property a layer, such as \`rate_kg_ha Urea Normal\`, null where it has no value; \`error\` and \`code\` where there is none at all; and what \`pass\` named. A point that is not valid has \`name\`, \`lat\` and \`lng\` as they were sent.`,
             },
           ),
         }),

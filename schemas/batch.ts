@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
-import { dataOrReason, Location, type PointSchemas, releaseMembers } from './advisory.ts'
+import { dataOrReason, Location, type PointSchemas, sharedMembers } from './advisory.ts'
 import {
   AnswerLines,
   BATCH_LIMITS,
@@ -14,6 +14,7 @@ import {
   SentLabels,
 } from './batch-forms.ts'
 import { optional, ref, type WithoutNulls } from './common.ts'
+import { CountrySource, Ignored } from './ignored.ts'
 import { PointRequest } from './point-request.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
 import { BatchQuantityFields } from './quantities.ts'
@@ -82,7 +83,8 @@ export function batchSchemasOf<Product extends ProductContract>(
   const item = itemOf(point)
   const response = Type.Object(
     {
-      ...releaseMembers(product),
+      ...sharedMembers(product),
+      ignored: Ignored,
       items: Type.Array(ref(item), { description: 'One for each point, in their order.' }),
     },
     { $id: `${componentOf(product)}PointsResponse` },
@@ -111,6 +113,7 @@ function itemOf(point: PointSchemas): TObject {
     id: PointId,
     location: ref(Location),
     sent: SentLabels,
+    country_source: CountrySource,
     ...dataOrReason(point),
     pass: PassedMembers,
   }

@@ -10,13 +10,13 @@ const Code = Type.String({ minLength: 1, maxLength: 200, format: 'text' })
 export const ChangesParams = Type.Object({
   a: {
     ...Code,
-    description: 'The code of a release that is complete, published or not.',
-    examples: ['yield-eth-wheat-2026-07-v2'],
+    description: 'The code of the release before, which is complete, published or not.',
+    examples: ['yield-eth-wheat-2026-07-v1'],
   },
   b: {
     ...Code,
-    description: 'The code of the release to compare it with.',
-    examples: ['yield-eth-wheat-2026-07-v1'],
+    description: 'The code of the release after.',
+    examples: ['yield-eth-wheat-2026-07-v2'],
   },
 })
 export type ChangesParams = Static<typeof ChangesParams>

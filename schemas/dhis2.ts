@@ -79,7 +79,8 @@ export type Dhis2Mapping = Static<typeof Dhis2Mapping>
 const ofAll = releaseMembers({ seasonal: false })
 const members = Object.entries(releaseMembers({ seasonal: true })).map(([name, schema]) => [
   name,
-  name in ofAll ? schema : Type.Optional(schema),
+  // No member is null, which programs that read texts would not expect.
+  name in ofAll && name !== 'crop' ? schema : Type.Optional(schema),
 ])
 
 /** As DHIS2 takes it: what comes before the values is text, all values are texts, and what comes behind is not read. */
@@ -112,6 +113,8 @@ export const DataValueSet = Type.Object(
     description: 'A data value set for `POST /api/dataValueSets` of a DHIS2.',
     examples: [
       {
+        country_code: 'eth',
+        crop: 'wheat',
         forecast_period: 'July 2026',
         forecast_month: '2026-07',
         release: 'yield-eth-wheat-2026-07-v1',

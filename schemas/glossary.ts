@@ -21,7 +21,7 @@ export const SCENARIOS: readonly { scenario: string; description: string }[] = [
   {
     scenario: 'Dominant',
     description:
-      'The season that the forecast takes for the most likely. How that is decided, from place to place or for all, and whether its values are those of one of the three above, is as published by the source.',
+      'The most likely of the other three seasons at each place. Each pixel has the value of that season; the mean of an area may mix several. The source of the release decides which season is most likely.',
   },
 ]
 

@@ -22,7 +22,7 @@ const Crop = Type.String({
   minLength: 1,
   maxLength: 100,
   format: 'text',
-  description: `The crop, in any case. Which ones a country offers is in \`GET /catalog\`. \`${POINT_DEFAULTS.crop}\` when left out.`,
+  description: `The crop, in any case. Which ones a country offers is in \`GET /catalog\`. When left out, \`${POINT_DEFAULTS.crop}\`, or the one of the country that the place lies in, where that is answered for.`,
   examples: ['wheat'],
 })
 
@@ -30,7 +30,7 @@ const CountryCode = Type.String({
   minLength: 1,
   maxLength: 100,
   format: 'text',
-  description: `The country, in any case: one of ${COUNTRY_CODES}. \`${POINT_DEFAULTS.country_code}\` when left out.`,
+  description: `The country, in any case: one of ${COUNTRY_CODES}. When left out, \`${POINT_DEFAULTS.country_code}\`; for all products at a point, many points and polygons the one that the place lies in.`,
   examples: ['eth'],
 })
 
@@ -76,7 +76,8 @@ export const PointRequest = Type.Object(
   },
   {
     $id: 'PointRequest',
-    description: 'A point and what to answer for. Fields that are not listed are ignored.',
+    description:
+      'A point and what to answer for. Fields that are not listed are ignored, and named in `ignored`.',
     examples: [{ lat: 9.5, lng: 38.5, crop: 'wheat', country_code: 'eth', name: 'My field' }],
   },
 )
@@ -97,17 +98,18 @@ export function queryOf(request: TObject): TObject {
 /**
  * The same where they may also be in the body. None is required, since the body may have it, and none has an
  * example: a form that fills in both would hide that the body wins.
+ *
+ * @param documented the parameters that the document lists; all others are taken as well
  */
-export function asQuery(request: TObject): TSchema {
-  const parameters = Object.entries(queryOf(request).properties).map(([name, property]) => {
-    const { examples: _, description, ...rule } = property as Annotated
-    return [
-      name,
-      Type.Optional({ ...rule, description: `${description} Used where the body does not have it.` }),
-    ]
-  })
+export function asQuery(request: TObject, documented = Object.keys(request.properties)): TSchema {
+  const parameters = Object.entries(queryOf(request).properties)
+    .filter(([name]) => documented.includes(name))
+    .map(([name, { examples: _, ...rule }]: [string, Annotated]) => [name, Type.Optional(rule)])
   return Type.Object(Object.fromEntries(parameters))
 }
+
+/** The parameters of a point that the interface names. */
+export const PLAIN_PARAMETERS = ['lat', 'lng', 'crop', 'country_code', 'name']
 
 /**
  * What may be left for the body where the query has the rest. Nothing of it is required, so that a gateway that

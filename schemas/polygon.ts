@@ -4,6 +4,7 @@ import { MAX_LEVEL } from './areas.ts'
 import { COUNTRY_CODES, documentedAs, optional, ref, type WithoutNulls } from './common.ts'
 import { DistributionMembers, DistributionParameters, HistogramBin, Quantile } from './distribution.ts'
 import { Feature, FeatureCollection, geoJsonOf, MultiPolygon, Polygon } from './geojson.ts'
+import { CountrySource, Ignored } from './ignored.ts'
 import { PointRequest } from './point-request.ts'
 import { LOCATION, PolygonLocation } from './polygon-location.ts'
 import { componentOf, examplePlaceOf, type ProductContract } from './product.ts'
@@ -211,9 +212,11 @@ function responseOf(product: ProductContract, entry: TObject): TObject {
     {
       location: ref(PolygonLocation),
       ...releaseMembers(product),
+      country_source: CountrySource,
       [entries]: Type.Array(ref(entry)),
       ...quantitiesOfAnswer(product),
       history_id: Type.Optional(HistoryId),
+      ignored: Ignored,
     },
     {
       $id: `Polygon${componentOf(product)}Response`,

@@ -1,7 +1,8 @@
 import { type TSchema, Type } from 'typebox'
-import { releaseMembers } from './advisory.ts'
+import { sharedMembers } from './advisory.ts'
 import { PointId } from './batch-forms.ts'
 import { geoJsonOf, MultiPolygon, Polygon } from './geojson.ts'
+import { Ignored } from './ignored.ts'
 import { ofSeasonless, type ProductContract } from './product.ts'
 
 /** The forms of answers that are the same for all products. */
@@ -20,7 +21,7 @@ const PolygonAnswerLines = Type.String({
   $id: 'PolygonAnswerLines',
   description: 'For each polygon or area one line, in their order: an item of the JSON answer.',
   examples: [
-    '{"id":"field-1","location":{"name":"My field","lat":9.505,"lng":38.505,"type":"polygon","area_ha":121.4},"forecast_period":"July 2026","forecast_month":"2026-07","release":"yield-eth-wheat-2026-07-v1","synthetic":false,"yield_data":[{"scenario":"Normal","yield_kg_ha":3694,"min":3610,"max":3731,"stddev":31.2,"covered_percent":100}]}\n',
+    '{"id":"field-1","location":{"name":"My field","lat":9.505,"lng":38.505,"type":"polygon","area_ha":121.4},"country_code":"eth","crop":"wheat","forecast_period":"July 2026","forecast_month":"2026-07","release":"yield-eth-wheat-2026-07-v1","synthetic":false,"yield_data":[{"scenario":"Normal","yield_kg_ha":3694,"min":3610,"max":3731,"stddev":31.2,"covered_percent":100}]}\n',
   ],
 })
 
@@ -31,24 +32,20 @@ const FIGURES =
 function answerTable(seasons: string): TSchema {
   return Type.String({
     $id: 'PolygonAnswerTable',
-    description: `For each polygon or area one row, in their order: \`id\`, \`name\`, \`lat\`, \`lng\`, \`area_ha\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, ${FIGURES}, then \`error\` and \`code\`. Texts that a spreadsheet would take for a formula have an apostrophe before them.`,
+    description: `For each polygon or area one row, in their order: \`id\`, \`name\`, \`lat\`, \`lng\`, \`area_ha\`, \`country_code\`, \`crop\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, ${FIGURES}, then \`error\` and \`code\`. Texts that a spreadsheet would take for a formula have an apostrophe before them.`,
     examples: [
-      'id,name,lat,lng,area_ha,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal,min Normal,max Normal,stddev Normal,covered_percent Normal,error,code\r\nfield-1,My field,9.505,38.505,121.4,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694,3610,3731,31.2,100,,\r\n',
+      'id,name,lat,lng,area_ha,country_code,crop,forecast_period,forecast_month,release,synthetic,yield_kg_ha Normal,min Normal,max Normal,stddev Normal,covered_percent Normal,error,code\r\nfield-1,My field,9.505,38.505,121.4,eth,wheat,July 2026,2026-07,yield-eth-wheat-2026-07-v1,false,3694,3610,3731,31.2,100,,\r\n',
     ],
   })
 }
 
 /** @param seasons for which products the answer has no month */
 function answerCollection(seasons: string): TSchema {
-  const ofAll = releaseMembers({ seasonal: false })
-  const members = Object.entries(releaseMembers({ seasonal: true })).map(([name, schema]) => [
-    name,
-    name in ofAll ? schema : Type.Optional(schema),
-  ])
   return Type.Object(
     {
       type: Type.Literal('FeatureCollection'),
-      ...Object.fromEntries(members),
+      ...sharedMembers({ seasonal: true }),
+      ignored: Ignored,
       features: Type.Array(
         Type.Object({
           type: Type.Literal('Feature'),
@@ -61,7 +58,7 @@ function answerCollection(seasons: string): TSchema {
             Type.String(),
             Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]),
             {
-              description: `\`name\`, \`lat\`, \`lng\`, \`area_ha\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, and as the columns of a table ${FIGURES}, null where it has no value; \`error\` and \`code\` where there is none at all.`,
+              description: `\`name\`, \`lat\`, \`lng\`, \`area_ha\`, \`country_code\`, \`crop\`, \`forecast_period\` and \`forecast_month\`${seasons}, \`release\`, \`synthetic\`, and as the columns of a table ${FIGURES}, null where it has no value; \`error\` and \`code\` where there is none at all.`,
             },
           ),
         }),

@@ -1,11 +1,12 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
-import { dataOrReason, releaseMembers } from './advisory.ts'
+import { dataOrReason, sharedMembers } from './advisory.ts'
 import { MAX_LEVEL } from './areas.ts'
 import { PointId } from './batch-forms.ts'
 import { documentedAs, oneOf, optional, ref, type WithoutNulls } from './common.ts'
 import { DataValueSet, DHIS2, Dhis2Mapping } from './dhis2.ts'
 import { DistributionParameters } from './distribution.ts'
 import { geoJsonOf, MultiPolygon, Polygon } from './geojson.ts'
+import { Ignored } from './ignored.ts'
 import { PointRequest } from './point-request.ts'
 import { AdminSelection, type PolygonSchemas } from './polygon.ts'
 import { PolygonLocation } from './polygon-location.ts'
@@ -183,7 +184,8 @@ export function polygonsSchemasOf<Product extends ProductContract>(
   const item = itemOf(polygon)
   const response = Type.Object(
     {
-      ...releaseMembers(product),
+      ...sharedMembers(product),
+      ignored: Ignored,
       items: Type.Array(ref(item), { description: 'One for each polygon or area, in their order.' }),
     },
     { $id: `${componentOf(product)}PolygonsResponse` },

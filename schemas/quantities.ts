@@ -60,7 +60,7 @@ const AreaValue = Type.Number({
 
 export const AreaUnit = oneOf(
   AREA_UNIT_NAMES,
-  'A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad, here a quarter of a hectare by definition. `ha` when left out.',
+  'A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad, here a quarter of a hectare by definition. Plurals and full names, such as `hectares`, are understood, too. `ha` when left out.',
 )
 
 const Area = objectOrText<AreaRequest>(
@@ -120,7 +120,7 @@ const ProducePrice = objectOrText<{ currency?: string; per_kg?: number }>(
 const ScenarioWeights = objectOrText<Record<string, number>>(
   numbersByName(
     QUANTITY_LIMITS.weight,
-    'How likely the scenarios are taken to be, in relation to each other: those that are not named have 0. When left out, all have the same but `Dominant`, which restates one of the others.',
+    'How likely the scenarios are taken to be, in relation to each other: those that are not named have 0. When left out, all have the same but `Dominant`, which has 0: it repeats one of the others.',
     { 'Above Normal': 1, Normal: 2, 'Below Normal': 1 },
   ),
   'The weights of scenarios, such as `Normal:2,Below Normal:1`.',

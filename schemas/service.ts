@@ -18,6 +18,7 @@ export const ServiceLinks = Type.Object(
     catalog: Type.String({ description: 'What is published.', examples: ['/catalog'] }),
     stac: Type.String({ description: 'The same as a STAC catalog.', examples: ['/stac'] }),
     ogc: Type.String({ description: 'The OGC API, for GIS.', examples: ['/ogc'] }),
+    mcp: Type.String({ description: 'The tools for AI agents (MCP).', examples: ['/mcp'] }),
   },
   { $id: 'ServiceLinks' },
 )

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 
 /** Changes with what the same data are answered as: to be counted up with the form of the answers. */
-const FORM = 2
+const FORM = 3
 
 /** The entity tag of an answer: of the data behind it and how they are represented. */
 export function entityTag(...parts: string[]): string {

@@ -13,15 +13,21 @@ interface Field {
   optional: boolean
 }
 
+/** Looks at a call as it was sent. */
+type BeforeReading = (request: FastifyRequest, reply: FastifyReply) => void
+
 /**
  * A hook that makes one request of the body and the query parameters: field by field, and the body
  * wins. An optional field is left out by null in the body and by nothing in the query. What comes out is
  * validated as the body. Parameters that the schema does not name are ignored.
+ *
+ * @param before what is done with both before they are merged
  */
-export function mergeQueryIntoBody(schema: TObject) {
+export function mergeQueryIntoBody(schema: TObject, before?: BeforeReading) {
   const merge = queryMerger(schema)
-  return (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+  return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     try {
+      before?.(request, reply)
       merge(request)
       done()
     } catch (error) {
@@ -63,10 +69,13 @@ function merged(
 /**
  * A hook that turns the numbers among the query parameters into numbers, for the validation to judge, and
  * takes out those that are empty and optional.
+ *
+ * @param before what is done with it before that
  */
-export function readQuery(schema: TObject) {
+export function readQuery(schema: TObject, before?: BeforeReading) {
   const read = readerOf(schema)
-  return async (request: FastifyRequest): Promise<void> => {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    before?.(request, reply)
     request.query = read(request.query as Sent)
   }
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 
 /** What clients would like, and servers may do (RFC 7240). Those that do not know it leave it out. */
-export type Preference = 'server-timing' | 'history=none' | 'return=provenance'
+export type Preference = 'server-timing' | 'history=none' | 'return=provenance' | 'handling=strict'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -28,6 +28,13 @@ export function sayApplied(reply: FastifyReply, preference: Preference): void {
     'preference-applied',
     [reply.getHeader('preference-applied') ?? [], preference].flat().join(', '),
   )
+}
+
+/** Whether the answer says already that a preference was heeded. */
+export function isApplied(reply: FastifyReply, preference: Preference): boolean {
+  return String(reply.getHeader('preference-applied') ?? '')
+    .split(', ')
+    .includes(preference)
 }
 
 /** Whether nothing of a call is to be kept in its caller's history; the answer says so then. */

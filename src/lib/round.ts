@@ -72,6 +72,15 @@ export function roundVisibly(value: number, decimals: number): number {
   return small ? Number(value.toPrecision(FEWEST_DIGITS)) : round(value, decimals)
 }
 
+/**
+ * An area or a total as people read it: with three digits, or four where it begins with 1 to 4. What is left out is at most
+ * a thousandth of it. `web/parts/numbers.js` has the same rule for pages.
+ */
+export function roundedAmount(value: number): number {
+  const exponent = Number(value.toExponential().split('e')[1])
+  return Number(value.toPrecision(Math.abs(value) < 5 * 10 ** exponent ? 4 : 3))
+}
+
 /** Digits that tell values apart for people. */
 const SHORT_DIGITS = 7
 

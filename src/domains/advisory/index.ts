@@ -48,9 +48,10 @@ export async function advisory(app: App, options: AdvisoryOptions): Promise<void
     ...polygonsComponentsOf(many.schemas, many.forms),
   ]
   for (const schema of components) app.addSchema(schema)
+  app.decorateRequest('ignored', null)
 
   observeLookup(app.metrics, lookup)
-  flushRegularly(app, lookup.keepTileUses, 'which tiles are asked for could not be kept yet', KEEP_USES_MS)
+  flushRegularly(app, lookup.keepTileUses, 'tile usage not saved, will retry', KEEP_USES_MS)
   app.metrics.observe('agro_queue_waiting', app.turns.waiting, { queue: 'slices' })
   pointRoutes(app, pointEndpointsOf(points, allProducts.response, readRules), lookup, record)
   await app.register(batchRoutes, { lookup, schemas: batches, forms, readRules })

@@ -27,11 +27,12 @@ const STALE_SECONDS = 86_400
  * | `own`     |                                      | kept by its caller, who asks every time | lists that rarely change |
  * | `shared`  | `no-store`; `private` with a token   | kept by everybody for a minute          | what is answered to everybody |
  * | `asset`   |                                      | kept by everybody for a day             | files of the service's pages |
+ * | `document`|                                      | kept by everybody for five minutes      | the OpenAPI document |
  * | none      |                                      |                                         | the rest |
  *
  * An answer of which the time was asked for (`Prefer: server-timing`) says `no-store`, whatever the route.
  */
-export type Caching = 'never' | 'own' | 'shared' | 'asset'
+export type Caching = 'never' | 'own' | 'shared' | 'asset' | 'document'
 
 /**
  * Pages ask for their files with a version, so it might be longer; but while versions change places, a process
@@ -39,8 +40,12 @@ export type Caching = 'never' | 'own' | 'shared' | 'asset'
  */
 const ASSET_SECONDS = 86_400
 
+/** Programs ask for it under one address, whatever the version. */
+const DOCUMENT_SECONDS = 300
+
 const WITH_TAG: Record<Caching, string> = {
   asset: `public, max-age=${ASSET_SECONDS}`,
+  document: `public, max-age=${DOCUMENT_SECONDS}`,
   never: 'no-store',
   own: 'private, no-cache',
   shared: `public, max-age=${SHARED_SECONDS}, stale-if-error=${STALE_SECONDS}`,

@@ -39,7 +39,13 @@ declare module 'fastify' {
 export const IDEMPOTENCY_KEY = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/
 
 /** Headers of an answer that its handler has set. The others are made anew each time. */
-const STORED_HEADERS = ['advisory-history', 'advisory-release', 'location', 'preference-applied']
+const STORED_HEADERS = [
+  'advisory-history',
+  'advisory-ignored',
+  'advisory-release',
+  'location',
+  'preference-applied',
+]
 
 const CLEAN_UP_EVERY_MS = 600_000
 

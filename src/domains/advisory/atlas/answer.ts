@@ -10,6 +10,9 @@ const COLUMNS = [
   ...['product', 'crop', 'release', 'forecast_period', 'covered_percent', 'reason'],
 ]
 
+/** The texts of items, which many pages have. */
+const jsonTexts = new WeakMap<CoverageItem, string>()
+
 /** A page as JSON. */
 export async function jsonOf(
   items: readonly CoverageItem[],
@@ -19,7 +22,9 @@ export async function jsonOf(
   const texts: string[] = []
   for (const [at, item] of items.entries()) {
     if (at % AREAS_A_SLICE === 0) await pause()
-    texts.push(JSON.stringify(item))
+    const text = jsonTexts.get(item) ?? JSON.stringify(item)
+    jsonTexts.set(item, text)
+    texts.push(text)
   }
   return `{"items":[${texts.join()}],"next_cursor":${JSON.stringify(next)}}`
 }

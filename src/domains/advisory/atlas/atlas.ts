@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { LRUCache } from 'lru-cache'
 import { findAdminCountry } from '#src/domains/areas/queries.ts'
 import { ApiError, BASE, noAreas, unknownCountry } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -11,6 +12,9 @@ import { type ColumnFilter, type CoverageEntry, columnsOfCountry, entryOf } from
 import { type CountryLevel, createLevels } from './levels.ts'
 import type { CoveredArea } from './queries.ts'
 import { type Asking, createShares, type ReleaseShares } from './shares.ts'
+
+/** Entries of items that are kept in memory: some hundred bytes each. */
+const ENTRIES_KEPT = 100_000
 
 /** How long a page waits for what has to be computed; then it ends, and the next one goes on. */
 const COMPUTING_MS = 4000
@@ -70,6 +74,7 @@ export function createAtlas({ database, inTurn, turns, products }: App, figures:
   const db = database.reader
   const levels = createLevels(db)
   const shares = createShares(db, figures, levels)
+  const kept = createItems()
 
   async function levelOf(snapshot: Snapshot, { code }: Country, level: number, asking: Asking) {
     return levels.known(snapshot, code, level) ?? asking.inTurn(() => levels.read(snapshot, code, level))
@@ -108,15 +113,39 @@ export function createAtlas({ database, inTurn, turns, products }: App, figures:
         for (const column of columns) {
           if ('percents' in column) known = await shares.fill(column, level, from, known, asking)
         }
+        const made = releases === snapshot.published ? kept.of(snapshot, filter, level, columns.length) : []
         for (let place = from; place < known; place++) {
-          await turns.next(partyOf(request))
-          items.push(itemAt(level, columns, place))
+          if (!made[place]) await turns.next(partyOf(request))
+          const item = made[place] ?? itemAt(level, columns, place)
+          made[place] = item
+          items.push(item)
         }
         last = { countryCode: country.code, code: level.areas[known - 1]?.code as string }
         if (known < to) return { items, last }
       }
       if (items.length === 0 && after === null) throw nothingThere(filter)
       return { items, last: null }
+    },
+  }
+}
+
+/** Keeps the items of levels, by their places, as long as what is published stays: pages of any length are made of them. */
+function createItems() {
+  let current: Snapshot | undefined
+  const kept = new LRUCache<string, CoverageItem[]>({ maxSize: ENTRIES_KEPT })
+  return {
+    of(
+      snapshot: Snapshot,
+      { product, crop }: AtlasFilter,
+      level: CountryLevel,
+      entries: number,
+    ): CoverageItem[] {
+      if (current !== snapshot) kept.clear()
+      current = snapshot
+      const key = JSON.stringify([product, crop, level.key])
+      const items = kept.get(key) ?? []
+      kept.set(key, items, { size: 1 + entries * level.areas.length })
+      return items
     },
   }
 }

@@ -9,7 +9,7 @@ import type { App } from '#src/http/app.ts'
 import { attach, DISPOSITION, isFileType } from '#src/http/attachment.ts'
 import { cursorAfter, placeOf } from '#src/http/cursor.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
-import { negotiate, notAcceptable } from '#src/http/negotiation.ts'
+import { negotiate } from '#src/http/negotiation.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { partyOf } from '#src/http/party.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
@@ -124,7 +124,7 @@ function documentationOf({ query, list, table }: CoverageSchemas) {
         'UNKNOWN_AREA',
         'NOT_FOUND',
         'RELEASE_GONE',
-        ['NOT_ACCEPTABLE', notAcceptable(MEDIA_TYPES)],
+        'NOT_ACCEPTABLE',
         'QUERY_TIMEOUT',
       ),
     },

@@ -20,6 +20,11 @@ const COLUMNS = new Map<string, 'id' | 'lat' | 'lng' | 'name'>([
   ['longitude', 'lng'],
 ])
 
+/** Whether a column is one of those of points. */
+export function isPointColumn(name: string): boolean {
+  return COLUMNS.has(name.trim().toLowerCase())
+}
+
 /**
  * The records of a table as RFC 4180 has it, blank lines left out; lines may end in CRLF, LF or CR.
  *

@@ -44,14 +44,18 @@ export interface Validator {
  * that is null is left out.
  *
  * @param take takes what else the call wants of a point; the error where that is not there
+ * @param note notes the names of an object that are not known
  */
 export function readPoint(
   points: SentPoints,
   index: number,
   validate: Validator,
   take: (index: number) => ApiError | undefined,
+  note: (named: object) => void,
 ): BatchPoint | RefusedPoint {
   const sent = points.at(index)
+  const named = points.named(index, sent)
+  if (isObject(named) && !(named instanceof ApiError)) note(named)
   const lacking = take(index)
   if (isObject(sent) && isPlainPoint(sent) && !lacking) return sent as BatchPoint
   const error = errorOf(sent, validate) ?? lacking

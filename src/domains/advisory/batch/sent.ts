@@ -14,6 +14,12 @@ export interface SentPoints {
   columns: string[] | null
   /** A point as JSON would have it, not looked at yet; the error where it could not be read. */
   at(index: number): unknown
+  /**
+   * What has the names that a point was sent with; nothing where a table has them.
+   *
+   * @param sent the point as `at` gave it
+   */
+  named(index: number, sent: unknown): unknown
   /** Members of a point as they were sent, whatever they are; undefined for those that are left out. */
   membersOf(index: number, names: readonly string[]): unknown[]
 }
@@ -68,6 +74,7 @@ function objectsOf(list: unknown[]): SentPoints {
     count: list.length,
     columns: null,
     at: (index) => list[index],
+    named: (_, sent) => sent,
     membersOf: (index, names) => ownMembersOf(list[index], names),
   }
 }
@@ -95,6 +102,7 @@ function linesOf(text: string): SentPoints {
     count: lines.length,
     columns: null,
     at,
+    named: (_, sent) => sent,
     membersOf(index, names) {
       const value = at(index)
       return ownMembersOf(value instanceof ApiError ? undefined : value, names)
@@ -116,6 +124,7 @@ function recordsOf(text: string): SentPoints {
     count: records.length,
     columns: table.columns,
     at: (index) => table.pointOf(records[index] as string[]),
+    named: () => undefined,
     membersOf: (index, names) => table.cellsOf(records[index] as string[], names),
   }
 }
@@ -133,6 +142,10 @@ function featuresOf(body: Record<string, unknown>): SentPoints {
     count: features.length,
     columns: null,
     at: (index) => pointOfFeature(features[index]),
+    named(index) {
+      const feature = features[index]
+      return isObject(feature) ? feature.properties : undefined
+    },
     membersOf: (index, names) => membersOfFeature(features[index], names),
   }
 }

@@ -7,6 +7,8 @@ export interface AreaCell {
   throughout: readonly Area[]
   /** The areas that a part of it lies in. */
   partly: { area: Area; polygons: BoundedPolygon[] }[]
+  /** The country that all of it lies in, null for none; undefined where parts of it lie in others. */
+  country: string | null | undefined
   /** About how much memory it takes. */
   bytes: number
 }
@@ -66,12 +68,12 @@ export function createAreaCells(limit: number): AreaCells {
 
   return {
     get: (number, boundaries) => (isCurrent(boundaries) ? cells.get(number) : undefined),
-    record(number, { throughout, partly, bytes: added }, boundaries) {
+    record(number, { throughout, partly, country, bytes: added }, boundaries) {
       // The database has them again: a backup has been restored.
       if (boundaries === replaced) beginAnew(boundaries)
       if (boundaries !== current || cells.has(number)) return
       const shared = partly.map(({ area, polygons }) => ({ area: sharedArea(area), polygons }))
-      cells.set(number, { throughout: sharedList(throughout), partly: shared, bytes: added })
+      cells.set(number, { throughout: sharedList(throughout), partly: shared, country, bytes: added })
       bytes += added
       while (bytes > limit) {
         const first = oldest.next().value as number

@@ -25,6 +25,8 @@ export interface AreaFinder {
    * @param party who waits for it: where one query is not enough, those who wait take turns
    */
   find(position: Position, boundaries: string, party?: Party): Promise<readonly Area[]>
+  /** The country that a position lies in, on a border the one of lowest code, from memory alone; null for none. */
+  countryFromMemory(position: Position, boundaries: string): string | null | undefined
   state(): AreaFinderState
 }
 
@@ -112,6 +114,12 @@ export function createAreaFinder(
       const cell = cells.get(numberOf(position), boundaries)
       return cell ? areasAt(cell, position) : noneAt(position, boundaries)
     },
+    countryFromMemory(position, boundaries) {
+      const cell = cells.get(numberOf(position), boundaries)
+      if (cell && cell.country !== undefined) return cell.country
+      const areas = cell ? areasAt(cell, position) : noneAt(position, boundaries)
+      return areas && firstCountryOf(areas)
+    },
     async find(position, boundaries, party) {
       const known = cells.get(numberOf(position), boundaries)
       const none = known ? undefined : noneAt(position, boundaries)
@@ -126,6 +134,11 @@ export function createAreaFinder(
 /** The codes of the countries that areas are in, in order. */
 export function countryCodesOf(areas: readonly Area[]): string[] {
   return [...new Set(areas.map(({ countryCode }) => countryCode))].sort()
+}
+
+/** The country that areas are in, of several the one of lowest code; null where there are none. */
+export function firstCountryOf(areas: readonly Area[]): string | null {
+  return countryCodesOf(areas)[0] ?? null
 }
 
 /** The areas of a cell that a position in it lies in; undefined where that is too near to an edge to tell. */
@@ -167,7 +180,9 @@ function cellOf({ west, south, degrees }: CellToFind, { areas }: FoundCell): Are
       bytes += bytesOf(polygons)
     }
   }
-  return { throughout, partly, bytes }
+  const all = [...throughout, ...partly.map(({ area }) => area)]
+  const isOfOne = countryCodesOf(all).length === countryCodesOf(throughout).length
+  return { throughout, partly, country: isOfOne ? firstCountryOf(throughout) : undefined, bytes }
 }
 
 function bytesOf(polygons: BoundedPolygon[]): number {

@@ -5,8 +5,8 @@ import { AnswerTemplate, TemplatedAnswer } from '#src/domains/history/queries.ts
 import { memberTexts } from '#src/lib/json-text.ts'
 import { numberText } from '#src/lib/round.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
-import { labelsOf, releaseMembers } from './products.ts'
-import type { ReleaseLabels } from './queries.ts'
+import { labelsOf, type ReleaseMembers } from './products.ts'
+import type { LayerLabel } from './queries.ts'
 import type { LayerValues } from './values.ts'
 
 /** A point that cannot be answered for, and why. */
@@ -39,13 +39,19 @@ const PLAIN_START = `{${PLAIN_LOCATION}`
 /**
  * Items are what the point endpoint answers, behind their id where they have one. In a section the members of the release
  * are behind the entries, since they may be absent there.
+ *
+ * @param releaseMembers what each of them says beside its place and its entries
  */
-export function itemWriter(product: ProductDefinition, release: ReleaseLabels): ReleaseWriter {
+export function itemWriter(
+  product: ProductDefinition,
+  layers: readonly LayerLabel[],
+  releaseMembers: ReleaseMembers,
+): ReleaseWriter {
   const { entries, value } = product
   // The fewer pieces a text is put together from, the faster it goes.
-  const first = release.layers.map((layer) => beforeValue({ ...labelsOf(product, layer), [value.key]: 0 }))
+  const first = layers.map((layer) => beforeValue({ ...labelsOf(product, layer), [value.key]: 0 }))
   const further = first.map((fragment) => `},${fragment}`)
-  const members = memberTexts(releaseMembers(release))
+  const members = memberTexts(releaseMembers)
   const afterLng = `,"type":"point"},${members.map((member) => `${member},`).join('')}"${entries}":`
   const afterLngWithValues = `${afterLng}[`
   const sectionStart = `{"${entries}":[`

@@ -11,6 +11,7 @@ import { type AreaFinder, type AreaFinderState, createAreaFinder } from './areas
 import { createOutlineStore, type OutlineStore, type OutlineStoreState } from './outlines.ts'
 import { createPinnedReleases, type PinnedRelease } from './pinned.ts'
 import { createPixelReader, type PixelReader, type PixelReaderState } from './pixels.ts'
+import { createPlaces, type Places } from './places.ts'
 import type { PublishedRelease } from './published-release.ts'
 import type { Position } from './queries.ts'
 import { createReasons, type Reasons } from './reasons.ts'
@@ -38,6 +39,7 @@ export interface Lookup extends Answering {
   readonly reasons: Reasons
   readonly areas: AreaFinder
   readonly outlines: OutlineStore
+  readonly places: Places
   /** What is published, as far as that is known without waiting. */
   known(): Snapshot | undefined
   /** What is published; where what is known is too old, the database is asked. */
@@ -149,6 +151,7 @@ export function createLookup({ database, tiles, config, products }: LookupSource
     reasons,
     areas,
     outlines,
+    places: createPlaces(snapshots, areas),
     known: snapshots.known,
     current: snapshots.current,
     ...answering,

@@ -33,11 +33,14 @@ export function entriesOf(product: ProductDefinition, release: ReleaseLabels, va
 }
 
 /** What an answer says of its release, as JSON and as cells of a table. */
-export type ReleaseMembers = Record<string, string | boolean>
+export type ReleaseMembers = Record<string, string | boolean | null>
 
-/** What every answer says of its release beside the entries: its month, where it has one, and what it is. */
-export function releaseMembers({ code, forecastPeriod, synthetic, stale }: ReleaseLabels): ReleaseMembers {
+/** What every answer says of its release beside the entries: country, crop, month where it has one, and what it is. */
+export function releaseMembers(release: ReleaseLabels): ReleaseMembers {
+  const { code, countryCode, cropCode, forecastPeriod, synthetic, stale } = release
   return {
+    country_code: countryCode,
+    crop: cropCode,
     ...(forecastPeriod !== null && {
       forecast_period: monthAndYear(forecastPeriod),
       forecast_month: isoMonth(forecastPeriod),

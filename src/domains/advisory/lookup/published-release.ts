@@ -1,6 +1,7 @@
 import type { ProductDefinition } from '#src/products/define.ts'
 import { isStale } from '#src/products/season.ts'
 import { itemWriter, type ReleaseWriter } from './item-writer.ts'
+import { releaseMembers } from './products.ts'
 import type { Coverage, Release } from './queries.ts'
 import type { PlacedLayer } from './values.ts'
 
@@ -35,7 +36,7 @@ export function createNumbering(): (release: Release, product: ProductDefinition
     const aged = withAge(release)
     return {
       ...aged,
-      writer: itemWriter(product, aged),
+      writer: writerOf(product, aged),
       coverages: release.coverages.map(numbered),
       layers: release.layers.map((layer) => ({
         ...layer,
@@ -60,13 +61,17 @@ export function placedIn(release: PublishedRelease, inFiles: number[]): Publishe
 export function renewed(release: PublishedRelease, product: ProductDefinition): PublishedRelease {
   if (isStale(release, Date.now()) === (release.stale ?? false)) return release
   const aged = withAge(release)
-  return { ...aged, writer: itemWriter(product, aged) }
+  return { ...aged, writer: writerOf(product, aged) }
 }
 
 /** A release that never says that its season is over. */
 export function withoutAge(release: PublishedRelease, product: ProductDefinition): PublishedRelease {
   const { stale, ...timeless } = release
-  return stale ? { ...timeless, writer: itemWriter(product, timeless) } : release
+  return stale ? { ...timeless, writer: writerOf(product, timeless) } : release
+}
+
+function writerOf(product: ProductDefinition, release: Release): ReleaseWriter {
+  return itemWriter(product, release.layers, releaseMembers(release))
 }
 
 function withAge<Aged extends Release>({ stale: _, ...release }: Aged) {

@@ -23,6 +23,9 @@ export interface LayerLabel {
 /** What an answer says of the release it was computed from. */
 export interface ReleaseLabels {
   code: string
+  countryCode: string
+  /** Null for products that need no crop. */
+  cropCode: string | null
   /** ISO date of the first day of the month; null for products without seasons. */
   forecastPeriod: string | null
   /** Made by a formula, not by agronomists. */

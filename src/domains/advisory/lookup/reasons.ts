@@ -57,7 +57,9 @@ export function createReasons(areas: AreaFinder, products: Products): Reasons {
   ): Promise<string> {
     const codes = await countriesAt(query, snapshot, party)
     const other = countryNamed(snapshot, codes[0])
-    return !other || codes.includes(query.countryCode) ? '' : ` The ${what} lies in ${other} (${codes[0]}).`
+    if (!other || codes.includes(query.countryCode)) return ''
+    const working = workingCall(snapshot, query, codes[0] as string)
+    return ` The ${what} lies in ${other}${working || ` (${codes[0]})`}.`
   }
 
   return {
@@ -152,7 +154,17 @@ function noValueIn(
   const hint = codesMeant.includes(series.countryCode)
     ? ' With lat and lng swapped it would lie there: did you mean lng, lat?'
     : ''
-  return new ApiError('OUTSIDE_COUNTRY', sayOutside(position, what, country, other) + hint)
+  const working = other === undefined ? '' : workingCall(snapshot, series, codes[0] as string)
+  return new ApiError('OUTSIDE_COUNTRY', sayOutside(position, what, country, other, working) + hint)
+}
+
+/** What to send for a place that lies in another country than the one asked for; nothing where that has no release. */
+function workingCall(snapshot: Snapshot, series: Series, countryCode: string): string {
+  const { crops = [] } = snapshot.countries.find(({ code }) => code === countryCode) ?? {}
+  const asked = snapshot.cropNamed(series.cropCode)
+  const cropCode = asked === null || crops.includes(asked) ? asked : crops[0]
+  if (cropCode === undefined || !snapshot.releaseOf({ ...series, countryCode, cropCode })) return ''
+  return `: send country_code=${countryCode}${cropCode === asked ? '' : ` and crop=${cropCode}`}`
 }
 
 function noData(values: string, position: Position, what: Place): ApiError {

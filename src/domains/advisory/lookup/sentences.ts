@@ -26,14 +26,18 @@ export function sayNotPublished(
     : `No ${what} have been published yet.`
 }
 
-/** @param other the name of the country that the place lies in, where it is known */
+/**
+ * @param other the name of the country that the place lies in, where it is known
+ * @param working what to send instead, if anything answers there
+ */
 export function sayOutside(
   position: Position,
   what: Place,
   country: string | undefined,
   other: string | undefined,
+  working = '',
 ): string {
-  const where = other ? `lies in ${other}, not in ${country}` : `lies outside ${country}`
+  const where = other ? `lies in ${other}, not in ${country}${working}` : `lies outside ${country}`
   return `${nameOf(position, what)} ${where}.`
 }
 

@@ -2,10 +2,12 @@ import { reasonOfUnnamed } from '#schemas/all-products.ts'
 import type { ErrorDetail } from '#schemas/common.ts'
 import type { PointRequest } from '#schemas/point-request.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
+import { memberTexts } from '#src/lib/json-text.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import { locationStart } from '../lookup/item-writer.ts'
 import type { Lookup, PointAdvice, PointOutcome } from '../lookup/lookup.ts'
 import { codesIn, withReleasesNamed } from '../lookup/pinned-request.ts'
+import { sourceMember } from '../lookup/places.ts'
 import { dataOf, locationOf } from '../lookup/products.ts'
 import { type PublishedRelease, versionOf } from '../lookup/published-release.ts'
 import { positionOf, seriesOf } from '../lookup/series.ts'
@@ -36,6 +38,7 @@ export function allProductsAnswerer(
     settled: (lookup, request, call, reply) => withReleasesNamed(lookup, products, request, call, reply),
     fromMemory(lookup, request) {
       if (asksForQuantities(request)) return undefined
+      if (!lookup.places.fillFromMemory(request, positionOf(request))) return undefined
       const found: ProductOutcome[] = []
       for (const product of products) {
         const outcome = lookup.adviseFromMemory(seriesOf(product, request), positionOf(request))
@@ -128,11 +131,21 @@ class AllProductsAnswer implements PointAnswer {
       product.code,
       outcome instanceof ApiError ? reasonOf(product, outcome) : sectionOf({ product, advice: outcome }),
     ])
-    return { location: locationOf(this.#request), ...Object.fromEntries(sections) }
+    return { location: locationOf(this.#request), ...this.#members, ...Object.fromEntries(sections) }
+  }
+
+  /** What was answered for: the country, and the crop of the products that have one. */
+  get #members() {
+    const releases = this.advice.map(({ release }) => release)
+    return {
+      country_code: releases[0]?.countryCode,
+      crop: releases.find(({ cropCode }) => cropCode !== null)?.cropCode ?? null,
+      ...sourceMember(this.#request),
+    }
   }
 
   text() {
-    let text = locationStart(this.#request)
+    let text = `${locationStart(this.#request)},${memberTexts(this.#members).join()}`
     for (const { product, outcome } of this.#found) {
       const section =
         outcome instanceof ApiError

@@ -8,7 +8,7 @@ import { prefers } from '#src/http/preferences.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { codesIn } from '../lookup/pinned-request.ts'
 import { versionOf } from '../lookup/published-release.ts'
-import { seriesOf } from '../lookup/series.ts'
+import { positionOf, seriesOf } from '../lookup/series.ts'
 import { asksForQuantities } from '../quantities/plan.ts'
 import type { PointAnswer } from './answer.ts'
 import { namedTags, tagOfReleases } from './conditional.ts'
@@ -17,7 +17,7 @@ import { withProvenance } from './provenance.ts'
 import { withTiming } from './timing.ts'
 
 /**
- * Puts into a request that names a release what that says itself, as if it had been sent.
+ * Puts into a request what the release that it names says itself, or else the place, as if it had been sent.
  *
  * @throws {ApiError} where there is no such release, or it is of something else than is asked for
  */
@@ -28,7 +28,11 @@ async function settle(
   call: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
-  Object.assign(request, await endpoint.settled(lookup, request, call, reply))
+  if (request.release !== undefined) {
+    Object.assign(request, await endpoint.settled(lookup, request, call, reply))
+  } else if (endpoint.inAnyCountry && !lookup.places.fillFromMemory(request, positionOf(request))) {
+    await inTime(call, reply, () => lookup.places.fill(request, positionOf(request), partyOf(call)))
+  }
 }
 
 /** @throws {ApiError} which says why there is no answer */
@@ -39,7 +43,7 @@ export async function answerTo(
   call: FastifyRequest,
   reply: FastifyReply,
 ): Promise<PointAnswer> {
-  if (request.release !== undefined) await settle(endpoint, lookup, request, call, reply)
+  await settle(endpoint, lookup, request, call, reply)
 
   async function answer(): Promise<PointAnswer> {
     const fromDatabase = () => endpoint.answer(lookup, request, partyOf(call))
@@ -77,7 +81,7 @@ export async function isUnchanged(
   call: FastifyRequest,
   reply: FastifyReply,
 ): Promise<boolean> {
-  if (request.release !== undefined) await settle(endpoint, lookup, request, call, reply)
+  await settle(endpoint, lookup, request, call, reply)
   // Quantities come from more than the releases.
   const tags = asksForQuantities(request) ? undefined : namedTags(call)
   const find = () => versionsOf(endpoint, lookup, request)

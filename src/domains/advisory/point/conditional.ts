@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { POINT_DEFAULTS, type PointRequest } from '#schemas/point-request.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
+import { sourceMember } from '../lookup/places.ts'
 import type { PointAnswer } from './answer.ts'
 
 /**
@@ -11,7 +12,7 @@ import type { PointAnswer } from './answer.ts'
  */
 export function tagOfReleases(path: string, request: PointRequest, versions: string[]): string {
   const { lat, lng, name = POINT_DEFAULTS.name, provenance } = request
-  const more = provenance ? ['provenance'] : []
+  const more = [...(provenance ? ['provenance'] : []), ...Object.values(sourceMember(request))]
   return entityTag(path, name, String(lat), String(lng), ...versions, ...more)
 }
 

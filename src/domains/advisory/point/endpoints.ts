@@ -18,6 +18,8 @@ export interface PointEndpoint extends PointAnswerer {
   products: readonly ProductDefinition[]
   /** Whether a crop that the country does not offer is refused. */
   needsCrop: boolean
+  /** Whether a country that is left out is the one that the point lies in, and not the first of the interface. */
+  inAnyCountry: boolean
   request: TObject
   /** The same for GET. */
   query: TObject
@@ -27,10 +29,6 @@ export interface PointEndpoint extends PointAnswerer {
   summary: string
   description: string
 }
-
-const NO_VALUE = `
-
-The answer holds the values of the pixel that the point lies in, never a neighbour's. Layers without a value there are left out; a 0 is a value. Where there is no value at all, the answer is a 404 whose \`code\` says why.`
 
 function endpointOf(
   { product, request, remainder, response }: PointSchemas<ProductDefinition>,
@@ -43,12 +41,13 @@ function endpointOf(
     recorded: product,
     products: [product],
     needsCrop: seasonal,
+    inAnyCountry: false,
     request,
     query: withFormat(request),
     remainder,
     response,
     summary: `${names.title} at a point`,
-    description: descriptions.point + NO_VALUE,
+    description: descriptions.point,
     ...productAnswerer(product, readRules),
   }
 }
@@ -85,6 +84,7 @@ function allProductsEndpoint(
     recorded: { code: ALL_PRODUCTS, seasonal: products.some(({ seasonal }) => seasonal) },
     products,
     needsCrop: false,
+    inAnyCountry: true,
     request: PointRequest,
     query: PointRequest,
     remainder: PointRemainder,
@@ -92,6 +92,8 @@ function allProductsEndpoint(
     summary: 'Everything for a point',
     description: `
 ${subjects.charAt(0).toUpperCase()}${subjects.slice(1)} in one call: each what its own endpoint answers, with the release that it comes from, or, where that has no answer, null and the \`error\` and \`code\` that say why. So does a crop that the country does not offer${plain}.
+
+Where \`country_code\` and \`release\` are left out, the country is the one that the point lies in, by its outline (\`country_source\`), and a \`crop\` that is left out the one that is offered there; a point in none of the countries is asked about with the defaults.
 
 Where none of them has a value, the answer is a 404 with the reason that says most about the place, and each product's own in \`details\`.`.trim(),
     ...allProductsAnswerer(products, readRules),

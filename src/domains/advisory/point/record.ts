@@ -7,6 +7,7 @@ import { permits } from '#src/http/plugins/authentication.ts'
 import { inTime, SHARE_OF_EXTRAS } from '#src/http/plugins/patience.ts'
 import { isOffTheRecord } from '#src/http/preferences.ts'
 import { openText } from '#src/lib/json-text.ts'
+import type { Placeable } from '../lookup/places.ts'
 import { seriesOf } from '../lookup/series.ts'
 import { ExtendedAnswer, type PointAnswer } from './answer.ts'
 import type { PointEndpoint } from './endpoints.ts'
@@ -32,6 +33,7 @@ export async function recordForCaller(
   try {
     const answer = given.templated?.() ?? given.text()
     const { product, countryCode, cropCode } = seriesOf(recorded, asked)
+    const { country_source: _, ...sent } = asked as PointRequest & Placeable
     const advisory: AdvisoryRecord = {
       userId: user.id,
       product,
@@ -39,13 +41,13 @@ export async function recordForCaller(
       countryCode,
       cropCode,
       releases: given.releases,
-      request: asked,
+      request: sent,
       answer,
     }
-    const historyId = await inTime(request, reply, () => record(advisory, partyOf(request)), SHARE_OF_EXTRAS)
+    const kept = await inTime(request, reply, () => record(advisory, partyOf(request)), SHARE_OF_EXTRAS)
     const open = typeof answer === 'string' ? openText(answer) : answer.open
-    if (historyId !== null) return new ExtendedAnswer(given, { history_id: historyId }, open)
-    sayHistoryFull(reply)
+    if (typeof kept === 'string') return new ExtendedAnswer(given, { history_id: kept }, open)
+    sayHistoryFull(reply, kept.full)
   } catch (error) {
     request.server.logFailure(error, 'an advisory could not be kept', request.log)
   }

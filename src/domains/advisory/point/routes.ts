@@ -1,25 +1,24 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { HistoryHeader, ReleaseHeader } from '#schemas/advisory.ts'
+import type { TObject } from 'typebox'
+import { ReleaseHeader } from '#schemas/advisory.ts'
 import { ref } from '#schemas/common.ts'
-import { asQuery, type PointRequest, queryOf } from '#schemas/point-request.ts'
-import { ShortText } from '#schemas/short-text.ts'
+import { asQuery, PLAIN_PARAMETERS, PointRequest, queryOf } from '#schemas/point-request.ts'
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
-import { BODY_ERRORS, type DocumentedError, errorResponses } from '#src/errors.ts'
+import { BODY_ERRORS, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
+import { ignoredMember, ignoredNoter } from '#src/http/ignored.ts'
 import { mergeQueryIntoBody, readQuery } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { IDEMPOTENCY_ERRORS, idempotencyKeyOf } from '#src/http/plugins/idempotency.ts'
-import { OPTIONAL_TOKEN } from '#src/http/plugins/openapi.ts'
 import { prefers } from '#src/http/preferences.ts'
 import { createReplyBatcher } from '#src/http/reply-batcher.ts'
 import { varyBy } from '#src/http/vary.ts'
-import type { ProductDefinition } from '#src/products/define.ts'
-import { exampleReasonsOf } from '../lookup/example-reasons.ts'
 import type { Lookup } from '../lookup/lookup.ts'
-import type { PointAnswer } from './answer.ts'
+import { ExtendedAnswer, type PointAnswer } from './answer.ts'
 import { answerTo, isUnchanged, namingReleases } from './answering.ts'
 import { tagOf } from './conditional.ts'
-import { GET_RULES, MORE_FORMS, POST_RULES, RECORDED } from './descriptions.ts'
+import { GET_RULES, POST_RULES } from './descriptions.ts'
+import { CITED, commonOf, withTextOfReasons } from './documented.ts'
 import type { PointEndpoint } from './endpoints.ts'
 import { wantsProvenance } from './provenance.ts'
 import { recordForCaller } from './record.ts'
@@ -49,31 +48,6 @@ export function pointRoutes(
     app.route(postRoute(endpoint, point))
     app.route(getRoute(endpoint, point))
   }
-}
-
-/** What the two operations of an endpoint have in common. */
-function commonOf({ needsCrop, products, response }: PointEndpoint) {
-  const errors: DocumentedError[] = [
-    'INVALID_PARAMETERS',
-    ...(needsCrop ? (['CROP_NOT_AVAILABLE'] as const) : []),
-    ...exampleReasonsOf(products[0] as ProductDefinition, 'point'),
-    'RELEASE_GONE',
-  ]
-  return {
-    errors,
-    success: {
-      description: 'The values at the point.',
-      headers: { 'Advisory-Release': ReleaseHeader, 'Advisory-History': HistoryHeader, ...OF_TEXT },
-      content: { 'application/json': { schema: ref(response) }, 'text/plain': { schema: ref(ShortText) } },
-    },
-    config: {
-      public: true,
-      scope: 'advisory',
-      preferences: ['history=none', 'server-timing', 'return=provenance'],
-      ownTurns: true,
-    },
-    operation: { tags: ['advisory'], security: OPTIONAL_TOKEN },
-  } as const
 }
 
 function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point) {
@@ -108,7 +82,7 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
     return call.server.once(call, reply, async () => {
       wantsProvenance(call, call.body, reply)
       const found = await answerTo(endpoint, lookup, call.body, call, reply)
-      return (await recorded(call, reply, found)).body
+      return { ...(await recorded(call, reply, found)).body, ...ignoredMember(call) }
     })
   }
 
@@ -127,8 +101,8 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
       ...operation,
       operationId: `${name}AtPoint`,
       summary,
-      description: description + POST_RULES + MORE_FORMS + RECORDED,
-      queryAlternative: asQuery(request),
+      description: description + POST_RULES,
+      queryAlternative: asQuery(request, PLAIN_PARAMETERS),
       body: ref(request),
       bodyRemainder: ref(remainder),
       response: {
@@ -136,7 +110,7 @@ function postRoute(endpoint: PointEndpoint, { lookup, record, sendSoon }: Point)
         ...withTextOfReasons(errorResponses(...errors, ...IDEMPOTENCY_ERRORS, ...BODY_ERRORS)),
       },
     },
-    preValidation: mergeQueryIntoBody(request),
+    preValidation: mergeQueryIntoBody(request, ignoredHook(request)),
     handler(call: PostCall, reply: FastifyReply) {
       // Nothing of an anonymous call is kept, so its key does nothing; one that is none is refused all the same.
       const key = idempotencyKeyOf(call)
@@ -169,7 +143,7 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
       ...operation,
       operationId: `get${name.charAt(0).toUpperCase()}${name.slice(1)}AtPoint`,
       summary: `${summary}, to be cached`,
-      description: description + GET_RULES + MORE_FORMS + RECORDED,
+      description: description + GET_RULES,
       querystring: queryOf(query),
       response: {
         200: 'format' in query.properties ? alsoAsTable(cited) : cited,
@@ -181,7 +155,7 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
         ...withTextOfReasons(errorResponses(...errors)),
       },
     },
-    preValidation: readQuery(query),
+    preValidation: readQuery(query, ignoredHook(query)),
     handler: async (call: GetCall, reply: FastifyReply) => {
       const { format, ...query } = call.query
       const isTable = wantsTable(call.query)
@@ -212,37 +186,23 @@ function getRoute(endpoint: PointEndpoint, { lookup, record }: Point) {
   } as const
 }
 
-/** What is said of an answer that may be a text message. */
-const OF_TEXT = {
-  'Content-Language': { type: 'string', description: 'The language of a text message.' },
-  Vary: { type: 'string', description: 'The headers of the request that the answer depends on.' },
-}
-
-const CITED = {
-  type: 'string',
-  description:
-    'The address of the answer itself (`rel="cite-as"`), where the request names a release: it answers the same as long as the release is there.',
-}
-
 /** Says where an answer is found again, if the request names a release. The address is relative: a cache may keep it. */
 function citeIn(reply: FastifyReply, { basePath, url, server, query }: GetCall): void {
   if (query.release === undefined) return
   reply.header('link', `<${basePath}${url.slice(server.config.BASE_PATH.length)}>; rel="cite-as"`)
 }
 
-/** The errors of an operation, where that there is no value is said as text as well. */
-function withTextOfReasons(errors: Record<number, object>): Record<number, object> {
-  const { content, ...noValue } = errors[404] as { content: object }
-  return {
-    ...errors,
-    404: { ...noValue, headers: OF_TEXT, content: { ...content, 'text/plain': { schema: ref(ShortText) } } },
-  }
+/** Notes what an endpoint for points does not know. One body serves all of them: what others know is not noted. */
+function ignoredHook(request: TObject) {
+  return ignoredNoter(Object.keys({ ...PointRequest.properties, ...request.properties }))
 }
 
 /** Sends what needs nothing more. */
 function send(answer: PointAnswer | Error, reply: FastifyReply): FastifyReply {
   if (answer instanceof Error) return reply.send(answer)
-  return reply.header('content-type', 'application/json; charset=utf-8').send(answer.text())
+  const { ignored } = reply.request
+  const whole = ignored === null ? answer : new ExtendedAnswer(answer, { ignored: ignored.list })
+  return reply.header('content-type', 'application/json; charset=utf-8').send(whole.text())
 }
 
 function asError(error: unknown): Error {

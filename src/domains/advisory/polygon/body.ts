@@ -1,10 +1,17 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TObject } from 'typebox'
 import { PointRequest } from '#schemas/point-request.ts'
+import { PolygonRequest } from '#schemas/polygon.ts'
+import { ignoredNoter } from '#src/http/ignored.ts'
 import { queryMerger } from '#src/http/parameters.ts'
 import { isObject } from '#src/lib/objects.ts'
 import { refuseProvenance } from '../lookup/point-only.ts'
 import { invalid, type SentGeoJson, soleFeature } from './geometry.ts'
+
+/** Makes what notes what no operation for polygons knows. Properties of GeoJSON are its own. */
+export function polygonNoter({ properties }: TObject) {
+  return ignoredNoter([...Object.keys(properties), 'provenance'])
+}
 
 /** The media type of bodies that are a polygon and nothing else. */
 export const GEOJSON = 'application/geo+json'
@@ -29,12 +36,16 @@ const GEOJSON_TYPES = new Set<unknown>([
  * @returns a function that also says where in the body the polygon was; undefined where there is none
  * @throws {ApiError} (the function) where a parameter comes twice, or a collection has not one Feature
  */
-export function polygonBodyReader(schema: TObject): (call: FastifyRequest) => SentGeoJson | undefined {
+export function polygonBodyReader(
+  schema: TObject,
+): (call: FastifyRequest, reply: FastifyReply) => SentGeoJson | undefined {
   const merge = queryMerger(schema)
-  return (call) => {
+  const note = polygonNoter(PolygonRequest)
+  return (call, reply) => {
     refuseProvenance(call)
     const whole = isPolygonItself(call)
     if (whole) call.body = { geometry: withType(call.body as object) }
+    note(call, reply)
     merge(call)
     const request = call.body as Record<string, unknown>
     if (request.geometry === undefined) return undefined

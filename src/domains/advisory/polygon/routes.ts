@@ -13,9 +13,10 @@ import {
 import type { PolygonsSchemas } from '#schemas/polygons.ts'
 import type { PolygonsForms } from '#schemas/polygons-forms.ts'
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
-import { BODY_ERRORS, errorResponses } from '#src/errors.ts'
+import { BODY_ERRORS, errorResponses, NO_VALUE_ERRORS } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { sayHistoryFull } from '#src/http/history-full.ts'
+import { ignoredMember } from '#src/http/ignored.ts'
 import { partyOf } from '#src/http/party.ts'
 import { callerOf, permits } from '#src/http/plugins/authentication.ts'
 import { jsonReader } from '#src/http/plugins/body-parser.ts'
@@ -23,10 +24,9 @@ import { IDEMPOTENCY_ERRORS } from '#src/http/plugins/idempotency.ts'
 import { inTime } from '#src/http/plugins/patience.ts'
 import { isOffTheRecord } from '#src/http/preferences.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
-import type { Series } from '#src/products/series.ts'
-import { exampleReasonsOf } from '../lookup/example-reasons.ts'
 import type { Lookup } from '../lookup/lookup.ts'
 import { withReleaseNamed } from '../lookup/pinned-request.ts'
+import { type Placeable, sourceMember } from '../lookup/places.ts'
 import { releaseMembers } from '../lookup/products.ts'
 import { seriesOf } from '../lookup/series.ts'
 import type { QuantityRules, ReadRules } from '../quantities/rules.ts'
@@ -36,6 +36,7 @@ import { GEOJSON, polygonBodyReader } from './body.ts'
 import { countryOf, refuseUnlessOne } from './country.ts'
 import { entriesOf } from './entries.ts'
 import { type Outline, readGeoJson, type SentGeoJson } from './geometry.ts'
+import { interiorPointOf } from './interior-point.ts'
 import { type Advice, locationOf } from './location.ts'
 import { manyRoutes } from './many/routes.ts'
 import { quantitiesIn } from './quantities.ts'
@@ -48,6 +49,15 @@ type Call = FastifyRequest<{ Body: Body }>
 
 type SentArea = NonNullable<PolygonRequest['admin']>
 
+/** @param asked gets the country that the polygon lies in, where it names none */
+type AdviseOn = (
+  call: Call,
+  reply: FastifyReply,
+  product: ProductDefinition,
+  asked: Body & Placeable,
+  outline: Outline | null,
+) => Promise<Advice>
+
 declare module 'fastify' {
   interface FastifyRequest {
     /** The polygon that is asked about, and where in the body it was; null where there is none. */
@@ -58,6 +68,8 @@ declare module 'fastify' {
 const RULES = `
 
 Send \`geometry\`, a GeoJSON Polygon, MultiPolygon, Feature of one or FeatureCollection of one Feature, or \`admin\`, an administrative area of \`GET /admin\`: one of the two. The other parameters may also be sent in the query; the body wins. The polygon may also be the whole body, as \`application/geo+json\` or as \`application/json\`; the other parameters are in the query then. A Feature gives its \`properties.name\` where no \`name\` is sent.
+
+Where \`country_code\` and \`release\` are left out, the country is the one that a point inside the polygon lies in (\`country_source\`), and a \`crop\` that is left out the one that is offered there.
 
 **How it is computed.** Each pixel counts by the part of its area that lies inside: on the WGS 84 ellipsoid for rasters in degrees, in the plane of their CRS for projected ones. So fields smaller than a pixel, holes and slivers are right. The value is the mean with these weights, \`stddev\` the standard deviation of the population with the same ones; \`min\` and \`max\` are over the pixels that the polygon overlaps. \`covered_percent\` is the part of its area that has values, and totals are for that part. Layers without a value in the polygon are left out.
 
@@ -83,16 +95,16 @@ export async function polygonRoutes(app: App, options: PolygonOptions): Promise<
   app.addContentTypeParser<Buffer>(GEOJSON, { parseAs: 'buffer' }, jsonReader(app))
   const { polygonAdvisor, areaAdvisor, adviseInTime } = advisors
 
-  function adviceOn(
-    call: Call,
-    reply: FastifyReply,
-    series: Series,
-    outline: Outline | null,
-  ): Promise<Advice> {
+  const adviceOn: AdviseOn = (call, reply, product, asked, outline) => {
     const wanted = wantedIn(call.body)
-    return adviseInTime<Advice>(call, reply, (waiting) => {
-      if (outline) return polygonAdvisor.advise(series, outline.polygons, wanted, waiting)
+    return adviseInTime<Advice>(call, reply, async (waiting) => {
+      if (outline) {
+        const position = interiorPointOf(outline.polygons)
+        await waiting.wait(() => lookup.places.fill(asked, position, partyOf(call)))
+        return polygonAdvisor.advise(seriesOf(product, asked), outline.polygons, wanted, waiting)
+      }
       const { code, level = null } = call.body.admin as SentArea
+      const series = seriesOf(product, asked)
       const area = { countryCode: series.countryCode, code: code.trim(), level }
       return areaAdvisor.advise(series, area, wanted, waiting)
     })
@@ -106,7 +118,7 @@ export async function polygonRoutes(app: App, options: PolygonOptions): Promise<
 
 function polygonRoute(
   { product, request, response }: PolygonSchemas<ProductDefinition>,
-  adviceOn: (call: Call, reply: FastifyReply, series: Series, outline: Outline | null) => Promise<Advice>,
+  adviceOn: AdviseOn,
   { lookup, record, readRules }: PolygonOptions,
 ) {
   const { code, names, descriptions } = product
@@ -118,7 +130,7 @@ function polygonRoute(
       scope: 'advisory',
       longBody: true,
       idempotent: true,
-      preferences: ['history=none'],
+      preferences: ['history=none', 'handling=strict'],
       ownTurns: true,
     },
     schema: {
@@ -138,23 +150,25 @@ function polygonRoute(
         ...errorsOf(product),
       },
     },
-    preValidation: async (call: FastifyRequest) => {
-      call.polygon = read(call) ?? null
+    preValidation: async (call: FastifyRequest, reply: FastifyReply) => {
+      call.polygon = read(call, reply) ?? null
     },
     handler: (call: Call, reply: FastifyReply) =>
       call.server.once(call, reply, async () => {
         const { body } = call
         refuseUnlessOne('geometry', body)
-        const sent = { ...body, country_code: countryOf(body) }
-        const series = seriesOf(product, await withReleaseNamed(lookup, product, sent, call, reply))
+        const sent: Body & Placeable = { ...body, country_code: countryOf(body) }
+        const asked = await withReleaseNamed(lookup, product, sent, call, reply)
         const outline = takeOutline(call)
         const rules = await inTime(call, reply, () => readRules(body, [product], 'polygons'))
-        const advice = await adviceOn(call, reply, series, outline)
+        const advice = await adviceOn(call, reply, product, asked, outline)
+        const series = seriesOf(product, asked)
         const { release } = advice
         reply.header('advisory-release', release.code)
-        const answered = answerOf(product, body, advice, rules)
+        const answered = answerOf(product, asked, advice, rules)
+        const ignored = ignoredMember(call)
         const caller = callerOf(call)
-        if (!permits(caller, 'history') || isOffTheRecord(call, reply)) return answered
+        if (!permits(caller, 'history') || isOffTheRecord(call, reply)) return { ...answered, ...ignored }
         await call.server.turns.next(partyOf(call))
         const entry = {
           userId: caller.id,
@@ -166,10 +180,10 @@ function polygonRoute(
           request: recordedRequest(body, outline),
           answer: answered,
         }
-        const historyId = await inTime(call, reply, () => record(entry, partyOf(call)))
-        if (historyId !== null) return { ...answered, history_id: historyId }
-        sayHistoryFull(reply)
-        return answered
+        const kept = await inTime(call, reply, () => record(entry, partyOf(call)))
+        if (typeof kept === 'string') return { ...answered, history_id: kept, ...ignored }
+        sayHistoryFull(reply, kept.full)
+        return { ...answered, ...ignored }
       }),
   } as const
 }
@@ -183,7 +197,7 @@ function errorsOf(product: ProductDefinition) {
     'INVALID_GEOMETRY',
     ...(product.seasonal ? (['CROP_NOT_AVAILABLE'] as const) : []),
     'UNKNOWN_AREA',
-    ...exampleReasonsOf(product, 'polygon'),
+    ...NO_VALUE_ERRORS,
     'RELEASE_GONE',
     ...BODY_ERRORS,
     'QUERY_TIMEOUT',
@@ -210,13 +224,19 @@ function bodyFormsOf(request: TObject) {
   return { 'application/json': Type.Union([ref(request), polygon]), [GEOJSON]: polygon }
 }
 
-function answerOf(product: ProductDefinition, body: Body, advice: Advice, rules: QuantityRules | null) {
+function answerOf(
+  product: ProductDefinition,
+  body: Body & Placeable,
+  advice: Advice,
+  rules: QuantityRules | null,
+) {
   const { release, statistics } = advice
   const entries = entriesOf(product, release, statistics)
   const figures = rules && quantitiesIn(rules, product, release, statistics)
   return {
     location: locationOf(body.name, advice),
     ...releaseMembers(release),
+    ...sourceMember(body),
     [product.entries]: figures ? entriesWith(entries, figures) : entries,
     ...(figures && { quantities: figures.quantities }),
   }

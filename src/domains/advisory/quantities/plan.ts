@@ -16,7 +16,7 @@ import {
   readNumberOf,
   readNumbersByName,
 } from './reading.ts'
-import { AREA_UNITS, hectares } from './units.ts'
+import { AREA_UNITS, areaUnitNamed, hectares, kilogramsIn } from './units.ts'
 
 /** An area as it was told. */
 export interface Area {
@@ -129,7 +129,7 @@ export function readArea(field: string, sent: unknown, unit: string): Area {
 type AreaField = Pick<QuantityPlan, 'area' | 'unit' | 'areasFrom'>
 
 /** How an area is written in a query: a number and a unit, a unit alone, or where points have their areas. */
-const AREA_TEXT = /^\s*(?:(\d+(?:\.\d+)?)\s*|from:(\S+)\s+)?([a-z0-9]+)?\s*$/i
+const AREA_TEXT = /^\s*(?:(\d+(?:\.\d+)?)\s*|from:(\S+)\s+)?([a-z0-9²]+(?: +[a-z]+)?)?\s*$/i
 
 /** Enough for the longest name and a unit. The time to match a text grows with the square of its length. */
 const LONGEST_AREA = 150
@@ -173,14 +173,14 @@ function areaMembers(sent: NonNullable<QuantityRequest['area']>): object {
 
 function readUnit(sent: unknown): string {
   if (sent === undefined || sent === null) return 'ha'
-  const unit = typeof sent === 'string' ? sent.trim().toLowerCase() : ''
-  if (Object.hasOwn(AREA_UNITS, unit)) return unit
+  const unit = typeof sent === 'string' ? areaUnitNamed(sent) : undefined
+  if (unit !== undefined) return unit
   throw ApiError.invalid('area.unit', `must be one of ${AREA_UNIT_NAMES.join(', ')}`, [...AREA_UNIT_NAMES])
 }
 
 function readBags(sent: QuantityRequest['bags']): NumbersByName {
   if (sent === undefined) return NONE
-  const numbers = typeof sent === 'string' ? objectOfPairs('bags', pairsIn('bags', sent)) : sent
+  const numbers = typeof sent === 'string' ? objectOfPairs('bags', pairsIn('bags', sent), kilogramsIn) : sent
   const bags = readNumbersByName('bags', numbers, { zero: false, maximum: QUANTITY_LIMITS.bagKilograms })
   // Of smaller ones an area may take more than a number counts exactly.
   const small = [...bags.values()].find(({ value }) => compare(value, GRAM) < 0)

@@ -12,6 +12,7 @@ import {
   readNumberOf,
   readNumbersByName,
 } from './reading.ts'
+import { pricePerKilogramIn } from './units.ts'
 
 /** What inputs cost. */
 export interface Prices {
@@ -49,14 +50,11 @@ function pricesIn(text: string): object {
   const pairs = pairsIn('prices', rest)
   const perBag = pairs.filter(([, price]) => price.endsWith('/bag'))
   const perKg = pairs.filter(([, price]) => !price.endsWith('/bag'))
-  const without =
-    (suffix: string) =>
-    ([name, price]: [string, string]) =>
-      [name, price.endsWith(suffix) ? price.slice(0, -suffix.length) : price] as [string, string]
+  const ofBag = (price: string) => numberIn(price.slice(0, -'/bag'.length))
   return {
     currency,
-    per_bag: objectOfPairs('prices', perBag.map(without('/bag'))),
-    per_kg: objectOfPairs('prices', perKg.map(without('/kg'))),
+    per_bag: objectOfPairs('prices', perBag, ofBag),
+    per_kg: objectOfPairs('prices', perKg, pricePerKilogramIn),
   }
 }
 
@@ -79,5 +77,5 @@ export function readProducePrice(
 
 function producePriceIn(text: string): { currency: string; per_kg: unknown } {
   const { currency, rest } = currencyAndRest('produce_price', text)
-  return { currency, per_kg: numberIn(rest.trim()) }
+  return { currency, per_kg: pricePerKilogramIn(rest.trim()) }
 }

@@ -85,10 +85,14 @@ export function pairsIn(field: string, text: string): [name: string, value: stri
 }
 
 /** An object of pairs; a name that comes twice is refused. */
-export function objectOfPairs(field: string, pairs: [string, string][]): Record<string, number | string> {
+export function objectOfPairs(
+  field: string,
+  pairs: [string, string][],
+  read = numberIn,
+): Record<string, number | string> {
   const twice = pairs.find(([name], index) => pairs.findIndex(([other]) => other === name) !== index)
   if (twice) throw ApiError.invalid(field, `must name ${twice[0]} once`)
-  return Object.fromEntries(pairs.map(([name, value]) => [name, numberIn(value)]))
+  return Object.fromEntries(pairs.map(([name, value]) => [name, read(value)]))
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Decimal } from '#src/lib/decimal.ts'
+import { numberIn } from './reading.ts'
 
 /** A unit of area, in square metres. */
 interface AreaUnit {
@@ -26,6 +27,50 @@ export const AREA_UNITS: Readonly<Record<string, AreaUnit>> = {
     source:
       'by definition: in Ethiopia a quarter of a hectare, as often reckoned; surveys have a factor a district',
   },
+}
+
+/** Other names of those units. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  hectare: 'ha',
+  'm²': 'm2',
+  sqm: 'm2',
+  'sq m': 'm2',
+  'square metre': 'm2',
+  'square meter': 'm2',
+}
+
+/** The unit of area that a word means, in any case, also in the plural; undefined where there is none. */
+export function areaUnitNamed(word: string): string | undefined {
+  const name = word.trim().toLowerCase().replace(/\s+/g, ' ')
+  for (const form of [name, name.replace(/s$/, '')]) {
+    if (Object.hasOwn(AREA_UNITS, form)) return form
+    if (Object.hasOwn(OTHER_NAMES, form)) return OTHER_NAMES[form]
+  }
+  return undefined
+}
+
+/** Moves the point of a number, so that no digit changes. */
+function shifted(text: string, power: 2 | -2): number | string {
+  return typeof numberIn(text) === 'number' ? Number(`${text.trim()}e${power}`) : text
+}
+
+/** A number and what it counts. */
+const OF_UNIT = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i
+
+/**
+ * A number of kilograms that a text says, such as `50`, `50 kg` or `0.5 quintal` of 100 kg; what is none stays text, which is
+ * refused as text in a body is.
+ */
+export function kilogramsIn(text: string): number | string {
+  const [, number = '', unit = ''] = OF_UNIT.exec(text.trim()) ?? []
+  if (/^quintals?$/i.test(unit)) return shifted(number, 2)
+  return /^(kgs?|kilograms?)?$/i.test(unit) ? numberIn(number || text) : text
+}
+
+/** A price of a kilogram that a text says, such as `52.5`, `52.5/kg` or `5250/quintal`. */
+export function pricePerKilogramIn(text: string): number | string {
+  const [, number, unit] = /^(.*)\/(kg|quintal)s?$/i.exec(text) ?? []
+  return unit?.toLowerCase() === 'quintal' ? shifted(number ?? '', -2) : numberIn(number ?? text)
 }
 
 /** Square metres as hectares. */

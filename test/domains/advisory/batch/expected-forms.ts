@@ -12,6 +12,8 @@ export interface Item {
   sent?: Sent
   id?: string
   location?: { name: string; lat: number; lng: number }
+  country_code?: string
+  crop?: string | null
   forecast_period?: string
   forecast_month?: string
   release?: string
@@ -22,9 +24,12 @@ export interface Item {
 }
 
 /** What an item says of its release. */
-function releaseMembersOf({ forecast_period, forecast_month, release, synthetic }: Item) {
-  const members = { forecast_period, forecast_month, release, synthetic }
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+function releaseMembersOf(item: Item) {
+  const { country_code, crop = null, forecast_period, forecast_month, release, synthetic } = item
+  const members = { country_code, crop, forecast_period, forecast_month, release, synthetic }
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value !== undefined && value !== null),
+  )
 }
 
 /** The values of an item by the columns that tables and features have for them. */
@@ -59,10 +64,9 @@ function expectRow(row: Record<string, string>, item: Item): void {
   isText(row.id, id)
   isText(row.name, place?.name ?? '')
   expect([row.lat, row.lng]).toEqual([place?.lat ?? '', place?.lng ?? ''].map(String))
-  const { forecast_period, forecast_month, release, synthetic } = row
-  const said = Object.entries({ forecast_period, forecast_month, release, synthetic }).filter(
-    ([, cell]) => cell,
-  )
+  const { country_code, crop, forecast_period, forecast_month, release, synthetic } = row
+  const members = { country_code, crop, forecast_period, forecast_month, release, synthetic }
+  const said = Object.entries(members).filter(([, cell]) => cell)
   expect(said).toEqual(Object.entries(releaseMembersOf(item)).map(([name, value]) => [name, String(value)]))
   expect([row.error, row.code]).toEqual([error, code])
   const values = Object.entries(row).filter(([name, cell]) => name.includes(' ') && cell !== '')

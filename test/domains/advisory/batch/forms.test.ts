@@ -162,12 +162,29 @@ describe('the form of the answer', () => {
 })
 
 describe('the head', () => {
-  const PERIOD = { forecast_period: 'July 2026', forecast_month: '2026-07' }
+  const WHEAT = {
+    country_code: 'eth',
+    crop: 'wheat',
+    forecast_period: 'July 2026',
+    forecast_month: '2026-07',
+  }
 
   test.each([
-    ['yield', { lat: 9.5, lng: 38.5 }, '', PERIOD, 'synthetic-yield-eth-wheat-2026-07-v1'],
-    ['forage', { lat: -1, lng: 36.5 }, '?country_code=ken', {}, 'synthetic-forage-ken-v1'],
-  ] as const)('of %s says what all of it is', async (product, point, query, period, release) => {
+    [
+      'yield',
+      { lat: 9.5, lng: 38.5 },
+      '',
+      { ...WHEAT, country_source: 'place' },
+      'synthetic-yield-eth-wheat-2026-07-v1',
+    ],
+    [
+      'forage',
+      { lat: -1, lng: 36.5 },
+      '?country_code=ken',
+      { country_code: 'ken', crop: null },
+      'synthetic-forage-ken-v1',
+    ],
+  ] as const)('of %s says what all of it is', async (product, point, query, members, release) => {
     for (const [accept, list] of [
       ['application/json', 'items'],
       ['application/geo+json', 'features'],
@@ -176,7 +193,7 @@ describe('the head', () => {
       const { body } = await send(service.app, product, { payload, type: 'application/json', accept, query })
       const { type: _, [list]: answered, ...head } = JSON.parse(body)
       expect(answered).toHaveLength(1)
-      expect(head).toEqual({ ...period, release, synthetic: true })
+      expect(head).toEqual({ ...members, release, synthetic: true })
     }
   })
 

@@ -42,7 +42,7 @@ async function ask(lines: string[]): Promise<{ response: IncomingMessage; socket
     agent: false,
     port: (service.app.server.address() as AddressInfo).port,
     method: 'POST',
-    path: '/advisory/fertilizer/points',
+    path: '/advisory/fertilizer/points?country_code=eth',
     headers: { ...headers, 'content-type': 'application/x-ndjson' },
   })
   const connected = once(service.app.server, 'connection')

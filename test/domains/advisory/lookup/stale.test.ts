@@ -22,6 +22,8 @@ afterAll(async () => {
 const LOCATION = { name: 'Point', ...PIXEL_CENTRE, type: 'point' }
 const ANSWER = {
   location: LOCATION,
+  country_code: 'eth',
+  crop: 'wheat',
   forecast_period: 'July 2026',
   forecast_month: '2026-07',
   release: 'fertilizer-eth-wheat-2026-07-v1',

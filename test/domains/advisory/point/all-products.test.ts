@@ -42,10 +42,15 @@ describe('everything for a point', () => {
   ])('is what each product says, or why it says nothing: %s', async (_, request, count) => {
     const { status, headers, body } = await post('/point', request)
     expect(status).toBe(200)
-    const { location, ...sections } = body
+    const { location, country_code, crop, country_source, ...sections } = body
     const { name = 'Point', lat, lng } = request as { name?: string; lat: number; lng: number }
     expect(location).toEqual({ name, lat, lng, type: 'point' })
     expect(sections).toEqual(await together(request))
+    const { country_code: sent } = request as { country_code?: string }
+    expect([country_code, country_source]).toEqual(sent ? [sent.toLowerCase(), undefined] : ['eth', 'place'])
+    expect(crop).toBe(
+      Object.values<{ crop?: string }>(sections).find((section) => section.crop)?.crop ?? null,
+    )
     const releases = Object.values<{ release?: string }>(sections).flatMap(({ release }) => release ?? [])
     expect(releases).toHaveLength(count)
     expect(headers['advisory-release']).toBe(releases.join(', '))
@@ -79,20 +84,26 @@ describe('everything for a point', () => {
   })
 
   test('is 404 where nothing says anything, with all reasons', async () => {
-    const { status, body } = await post('/point', { lat: -1, lng: 36.5 })
-    const reason = 'The point at latitude -1, longitude 36.5 lies in Kenya, not in Ethiopia.'
+    const { status, body } = await post('/point', { lat: -1, lng: 36.5, country_code: 'eth' })
+    const reason = 'The point at latitude -1, longitude 36.5 lies in Kenya, not in Ethiopia'
+    const forage = `${reason}: send country_code=ken.`
     expect(status).toBe(404)
     expect(body).toEqual({
-      error: reason,
+      error: `${reason}.`,
       code: 'OUTSIDE_COUNTRY',
-      details: PRODUCTS.map((field) => ({ field, message: reason, code: 'OUTSIDE_COUNTRY' })),
+      details: PRODUCTS.map((field) => ({
+        field,
+        message: field === 'forage' ? forage : `${reason}.`,
+        code: 'OUTSIDE_COUNTRY',
+      })),
       request_id: expect.any(String),
     })
     const elsewhere = await post('/point', { lat: 9.5, lng: 38.5, country_code: 'ken' })
     expect([elsewhere.status, elsewhere.body.code]).toEqual([404, 'OUTSIDE_COUNTRY'])
     expect(elsewhere.body.details[0]).toEqual({
       field: 'yield',
-      message: 'The crop is not available for Kenya; it has forage only. The point lies in Ethiopia (eth).',
+      message:
+        'The crop is not available for Kenya; it has forage only. The point lies in Ethiopia: send country_code=eth.',
       code: 'CROP_NOT_AVAILABLE',
     })
   })

@@ -78,7 +78,12 @@ describe('format=csv answers with a table, for those who have nothing but an add
     expect(table.headers['content-type']).toBe('text/csv; charset=utf-8; header=present')
     const headers = { 'content-type': 'application/json', accept: 'text/csv' }
     const payload = { points: [{ lat: 9.5, lng: 38.5, name: '=1' }] }
-    const request = { method: 'POST', url: path.replace('point', 'points'), headers, payload } as const
+    const request = {
+      method: 'POST',
+      url: `${path.replace('point', 'points')}?country_code=eth`,
+      headers,
+      payload,
+    } as const
     const many = await service.app.inject(request)
     const cells = (text: string) => text.trimEnd().split('\r\n').map((line) => line.split(',')) // biome-ignore format: one line
     // Those of many points have an id in front, and why there is none at the end.

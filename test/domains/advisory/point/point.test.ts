@@ -13,7 +13,7 @@ afterAll(() => service.close())
 function expected(series: string, input: string | null, scenario: string, decimals: number): number {
   const quantity = DEMO_QUANTITIES[series]?.find((candidate) => candidate.input === input)
   if (!quantity) throw new Error(`no demo quantity ${series} ${input}`)
-  const value = demoValue(quantity, SCENARIOS[scenario] ?? 0, 38.525, 9.525)
+  const value = demoValue(quantity, SCENARIOS[scenario] as number | null, 38.525, 9.525)
   return Number(Math.fround(value).toFixed(decimals))
 }
 
@@ -29,6 +29,8 @@ describe('the four point endpoints answer as the interface says', () => {
     expect(headers['advisory-release']).toBe('synthetic-yield-eth-wheat-2026-07-v1')
     expect(body).toEqual({
       location: { name: 'Tef & teff ፩', ...FIELD, type: 'point' },
+      country_code: 'eth',
+      crop: 'wheat',
       forecast_period: 'July 2026',
       forecast_month: '2026-07',
       release: 'synthetic-yield-eth-wheat-2026-07-v1',
@@ -46,6 +48,8 @@ describe('the four point endpoints answer as the interface says', () => {
     expect(headers['advisory-release']).toBe('synthetic-fertilizer-eth-wheat-2026-07-v1')
     expect(body).toEqual({
       location: { name: 'Point', ...FIELD, type: 'point' },
+      country_code: 'eth',
+      crop: 'wheat',
       forecast_period: 'July 2026',
       forecast_month: '2026-07',
       release: 'synthetic-fertilizer-eth-wheat-2026-07-v1',
@@ -65,6 +69,8 @@ describe('the four point endpoints answer as the interface says', () => {
     expect(status).toBe(200)
     expect(body).toEqual({
       location: { name: 'Point', ...FIELD, type: 'point' },
+      country_code: 'eth',
+      crop: 'wheat',
       forecast_period: 'July 2026',
       forecast_month: '2026-07',
       release: 'synthetic-isfm-eth-wheat-2026-07-v1',
@@ -85,6 +91,8 @@ describe('the four point endpoints answer as the interface says', () => {
     expect(headers['advisory-release']).toBe('synthetic-forage-eth-v1')
     expect(body).toEqual({
       location: { name: 'Point', ...FIELD, type: 'point' },
+      country_code: 'eth',
+      crop: null,
       release: 'synthetic-forage-eth-v1',
       synthetic: true,
       forage_data: DEMO_QUANTITIES.forage?.map(({ input }) => ({
@@ -93,6 +101,42 @@ describe('the four point endpoints answer as the interface says', () => {
       })),
     })
   })
+
+  test.each([
+    { country_code: 'eth', crop: 'wheat', west: 36, south: 7 },
+    { country_code: 'rwa', crop: 'potato', west: 29.2, south: -2.6 },
+  ])(
+    'Dominant is one of the other seasons at each place of the demo, the same one for all products: $crop',
+    async ({ west, south, ...series }) => {
+      const size = series.country_code === 'eth' ? 4 : 1.2
+      const points = Array.from({ length: 400 }, (_, at) => ({
+        lng: west + (size * (at % 20)) / 20,
+        lat: south + (size * Math.floor(at / 20)) / 20,
+      }))
+      const possible = points.map(() => new Set(SEASONS.slice(0, 3)))
+      const usual = new Set<string>()
+      for (const product of ['yield', 'fertilizer', 'isfm']) {
+        const url = `/advisory/${product}/points`
+        const { items } = (
+          await service.app.inject({ method: 'POST', url, payload: { ...series, points } })
+        ).json()
+        items.forEach((item: Record<string, unknown>, at: number) => {
+          const entries = (item[`${product}_data`] ?? []) as Record<string, string | number>[]
+          for (const dominant of entries.filter(({ scenario }) => scenario === 'Dominant')) {
+            const alike = entries.filter((entry) =>
+              Object.entries(dominant).every(([key, value]) => key === 'scenario' || entry[key] === value),
+            )
+            const seasons = alike.map(({ scenario }) => String(scenario))
+            for (const season of possible[at] ?? [])
+              if (!seasons.includes(season)) possible[at]?.delete(season)
+            if (product === 'yield' && seasons.length === 2) usual.add(String(seasons[0]))
+          }
+        })
+      }
+      expect(possible.filter((seasons) => seasons.size === 0)).toHaveLength(0)
+      expect([...usual].sort()).toEqual(['Above Normal', 'Below Normal', 'Normal'])
+    },
+  )
 
   test.each([
     ['yield', 'eth', 'wheat', 9.5, 38.5],

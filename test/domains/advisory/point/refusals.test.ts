@@ -174,19 +174,19 @@ describe('what there is no answer to gets a reason', () => {
     [
       'rwa',
       undefined,
-      'The crop is not available for Rwanda; its crops are: potato. The point lies in Ethiopia (eth).',
+      'The crop is not available for Rwanda; its crops are: potato. The point lies in Ethiopia: send country_code=eth.',
       ['potato'],
     ],
     [
       'ken',
       'wheat',
-      'The crop is not available for Kenya; it has forage only. The point lies in Ethiopia (eth).',
+      'The crop is not available for Kenya; it has forage only. The point lies in Ethiopia: send country_code=eth.',
       [],
     ],
     [
       'gha',
       'maize',
-      'The crop is not available for Ghana; it has forage only. The point lies in Ethiopia (eth).',
+      'The crop is not available for Ghana; it has forage only. The point lies in Ethiopia: send country_code=eth and crop=wheat.',
       [],
     ],
   ])(
@@ -222,7 +222,7 @@ describe('what there is no answer to gets a reason', () => {
       (await postPoint(service.app, 'forage', { body: { lat, lng, country_code: 'gha' } })).body.error
     expect(await sentenceOf(38.5, 9.5)).toBe('The point at latitude 38.5, longitude 9.5 lies outside Ghana.')
     expect(await sentenceOf(9.5, 38.5)).toBe(
-      'The point at latitude 9.5, longitude 38.5 lies in Ethiopia, not in Ghana.',
+      'The point at latitude 9.5, longitude 38.5 lies in Ethiopia, not in Ghana: send country_code=eth.',
     )
   })
 
@@ -250,7 +250,7 @@ describe('what there is no answer to gets a reason', () => {
 
   test.each([
     [-1, 36.5, 'lies in Kenya, not in Ethiopia'],
-    [-1.95, 30.06, 'lies in Rwanda, not in Ethiopia'],
+    [-1.95, 30.06, 'lies in Rwanda, not in Ethiopia: send country_code=rwa and crop=potato'],
     [7.5, -1.5, 'lies in Ghana, not in Ethiopia'],
     [0, 0, 'lies outside Ethiopia'],
     [48.85, 2.35, 'lies outside Ethiopia'],

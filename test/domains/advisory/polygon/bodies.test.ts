@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Document, documentOf } from '#test/setup/document.ts'
 import { createTestAppWithPerson, type TestAppWithPerson } from '#test/setup/people.ts'
 import { SQUARE } from '#test/setup/square.ts'
 
@@ -173,28 +174,32 @@ test('the history has the polygon of a collection and its name, and gives the po
 })
 
 test('the document has the parameters of the query, and both kinds of bodies', async () => {
-  const { paths } = (await service.app.inject('/openapi.json?media=all')).json()
-  const schemasIn = ({ content }: { content: Record<string, { schema: object }> }) =>
-    Object.fromEntries(Object.entries(content).map(([mediaType, { schema }]) => [mediaType, schema]))
-  const inQuery = (parameters: { name: string; in: string }[]) =>
-    parameters.flatMap(({ name, in: where }) => (where === 'query' ? [name] : []))
-  const { parameters, requestBody } = paths['/advisory/yield'].post
-  expect(inQuery(parameters)).toEqual([
+  const document = await documentOf(service.app, 'all')
+  const { paths } = document
+  const schemasIn = ({ paths }: Document) =>
+    Object.fromEntries(
+      Object.entries(paths['/advisory/yield']?.post?.requestBody?.content ?? {}).map(([type, { schema }]) => [
+        type,
+        schema,
+      ]),
+    )
+  const inQuery = (path: string) =>
+    (paths[path]?.post?.parameters ?? []).flatMap(({ name, in: where }) => (where === 'query' ? [name] : []))
+  expect(inQuery('/advisory/yield')).toEqual([
     ...['crop', 'country_code', 'name', 'forecast_period', 'release', 'quantiles', 'histogram'],
     ...['area', 'bags', 'prices', 'budget', 'produce_price', 'scenario_weights', 'nutrients'],
   ])
   const [request, polygon] = ['PolygonRequest', 'PolygonGeometry'].map((name) => ({
     $ref: `#/components/schemas/${name}`,
   }))
-  expect(schemasIn(requestBody)).toEqual({
+  expect(schemasIn(document)).toEqual({
     'application/json': { anyOf: [request, polygon] },
     [GEOJSON]: polygon,
   })
-  expect(inQuery(paths['/advisory/forage'].post.parameters)).toEqual([
+  expect(inQuery('/advisory/forage')).toEqual([
     ...['country_code', 'name', 'release', 'quantiles', 'histogram'],
   ])
-  const forGenerators = (await service.app.inject('/openapi.json')).json()
-  expect(schemasIn(forGenerators.paths['/advisory/yield'].post.requestBody)).toEqual({
+  expect(schemasIn(await documentOf(service.app, 'json'))).toEqual({
     'application/json': request,
   })
 })

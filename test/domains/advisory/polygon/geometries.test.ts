@@ -50,7 +50,7 @@ describe('a geometry is refused with its place and what is wrong with it', () =>
   })
 
   test('in another country, which is named', async () => {
-    const { status, body } = await ask({ geometry: polygon(square(36.5, -1, 0.1)) })
+    const { status, body } = await ask({ geometry: polygon(square(36.5, -1, 0.1)), country_code: 'eth' })
     expect([status, body.code]).toEqual([404, 'OUTSIDE_COUNTRY'])
     expect(body.error).toContain('The polygon at latitude')
     expect(body.error).toContain('lies in Kenya, not in Ethiopia')

@@ -1,5 +1,6 @@
 import { POINT_DEFAULTS } from '#schemas/point-request.ts'
 import { hasQuantities } from '#schemas/quantity-answers.ts'
+import { roundedAmount } from '#src/lib/round.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { Entry } from '../../lookup/products.ts'
 import type { Quantity } from '../../quantities/compute.ts'
@@ -9,6 +10,7 @@ import { segmentsOf } from './segments.ts'
 
 /** The scenarios in the order in which they matter: what is left out first comes last, and others after them. */
 const BY_WEIGHT = ['Normal', 'Below Normal', 'Above Normal', 'Dominant']
+const [FIRST] = BY_WEIGHT
 
 /** The answer for one product, or its section of the answer for all. */
 type Section = Record<string, unknown> & {
@@ -27,7 +29,7 @@ interface Part {
 }
 
 /**
- * An answer as a text message. Every number in it is one of the answer.
+ * An answer as a text message. Every number in it is one of the answer; amounts, and the return of a harvest, are rounded.
  *
  * Where it does not fit, this is left out, one after the other, until it does: the name of the place; scenarios, the one
  * that matters least first, up to one; products, the last first; entries, the last first. That data are for demonstration
@@ -119,9 +121,18 @@ function partOf(messages: Messages, product: ProductDefinition, section: Section
   }
 }
 
-/** What is scored comes with the highest score first: the last are left out first. */
+/**
+ * The normal season comes first among those of an input. What is scored comes with the highest score first: the last are
+ * left out first.
+ */
 function inOrder(product: ProductDefinition, entries: ToldEntry[]): ToldEntry[] {
-  if (hasQuantities(product)) return entries
+  if (hasQuantities(product)) {
+    const inputOf = (entry: ToldEntry) => product.input && entry[product.input.key]
+    const inputs = [...new Set(entries.map(inputOf))]
+    const placeOf = (entry: ToldEntry) =>
+      2 * inputs.indexOf(inputOf(entry)) + Number(entry.scenario !== FIRST)
+    return entries.toSorted((a, b) => placeOf(a) - placeOf(b))
+  }
   const scoreOf = (entry: ToldEntry) => entry[product.value.key] as number
   return entries.toSorted((a, b) => scoreOf(b) - scoreOf(a))
 }
@@ -146,10 +157,10 @@ function entryText(
 
 function amountsOf(messages: Messages, quantity: Quantity, currency: string | undefined): string[] {
   const { kg, t, bags, cost, return: revenue } = quantity
-  const money = cost ?? revenue
+  const money = cost ?? (revenue === undefined ? undefined : roundedAmount(revenue))
   return [
-    kg !== undefined && `${messages.number(kg)} kg`,
-    t !== undefined && `${messages.number(t)} t`,
+    kg !== undefined && `${messages.number(roundedAmount(kg))} kg`,
+    t !== undefined && `${messages.number(roundedAmount(t))} t`,
     bags !== undefined && messages.bags(messages.number(bags)),
     money !== undefined && `${messages.number(money)} ${currency}`,
   ].filter((text) => text !== false)

@@ -36,5 +36,5 @@ export function createComparing(app: App): CompareInTime {
 }
 
 function tooMany(): ApiError {
-  return new ApiError('OVERLOADED', 'Too many releases are being compared; try again in a second.')
+  return new ApiError('OVERLOADED', 'Comparison queue full; retry after 1 s.')
 }

@@ -8,7 +8,7 @@ import { ApiError, errorResponses, noAreas } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { attach, DISPOSITION } from '#src/http/attachment.ts'
 import { untilGone } from '#src/http/deadline.ts'
-import { negotiate, notAcceptable } from '#src/http/negotiation.ts'
+import { negotiate } from '#src/http/negotiation.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { partyOf } from '#src/http/party.ts'
 import { ReplacedMeanwhile } from '../../lookup/replaced.ts'
@@ -27,13 +27,11 @@ const MEDIA_TYPES = [JSON_TYPE, CSV, PNG] as const
 const TYPE_OF = { json: JSON_TYPE, csv: CSV, png: PNG } as const
 
 const DESCRIPTION = `
-What changes from release \`b\` to release \`a\`, area by area: means, how much of an area has values, and how much of it changes by more than a threshold. For admins.
+What release \`b\` changes from release \`a\`, area by area: means, how much of an area has values, and how much of it changes by more than a threshold. For admins.
 
 Means and cover are exact, as in advice for polygons. What is gained, lost and changed is exact on the borders of areas; inside it is told from the summaries of tiles, with bounds, unless \`exact\` has every pixel looked at. A process makes one comparison at a time; what takes longer than a minute is given up with 503 \`QUERY_TIMEOUT\`.
 
 As PNG it is a map of one layer, in longitude and latitude, at most 1600 x 1600 pixels: areas are filled by the relative change of their mean, in steps of 2, 10 and 25 %, from brown (less) to blue-green (more). What is gained as a whole is striped, what is lost as a whole dark, and what has no values grey. The legend has the number of areas of each class.`
-
-const MISSING = 'There is no release yield-eth-wheat-2026-07-v9 that is complete.'
 
 type Call = FastifyRequest<{ Params: ChangesParams; Querystring: ChangesQuery }>
 
@@ -67,9 +65,9 @@ export function changesRoutes(app: App): void {
             'FORBIDDEN',
             'TWO_FACTOR_SETUP_REQUIRED',
             'INVALID_PARAMETERS',
-            ['NOT_FOUND', MISSING],
+            'NOT_FOUND',
             'NO_AREAS',
-            ['NOT_ACCEPTABLE', notAcceptable(MEDIA_TYPES)],
+            'NOT_ACCEPTABLE',
             'QUERY_TIMEOUT',
           ),
         },
@@ -79,7 +77,7 @@ export function changesRoutes(app: App): void {
     async (request: Call, reply: FastifyReply) => {
       const { format } = request.query
       const mediaType = format ? TYPE_OF[format] : negotiate(request, reply, MEDIA_TYPES)
-      const codes = { before: request.params.b, after: request.params.a }
+      const codes = { before: request.params.a, after: request.params.b }
       if (mediaType === PNG) {
         const png = await compareInTime(request, reply, (computation) =>
           draw(app, request, computation, codes),
@@ -124,8 +122,8 @@ async function compare(
   computation: Computation,
 ): Promise<Comparison> {
   const { wait } = computation
-  const after = existing(a, await wait(() => findRelease(reader, a)))
-  const before = existing(b, await wait(() => findRelease(reader, b)))
+  const before = existing(a, await wait(() => findRelease(reader, a)))
+  const after = existing(b, await wait(() => findRelease(reader, b)))
   const incomparable = whyIncomparable(before, after)
   if (incomparable)
     throw ApiError.invalid(

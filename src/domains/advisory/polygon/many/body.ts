@@ -1,12 +1,13 @@
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { TObject } from 'typebox'
+import { PolygonsRequest } from '#schemas/polygons.ts'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { collectBody, longJsonParser, textOf } from '#src/http/collected-body.ts'
 import { queryMerger } from '#src/http/parameters.ts'
 import { isUntypedJson, turnToParse } from '#src/http/plugins/body-parser.ts'
 import { refuseProvenance } from '../../lookup/point-only.ts'
-import { GEOJSON, isPolygonItself } from '../body.ts'
+import { GEOJSON, isPolygonItself, polygonNoter } from '../body.ts'
 
 const FORMS = ['application/json', GEOJSON]
 
@@ -58,11 +59,13 @@ export function isSentAsGeoJson({ headers }: FastifyRequest): boolean {
  * Makes what turns a call into a request: the body has the polygons as `polygons` or is the collection of them, and
  * what it leaves out comes from the query.
  */
-export function polygonsBodyReader(schema: TObject): (call: FastifyRequest) => void {
+export function polygonsBodyReader(schema: TObject): (call: FastifyRequest, reply: FastifyReply) => void {
   const merge = queryMerger(schema)
-  return (call) => {
+  const note = polygonNoter(PolygonsRequest)
+  return (call, reply) => {
     refuseProvenance(call)
     if (isPolygonItself(call)) call.body = { polygons: call.body }
+    note(call, reply)
     merge(call)
   }
 }

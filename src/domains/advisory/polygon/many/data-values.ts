@@ -50,8 +50,10 @@ export function dataValueWriter(
   const elements = elementsOf(mapping, columnsOf(product, release, keys))
   const period = mapping.period ?? monthOf(product, release)
   const units = org_units && new Map(org_units.map(({ id, org_unit }) => [id, org_unit]))
+  const { crop, ...members } = releaseMembers(release)
   const head = JSON.stringify({
-    ...releaseMembers(release),
+    ...members,
+    ...(crop !== null && { crop }),
     ...(data_set && { dataSet: data_set }),
     ...(!units && { orgUnitIdScheme: 'CODE' }),
   })

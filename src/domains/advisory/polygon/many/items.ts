@@ -4,6 +4,7 @@ import { databaseError } from '#src/http/refusals.ts'
 import type { Party } from '#src/lib/fair-line.ts'
 import type { Wait } from '#src/lib/patience.ts'
 import type { Series } from '#src/products/series.ts'
+import type { ReleaseMembers } from '../../lookup/products.ts'
 import type { Reasons } from '../../lookup/reasons.ts'
 import type { Snapshot } from '../../lookup/snapshot.ts'
 import { hasValues } from '../advice.ts'
@@ -15,6 +16,8 @@ export interface Item {
   id: PolygonId
   /** The name that was sent. */
   name: string | undefined
+  /** What is said of its release. */
+  members: ReleaseMembers
   /** Its shape as the text of GeoJSON, where the answer has it. */
   geometry: string | null
   /** Null where it is not valid, or took too long. */
@@ -63,5 +66,7 @@ function isOwn({ code, status }: ApiError, isFirst: boolean): boolean {
 /** What stands for the rest where the service has no time for it, or the database is away; undefined for other errors. */
 export function itemAtFault(error: unknown): Item | undefined {
   const fault = error instanceof ApiError ? error : databaseError(error)
-  return fault && { id: undefined, name: undefined, geometry: null, advice: null, reason: fault.body }
+  return (
+    fault && { id: undefined, name: undefined, members: {}, geometry: null, advice: null, reason: fault.body }
+  )
 }

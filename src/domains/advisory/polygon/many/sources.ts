@@ -1,9 +1,11 @@
 import type { Kysely } from 'kysely'
+import type { ErrorBody } from '#schemas/common.ts'
 import type { Tables } from '#src/database/tables.ts'
 import { findOutlines } from '#src/domains/areas/queries.ts'
 import { inOrder } from '#src/lib/in-order.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import type { DistributionWanted } from '#src/raster/distribution.ts'
+import { releaseMembers } from '../../lookup/products.ts'
 import type { PublishedRelease } from '../../lookup/published-release.ts'
 import type { AreaAdvisor } from '../area-advisor.ts'
 import type { Waiting } from '../computing.ts'
@@ -13,7 +15,7 @@ import type { PolygonAdvisor } from '../polygon-advisor.ts'
 import type { AreaInRelease, AreaSelection } from '../queries.ts'
 import { pagesOfAreas, type WaitsInTurn } from './areas.ts'
 import { type Item, itemAtFault, outcomeOf, type ReasonSource } from './items.ts'
-import type { SentPolygon } from './sent.ts'
+import type { PlacedPolygon } from './placing.ts'
 
 /** So many of a call wait for their turn or are computed at a time: as many as one caller may have computed at most. */
 const AT_ONCE = 2
@@ -39,16 +41,21 @@ export interface ItemSource extends ReasonSource, WaitsInTurn {
 export function itemsOfPolygons(
   source: ItemSource,
   advisor: PolygonAdvisor,
-  sent: SentPolygon[],
+  sent: PlacedPolygon[],
 ): AsyncGenerator<Item> {
-  const { release, wanted, inTime, pause, withShapes, cutAtFault } = source
+  const { snapshot, reasons, wait, wanted, inTime, pause, withShapes, cutAtFault } = source
 
-  async function itemOf({ id, name, outline }: SentPolygon, isFirst: boolean): Promise<Item> {
-    if ('error' in outline) return { id, name, geometry: null, advice: null, reason: outline }
+  async function itemOf(
+    { id, name, outline, source: { series, release, members } }: PlacedPolygon,
+    isFirst: boolean,
+  ): Promise<Item> {
+    const refused = (reason: ErrorBody) => ({ id, name, members, geometry: null, advice: null, reason })
+    if ('error' in outline) return refused(outline)
+    if (!release) return refused((await wait(() => reasons.noRelease(snapshot, series))).body)
     const advise = () => inTime((waiting) => advisor.adviseIn(release, outline.polygons, wanted, waiting))
-    const outcome = await outcomeOf(source, advise, isFirst)
+    const outcome = await outcomeOf({ ...source, series }, advise, isFirst)
     await pause()
-    return { id, name, geometry: withShapes ? JSON.stringify(geoJsonOf(outline)) : null, ...outcome }
+    return { id, name, members, geometry: withShapes ? JSON.stringify(geoJsonOf(outline)) : null, ...outcome }
   }
 
   async function* tasks() {
@@ -76,9 +83,10 @@ export function itemsOfAreas(
   async function itemOf(area: AreaInRelease, geometry: string | null, isFirst: boolean): Promise<Item> {
     const advise = () => inTime((waiting) => advisor.adviseOn(area, release, wanted, waiting))
     const outcome = await outcomeOf(source, advise, isFirst)
-    return { id: area.code, name: undefined, geometry, ...outcome }
+    return { id: area.code, name: undefined, members, geometry, ...outcome }
   }
 
+  const members = releaseMembers(release)
   let isFirst = true
 
   async function* tasks() {

@@ -1,9 +1,9 @@
 import { type CsvValue, csvCell } from '#src/http/csv.ts'
 import type { Form } from '#src/http/forms.ts'
+import { memberTexts } from '#src/lib/json-text.ts'
 import type { ProductDefinition } from '#src/products/define.ts'
 import type { DistributionWanted } from '#src/raster/distribution.ts'
-import { releaseMembers } from '../../lookup/products.ts'
-import type { ReleaseLabels } from '../../lookup/queries.ts'
+import { type Source, sharedMembers } from '../../lookup/sources.ts'
 import type { QuantityRules } from '../../quantities/rules.ts'
 import { entriesWith } from '../../quantities/sections.ts'
 import { entriesOf, figureKeysOf } from '../entries.ts'
@@ -22,50 +22,52 @@ export interface Writer {
   write(item: Item): string
 }
 
-/** The writer of a form, for the answers of a release. */
+/**
+ * The writer of a form, for the answers of some sources.
+ *
+ * @param ofCall what is said of the whole call
+ */
 export function createWriter(
   form: Form,
   product: ProductDefinition,
-  release: ReleaseLabels,
+  sources: readonly Source[],
   wanted: DistributionWanted | null,
   rules: QuantityRules | null,
+  ofCall: object,
 ): Writer {
-  const columns = createColumns(product, release, figureKeysOf(product, wanted), rules)
+  const releases = sources.flatMap(({ release }) => release ?? [])
+  const columns = createColumns(product, releases, figureKeysOf(product, wanted), rules)
+  const head = { ...sharedMembers(sources), ...ofCall }
   switch (form) {
     case 'application/json': {
-      const members = JSON.stringify(releaseMembers(release)).slice(0, -1)
-      const opening = `${members},"items":[`
-      return { opening, separator: ',', closing: ']}', write: itemWriter(product, release, rules) }
+      const members = memberTexts(head).map((member) => `${member},`)
+      const opening = `{${members.join('')}"items":[`
+      return { opening, separator: ',', closing: ']}', write: itemWriter(product, rules) }
     }
     case 'application/x-ndjson': {
-      const write = itemWriter(product, release, rules)
+      const write = itemWriter(product, rules)
       return { opening: '', separator: '', closing: '', write: (item) => `${write(item)}\n` }
     }
     case 'text/csv':
-      return tableWriter(release, columns)
+      return tableWriter(sources, columns)
     case 'application/geo+json': {
-      const members = JSON.stringify({ type: 'FeatureCollection', ...releaseMembers(release) }).slice(0, -1)
+      const members = JSON.stringify({ type: 'FeatureCollection', ...head }).slice(0, -1)
       const opening = `${members},"features":[`
-      return { opening, separator: ',', closing: ']}', write: featureWriter(release, columns) }
+      return { opening, separator: ',', closing: ']}', write: featureWriter(columns) }
     }
   }
 }
 
 /** Items are what is answered for one polygon, behind their id where they have one. */
-function itemWriter(
-  product: ProductDefinition,
-  release: ReleaseLabels,
-  rules: QuantityRules | null,
-): Writer['write'] {
+function itemWriter(product: ProductDefinition, rules: QuantityRules | null): Writer['write'] {
   const { entries } = product
-  function dataOf({ statistics }: Advice) {
+  function dataOf({ release, statistics }: Advice) {
     const own = entriesOf(product, release, statistics)
     if (!rules) return { [entries]: own }
     const figures = quantitiesIn(rules, product, release, statistics)
     return { [entries]: entriesWith(own, figures), quantities: figures.quantities }
   }
-  const members = releaseMembers(release)
-  return ({ id, name, advice, reason }) =>
+  return ({ id, name, members, advice, reason }) =>
     JSON.stringify({
       id,
       ...(advice
@@ -80,9 +82,8 @@ function itemWriter(
 }
 
 /** Properties are flat, as map programs want them: named as the columns of a table. */
-function featureWriter(release: ReleaseLabels, { names, cellsOf }: Columns): Writer['write'] {
-  const members = releaseMembers(release)
-  return ({ id, name, geometry, advice, reason }) => {
+function featureWriter({ names, cellsOf }: Columns): Writer['write'] {
+  return ({ id, name, members, geometry, advice, reason }) => {
     const figures = advice && cellsOf(advice)
     const properties = {
       ...(advice
@@ -103,22 +104,22 @@ function featureWriter(release: ReleaseLabels, { names, cellsOf }: Columns): Wri
 const PLACE_COLUMNS = ['name', 'lat', 'lng', 'area_ha'] as const
 
 /** One row a polygon and a column for each number of each layer: what a data frame or a spreadsheet takes as it is. */
-function tableWriter(release: ReleaseLabels, { names: columns, cellsOf }: Columns): Writer {
-  const members = releaseMembers(release)
+function tableWriter(sources: readonly Source[], { names: columns, cellsOf }: Columns): Writer {
+  const memberNames = [...new Set(sources.flatMap(({ members }) => Object.keys(members)))]
   const row = (cells: CsvValue[]) => `${cells.map(csvCell).join(',')}\r\n`
   const empty = (names: readonly unknown[]) => names.map(() => null)
   return {
-    opening: row(['id', ...PLACE_COLUMNS, ...Object.keys(members), ...columns, 'error', 'code']),
+    opening: row(['id', ...PLACE_COLUMNS, ...memberNames, ...columns, 'error', 'code']),
     separator: '',
     closing: '',
-    write({ id = null, name = null, advice, reason }) {
+    write({ id = null, name = null, members, advice, reason }) {
       const of = advice
         ? [
             ...Object.values(placeOf(name ?? undefined, advice)),
-            ...Object.values(members),
+            ...memberNames.map((member) => members[member] ?? null),
             ...cellsOf(advice),
           ]
-        : [name, ...empty(PLACE_COLUMNS.slice(1)), ...empty(Object.keys(members)), ...empty(columns)]
+        : [name, ...empty(PLACE_COLUMNS.slice(1)), ...empty(memberNames), ...empty(columns)]
       return row([id, ...of, reason?.error ?? null, reason?.code ?? null])
     },
   }

@@ -8,7 +8,7 @@ import { createTestAppWithPerson, makeAdmin, type TestAppWithPerson } from '#tes
 import { layerOf, releaseDescription } from '#test/setup/releases.ts'
 
 const NODATA = -1
-const DIFF = '/releases/fertilizer-eth-wheat-2026-07-v2/diff/fertilizer-eth-wheat-2026-07-v1'
+const DIFF = '/releases/fertilizer-eth-wheat-2026-07-v1/diff/fertilizer-eth-wheat-2026-07-v2'
 
 /** Areas of a degree side by side, from 36 E: what Urea is before and after, and the colour of that. */
 const AREAS: [code: string, before: number, after: number, colours: string[]][] = [

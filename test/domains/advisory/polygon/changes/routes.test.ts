@@ -81,8 +81,8 @@ const rateIn = async (code: string) => {
 }
 
 describe('GET /releases/{a}/diff/{b}', () => {
-  test('says what changes in each area, with the means that advice for it has', async () => {
-    const { status, response } = await compare(`/releases/${SECOND}/diff/${FIRST}`)
+  test('says what the second release changes from the first, in each area, with the means that advice for it has', async () => {
+    const { status, response } = await compare(`/releases/${FIRST}/diff/${SECOND}`)
     expect(status).toBe(200)
     const body = response.json()
     expect(body).toMatchObject({
@@ -119,7 +119,7 @@ describe('GET /releases/{a}/diff/{b}', () => {
   })
 
   test('looks at every pixel where that is asked for', async () => {
-    const { response } = await compare(`/releases/${SECOND}/diff/${FIRST}?exact=true&threshold=100`)
+    const { response } = await compare(`/releases/${FIRST}/diff/${SECOND}?exact=true&threshold=100`)
     const { exact, areas, layers } = response.json()
     expect([exact, ...areas.map((area: { changed_percent: number }) => area.changed_percent)]).toEqual([
       true,
@@ -133,7 +133,7 @@ describe('GET /releases/{a}/diff/{b}', () => {
     ['?format=csv', {}],
     ['', { accept: 'text/csv' }],
   ])('answers in CSV: %j %j', async (query, headers) => {
-    const { type, text, response } = await compare(`/releases/${SECOND}/diff/${FIRST}${query}`, headers)
+    const { type, text, response } = await compare(`/releases/${FIRST}/diff/${SECOND}${query}`, headers)
     expect([type, response.headers['content-disposition']]).toEqual([
       'text/csv; charset=utf-8',
       'attachment; filename="changes.csv"',
@@ -147,26 +147,26 @@ describe('GET /releases/{a}/diff/{b}', () => {
 
   test('is for admins alone', async () => {
     const { headers } = await newPerson(service.app)
-    const response = await service.app.inject({ url: `/releases/${SECOND}/diff/${FIRST}`, headers })
+    const response = await service.app.inject({ url: `/releases/${FIRST}/diff/${SECOND}`, headers })
     expect([response.statusCode, response.json().code]).toEqual([403, 'FORBIDDEN'])
   })
 
   testOnServer.each([
     [`/releases/${SECOND}/diff/nothing`, 404, 'NOT_FOUND', 'There is no release nothing that is complete.'],
     [
-      `/releases/${SECOND}/diff/${FIRST}?level=2`,
+      `/releases/${FIRST}/diff/${SECOND}?level=2`,
       404,
       'NO_AREAS',
       'No areas of level 2 are loaded for Ethiopia; there are some of level 1.',
     ],
     [
-      `/releases/${SECOND}/diff/yield-eth-wheat-2026-07-v1`,
+      `/releases/yield-eth-wheat-2026-07-v1/diff/${SECOND}`,
       400,
       'INVALID_PARAMETERS',
       `b must be a release of the product and country of a: ${SECOND} and yield-eth-wheat-2026-07-v1 are of different products.`,
     ],
     [
-      `/releases/${SECOND}/diff/${FIRST}?threshold=-1`,
+      `/releases/${FIRST}/diff/${SECOND}?threshold=-1`,
       400,
       'INVALID_PARAMETERS',
       'threshold must be a number from 0 to 1000000.',
@@ -191,7 +191,7 @@ describe('GET /releases/{a}/diff/{b}', () => {
     const inRwanda = { countryCode: 'rwa', cropCode: 'potato' }
     await load(() => 1, 'fertilizer', DEGREES, inRwanda)
     await load(() => 2, 'fertilizer', { ...DEGREES, originX: 42 }, inRwanda)
-    const codes = [2, 1].map((version) => `fertilizer-rwa-potato-2026-07-v${version}`)
+    const codes = [1, 2].map((version) => `fertilizer-rwa-potato-2026-07-v${version}`)
     const { response } = await compare(`/releases/${codes.join('/diff/')}`)
     const { level, areas } = response.json()
     expect([level, areas]).toMatchObject([null, [{ covered_before_percent: 40, covered_after_percent: 40 }]])
@@ -203,7 +203,7 @@ describe('GET /releases/{a}/diff/{b}', () => {
     const totalWith = async (...shapes: object[]) => {
       const areas = shapes.map((shape, index) => feature({ code: `A${index}`, name: `${index}` }, shape))
       await loadFile(service.database, await boundaryFile(areas), 'eth', 1)
-      const { response } = await compare('/releases/isfm-eth-wheat-2026-07-v2/diff/isfm-eth-wheat-2026-07-v1')
+      const { response } = await compare('/releases/isfm-eth-wheat-2026-07-v1/diff/isfm-eth-wheat-2026-07-v2')
       expect(response.json()).toHaveProperty('layers')
       return response.json().layers[0]
     }
@@ -224,7 +224,7 @@ describe('GET /releases/{a}/diff/{b}', () => {
     const rates = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`Input ${index}`, index]))
     const series = { forecastPeriod: '2026-09-01' }
     const { code } = await loadRelease(service.database, onePixelRelease(rates, series))
-    const path = `/releases/${code}/diff/${FIRST}?level=1`
+    const path = `/releases/${FIRST}/diff/${code}?level=1`
     expect((await compare(path)).status).toBe(200)
     await sql`
       insert into admin_area (

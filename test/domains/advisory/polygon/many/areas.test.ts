@@ -123,6 +123,8 @@ describe('as a data value set', () => {
     })
     const { dataValues, left_out, ...head } = answer.json()
     expect(head).toEqual({
+      country_code: 'eth',
+      crop: 'wheat',
       forecast_period: 'July 2026',
       forecast_month: '2026-07',
       release: 'synthetic-yield-eth-wheat-2026-07-v1',

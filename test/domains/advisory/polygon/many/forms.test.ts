@@ -40,7 +40,9 @@ describe('many polygons', () => {
   beforeAll(async () => {
     service = await createTestAppWithPerson()
     const ask = (payload: object) => askWithin(service.app, service.person, 'fertilizer', payload)
-    const { history_id: _, ...answer } = (await ask({ geometry: FIELD, name: 'Upper, part' })).body
+    const { history_id: _, ...answer } = (
+      await ask({ geometry: FIELD, name: 'Upper, part', country_code: 'eth' })
+    ).body
     field = answer
     coast = (await ask({ geometry: COAST })).body
   })
@@ -50,6 +52,8 @@ describe('many polygons', () => {
     askForMany(service.app, service.person, 'fertilizer', payload, sent)
 
   const RELEASE = {
+    country_code: 'eth',
+    crop: 'wheat',
     forecast_period: 'July 2026',
     forecast_month: '2026-07',
     release: 'synthetic-fertilizer-eth-wheat-2026-07-v1',
@@ -135,7 +139,10 @@ describe('many polygons', () => {
 
   test('as GeoJSON each has its shape and flat properties; so it is answered where it came so', async () => {
     const collection = collectionOf(FEATURES)
-    const response = await ask(collection, { type: 'application/geo+json', query: '?crop=wheat' })
+    const response = await ask(collection, {
+      type: 'application/geo+json',
+      query: '?crop=wheat&country_code=eth',
+    })
     expect(response.headers['content-type']).toBe('application/geo+json')
     const { type, features, ...release } = response.json()
     expect([type, release]).toEqual(['FeatureCollection', RELEASE])
@@ -154,7 +161,7 @@ describe('many polygons', () => {
       geometry: null,
       properties: { name: '=1+1', error: `${UNCLOSED}.`, code: 'INVALID_GEOMETRY' },
     })
-    const asJson = await ask(collection, { query: '?crop=wheat' })
+    const asJson = await ask(collection, { query: '?crop=wheat&country_code=eth' })
     expect(asJson.json()).toEqual((await ask(BODY)).json())
   })
 
