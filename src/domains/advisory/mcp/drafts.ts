@@ -21,6 +21,9 @@ const STEPS = [Number.POSITIVE_INFINITY, 40, 30, 20, 14, 10, 7, 5, 3, 2, 1]
 const LONG_TEXT = 160
 const SHORT_TEXT = 60
 
+/** The same for sentences of the service, in which there may be names that others have sent. */
+const LONG_SENTENCE = 500
+
 /**
  * The longest answer of a draft that is short enough.
  *
@@ -37,7 +40,15 @@ export function answerOf(draft: Draft): Answer {
 
 /** A text that others have written, so that it cannot fill an answer. */
 export function shortened(text: string, most: number): string {
-  const length = most < 10 ? SHORT_TEXT : LONG_TEXT
+  return cut(text, most < 10 ? SHORT_TEXT : LONG_TEXT)
+}
+
+/** A sentence of the service, whose hint stands at its end: lists are shortened before it is. */
+export function shortenedSentence(text: string, most: number): string {
+  return cut(text, most > 2 ? LONG_SENTENCE : most > 1 ? LONG_TEXT : SHORT_TEXT)
+}
+
+function cut(text: string, length: number): string {
   // By characters: half a surrogate pair is no text.
   const characters = [...text]
   return characters.length <= length ? text : `${characters.slice(0, length - 1).join('')}…`

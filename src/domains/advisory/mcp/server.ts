@@ -1,6 +1,8 @@
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server'
 import { SERVICE_NAME } from '#schemas/service.ts'
+import { ApiError } from '#src/errors.ts'
 import { validationError } from '#src/http/validation.ts'
+import { nameMeant } from '#src/lib/name-meant.ts'
 import { isObject } from '#src/lib/objects.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { Asker } from '../lookup/advice-desk.ts'
@@ -56,7 +58,8 @@ async function resultOf(tool: Tool, input: unknown, by: Asker): Promise<CallTool
     const { content, text } = answerOf(draft)
     return { content: [{ type: 'text', text }], structuredContent: content as Record<string, unknown> }
   } catch (error) {
-    return { content: [{ type: 'text', text: failureOf(error, by).text }], isError: true }
+    const { text } = failureOf(error, isObject(input) ? input : {}, by)
+    return { content: [{ type: 'text', text }], isError: true }
   }
 }
 
@@ -65,8 +68,9 @@ async function resultOf(tool: Tool, input: unknown, by: Asker): Promise<CallTool
  *
  * @throws {ApiError} INVALID_PARAMETERS
  */
-function judged({ input: schema }: Tool, input: unknown, { request }: Asker): object {
+function judged({ name: tool, input: schema }: Tool, input: unknown, { request }: Asker): object {
   const sent = isObject(input) ? input : {}
+  refuseUnknown(tool, Object.keys(schema.properties), sent)
   const fields = Object.fromEntries(
     Object.keys(schema.properties).flatMap((name) => {
       const value = Object.hasOwn(sent, name) ? sent[name] : undefined
@@ -76,4 +80,19 @@ function judged({ input: schema }: Tool, input: unknown, { request }: Asker): ob
   const isRight = request.compileValidationSchema(schema)
   if (!isRight(fields)) throw validationError(isRight.errors ?? [], fields)
   return fields
+}
+
+/** @throws {ApiError} INVALID_PARAMETERS where a call has arguments that its tool does not know */
+function refuseUnknown(tool: string, known: readonly string[], sent: object): void {
+  const unknown = Object.entries(sent).flatMap(([name, value]) =>
+    known.includes(name) || value === null || value === undefined ? [] : [name],
+  )
+  if (unknown.length === 0) return
+  const details = unknown.map((name) => {
+    const meant = nameMeant(name, known)
+    const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`
+    return { field: name, message: `${name} is not an argument of ${tool}${hint}`, allowed: [...known] }
+  })
+  const sentence = details.map(({ message }) => message).join('; ')
+  throw new ApiError('INVALID_PARAMETERS', `${sentence}.`, details)
 }

@@ -235,13 +235,14 @@ describe('explain_no_data', () => {
       country_code: 'ken',
       available: [],
       reasons: [
-        {
-          products: ['yield', 'fertilizer', 'isfm', 'forage'],
-          code: 'OUTSIDE_COUNTRY',
-          error: 'The point at latitude -1, longitude 36.5 lies in Kenya, not in Ethiopia.',
-          mend: 'Leave country_code out, and see that lat and lng are not swapped.',
-        },
-      ],
+        [['yield', 'fertilizer', 'isfm'], ''],
+        [['forage'], ': send country_code=ken'],
+      ].map(([products, works]) => ({
+        products,
+        code: 'OUTSIDE_COUNTRY',
+        error: `The point at latitude -1, longitude 36.5 lies in Kenya, not in Ethiopia${works}.`,
+        mend: 'Leave country_code out, and see that lat and lng are not swapped.',
+      })),
     })
     expect(dataOf(await call('explain_no_data', { lat: -1, lng: 36.5 }))).toMatchObject({
       available: [{ product: 'forage', release: 'synthetic-forage-ken-v1' }],

@@ -164,6 +164,11 @@ describe('a tool', () => {
     [{ lat: 0, lng: 0 }, 'OUTSIDE_COUNTRY', /none of the countries.* The nearest is Ghana/],
     [{ lat: 9.5, lng: 38.5, product: 'yield', forecast_period: '2020-01' }, 'NO_RELEASE', /in 2020-01/],
     [{ lat: 9.5, lng: 38.5, product: 'yield', crop: 'rice' }, 'CROP_NOT_AVAILABLE', /its crops are: wheat/],
+    [
+      { lat: 38.5, lng: 9.5 },
+      'OUTSIDE_COUNTRY',
+      /With lat and lng swapped the point would lie in Ethiopia: did you mean lng, lat\?$/,
+    ],
   ])('advise_point refuses %j as the endpoint does, and says what to do', async (input, code, error) => {
     const said = await refusalOf('advise_point', input)
     expect(said.code).toBe(code)
@@ -178,6 +183,7 @@ describe('a tool', () => {
     [{ polygon: { type: 'Polygon' }, country_code: 'eth' }, 'INVALID_GEOMETRY', /^polygon.coordinates /],
     [{ area: 'Amhara', country_code: 'xxx' }, 'INVALID_PARAMETERS', /^country_code must be one of eth/],
     [{ area: 'Atlantis' }, 'UNKNOWN_AREA', /^There is no area/],
+    [{ area: 'Amhra' }, 'UNKNOWN_AREA', /: did you mean Amhara \(ETH-03\)\?$/],
     [{ area: 'oromia', level: 3 }, 'UNKNOWN_AREA', /^There is no area/],
     [{ area: 'Shewa' }, 'UNKNOWN_AREA', /^Several areas may be meant/],
   ])('advise_area refuses %j', async (input, code, error) => {
@@ -188,6 +194,7 @@ describe('a tool', () => {
 
   test.each([
     [{ area: '2 feddan' }, /^area.unit must be one of ha, m2/],
+    [{ area: 'big' }, /^area.unit must be one of ha, m2/],
     [{ area: '-1' }, /^area must be a number and a unit/],
     [{ area: '1 ha', bags: 'Uraea:50' }, /^bags.Uraea is not known: the names are /],
     [{ area: '1 ha', prices: 'Urea:5' }, /^prices /],

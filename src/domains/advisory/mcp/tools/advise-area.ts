@@ -27,16 +27,19 @@ export function adviseArea({ list, of }: Products, desk: AdviceDesk, search: Are
       if (country === undefined) throw ApiError.invalid('country_code', 'is required with polygon')
       return { geometry: polygon, at: 'polygon' }
     }
-    const found = await search({ name: area, country_code: country, level }, by)
-    const meant = areaMeant(found)
+    const { areas, similar } = await search({ name: area, country_code: country, level }, by)
+    const meant = areaMeant(areas)
     if (meant) return meant
-    const codes = found.map(({ name, code, level, parent }) => {
+    const codes = [...areas, ...similar].map(({ name, code, level, parent }) => {
       return `${code} (${name}, level ${level}${parent === null ? '' : `, in ${parent}`})`
     })
+    const [near] = similar
     const sentence =
-      codes.length === 0
-        ? 'There is no area with this code or name.'
-        : 'Several areas may be meant: send the code of one.'
+      areas.length > 0
+        ? 'Several areas may be meant: send the code of one.'
+        : near
+          ? `There is no area with this code or name: did you mean ${near.name} (${near.code})?`
+          : 'There is no area with this code or name.'
     throw new ApiError('UNKNOWN_AREA', sentence, [
       {
         field: 'area',

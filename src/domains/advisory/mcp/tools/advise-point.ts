@@ -1,7 +1,7 @@
 import { codesOfProducts, PointOutput, pointInputOf } from '#schemas/agent-tools.ts'
 import type { ProductDefinition, Products } from '#src/products/define.ts'
 import type { AdviceBody, AdviceDesk } from '../../lookup/advice-desk.ts'
-import { leftOut, shortened } from '../drafts.ts'
+import { leftOut, shortenedSentence } from '../drafts.ts'
 import type { Origins } from '../origins.ts'
 import { placeMeant } from '../place-meant.ts'
 import { withSources } from '../sources.ts'
@@ -49,7 +49,8 @@ function foundOf(product: ProductDefinition, body: AdviceBody): Found {
 }
 
 function saidOf({ product, section, body }: Found, most: number): object {
-  if (!section) return { product: product.code, code: body.code, error: shortened(String(body.error), most) }
+  if (!section)
+    return { product: product.code, code: body.code, error: shortenedSentence(String(body.error), most) }
   const entries = inOrder(product, section.entries).slice(0, most)
   return {
     product: product.code,

@@ -3,7 +3,7 @@ import type { LocationValidation } from '#schemas/location.ts'
 import { ApiError, type ErrorCode } from '#src/errors.ts'
 import type { Products } from '#src/products/define.ts'
 import type { AdviceBody, AdviceDesk, Asker } from '../../lookup/advice-desk.ts'
-import { shortened } from '../drafts.ts'
+import { shortenedSentence } from '../drafts.ts'
 import { mendingOf } from '../failures.ts'
 import type { Origins } from '../origins.ts'
 import { placeFrom } from '../place-meant.ts'
@@ -60,8 +60,8 @@ export function explainNoData({ list }: Products, desk: AdviceDesk, origins: Ori
         reasons: groupsOf(said).map(({ products, code, error }) => ({
           products,
           code,
-          error: shortened(error, most),
-          mend: mendingOf(code as ErrorCode),
+          error: shortenedSentence(error, most),
+          mend: mendingOf(code as ErrorCode, asked),
         })),
         ...(nearest && { nearest }),
         ...(hint && { hint }),

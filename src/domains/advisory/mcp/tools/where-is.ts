@@ -6,6 +6,7 @@ import type { AdviceDesk, Asker } from '../../lookup/advice-desk.ts'
 import type { AreaSearch } from '../area-search.ts'
 import { type Draft, leftOut, shortened } from '../drafts.ts'
 import type { Origins } from '../origins.ts'
+import type { NamedArea } from '../queries.ts'
 import { withSources } from '../sources.ts'
 import { defineTool } from '../tool.ts'
 
@@ -30,20 +31,14 @@ export function whereIs(desk: AdviceDesk, search: AreaSearch, origins: Origins) 
   }
 
   async function named(name: string, country: string | undefined, by: Asker): Promise<Draft> {
-    const areas = await search({ name, country_code: country }, by)
+    const { areas, similar } = await search({ name, country_code: country }, by)
     const draft = (most: number) => ({
-      areas: areas.slice(0, most).map(({ countryCode, level, code, parent, lat, lng, ...area }) => ({
-        country_code: countryCode,
-        level,
-        code,
-        name: shortened(area.name, most),
-        ...(parent !== null && { in: shortened(parent, most) }),
-        lat: roundDegrees(lat),
-        lng: roundDegrees(lng),
-      })),
-      ...leftOut(most, areas.length),
+      areas: listed(areas, most),
+      ...(similar.length > 0 && { did_you_mean: listed(similar, most) }),
+      ...leftOut(most, areas.length, similar.length),
     })
-    return withSources(draft, await origins.ofBoundaries(areas.map(({ countryCode }) => countryCode)))
+    const countries = [...areas, ...similar].map(({ countryCode }) => countryCode)
+    return withSources(draft, await origins.ofBoundaries(countries))
   }
 
   return defineTool({
@@ -62,6 +57,18 @@ export function whereIs(desk: AdviceDesk, search: AreaSearch, origins: Origins) 
       return named(name, country_code, by)
     },
   })
+}
+
+function listed(areas: readonly NamedArea[], most: number): object[] {
+  return areas.slice(0, most).map(({ countryCode, level, code, parent, lat, lng, ...area }) => ({
+    country_code: countryCode,
+    level,
+    code,
+    name: shortened(area.name, most),
+    ...(parent !== null && { in: shortened(parent, most) }),
+    lat: roundDegrees(lat),
+    lng: roundDegrees(lng),
+  }))
 }
 
 function availableOf({ products }: LocationValidation): object {
