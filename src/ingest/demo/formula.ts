@@ -17,12 +17,12 @@ export interface DemoQuantity {
   step: number
 }
 
-/** Seasons, and the part by which each is better than the normal one. */
-export const SCENARIOS: Record<string, number> = {
+/** Seasons, and the part by which each is better than the normal one; null for the likeliest at a place. */
+export const SCENARIOS: Record<string, number | null> = {
   'Above Normal': 0.15,
   Normal: 0,
   'Below Normal': -0.2,
-  Dominant: 0.05,
+  Dominant: null,
 }
 
 export const DEMO_PERIOD = '2026-07-01'
@@ -82,15 +82,26 @@ export function suitability(longitude: number, latitude: number, phase: number):
   )
 }
 
-/** The value of a quantity at a place (degrees) in a season, in the product's unit. */
+/** The waves of the likeliest season: where they are high it is the one above normal, where low the one below. */
+const LIKELIEST = { phase: 6.1, above: 0.58, below: 0.42 }
+
+/** The likeliest season at a place, of all quantities alike. */
+function likeliestSeason(longitude: number, latitude: number): string {
+  const outlook = suitability(longitude, latitude, LIKELIEST.phase)
+  if (outlook > LIKELIEST.above) return 'Above Normal'
+  return outlook < LIKELIEST.below ? 'Below Normal' : 'Normal'
+}
+
+/** The value of a quantity at a place (degrees) in a season, or in the likeliest one (null), in the product's unit. */
 export function demoValue(
   quantity: DemoQuantity,
-  season: number,
+  season: number | null,
   longitude: number,
   latitude: number,
 ): number {
   const [low, high] = quantity.range
+  const part = season ?? (SCENARIOS[likeliestSeason(longitude, latitude)] as number)
   const normal = low + (high - low) * suitability(longitude, latitude, quantity.phase)
-  const value = normal * (1 + season * quantity.response)
+  const value = normal * (1 + part * quantity.response)
   return Math.round(value / quantity.step) * quantity.step
 }

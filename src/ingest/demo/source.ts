@@ -35,7 +35,7 @@ const SOURCE = 'Synthetic demonstration values made by a formula. They are not a
 /** A layer of the demo: what it stores and how its values are made. */
 interface DemoLayer extends LayerSource {
   quantity: DemoQuantity
-  season: number
+  season: number | null
 }
 
 function quantitiesOf({ product, countryCode, cropCode }: DemoRelease): DemoQuantity[] {
