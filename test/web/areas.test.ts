@@ -52,8 +52,22 @@ test('the outline of a pixel is that of the grid around the place', () => {
 
 test('areas are found by a part of their names, whatever the case and the accents', () => {
   const areas = ['Kigali', 'Huye', 'Sud-Kivu', 'Kíveri'].map((name) => areaOf(name, 1))
-  const names = (wanted: string) => areasCalled(areas, wanted).map(({ name }) => name)
+  const names = (wanted: string) => areasCalled(areas, wanted).found.map(({ name }) => name)
   expect([names('KIV'), names('é'), names('x')]).toEqual([['Kíveri', 'Sud-Kivu'], ['Huye', 'Kíveri'], []])
+})
+
+test.each([
+  ['Addis Abeba', ['Addis Ababa', 'Addis Ababa Zuria']],
+  ['Abeba', ['Addis Ababa', 'Addis Ababa Zuria']],
+  ['Adis Aba', ['Addis Ababa', 'Addis Ababa Zuria']],
+  ['Nairoby', ['Nairobi']],
+  ['Kumassi', ['Kumasi']],
+  ['Lima', []],
+  ['Nai', ['Nairobi']],
+  ['Nay', []],
+])('where no area is called so, names near to it are found: %s', (wanted, expected) => {
+  const areas = ['Addis Ababa Zuria', 'Addis Ababa', 'Nairobi', 'Kumasi'].map((name) => areaOf(name, 1))
+  expect(areasCalled(areas, wanted).found.map(({ name }) => name)).toEqual(expected)
 })
 
 describe('areas are asked for', () => {

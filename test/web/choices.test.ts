@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { choicesOf, layerOf, placeChoicesOf } from '../../web/map/choices.js'
+import { choicesOf, layerOf, placeChoicesOf, releaseIn } from '../../web/map/choices.js'
 import { catalogOf, releaseOf, tilesetOf } from './catalog.ts'
 
 const NOTHING = { product: null, country: null, crop: null, month: null }
@@ -38,6 +38,15 @@ describe('what can be chosen on the map', () => {
   })
 })
 
+test.each([
+  ['eth', { product: 'yield', crop: 'maize' }, 'yield-eth-maize-2026-05'],
+  ['eth', { product: 'forage', crop: null }, 'yield-eth-wheat-2026-07'],
+  ['ken', { product: 'yield', crop: 'wheat' }, 'forage-ken'],
+  ['rwa', { product: 'yield', crop: 'wheat' }, undefined],
+])('who goes to %s keeps product and crop as far as it has them: %j', (country, view, release) => {
+  expect(releaseIn(CATALOG, country, view)?.release).toBe(release)
+})
+
 describe('what can be chosen for a field', () => {
   test.each([
     ['the first country', {}, 'eth', ['wheat', 'maize'], 'wheat'],
@@ -55,12 +64,14 @@ describe('what can be chosen for a field', () => {
   })
 })
 
-test('the layer is that of the input and the scenario, or else the first', () => {
+test('the layer is that of the input and the scenario, or else the normal season of the first', () => {
   const layers = [
+    tilesetOf('DAP', 'Above Normal', 4),
     tilesetOf('DAP', 'Normal', 1),
     tilesetOf('Urea', 'Normal', 2),
     tilesetOf('Urea', 'Dominant', 3),
   ]
+  expect(layerOf(layers, { input: null, scenario: null }).scenarios).toEqual(['Normal', 'Above Normal'])
   const chosen = (input: string | null, scenario: string | null) =>
     layerOf(layers, { input, scenario }).layer?.layer
   expect([

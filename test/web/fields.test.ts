@@ -1,15 +1,20 @@
 // Runs on both databases: polygons, many polygons and batches come from statements of their own.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sql } from 'kysely'
-import type { Download } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { insertRelease } from '#src/ingest/load-queries.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
 import { createTestAppWithPerson, makeAdmin, PASSWORD, type TestAppWithPerson } from '#test/setup/people.ts'
-import { releaseDescription } from '#test/setup/releases.ts'
 import { faultsOf } from './looks.ts'
-import { drawn, PHONE, receiveVisitors, seriousFindings, until, type Visit, type Visitors } from './pages.ts'
+import {
+  drawn,
+  PHONE,
+  receiveVisitors,
+  seriousFindings,
+  textOf,
+  until,
+  type Visit,
+  type Visitors,
+} from './pages.ts'
 
 const CORNERS = '9.5, 38.5\n9.5, 38.51\n9.51, 38.51\n9.51, 38.5'
 const RING = [
@@ -56,6 +61,38 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
     expect((await page.getByRole('textbox', { name: 'Corners' }).inputValue()).split('\n')).toHaveLength(3)
   })
 
+  test('the map goes to where the visitor is, and says why where the browser does not tell', async () => {
+    const { page } = visit
+    const context = page.context()
+    await context.setGeolocation({ latitude: -1.6, longitude: 29.5, accuracy: 12 })
+    await page.getByRole('button', { name: 'My position' }).click()
+    await page.getByText('Your browser does not share your position with this page.').waitFor()
+    await context.grantPermissions(['geolocation'])
+    const base = page.waitForResponse('**/basemap/africa.geojson')
+    await page.getByRole('button', { name: 'My position' }).click()
+    await page.getByText('The dot is your position, within 12 m.').waitFor()
+    expect((await base).status()).toBe(200)
+    await context.clearPermissions()
+  })
+
+  test('the number to buy is seen on a phone without scrolling, and quantiles where they differ', async () => {
+    const ring = '8, 38\n8, 39\n9, 39\n9, 38'
+    const hash = new URLSearchParams({ country: 'eth', crop: 'wheat', outline: ring })
+    const phone = await visitors.open(`/field#${hash}`, { viewport: PHONE, hasTouch: true })
+    const { page } = phone
+    await page.getByRole('button', { name: 'Get the advice' }).click()
+    await logInAsked(page)
+    const section = page.locator('.report section', { hasText: 'Fertilizer' })
+    const total = section.locator('th', { hasText: 'Total (kg)' })
+    await total.waitFor()
+    const { x = 0, width = PHONE.width } = (await total.boundingBox()) ?? {}
+    expect(x + width).toBeLessThan(PHONE.width)
+    expect(await section.locator('thead th').allInnerTexts()).toEqual([
+      ...['Of', 'Total (kg)', 'Mean (kg/ha)', 'Low (10 %)', 'Middle', 'High (90 %)', 'Covered (%)'],
+    ])
+    await phone.close()
+  })
+
   test('a field that is typed is asked for after a login in between, and answered as the API does', async () => {
     const { page } = visit
     await page.getByLabel('Name of the field').fill('Upper field')
@@ -66,16 +103,33 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
     await page.getByRole('button', { name: 'Get the advice' }).click()
     await logInAsked()
     await page.locator('.report').waitFor()
-    const answer = await asked('/advisory/fertilizer', { geometry: FIELD, quantiles: [0.1, 0.5, 0.9] })
+    const [answer, grain] = await Promise.all(
+      ['fertilizer', 'yield'].map((product) => asked(`/advisory/${product}`, { geometry: FIELD })),
+    )
     const text = (value: number) => value.toLocaleString('en', { maximumFractionDigits: 4 })
+    const amount = (value: number) => Number(value.toPrecision(/^0*[1-4]/.test(String(value)) ? 4 : 3))
     const section = page.locator('.report section', { hasText: 'Fertilizer' })
-    const [first] = answer.fertilizer_data
+    const [, first] = answer.fertilizer_data
+    // One pixel has one value: its quantiles are the mean.
+    expect(await section.locator('thead th').allInnerTexts()).toEqual([
+      'Of',
+      'Total (kg)',
+      'Mean (kg/ha)',
+      'Covered (%)',
+    ])
     expect(await section.locator('tbody tr').first().locator('th, td').allInnerTexts()).toEqual([
       `${first.fertilizer_type}, ${first.scenario}`,
-      ...[first.rate_kg_ha, ...first.quantiles.map(({ value }: { value: number }) => value)].map(text),
-      text(first.covered_percent),
-      text(first.total_kg),
+      text(amount(first.total_kg)),
+      ...[first.rate_kg_ha, first.covered_percent].map(text),
     ])
+    const normal = (entries: Record<string, unknown>[], input?: string) =>
+      entries.find((one) => one.scenario === 'Normal' && (!input || one.fertilizer_type === input))
+    const bags = (input: string) => Math.ceil(Number(normal(answer.fertilizer_data, input)?.total_kg) / 50)
+    const hectares = answer.location.area_ha
+    const tons = (Number(normal(grain.yield_data)?.yield_kg_ha) * hectares) / 1000
+    expect(await page.locator('.summary').innerText()).toBe(
+      `For ${text(amount(hectares))} ha in a normal season: ${bags('Urea')} bags of Urea, ${bags('DAP')} of DAP, about ${text(amount(tons))} t of wheat. A bag has 50 kg.`,
+    )
     expect(await page.locator('.report h4').count()).toBe(4)
     expect(await page.locator('.report h3').innerText()).toBe('Upper field')
     const link = page.getByRole('link', { name: 'Be told when this changes' })
@@ -127,13 +181,16 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
 
   test('a table of points is answered as the API does, row by row, and goes back with the values', async () => {
     const { page } = visit
-    await page.goto(`${visitors.url}/points#product=fertilizer&country=rwa`)
+    await page.goto(`${visitors.url}/points#product=fertilizer`)
     const farms = readFileSync(join(import.meta.dirname, '../../examples/rwanda/farms.csv'), 'utf8').trimEnd()
     const rows = farms.split('\n').slice(1)
     // More than one call takes.
     const csv = `${farms}\n${rows.join('\n')}\n${rows.join('\n')}\nbad,Nowhere,north,29,1\n`
     const file = { name: 'farms.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) }
     await page.locator('input[type=file]').setInputFiles(file)
+    await page.getByText('1500 of 1501 points are in Rwanda.').waitFor()
+    await page.getByRole('button', { name: 'Use Rwanda, potato' }).click()
+    expect(await page.getByText('points are in').count()).toBe(0)
     await page.getByRole('button', { name: 'Get the advice for 1501 points' }).click()
     await page.getByText('without.').waitFor()
     const answer = await asked('/advisory/fertilizer/points?country_code=rwa&crop=potato', csv, 'text/csv')
@@ -148,116 +205,52 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
     const lines = (await textOf(download)).trimEnd().split('\r\n')
     expect(lines).toHaveLength(1502)
     const [first] = answer.items
-    const values = first.fertilizer_data.map(({ rate_kg_ha }: { rate_kg_ha: number }) => rate_kg_ha)
+    const rates = first.fertilizer_data.map(({ rate_kg_ha }: { rate_kg_ha: number }) => rate_kg_ha)
+    const values = [1, 0, 2, 3, 5, 4, 6, 7].map((place) => rates[place])
     expect(lines[1]).toBe([rows[0], ...values, first.release, first.synthetic, '', ''].join(','))
     expect(lines.at(-1)).toContain('lat must be a number from -90 to 90')
     await page.getByRole('button', { name: 'Why there is no value' }).click()
     expect(await page.locator('tbody tr').first().innerText()).not.toBe('')
   })
 
-  test('all districts are in one table, which is sorted, and is a file as the API gives it', async () => {
-    const { page } = visit
+  test('all districts are on a map with a legend and in a table, without a login', async () => {
     const request = { admin: { country_code: 'rwa', level: 2 }, crop: 'potato' }
     const { items } = await asked('/advisory/yield/polygons', request)
-    let letGo = () => {}
-    const held = new Promise<void>((resolve) => {
-      letGo = resolve
-    })
-    await page.route('**/polygons', (route) => held.then(() => route.continue()), { times: 1 })
-    await page.goto(`${visitors.url}/districts#product=yield&country=rwa&level=2`)
-    await page.getByText(`0 of ${items.length} areas`).waitFor()
-    letGo()
+    const { page, complaints, close } = await visitors.open(
+      '/districts#product=yield&country=rwa&level=2&scenario=Normal',
+    )
     await page.locator('tbody tr').first().waitFor()
-    expect(await page.locator('progress').isVisible()).toBe(false)
-    const means: number[] = items.map(
-      (item: { yield_data: { yield_kg_ha: number }[] }) => item.yield_data[0]?.yield_kg_ha,
-    )
-    await page.getByRole('button', { name: 'Above Normal' }).click()
-    const shown = await page.locator('tbody tr td:nth-child(3)').allInnerTexts()
-    expect(shown).toEqual(
-      means
-        .toSorted((a, b) => a - b)
-        .map((value) => value.toLocaleString('en', { maximumFractionDigits: 4 })),
-    )
+    expect(await page.locator('.legend h2').innerText()).toBe('Yield, Normal kg/ha')
+    const column = async () => {
+      const heads = await page.locator('.areas-table thead th').allInnerTexts()
+      return page.locator(`tbody tr > :nth-child(${heads.indexOf('Normal') + 1})`).allInnerTexts()
+    }
+    const valuesOf = (figure: string): number[] =>
+      items.map(({ yield_data }: { yield_data: Record<string, number | string>[] }) =>
+        Number(yield_data.find(({ scenario }) => scenario === 'Normal')?.[figure]),
+      )
+    const texts = (values: number[]) => values.map((value) => Math.round(value).toLocaleString('en'))
+    await page.getByRole('button', { name: 'Normal', exact: true }).click()
+    expect(await column()).toEqual(texts(valuesOf('yield_kg_ha').toSorted((a, b) => b - a)))
+    await page.getByLabel('Number').selectOption('max')
+    expect((await column()).toSorted()).toEqual(texts(valuesOf('max')).toSorted())
+    await page.getByLabel('Season').selectOption('Below Normal')
+    expect(await page.locator('.legend h2').innerText()).toBe('Yield, Below Normal kg/ha')
+    // An area that is chosen is the same in the table and in the address.
+    await page.locator('tbody button').first().click()
+    const name = await page.locator('tr.chosen button').innerText()
+    const { id } = items.find(({ location }: { location: { name: string } }) => location.name === name)
+    expect(Object.fromEntries(new URLSearchParams(new URL(page.url()).hash.slice(1)))).toMatchObject({
+      scenario: 'Below Normal',
+      area: id,
+    })
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Download as CSV' }).click(),
     ])
     expect((await textOf(download)).split('\r\n')).toHaveLength(items.length + 2)
-  })
-
-  test('admins see what is published, what a release changes, and how the service is used', async () => {
-    const { page } = visit
-    await page.goto(`${visitors.url}/operations`)
-    await page.getByText('What answers now').first().waitFor()
-    const { releases } = (await service.app.inject('/catalog')).json()
-    expect(await page.locator('table', { hasText: 'What answers now' }).locator('tbody tr').count()).toBe(
-      releases.length,
-    )
-    const { release } = releases.find(
-      (one: { country_code: string; product: string }) =>
-        one.country_code === 'rwa' && one.product === 'yield',
-    )
-    await page.getByRole('button', { name: `Show ${release}` }).click()
-    const { layers } = (await service.app.inject(`/releases/${release}`)).json()
-    const described = page.locator('table', { hasText: `Layers of ${release}` })
-    await described.waitFor()
-    expect(await described.locator('tbody tr').count()).toBe(layers.length)
-    await page.getByRole('button', { name: 'Compare this release' }).click()
-    await page.getByRole('button', { name: 'Compare another one with it' }).click()
-    await page.getByRole('button', { name: 'Compare', exact: true }).click()
-    await page.locator('table', { hasText: 'All areas together' }).waitFor()
-    await page.locator('table', { hasText: 'By operation' }).waitFor()
-    const slow = page.locator('table', { hasText: 'Single calls, the slowest first' })
-    // What takes longest is asked for by all who have an account.
-    await slow.locator('tr', { hasText: 'register' }).first().waitFor()
-    const [first = 0, second = 0] = (await slow.locator('tbody td:first-child').allInnerTexts()).map((text) =>
-      Number(text.replaceAll(',', '')),
-    )
-    expect(first).toBeGreaterThanOrEqual(second)
-    expect(visit.complaints).toEqual([])
-  })
-
-  test('admins see which loads are not complete, and whether anybody goes on with them', async () => {
-    const { page } = visit
-    const { writer } = service.database
-    await page.getByText('There are none: all that was loaded is complete.').waitFor()
-    const { id, code } = await insertRelease(writer, releaseDescription({ forecastPeriod: '2034-01-01' }))
-    await sql`update release set created_at = now() - interval '3 hours' where id = ${id}`.execute(writer)
-    await page.reload()
-    const row = page.locator('table', { hasText: 'Releases that are not complete' }).locator('tbody tr')
-    await row.waitFor()
-    expect((await row.locator('td').allInnerTexts()).slice(0, 3)).toEqual([
-      code,
-      'cut off: nobody loads it',
-      '3 hours ago',
-    ])
-    await writer.deleteFrom('release').where('id', '=', id).execute()
-    expect(visit.complaints).toEqual([])
-  })
-
-  test('admins see what of each area has values, and why there are none, with a link and as a file', async () => {
-    const { page } = visit
-    const card = page.locator('section', { hasText: 'How much of each area has values' })
-    await card.getByLabel('Country').selectOption('rwa')
-    await card.getByLabel('Areas of level').selectOption('2')
-    await card.getByLabel('Advice on').selectOption('yield')
-    await card.getByRole('button', { name: 'Show the coverage' }).click()
-    await card.locator('tbody tr').first().waitFor()
-    expect(new URL(page.url()).hash).toBe('#country=rwa&level=2&product=yield')
-    const url = '/coverage?country_code=rwa&level=2&product=yield'
-    const csv: string = (await service.app.inject({ url, headers: { accept: 'text/csv' } })).body
-    expect(await card.locator('tbody tr').count()).toBe(Math.min(100, csv.trim().split('\r\n').length - 1))
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      card.getByRole('button', { name: 'Download the coverage as CSV' }).click(),
-    ])
-    expect(await textOf(download)).toBe(csv)
-    await card.getByLabel('Areas of level').selectOption('1')
-    await page.reload()
-    await card.locator('tbody tr').first().waitFor()
-    expect(await card.getByLabel('Areas of level').inputValue()).toBe('2')
-    expect(visit.complaints).toEqual([])
+    expect(complaints).toEqual([])
+    await close()
   })
 
   test.each(['light', 'dark'] as const)(
@@ -277,8 +270,8 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
     },
   )
 
-  async function logInAsked(): Promise<void> {
-    const dialog = visit.page.getByRole('dialog')
+  async function logInAsked(page = visit.page): Promise<void> {
+    const dialog = page.getByRole('dialog')
     await dialog.getByLabel('E-mail').fill(service.person.email)
     await dialog.getByLabel('Password').fill(PASSWORD)
     await dialog.getByRole('button', { name: 'Log in' }).click()
@@ -289,9 +282,3 @@ describe.skipIf(!CHROMIUM)('the pages of fields, points and districts, in a brow
     return (await service.app.inject({ method: 'POST', url, headers, payload })).json()
   }
 })
-
-async function textOf(download: Download): Promise<string> {
-  const chunks = []
-  for await (const chunk of await download.createReadStream()) chunks.push(chunk)
-  return Buffer.concat(chunks).toString()
-}

@@ -42,18 +42,19 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
 
   const hash = async () => decodeURIComponent(new URL(visit.page.url()).hash.replaceAll('+', ' '))
 
-  test('shows the first layer of the catalog with its legend', async () => {
+  test('opens on the normal season, with its legend', async () => {
     const { page } = visit
     await drawn(page)
     const { layers } = (
       await service.app.inject('/releases/synthetic-yield-eth-wheat-2026-07-v1/layers')
     ).json()
-    expect(await page.locator('.legend h2').innerText()).toBe('Yield, Above Normal kg/ha')
-    const [first] = layers[0].classes
+    expect(await page.locator('.legend h2').innerText()).toBe('Yield, Normal kg/ha')
+    const { classes } = layers.find(({ scenario }: { scenario: string }) => scenario === 'Normal')
+    const [first] = classes
     expect(await page.locator('.legend li .unseen').first().textContent()).toBe(
       `${numberText(first.from)} – ${numberText(first.to)}`,
     )
-    expect(await page.locator('.legend li').count()).toBe(layers[0].classes.length)
+    expect(await page.locator('.legend li').count()).toBe(classes.length)
     expect(await hash()).toContain('product=yield')
   })
 
@@ -63,9 +64,14 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     await page.locator('.place .product').first().waitFor()
     const [, lat, lng] = /at=([-\d.]+),([-\d.]+)/.exec(await hash()) ?? []
     const answer = (await service.app.inject(`/advisory/point?lat=${lat}&lng=${lng}&country_code=eth`)).json()
-    const values = answer.yield.yield_data.map((entry: { yield_kg_ha: number }) =>
+    const [above, ...others] = answer.yield.yield_data.map((entry: { yield_kg_ha: number }) =>
       numberText(entry.yield_kg_ha),
     )
+    const values = [others[0], above, ...others.slice(1)]
+    const place = page.locator('.place')
+    expect(await place.locator('.calls code').textContent()).toContain(`?lat=${lat}&lng=${lng}&`)
+    expect([lat, lng].filter((degrees = '') => /\.\d{6}/.test(degrees))).toEqual([])
+    expect(await place.locator('.season-note').innerText()).toMatch(/^Dominant: The most likely of the other/)
     expect(await page.locator('.product').first().locator('.number').allInnerTexts()).toEqual(values)
     expect(await page.locator('.product h3').allInnerTexts()).toEqual([
       'Yield kg/ha',
@@ -74,6 +80,23 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
       'Forage score',
     ])
     expect(await page.locator('.product code').first().innerText()).toBe(answer.yield.release)
+  })
+
+  test('says once that its values are made up', async () => {
+    const { page } = visit
+    expect(await page.locator('.product code').count()).toBe(4)
+    // Codes of releases have the word in them.
+    const texts = await page.evaluate<string>(`{
+      const copy = document.querySelector('main').cloneNode(true)
+      for (const code of copy.querySelectorAll('code, [hidden]')) code.remove()
+      copy.textContent
+    }`)
+    expect(texts.match(/demonstration|synthetic|formula|not advice/gi)).toEqual([
+      'Demonstration',
+      'formula',
+      'Not advice',
+    ])
+    expect(await page.getByText('Demonstration data, made by a formula. Not advice.').isVisible()).toBe(true)
   })
 
   test('follows its choosers, and a link opens the same view again', async () => {
@@ -118,12 +141,13 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     // Until then the table is that of the place before.
     await page.locator('.place', { hasText: 'Latitude 9.5, longitude 38.5' }).waitFor()
     const table = page.locator('.quantities table', { hasText: 'Fertilizer' })
-    const [first] = fertilizer_data
+    const [, first] = fertilizer_data
+    expect(first.scenario).toBe('Normal')
     const cells = await table.locator('tbody tr').first().locator('th, td').allInnerTexts()
     expect(cells).toEqual([
       first.fertilizer_type,
       first.scenario,
-      `${numberText(first.rate_kg_ha * 2)} kg`,
+      `${first.rate_kg_ha * 2} kg`,
       String(Math.ceil((first.rate_kg_ha * 2) / 50)),
     ])
     // Another link to the same place keeps the price.
@@ -171,6 +195,18 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     await page.getByRole('button', { name: 'Rwanda', exact: true }).click()
     await page.locator('.place h2').waitFor()
     await until(page, "location.hash.includes('country=rwa')")
+    await page.getByLabel('Area or coordinates').fill('nairobi')
+    await page
+      .getByRole('button', { name: /^Nairobi/ })
+      .first()
+      .click()
+    // Kenya has no yields.
+    await page.locator('.legend h2', { hasText: 'Forage' }).waitFor()
+    expect(await page.locator('.place h2').innerText()).toMatch(/^Nairobi/)
+    expect(await hash()).toContain('country=ken')
+    await page.getByLabel('Area or coordinates').fill('Addis Abeba')
+    await page.getByText('No area is called “Addis Abeba”. Similar names:').waitFor()
+    expect(await page.locator('.search .results button').allInnerTexts()).toEqual(['Addis Ababa, Ethiopia'])
     expect(visit.complaints).toEqual([])
   })
 
@@ -185,7 +221,7 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     )
     expect(await rows.count()).toBe(areas)
     await page.getByRole('button', { name: 'Normal', exact: true }).click()
-    const shown = await rows.locator('td:nth-child(3)').allInnerTexts()
+    const shown = await rows.locator('td:nth-child(2)').allInnerTexts()
     const { release } = (
       await service.app.inject('/advisory/point?lat=-1.95&lng=30.06&country_code=rwa&crop=potato')
     ).json().yield
@@ -194,7 +230,9 @@ describe.skipIf(!CHROMIUM)('the map, in a browser', () => {
     const means = features.map(
       ({ properties }: { properties: Record<string, number> }) => properties['yield_kg_ha Normal'],
     )
-    const texts = means.toSorted((a: number, b: number) => b - a).map(numberText)
+    const texts = means
+      .toSorted((a: number, b: number) => b - a)
+      .map((mean: number) => Math.round(mean).toLocaleString('en'))
     expect(shown).toEqual(texts)
   })
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Download, type Page } from 'playwright-core'
 import { expect, vi } from 'vitest'
 import type { TestApp } from '#test/setup/app.ts'
 import { CHROMIUM } from '#test/setup/chromium.ts'
@@ -113,4 +113,11 @@ export async function seriousFindings(page: Page, options: object = {}): Promise
   return findings
     .filter(({ id, impact }) => ['serious', 'critical'].includes(impact) || id === HEADINGS)
     .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))
+}
+
+/** What a page has saved. */
+export async function textOf(download: Download): Promise<string> {
+  const chunks = []
+  for await (const chunk of await download.createReadStream()) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
 }

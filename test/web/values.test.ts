@@ -1,9 +1,13 @@
+import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import * as service from '#src/lib/round.ts'
+import { amountFormat, roundedAmount, valueFormat } from '../../web/parts/numbers.js'
+import { valuesText } from '../../web/parts/values.js'
 import { CALLS } from '../../web/place/calls.js'
 import { quantitiesOf } from '../../web/place/quantities.js'
 import { sectionsOf, sectionsOfFailure } from '../../web/place/sections.js'
 import { ApiFailure } from '../../web/shell/api.js'
-import { csvOf, sorted, valuesIn } from '../../web/table/values.js'
+import { csvOf, figuresIn, rowsOf, sorted } from '../../web/table/values.js'
 import { catalogOf, releaseOf } from './catalog.ts'
 
 const { products } = catalogOf([])
@@ -35,6 +39,54 @@ describe('what products say at a place', () => {
     const failure = new ApiFailure(404, { error: 'No value.', code: 'NO_DATA', details })
     expect(sectionsOfFailure(products, failure).map(({ reason }) => reason)).toEqual([REASON, 'No value.'])
   })
+})
+
+test.each([
+  [amountFormat, [60.7229], ['60.7']],
+  [amountFormat, [10_079.9967, 9063.4, 0], ['10,080', '9,060', '0']],
+  [amountFormat, [16_616_429.2, 54_321], ['16,620,000', '54,300']],
+  [amountFormat, [60.7229, 4.06, 0.0004], ['60.7', '4.1', '0.0004']],
+  [valueFormat, [3365.14, 2926.2, 13_408], ['3,365', '2,926', '13,408']],
+  [valueFormat, [166.01, 93.5], ['166.0', '93.5']],
+  [valueFormat, [166, 93], ['166', '93']],
+  [valueFormat, [0.6123, 0.05, -0.0001], ['0.612', '0.050', '-0.0001']],
+  [valueFormat, [100, 97.3036, null], ['100.0', '97.3']],
+])('numbers of a column have the same decimals, as many as say something: %#', (format, column, texts) => {
+  const text = format(column)
+  expect(column.filter((value) => value !== null).map(text)).toEqual(texts)
+})
+
+test('a rounded amount is off by a thousandth at most, on pages as in text messages', () => {
+  fc.assert(
+    fc.property(fc.double({ min: 1e-9, max: 1e12, noNaN: true }), (amount) => {
+      const rounded = roundedAmount(amount)
+      expect(Math.abs(rounded - amount)).toBeLessThanOrEqual((amount / 1000) * (1 + 1e-9))
+      expect(
+        String(rounded)
+          .replace(/e.*|\./g, '')
+          .replace(/^0+|0+$/g, '').length,
+      ).toBeLessThanOrEqual(4)
+      expect(service.roundedAmount(amount)).toBe(rounded)
+    }),
+  )
+})
+
+test('the normal season is the first of each input, for people', () => {
+  const [product] = products as [(typeof products)[0]]
+  const entry = (fertilizer: string, scenario: string, yield_kg_ha: number) => ({
+    ...{ fertilizer, scenario, yield_kg_ha },
+  })
+  const yield_data = [
+    entry('DAP', 'Above Normal', 1.25),
+    entry('DAP', 'Normal', 2),
+    entry('Urea', 'Above Normal', 3),
+    entry('Urea', 'Normal', 4),
+  ]
+  expect(valuesText({ yield_data }, { ...catalogOf([]), products: [product] })).toBe(
+    'DAP, Normal 2.00 kg/ha; DAP, Above Normal 1.25 kg/ha; Urea, Normal 4.00 kg/ha; Urea, Above Normal 3.00 kg/ha',
+  )
+  const [section] = sectionsOf(products, { yield: { yield_data } })
+  expect(section?.entries.map(({ value }) => value)).toEqual([2, 1.25, 4, 3])
 })
 
 test('rates come to whole bags of an area', () => {
@@ -109,7 +161,7 @@ describe('a table of more areas than one call takes', () => {
     geometry: { type: 'Polygon' as const, coordinates: square },
   }))
   /** What the service has, in pages that end where it likes. */
-  const tableOf = (pages: number[], progress: (found: number, all: number) => void) => {
+  const tableOf = async (pages: number[], progress: (found: number, all: number) => void) => {
     vi.stubGlobal('document', { baseURI: 'http://service.test/' })
     vi.stubGlobal('fetch', async ({ pathname, searchParams }: URL) => {
       expect(pathname).toBe('/ogc/collections/advisory-one-2/items')
@@ -120,8 +172,8 @@ describe('a table of more areas than one call takes', () => {
       return Response.json({ features, numberMatched: areas.length })
     })
     const release = releaseOf({ product: 'yield', country_code: 'eth', release: 'one' })
-    const [product] = products as [(typeof products)[0]]
-    return valuesIn(areas, product, release, null, ['Normal', 'Dominant'], progress)
+    const found = await figuresIn(areas, release, progress)
+    return rowsOf(areas, found, 'yield_kg_ha', null, ['Normal', 'Dominant'])
   }
 
   test('has the means of all of them, and says how far it is', async () => {

@@ -1,87 +1,77 @@
-import { loginFirst } from '../account/enter.js'
 import { createAreas } from '../geo/areas.js'
-import { loaded, workButton } from '../parts/blocks.js'
+import { loaded } from '../parts/blocks.js'
 import { featuresMap } from '../parts/features-map.js'
-import { save } from '../parts/save.js'
+import { syntheticNotice } from '../parts/notice.js'
 import { seriesChoosers, seriesIn } from '../parts/series.js'
+import { get } from '../shell/api.js'
 import { element, labelled, select } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
-import { countedAreas } from './progress.js'
-import { districtTable } from './table.js'
+import { districtsShown } from './shown.js'
 
 /** @typedef {import('../parts/page.js').Page} Page */
 
 const { districts } = TEXTS
 
 /**
- * All areas of a level of a country, each with the advice for the whole of it.
+ * All areas of a level of a country, each with the advice for the whole of it: a map and a table.
  *
  * @param {Page} page
  */
 export async function open({ session, view, remember, note, left }) {
+  /** @type {import('../api-types').Catalog} */
   const catalog = await session.get('catalog')
   const series = seriesIn(view)
   const { release, place } = seriesChoosers(catalog, series, (chosen) =>
-    remember({ ...chosen, level: view.get('level') }),
+    remember({ ...chosen, level: view.get('level'), scenario: view.get('scenario') }),
   )
   if (!release) return place
   const levels = levelsOf(catalog, release.country_code)
-  const chosen = levels.find(({ value }) => value === view.get('level')) ?? levels[0]
-  if (!chosen) return element('div', { class: 'column' }, place, element('p', {}, districts.noAreas))
-  const level = chosen.value
+  const level = (levels.find(({ value }) => value === view.get('level')) ?? levels[0])?.value
+  if (level === undefined)
+    return element('div', { class: 'column' }, place, element('p', {}, districts.noAreas))
   const said = {
     product: release.product,
     country: release.country_code,
     crop: release.crop,
     month: release.forecast_period,
   }
-  const chooser = select(levels, level, (other) => remember({ ...said, level: other }))
+  /** @type {Record<string, string | null>} */
+  let shown = { level, input: view.get('input'), scenario: view.get('scenario'), area: view.get('area') }
+
+  /** @param {Record<string, string | null>} changes */
+  function keep(changes) {
+    shown = { ...shown, ...changes }
+    note({ ...said, ...shown })
+  }
+
+  const chooser = select(levels, level, (other) => remember({ ...said, ...shown, level: other, area: null }))
   chooser.name = 'level'
   place.append(labelled(districts.levelOf, chooser))
-  note({ ...said, level, area: view.get('area') })
-
+  keep({})
   const map = featuresMap(catalog, { label: districts.map, left })
-  const request = {
-    admin: { country_code: release.country_code, level: Number(level) },
-    ...(release.crop && { crop: release.crop }),
-    ...(release.forecast_period && { forecast_period: release.forecast_period }),
-  }
-  const path = `advisory/${release.product}/polygons`
+  const { layers } = await get(`releases/${encodeURIComponent(release.release)}/layers`, { cut: 'quantiles' })
+  const product = catalog.products.find(
+    (/** @type {{ product: string }} */ one) => one.product === release.product,
+  )
   const wanted = {
     catalog,
+    product: /** @type {import('../api-types').CatalogProduct} */ (product),
     release,
     level: Number(level),
-    area: view.get('area'),
-    map,
+    tilesets: layers,
     areasOf: createAreas(catalog),
+    left,
   }
-
-  async function content() {
-    if (!(await session.resume())) return loginButton()
-    return districtTable(await counted.load(), wanted)
-  }
-
-  function loginButton() {
-    const enter = workButton(districts.show, async () => {
-      if (await loginFirst(session, districts.login)) await table.reload()
-    })
-    return element('div', {}, element('p', {}, districts.needsLogin), enter)
-  }
-
-  const counted = countedAreas(session, { path, request, areas: chosen.areas, left })
-  const table = loaded(content)
-  const download = workButton(districts.download, async () => {
-    if (!(await loginFirst(session, districts.login))) return
-    const text = await session.send(path, request, { headers: { accept: 'text/csv' } })
-    save(text, `${release.product}-${release.country_code}-${level}.csv`)
-  })
+  const parts = districtsShown(wanted, shown, map, keep)
+  place.append(...parts.choosers)
   return element(
     'div',
-    { class: 'column', 'data-goes-on': '' },
+    { class: 'column' },
     element('p', {}, districts.why),
-    element('section', { class: 'card' }, place, element('div', { class: 'actions' }, download)),
-    map && element('section', { class: 'card map-card' }, map.place),
-    element('section', { class: 'card' }, counted.place, table),
+    syntheticNotice(release.synthetic),
+    element('section', { class: 'card' }, place),
+    map && element('section', { class: 'card map-card' }, map.place, parts.legend),
+    element('section', { class: 'card' }, loaded(parts.load)),
   )
 }
 
@@ -94,5 +84,5 @@ export async function open({ session, view, remember, note, left }) {
 function levelsOf({ boundaries }, country) {
   return boundaries
     .filter((one) => one.country_code === country && one.level > 0)
-    .map(({ level, areas }) => ({ value: String(level), text: districts.level(level, areas), areas }))
+    .map(({ level, areas }) => ({ value: String(level), text: districts.level(level, areas) }))
 }

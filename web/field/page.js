@@ -8,6 +8,7 @@ import { watchLink } from '../parts/watch-link.js'
 import { element } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
 import { fieldAdvice } from './advice.js'
+import { positionButton } from './position.js'
 import { readOrSay } from './read.js'
 import { fieldReport } from './report.js'
 import { fieldText, readField } from './shape.js'
@@ -92,7 +93,7 @@ export async function open(page) {
     element(
       'div',
       { class: 'halves' },
-      map && drawing && element('section', { class: 'card map-card' }, map.place, ...drawing.place),
+      map && drawing && mapCard(map, drawing),
       element(
         'section',
         { class: 'card' },
@@ -150,7 +151,8 @@ function drawer(map, drawn) {
     said.textContent = field.drawing
   })
   return {
-    place: [button, said],
+    button,
+    said,
     /** Takes what is drawn away: something else is shown. */
     end() {
       said.textContent = ''
@@ -160,6 +162,12 @@ function drawer(map, drawn) {
       )
     },
   }
+}
+
+/** @param {import('../parts/features-map.js').FeaturesMap} map @param {ReturnType<typeof drawer>} drawing */
+function mapCard(map, { button, said }) {
+  const actions = element('div', { class: 'actions' }, button, positionButton(map))
+  return element('section', { class: 'card map-card' }, map.place, actions, said)
 }
 
 /**
@@ -178,7 +186,7 @@ async function reportOn({ session, left }, catalog, { country, crop }, { name, t
   const wanted = { catalog, shape, name: called, country, crop, signal: left }
   const advice = await fieldAdvice(session, wanted)
   const watch = watchLink({ country, crop, name: called, outline: fieldText(shape) })
-  return fieldReport(advice, shape, catalog, watch)
+  return fieldReport(advice, wanted, watch)
 }
 
 /**

@@ -1,9 +1,13 @@
+import { syntheticNotice } from '../parts/notice.js'
+import { amountFormat, valueFormat } from '../parts/numbers.js'
+import { seasonNote } from '../parts/seasons.js'
 import { sourceText } from '../parts/series.js'
 import { entriesOf, labelOf } from '../parts/values.js'
 import { element } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
-import { nameOfProduct, numberText } from '../texts/names.js'
+import { nameOfProduct } from '../texts/names.js'
 import { sketch } from './sketch.js'
+import { summaryOf } from './summary.js'
 
 /** @typedef {import('./advice.js').ProductAdvice} ProductAdvice */
 /** @typedef {import('../parts/values.js').Entry} Entry */
@@ -17,11 +21,14 @@ const TOTALS = { total_kg: 'kg', total_tons: 't' }
  * All that the service says of a field, as one sheet that can be printed.
  *
  * @param {ProductAdvice[]} advice
- * @param {import('./shape.js').Shape} shape
- * @param {import('../api-types').Catalog} catalog
+ * @param {object} asked
+ * @param {import('./shape.js').Shape} asked.shape
+ * @param {string} asked.name empty where it has none
+ * @param {import('../api-types').Catalog} asked.catalog
+ * @param {string | null} asked.crop its code
  * @param {HTMLElement | false} watch the way to be told when it changes
  */
-export function fieldReport(advice, shape, catalog, watch) {
+export function fieldReport(advice, { shape, name, catalog, crop }, watch) {
   const answers = advice.flatMap((one) => ('answer' in one ? [one.answer] : []))
   const location = answers[0]?.location
   const releases = catalog.releases.filter(({ release }) =>
@@ -30,7 +37,9 @@ export function fieldReport(advice, shape, catalog, watch) {
   return element(
     'article',
     { class: 'card report', 'aria-label': field.report },
-    element('h3', { tabIndex: -1 }, location?.name ?? field.report),
+    element('h3', { tabIndex: -1 }, name || field.report),
+    syntheticNotice(answers.some(({ synthetic }) => synthetic)),
+    summaryOf(advice, catalog.crops.find(({ code }) => code === crop)?.name ?? ''),
     element(
       'div',
       { class: 'facts' },
@@ -39,14 +48,17 @@ export function fieldReport(advice, shape, catalog, watch) {
         element(
           'p',
           {},
-          field.area(numberText(location.area_ha)),
+          field.area(amountFormat([location.area_ha])(location.area_ha)),
           element('br'),
           field.inside(String(location.lat), String(location.lng)),
           element('br'),
           field.on(new Date().toLocaleDateString(undefined, { dateStyle: 'long' })),
         ),
     ),
-    answers.some(({ synthetic }) => synthetic) && element('p', { class: 'problem' }, TEXTS.synthetic),
+    seasonNote(
+      catalog,
+      answers.flatMap((answer) => entriesOf(answer).map(({ scenario }) => scenario)),
+    ),
     ...advice.map(productPart),
     element(
       'footer',
@@ -77,17 +89,32 @@ function productPart(one) {
   const total = /** @type {(keyof typeof TOTALS) | undefined} */ (
     Object.keys(TOTALS).find((key) => entries.some((entry) => key in entry))
   )
+  const key = product.value.key
+  // A field in one pixel has one value.
+  const differs = entries.some((entry) => quantilesOf(entry).some((value) => value !== entry[key]))
+  // The number to buy comes first: a phone shows two.
   const columns = [
-    `${field.mean} (${product.unit})`,
-    ...field.quantiles,
-    field.covered,
     ...(total ? [field.total(TOTALS[total])] : []),
+    `${field.mean} (${product.unit})`,
+    ...(differs ? field.quantiles : []),
+    field.covered,
   ]
   const cells = (/** @type {Entry} */ entry) => [
-    entry[product.value.key],
-    ...quantilesOf(entry),
-    entry.covered_percent,
     ...(total ? [entry[total]] : []),
+    entry[key],
+    ...(differs ? quantilesOf(entry) : []),
+    entry.covered_percent,
+  ]
+  const rows = entries.map((entry) => cells(entry))
+  // Means and quantiles are of one layer, and stand beside each other.
+  const value = valueFormat(entries.flatMap((entry) => [entry[key], ...(differs ? quantilesOf(entry) : [])]))
+  const covered = valueFormat(entries.map((entry) => entry.covered_percent))
+  const amount = amountFormat(total ? entries.map((entry) => entry[total]) : [])
+  const texts = [
+    ...(total ? [amount] : []),
+    value,
+    ...(differs ? field.quantiles.map(() => value) : []),
+    covered,
   ]
   const title = [nameOfProduct(product.product), one.answer.forecast_period].filter(Boolean).join(', ')
   return element(
@@ -111,7 +138,7 @@ function productPart(one) {
             ...columns.map((name) => element('th', { scope: 'col', class: 'number' }, name)),
           ),
         ),
-        element('tbody', {}, ...entries.map((entry) => rowOf(labelOf(entry), cells(entry)))),
+        element('tbody', {}, ...entries.map((entry, at) => rowOf(labelOf(entry), rows[at] ?? [], texts))),
       ),
     ),
   )
@@ -122,14 +149,14 @@ function quantilesOf({ quantiles }) {
   return /** @type {{ value: number }[]} */ (quantiles ?? []).map(({ value }) => value)
 }
 
-/** @param {string} label @param {unknown[]} values */
-function rowOf(label, values) {
+/** @param {string} label @param {unknown[]} values @param {import('../parts/numbers.js').NumberText[]} texts how each is written */
+function rowOf(label, values, texts) {
   return element(
     'tr',
     {},
     element('th', { scope: 'row' }, label),
-    ...values.map((value) =>
-      element('td', { class: 'number' }, typeof value === 'number' ? numberText(value) : ''),
+    ...values.map((value, at) =>
+      element('td', { class: 'number' }, typeof value === 'number' ? texts[at]?.(value) : ''),
     ),
   )
 }

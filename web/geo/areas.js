@@ -1,4 +1,4 @@
-import { ApiFailure, addressOf, ask } from '../shell/api.js'
+import { ApiFailure, addressOf, ask, get } from '../shell/api.js'
 import { patiently } from '../shell/patience.js'
 
 /**
@@ -13,14 +13,18 @@ export const LEVELS = [0, 1, 2, 3]
 /** How far shapes may be from what they are: half a pixel of a map of a country. */
 const COARSE_DEGREES = 0.01
 
+/** The same where nobody looks at shapes: names of areas come with some. */
+export const ROUGH_DEGREES = 5
+
 const PAGE = 1000
 
 /**
  * Makes what knows the areas of a level of a country; they are asked for once.
  *
  * @param {import('../api-types').Catalog} catalog says which levels are loaded
+ * @param {number} [degrees] how far shapes may be from what they are
  */
-export function createAreas({ boundaries }) {
+export function createAreas({ boundaries }, degrees = COARSE_DEGREES) {
   /** @type {Map<string, Promise<Area[]>>} */
   const known = new Map()
 
@@ -30,7 +34,7 @@ export function createAreas({ boundaries }) {
    */
   return function areasOf(country, level) {
     const key = `${country}-${level}`
-    const areas = known.get(key) ?? (isLoaded(country, level) ? load(key) : Promise.resolve([]))
+    const areas = known.get(key) ?? (isLoaded(country, level) ? load(key, degrees) : Promise.resolve([]))
     known.set(key, areas)
     areas.catch(() => known.delete(key))
     return areas
@@ -46,14 +50,26 @@ export function createAreas({ boundaries }) {
 }
 
 /**
+ * The area itself, of one that is known roughly.
+ *
+ * @param {Area} area
+ * @returns {Promise<Area>}
+ */
+export async function areaItself({ country_code, level, code }) {
+  const path = `ogc/collections/areas-${country_code}-${level}/items/${encodeURIComponent(code)}`
+  return areaOf(await get(path, { 'max-allowable-offset': COARSE_DEGREES }))
+}
+
+/**
  * @param {string} key
+ * @param {number} degrees
  * @returns {Promise<Area[]>}
  */
-async function load(key) {
+async function load(key, degrees) {
   const areas = []
   const path = `ogc/collections/areas-${key}/items`
   try {
-    let address = addressOf(path, { limit: PAGE, 'max-allowable-offset': COARSE_DEGREES })
+    let address = addressOf(path, { limit: PAGE, 'max-allowable-offset': degrees })
     for (;;) {
       const asked = address
       // Tiles of a service that is busy are asked for again; borders are to come with them.

@@ -5,6 +5,13 @@ const DECIMALS = 5
 export const short = (degrees) => Number(degrees.toFixed(DECIMALS))
 
 /**
+ * A place as links and calls name it.
+ *
+ * @param {import('../api-types').Place} place
+ */
+export const shortPlace = ({ lat, lng }) => ({ lat: short(lat), lng: short(lng) })
+
+/**
  * Whether there is such a place.
  *
  * @param {number} lat

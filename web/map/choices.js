@@ -1,3 +1,5 @@
+import { normalFirst } from '../parts/seasons.js'
+
 /**
  * @typedef {import('../api-types').Catalog} Catalog
  * @typedef {import('../api-types').CatalogRelease} CatalogRelease
@@ -46,6 +48,25 @@ export function choicesOf({ products, countries, releases }, view) {
 }
 
 /**
+ * The series of a country that keeps the product and the crop, as far as the country has them.
+ *
+ * @param {Catalog} catalog
+ * @param {string} country
+ * @param {Pick<View, 'product' | 'crop'>} view
+ * @returns {CatalogRelease | undefined} undefined where the country has nothing
+ */
+export function releaseIn({ products, releases }, country, { product, crop }) {
+  const offered = releases.filter((one) => one.country_code === country)
+  const first = products.find((one) => offered.some((release) => release.product === one.product))?.product
+  const kept = offered.some((one) => one.product === product) ? product : first
+  const ofProduct = offered.filter((one) => one.product === kept)
+  const newestFirst = ofProduct.toSorted((a, b) =>
+    (b.forecast_period ?? '').localeCompare(a.forecast_period ?? ''),
+  )
+  return newestFirst.find((one) => one.crop === crop) ?? newestFirst[0]
+}
+
+/**
  * What can be chosen where advice on all products is asked for: countries that have any of them, and the crops of those
  * that need one; none where no product of the country does.
  *
@@ -64,7 +85,7 @@ export function placeChoicesOf({ countries, releases }, view) {
 }
 
 /**
- * The inputs and scenarios of the layers of a release, and the layer of those that are chosen.
+ * The inputs and scenarios of the layers of a release, the normal season first, and the layer of those that are chosen.
  *
  * @param {Tileset[]} layers
  * @param {Pick<View, 'input' | 'scenario'>} view
@@ -73,7 +94,9 @@ export function layerOf(layers, view) {
   const inputs = different(layers.map(({ input }) => input))
   const input = oneOf(inputs, view.input) ?? null
   const ofInput = layers.filter((layer) => layer.input === input)
-  const scenarios = different(ofInput.map(({ scenario }) => scenario))
+  const scenarios = normalFirst(different(ofInput.map(({ scenario }) => scenario)), (scenario) => ({
+    scenario,
+  }))
   const scenario = oneOf(scenarios, view.scenario) ?? null
   return { inputs, scenarios, layer: ofInput.find((layer) => layer.scenario === scenario) }
 }

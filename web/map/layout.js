@@ -1,3 +1,4 @@
+import { syntheticNotice } from '../parts/notice.js'
 import { element } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
 
@@ -15,6 +16,7 @@ export function layout(main) {
   const canvas = part('canvas')
   const table = part('table-room')
   const message = element('p', { className: 'message', role: 'status' })
+  const notice = syntheticNotice(false)
   const place = element('section', { className: 'place', 'aria-label': TEXTS.place.title })
   const chooserRoom = element(
     'details',
@@ -25,10 +27,10 @@ export function layout(main) {
   main.className = 'map-page'
   main.replaceChildren(
     element('div', { className: 'side' }, search, mode, chooserRoom),
-    element('div', { className: 'stage' }, message, canvas, legend, table),
+    element('div', { className: 'stage' }, message, notice, canvas, legend, table),
     place,
   )
-  return { search, mode, choosers, legend, canvas, table, message, place }
+  return { search, mode, choosers, legend, canvas, table, message, notice, place }
 }
 
 /**

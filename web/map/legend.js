@@ -1,14 +1,16 @@
+import { seasonNote } from '../parts/seasons.js'
 import { element } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
-import { nameOfLayer, numberText } from '../texts/names.js'
+import { nameOfLayer, nameOfSource, numberText } from '../texts/names.js'
 
 /**
  * The legend of a layer: unit, classes and how they were cut.
  *
  * @param {import('../api-types').Tileset} layer
  * @param {import('../api-types').CatalogRelease} release
+ * @param {import('../api-types').Catalog} catalog
  */
-export function legend(layer, release) {
+export function legend(layer, release, catalog) {
   const texts = TEXTS.legend
   const rows = layer.classes.map(({ from, to, color }, at) => {
     const swatch = element('span', { className: 'swatch' })
@@ -36,7 +38,7 @@ export function legend(layer, release) {
     ),
     rows.length > 0 ? element('ol', {}, ...rows) : element('p', {}, texts.empty),
     element('p', { className: 'small' }, said.join(' ')),
-    release.synthetic && element('p', { className: 'small notice' }, TEXTS.synthetic),
-    element('p', { className: 'small' }, TEXTS.place.source(release.source, release.licence)),
+    seasonNote(catalog, [layer.scenario]),
+    element('p', { className: 'small' }, nameOfSource(release)),
   )
 }

@@ -1,7 +1,16 @@
-import { boundsOf, createAreas, LEVELS, placeInside } from '../geo/areas.js'
+import {
+  areaItself,
+  boundsOf,
+  createAreas,
+  LEVELS,
+  orNone,
+  placeInside,
+  ROUGH_DEGREES,
+} from '../geo/areas.js'
+import { shortPlace } from '../geo/places.js'
 import { createPlaceRoom } from '../place/room.js'
 import { TEXTS } from '../texts/en.js'
-import { choicesOf, layerOf } from './choices.js'
+import { choicesOf, layerOf, releaseIn } from './choices.js'
 import { choosers } from './choosers.js'
 import { comparedWith } from './compared.js'
 import { createLayers } from './layers.js'
@@ -39,6 +48,7 @@ class MapPage {
   #layersOf = createLayers()
   #parts
   #source
+  #namesOf
   #room
   #stage
 
@@ -49,6 +59,7 @@ class MapPage {
   constructor(parts, source) {
     this.#parts = parts
     this.#source = source
+    this.#namesOf = createAreas(source.catalog, ROUGH_DEGREES)
     this.#room = createPlaceRoom(parts.place, source, {
       close: () => this.change({ at: null }),
       setHectares: (hectares) => this.#say({ hectares }),
@@ -111,6 +122,7 @@ class MapPage {
   #draw(choices, layers, compared) {
     const { release } = choices
     const view = this.#view
+    const { catalog } = this.#source
     const change = (/** @type {Partial<View>} */ changes) => this.change(changes)
     replaceControls(
       this.#parts.mode,
@@ -118,20 +130,22 @@ class MapPage {
     )
     replaceControls(
       this.#parts.choosers,
-      choosers({ catalog: this.#source.catalog, view, choices, layers }, change, (opacity) => {
+      choosers({ catalog, view, choices, layers }, change, (opacity) => {
         this.#say({ opacity })
         this.#stage.setOpacity(opacity)
       }),
     )
-    const legends = layers.layer ? [legend(layers.layer, release)] : []
+    const legends = layers.layer ? [legend(layers.layer, release, catalog)] : []
     // Layers of one release share their classes, those of two do not.
-    if (compared && compared.release !== release) legends.push(legend(compared.layer, compared.release))
+    if (compared && compared.release !== release)
+      legends.push(legend(compared.layer, compared.release, catalog))
     this.#parts.legend.replaceChildren(...legends)
+    this.#parts.notice.hidden = !(release.synthetic || compared?.release.synthetic)
   }
 
   async #drawPlace() {
     const { at } = this.#view
-    if (at) await this.#room.show({ ...this.#view, at })
+    if (at) await this.#room.show({ ...this.#view, at }, !this.#parts.notice.hidden)
     else this.#room.clear()
   }
 
@@ -142,24 +156,41 @@ class MapPage {
     this.#room.focus()
   }
 
-  /** @param {Area} area */
-  async #showArea(area) {
-    await this.change({ country: area.country_code, at: placeInside(area) })
+  /**
+   * Goes to an area, and to what its country has where that is another one.
+   *
+   * @param {Area} found
+   */
+  async #showArea(found) {
+    // Boundaries may have been replaced since the search.
+    const area = await areaItself(found).catch(() => found)
+    const at = placeInside(area)
+    const country = area.country_code
+    const other = country !== this.#view.country && releaseIn(this.#source.catalog, country, this.#view)
+    if (other) {
+      const { product, crop } = other
+      await this.change({ product, country, crop, month: null, compare: null, camera: null, at })
+    } else await this.change({ at })
     this.#stage.fit(boundsOf(area))
     this.#room.focus()
   }
 
-  /** All countries, and the areas of the one that is shown. */
+  /** The areas of all countries, those of the country that is shown first. */
   async #searched() {
-    const { catalog, areasOf } = this.#source
-    const own = LEVELS.slice(1).map((level) => areasOf(this.#view.country ?? '', level))
-    const countries = catalog.countries.map(({ code }) => areasOf(code, 0))
-    return (await Promise.all([...countries, ...own])).flat()
+    const { country } = this.#view
+    const codes = this.#source.catalog.countries.map(({ code }) => code)
+    const ownFirst = [
+      ...codes.filter((code) => code === country),
+      ...codes.filter((code) => code !== country),
+    ]
+    const areas = ownFirst.flatMap((code) => LEVELS.map((level) => orNone(this.#namesOf(code, level))))
+    return (await Promise.all(areas)).flat()
   }
 
   /** @param {Partial<View>} changes what the address is to say from now on */
   #say(changes) {
-    this.#view = { ...this.#view, ...changes }
+    const at = changes.at && shortPlace(changes.at)
+    this.#view = { ...this.#view, ...changes, ...(at && { at }) }
     history.replaceState(null, '', writeView(this.#view))
   }
 }

@@ -1,6 +1,7 @@
 import { addressOf } from '../shell/api.js'
 import { isDark } from '../shell/theme.js'
 import { TEXTS } from '../texts/en.js'
+import { loadBasemap } from './basemap.js'
 import { ABOVE_VALUES, namesOf, nothing, outlineOf, pointOf, shapesOf, styleOf } from './style.js'
 
 /**
@@ -131,7 +132,7 @@ function mapIn(maplibre, container, camera) {
     container,
     style: styleOf(isDark()),
     ...camera,
-    attributionControl: false,
+    attributionControl: { compact: false },
     dragRotate: false,
     pitchWithRotate: false,
     touchPitch: false,
@@ -152,6 +153,7 @@ function mapIn(maplibre, container, camera) {
     container.dataset.state = 'idle'
   })
   askAgain(map)
+  loadBasemap(map)
   return map
 }
 

@@ -6,28 +6,63 @@ import { TEXTS } from '../texts/en.js'
 
 const MOST_RESULTS = 8
 
+/** So many letters of a name may differ for each slip, at most. */
+const LETTERS_A_SLIP = 4
+
 /**
- * The areas whose name has a text in it, those that begin with it first. Case and accents do not matter.
+ * The areas that somebody means: those whose name has the text in it, or else those where a part of the name is near to
+ * it. Case and accents do not matter.
  *
- * @param {Area[]} areas
+ * @param {Area[]} areas those that come first do so among equals
  * @param {string} wanted
+ * @returns {{ found: Area[], isNear: boolean }}
  */
 export function areasCalled(areas, wanted) {
   const text = plain(wanted)
-  const rank = (/** @type {Area} */ { name }) => {
-    const at = plain(name).indexOf(text)
-    return at < 0 ? undefined : at === 0 ? 0 : 1
+  const names = areas.map((area) => ({ area, name: plain(area.name) }))
+  const called = names.filter(({ name }) => name.includes(text))
+  if (called.length > 0 || text.length < LETTERS_A_SLIP) {
+    /** @param {string} name */
+    const rank = (name) => (name === text ? 0 : name.startsWith(text) ? 1 : 2)
+    called.sort((a, b) => rank(a.name) - rank(b.name) || a.area.level - b.area.level)
+    return { found: first(called), isNear: false }
   }
-  return areas
-    .map((area) => ({ area, rank: rank(area) }))
-    .filter((found) => found.rank !== undefined)
-    .sort((a, b) => Number(a.rank) - Number(b.rank) || a.area.level - b.area.level)
-    .slice(0, MOST_RESULTS)
-    .map(({ area }) => area)
+  const near = names
+    .map((one) => ({ ...one, slips: slipsTo(text, one.name) }))
+    .filter(({ slips }) => slips <= text.length / LETTERS_A_SLIP)
+    .sort(
+      (a, b) =>
+        a.slips - b.slips ||
+        Math.abs(a.name.length - text.length) - Math.abs(b.name.length - text.length) ||
+        a.area.level - b.area.level,
+    )
+  return { found: first(near), isNear: true }
 }
+
+/** @param {{ area: Area }[]} ranked */
+const first = (ranked) => ranked.slice(0, MOST_RESULTS).map(({ area }) => area)
 
 /** @param {string} text */
 const plain = (text) => text.trim().normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+
+/**
+ * How many letters have to be put in, left out or replaced to make a text a part of a name (Sellers, 1980).
+ *
+ * @param {string} text
+ * @param {string} name
+ */
+function slipsTo(text, name) {
+  let last = Array.from({ length: name.length + 1 }, () => 0)
+  for (const [row, letter] of [...text].entries()) {
+    const current = [row + 1]
+    for (const [column, other] of [...name].entries()) {
+      const replaced = (last[column] ?? 0) + Number(letter !== other)
+      current.push(Math.min(replaced, (last[column + 1] ?? 0) + 1, (current[column] ?? 0) + 1))
+    }
+    last = current
+  }
+  return Math.min(...last)
+}
 
 /**
  * A form that finds areas by their names, and takes coordinates.
@@ -72,17 +107,17 @@ export function searchForm({ areas, showArea, showPlace }) {
     const all = await areas()
     // Somebody has typed on meanwhile.
     if (wanted !== input.value) return []
-    const found = areasCalled(all, wanted)
-    const parents = new Map(all.map((area) => [area.code, area.name]))
-    said.textContent = found.length > 0 ? texts.results(found.length) : texts.none(wanted)
+    const { found, isNear } = areasCalled(all, wanted)
+    const named = byFullName(found, all)
+    if (named.size === 0) said.textContent = texts.none(wanted)
+    else said.textContent = isNear ? texts.near(wanted) : texts.results(named.size)
     list.replaceChildren(
-      ...found.map((area) => {
-        const parent = area.parent && parents.get(area.parent)
-        const text = parent ? texts.within(area.name, parent) : area.name
-        return element('li', {}, element('button', { type: 'button', onclick: () => choose(area) }, text))
-      }),
+      ...[...named].map(([text, area]) =>
+        element('li', {}, element('button', { type: 'button', onclick: () => choose(area) }, text)),
+      ),
     )
-    return found
+    // Nobody is taken to a place that only might be meant.
+    return isNear ? [] : found
   }
   input.addEventListener('input', find)
   form.addEventListener('submit', async (event) => {
@@ -95,4 +130,29 @@ export function searchForm({ areas, showArea, showPlace }) {
     }
   })
   return form
+}
+
+/**
+ * Areas by their names and those of the areas above. Of some that are called alike, such as a city that is its own
+ * district, the first stands for all.
+ *
+ * @param {Area[]} found
+ * @param {Area[]} all
+ */
+function byFullName(found, all) {
+  /** @param {string} country @param {string | null} code */
+  const key = (country, code) => `${country} ${code}`
+  const known = new Map(all.map((area) => [key(area.country_code, area.code), area]))
+  /** @type {Map<string, Area>} */
+  const named = new Map()
+  for (const area of found) {
+    const names = [area.name]
+    for (let one = known.get(key(area.country_code, area.parent)); one; ) {
+      if (one.name !== names.at(-1)) names.push(one.name)
+      one = known.get(key(one.country_code, one.parent))
+    }
+    const text = TEXTS.search.within(...names)
+    if (!named.has(text)) named.set(text, area)
+  }
+  return named
 }

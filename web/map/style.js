@@ -1,4 +1,5 @@
 import { placeInside } from '../geo/areas.js'
+import { basemapSource, layersAbove, layersBelow, nameLayers } from './basemap.js'
 
 /**
  * @typedef {import('../api-types').Area} Area
@@ -15,6 +16,8 @@ const COLOURS = {
     border: '#3c4637',
     label: '#2b3327',
     halo: '#fbfaf4',
+    river: '#3f7fa3',
+    lake: '#cfe0e8',
   },
   dark: {
     water: '#0d110d',
@@ -23,6 +26,8 @@ const COLOURS = {
     border: '#c0cabb',
     label: '#eef2ea',
     halo: '#141a14',
+    river: '#74a9c6',
+    lake: '#16303c',
   },
 }
 
@@ -39,14 +44,21 @@ export const nothing = () => ({ type: 'FeatureCollection', features: [] })
  * @returns {import('maplibre-gl').StyleSpecification}
  */
 export function styleOf(dark) {
-  const { water, land, line, border, label, halo } = COLOURS[dark ? 'dark' : 'light']
+  const colours = COLOURS[dark ? 'dark' : 'light']
+  const { water, land, line, border, label, halo } = colours
   const source = () => ({ type: /** @type {const} */ ('geojson'), data: nothing() })
   return {
     version: 8,
-    sources: { countries: source(), areas: source(), names: source(), pixel: source(), place: source() },
+    sources: {
+      basemap: basemapSource(),
+      ...{ countries: source(), areas: source(), names: source(), pixel: source(), place: source() },
+    },
     layers: [
       { id: 'water', type: 'background', paint: { 'background-color': water } },
       { id: 'land', type: 'fill', source: 'countries', paint: { 'fill-color': land } },
+      ...layersBelow(colours),
+      { id: ABOVE_VALUES, type: 'background', layout: { visibility: 'none' } },
+      ...layersAbove(colours),
       {
         id: 'areas',
         type: 'line',
@@ -59,11 +71,15 @@ export function styleOf(dark) {
         source: 'countries',
         paint: { 'line-color': border, 'line-width': 1.4 },
       },
+      { id: ABOVE_SHAPES, type: 'background', layout: { visibility: 'none' } },
+      ...nameLayers(colours),
       {
         id: 'names',
         type: 'symbol',
         source: 'names',
         minzoom: 4,
+        // Near by, the name of the whole country would lie on its capital.
+        filter: ['any', ['>', ['get', 'level'], 0], ['<', ['zoom'], 7]],
         layout: {
           'text-field': ['get', 'name'],
           'text-font': ['sans-serif'],
@@ -88,8 +104,9 @@ export function styleOf(dark) {
   }
 }
 
-/** Below which layer of the style values are drawn: borders and names lie on them. */
-export const ABOVE_VALUES = 'areas'
+/** Below which layers of the style values are drawn, and shapes: borders lie on values, and names on both. */
+export const ABOVE_VALUES = 'above-values'
+export const ABOVE_SHAPES = 'above-shapes'
 
 /**
  * @param {Area[]} areas
@@ -107,7 +124,7 @@ export function namesOf(areas) {
   return collectionOf(
     areas.map((area) => {
       const { lat, lng } = placeInside(area)
-      return { name: area.name, geometry: { type: 'Point', coordinates: [lng, lat] } }
+      return { name: area.name, level: area.level, geometry: { type: 'Point', coordinates: [lng, lat] } }
     }),
   )
 }
@@ -129,8 +146,8 @@ export function outlineOf(ring) {
   return ring ? collectionOf([{ name: '', geometry: { type: 'LineString', coordinates: ring } }]) : nothing()
 }
 
-/** @param {{ name: string, geometry: unknown }[]} shapes */
+/** @param {{ name: string, level?: number, geometry: unknown }[]} shapes */
 function collectionOf(shapes) {
-  const features = shapes.map(({ name, geometry }) => ({ type: 'Feature', properties: { name }, geometry }))
+  const features = shapes.map(({ geometry, ...properties }) => ({ type: 'Feature', properties, geometry }))
   return { type: 'FeatureCollection', features }
 }

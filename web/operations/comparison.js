@@ -50,7 +50,7 @@ export function releaseComparison(session, published, left) {
     ],
     action: comparison.compare,
     async submit({ after = '', before = '', threshold = '' }) {
-      const path = `releases/${encodeURIComponent(after.trim())}/diff/${encodeURIComponent(before.trim())}`
+      const path = `releases/${encodeURIComponent(before.trim())}/diff/${encodeURIComponent(after.trim())}`
       const { layers, worst } = await session.get(path, { threshold }, { signal: left })
       place.replaceChildren(changeTable(comparison.layers, layers), changeTable(comparison.worst, worst))
     },

@@ -1,5 +1,6 @@
 import { createAreas } from '../geo/areas.js'
 import { canDraw } from '../map/canvas.js'
+import { ABOVE_SHAPES, ABOVE_VALUES } from '../map/style.js'
 import { element } from '../shell/element.js'
 import { onThemeChange } from '../shell/theme.js'
 
@@ -12,6 +13,9 @@ import { onThemeChange } from '../shell/theme.js'
 
 const MARK = '#d5006d'
 const SOURCE = 'features'
+
+/** Near enough to see a field. */
+const FIELD_ZOOM = 14
 
 /**
  * A map of features on the outlines of the countries. Its place is there at once; what draws it is loaded meanwhile.
@@ -27,25 +31,41 @@ export function featuresMap(catalog, { label, left }) {
   let features = []
   /** @type {[number, number, number, number] | undefined} */
   let around
+  /** @type {import('../map/pane.js').Shown} */
+  let base = { layer: undefined, opacity: 0, countries: [], areas: [], place: null, pixel: undefined }
+  /** @type {ReturnType<typeof import('../map/pane.js').createPane> | undefined} */
+  let pane
   const ready = load()
+
+  /** @param {Partial<typeof base>} changes */
+  function draw(changes) {
+    base = { ...base, ...changes }
+    pane?.show(base)
+  }
 
   async function load() {
     const [maplibre, { createPane }] = await Promise.all([import('maplibre-gl'), import('../map/pane.js')])
     left.throwIfAborted()
     addStyles()
-    const pane = createPane(maplibre, place, { center: [30, 3], zoom: 3 })
-    const { map } = pane
+    const made = createPane(maplibre, place, { center: [30, 3], zoom: 3 })
+    pane = made
+    const { map } = made
     map.getCanvas().setAttribute('aria-label', label)
     map.addControl(new maplibre.NavigationControl({ showCompass: false }), 'top-right')
+    map.addControl(new maplibre.ScaleControl({}), 'bottom-left')
     map.on('style.load', () => {
       map.addSource(SOURCE, { type: 'geojson', data: collectionOf(features) })
-      for (const layer of layersOf()) map.addLayer(/** @type {any} */ (layer))
+      for (const [layer, above] of layersOf()) map.addLayer(/** @type {any} */ (layer), above)
     })
     onThemeChange(() => {
-      if (!left.aborted) pane.restyle()
+      if (!left.aborted) made.restyle()
     })
-    left.addEventListener('abort', () => pane.remove())
-    drawCountries(catalog, pane).catch(() => {})
+    left.addEventListener('abort', () => made.remove())
+    draw({})
+    countriesOf(catalog).then(
+      (countries) => draw({ countries }),
+      () => {},
+    )
     goTo(map)
     return map
   }
@@ -74,6 +94,12 @@ export function featuresMap(catalog, { label, left }) {
       source?.setData(collectionOf(features))
       if (map && whole) goTo(map)
     },
+    outline: (areas) => draw({ areas }),
+    async mark(spot) {
+      draw({ place: spot })
+      const map = await ready
+      map.jumpTo({ center: [spot.lng, spot.lat], zoom: Math.max(map.getZoom(), FIELD_ZOOM) })
+    },
   }
 }
 
@@ -83,50 +109,51 @@ export function featuresMap(catalog, { label, left }) {
  * @property {Promise<import('maplibre-gl').Map>} ready
  * @property {(features: Feature[], whole?: boolean) => Promise<void>} show goes to where all of them are seen, if `whole`
  * @property {(bounds: [number, number, number, number]) => void} look goes there, where no features are shown
+ * @property {(areas: import('../api-types').Area[]) => void} outline draws borders and names of areas
+ * @property {(place: import('../api-types').Place) => Promise<void>} mark puts a dot there, and goes near
  */
 
-/** @param {import('../api-types').Catalog} catalog @param {ReturnType<typeof import('../map/pane.js').createPane>} pane */
-async function drawCountries(catalog, pane) {
+/** @param {import('../api-types').Catalog} catalog */
+async function countriesOf(catalog) {
   const areasOf = createAreas(catalog)
   const outlines = await Promise.all(catalog.countries.map(({ code }) => areasOf(code, 0)))
-  pane.show({
-    layer: undefined,
-    opacity: 0,
-    countries: outlines.flat(),
-    areas: [],
-    place: null,
-    pixel: undefined,
-  })
+  return outlines.flat()
 }
 
+/** The layers of features, each with the layer of the style that lies on it. */
 function layersOf() {
   const color = ['coalesce', ['get', 'color'], MARK]
   const isPoint = ['==', ['geometry-type'], 'Point']
-  return [
-    {
-      id: 'feature-fill',
-      type: 'fill',
-      filter: ['!', isPoint],
-      paint: { 'fill-color': color, 'fill-opacity': ['case', ['has', 'color'], 0.75, 0.35] },
+  // Areas with values have the borders of the map, but the one that is chosen.
+  const isOutlined = ['any', ['!', ['has', 'color']], ['to-boolean', ['get', 'chosen']]]
+  const fill = {
+    id: 'feature-fill',
+    type: 'fill',
+    filter: ['!', isPoint],
+    paint: { 'fill-color': color, 'fill-opacity': ['case', ['has', 'color'], 0.85, 0.35] },
+  }
+  const line = {
+    id: 'feature-line',
+    type: 'line',
+    filter: ['all', ['!', isPoint], isOutlined],
+    paint: { 'line-color': MARK, 'line-width': 2 },
+  }
+  const point = {
+    id: 'feature-point',
+    type: 'circle',
+    filter: isPoint,
+    paint: {
+      'circle-radius': ['interpolate', ['linear'], ['zoom'], 4, 3.5, 10, 7],
+      'circle-color': color,
+      'circle-stroke-color': '#ffffff',
+      'circle-stroke-width': 1,
     },
-    {
-      id: 'feature-line',
-      type: 'line',
-      filter: ['!', isPoint],
-      paint: { 'line-color': color, 'line-width': 2 },
-    },
-    {
-      id: 'feature-point',
-      type: 'circle',
-      filter: isPoint,
-      paint: {
-        'circle-radius': ['interpolate', ['linear'], ['zoom'], 4, 3.5, 10, 7],
-        'circle-color': color,
-        'circle-stroke-color': '#ffffff',
-        'circle-stroke-width': 1,
-      },
-    },
-  ].map((layer) => ({ ...layer, source: SOURCE }))
+  }
+  return /** @type {const} */ ([
+    [{ ...fill, source: SOURCE }, ABOVE_VALUES],
+    [{ ...line, source: SOURCE }, ABOVE_SHAPES],
+    [{ ...point, source: SOURCE }, undefined],
+  ])
 }
 
 /** @param {Feature[]} features @returns {any} */

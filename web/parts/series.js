@@ -1,7 +1,7 @@
 import { choicesOf, placeChoicesOf } from '../map/choices.js'
 import { element, labelled, select } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
-import { nameOfMonth, nameOfProduct } from '../texts/names.js'
+import { nameOfMonth, nameOfProduct, nameOfSource } from '../texts/names.js'
 
 /** @typedef {import('../api-types').Catalog} Catalog */
 /** @typedef {{ product: string | null, country: string | null, crop: string | null, month: string | null }} Series */
@@ -101,6 +101,6 @@ export function seriesIn(view) {
 }
 
 /** @param {import('../api-types').CatalogRelease} release */
-export function sourceText({ release, source, licence }) {
-  return TEXTS.sourceOf(release, source, licence)
+export function sourceText(release) {
+  return `${release.release}: ${nameOfSource(release)}`
 }

@@ -5,7 +5,8 @@ import { TEXTS } from '../texts/en.js'
 const ORDER = new Intl.Collator('en', { numeric: true })
 
 /** @typedef {string | number | null | undefined} Cell */
-/** @typedef {{ title: string, number?: boolean }} Column numbers stand at the right */
+/** @typedef {(value: number) => string} NumberText */
+/** @typedef {{ title: string, number?: boolean, text?: NumberText }} Column numbers stand at the right, as `text` writes them */
 
 /**
  * @typedef {object} Row
@@ -22,7 +23,7 @@ const ORDER = new Intl.Collator('en', { numeric: true })
  * @param {Column[]} wanted.columns
  * @param {Row[]} wanted.rows
  * @param {number} [wanted.rowsAPage]
- * @param {(value: number) => string} [wanted.numberText]
+ * @param {NumberText} [wanted.numberText] for columns without one
  */
 export function tableOf({ caption, columns, rows, rowsAPage = 100, numberText = String }) {
   const { sheet } = TEXTS
@@ -94,10 +95,11 @@ export function tableOf({ caption, columns, rows, rowsAPage = 100, numberText = 
   )
 }
 
-/** @param {Row} row @param {Column[]} columns @param {(value: number) => string} numberText */
+/** @param {Row} row @param {Column[]} columns @param {NumberText} numberText */
 function rowOf({ cells, shown, mark }, columns, numberText) {
   const filled = cells.map((cell, place) => {
-    const content = shown?.[place] ?? (typeof cell === 'number' ? numberText(cell) : cell)
+    const text = columns[place]?.text ?? numberText
+    const content = shown?.[place] ?? (typeof cell === 'number' ? text(cell) : cell)
     return element('td', { class: columns[place]?.number && 'number' }, content)
   })
   return element('tr', { class: mark }, ...filled)

@@ -1,16 +1,20 @@
-import { numberText } from '../texts/names.js'
+import { valueFormat } from './numbers.js'
+import { normalFirst } from './seasons.js'
 
 /** @typedef {Record<string, unknown>} Entry of an answer, as the service gives it */
 /** @typedef {import('../api-types').CatalogProduct} Product */
 
 /**
- * The entries of an answer of any product: `yield_data`, `fertilizer_data` ... None where it has an error.
+ * The entries of an answer of any product: `yield_data`, `fertilizer_data` ... None where it has an error. The normal
+ * season comes first.
  *
  * @param {object} answer
  * @returns {Entry[]}
  */
 export function entriesOf(answer) {
-  return Object.entries(answer).find(([name]) => name.endsWith('_data'))?.[1] ?? []
+  /** @type {Entry[]} */
+  const entries = Object.entries(answer).find(([name]) => name.endsWith('_data'))?.[1] ?? []
+  return normalFirst(entries, ({ scenario, ...entry }) => ({ input: labelOf(entry), scenario }))
 }
 
 /**
@@ -58,9 +62,10 @@ export function valuesText(answer, { products }) {
     .flatMap((product) => {
       const own = answer[product.product]
       const values = valuesOf(typeof own === 'object' && own !== null ? own : answer, product)
+      const text = valueFormat(values.values())
       return [...values]
         .filter(([, value]) => typeof value === 'number')
-        .map(([label, value]) => `${label} ${numberText(value)} ${product.unit}`)
+        .map(([label, value]) => `${label} ${text(value)} ${product.unit}`)
     })
     .join('; ')
 }

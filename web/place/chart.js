@@ -1,6 +1,7 @@
+import { valueFormat } from '../parts/numbers.js'
 import { element } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
-import { nameOfProduct, numberText } from '../texts/names.js'
+import { nameOfProduct } from '../texts/names.js'
 
 /**
  * A table of the values of a product, each with a bar: what a chart shows is read from the same place.
@@ -9,6 +10,7 @@ import { nameOfProduct, numberText } from '../texts/names.js'
  */
 export function chart({ product, unit, entries }) {
   const most = Math.max(...entries.map(({ value }) => value), 0)
+  const text = valueFormat(entries.map(({ value }) => value))
   const seasonal = entries.some(({ scenario }) => scenario !== null)
   const inputs = [...new Set(entries.map(({ input }) => input))]
   // Without seasons, inputs are what is compared.
@@ -20,7 +22,7 @@ export function chart({ product, unit, entries }) {
       group !== null && element('tr', {}, element('th', { colSpan: 3, scope: 'rowgroup' }, group)),
       ...entries
         .filter(({ input }) => !seasonal || input === group)
-        .map(({ input, scenario, value }) => row(scenario ?? input ?? '', value, most)),
+        .map(({ input, scenario, value }) => row(scenario ?? input ?? '', value, most, text)),
     ),
   )
   const caption = element('caption', { className: 'unseen' }, `${nameOfProduct(product)}, ${unit}`)
@@ -40,8 +42,9 @@ export function chart({ product, unit, entries }) {
  * @param {string} name
  * @param {number} value
  * @param {number} most the value whose bar is as long as can be
+ * @param {import('../parts/numbers.js').NumberText} text
  */
-function row(name, value, most) {
+function row(name, value, most, text) {
   const bar = element('span', { className: 'bar' })
   bar.style.inlineSize = `${most > 0 ? (Math.max(value, 0) / most) * 100 : 0}%`
   return element(
@@ -49,6 +52,6 @@ function row(name, value, most) {
     {},
     element('th', { scope: 'row' }, name),
     element('td', { className: 'bars', 'aria-hidden': 'true' }, bar),
-    element('td', { className: 'number' }, numberText(value)),
+    element('td', { className: 'number' }, text(value)),
   )
 }

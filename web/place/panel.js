@@ -1,9 +1,11 @@
 import { short } from '../geo/places.js'
+import { syntheticNotice } from '../parts/notice.js'
+import { seasonNote } from '../parts/seasons.js'
 import { watchLink } from '../parts/watch-link.js'
 import { copyButton } from '../shell/copy.js'
 import { element } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
-import { nameOfProduct } from '../texts/names.js'
+import { nameOfProduct, nameOfSource } from '../texts/names.js'
 import { addressOfPlace, calls } from './calls.js'
 import { chart } from './chart.js'
 import { quantities } from './quantities.js'
@@ -18,6 +20,7 @@ import { quantities } from './quantities.js'
  * @property {import('../api-types').Catalog} catalog
  * @property {import('../api-types').Grid | undefined} grid of the pixel that is outlined
  * @property {number | null} hectares
+ * @property {boolean} synthetic whether the page says already that values are made up
  */
 
 /** What the panel says where no place is chosen. */
@@ -32,7 +35,7 @@ export function emptyPanel() {
  * @param {{ close: () => void, setHectares: (hectares: number | null) => void }} actions
  */
 export function placePanel(
-  { place, areas, product, sections, query, catalog, grid, hectares },
+  { place, areas, product, sections, query, catalog, grid, hectares, synthetic },
   { close, setHectares },
 ) {
   const texts = TEXTS.place
@@ -64,8 +67,11 @@ export function placePanel(
     districtsLink(areas[0], product),
     element('p', { className: 'small' }, texts.coordinates(lat, lng)),
     across !== null && down !== null && element('p', { className: 'small' }, texts.pixel(across, down)),
-    sections.some(({ synthetic }) => synthetic) &&
-      element('p', { className: 'small notice' }, TEXTS.synthetic),
+    !synthetic && sections.some((section) => section.synthetic) && syntheticNotice(true),
+    seasonNote(
+      catalog,
+      sections.flatMap(({ entries }) => entries.map(({ scenario }) => scenario)),
+    ),
     ...sections.map((section) => sectionOf(section, catalog)),
     quantities(sections, hectares, setHectares),
     calls(addressOfPlace(query)),
@@ -125,7 +131,7 @@ function sectionOf(section, { releases }) {
       { className: 'small source' },
       `${texts.release} `,
       element('code', {}, section.release ?? ''),
-      release ? `. ${texts.source(release.source, release.licence)}` : '',
+      release ? `. ${nameOfSource(release)}` : '',
     ),
   )
 }

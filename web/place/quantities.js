@@ -1,8 +1,10 @@
+import { amountFormat } from '../parts/numbers.js'
 import { element, labelled } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
 import { nameOfProduct, numberText } from '../texts/names.js'
 
-const BAG_KG = 50
+/** Where nothing else is typed. */
+export const BAG_KG = 50
 
 /** What a rate per hectare comes to is in these, and how many kilograms they are. */
 const PER_HECTARE = /** @type {Record<string, { unit: string, kilograms: number }>} */ ({
@@ -90,6 +92,7 @@ const isRate = ({ unit, entries }) => unit in PER_HECTARE && entries.length > 0
 function tableOf({ product }, rows, priceOf) {
   const texts = TEXTS.quantities
   const inBags = rows.some(({ bags }) => bags !== null)
+  const text = amountFormat(rows.map(({ total }) => total))
   const priced = rows.some(({ input }) => priceOf(input) !== undefined)
   const columns = [
     inBags && texts.input,
@@ -106,7 +109,7 @@ function tableOf({ product }, rows, priceOf) {
       {},
       inBags && element('td', {}, input ?? ''),
       element('th', { scope: 'row' }, scenario ?? ''),
-      element('td', { className: 'number' }, `${numberText(total)} ${unit}`),
+      element('td', { className: 'number' }, `${text(total)} ${unit}`),
       inBags && element('td', { className: 'number' }, bags === null ? '' : numberText(bags)),
       priced &&
         element('td', { className: 'number' }, price && bags !== null ? numberText(price * bags) : ''),

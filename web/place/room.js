@@ -54,10 +54,10 @@ export function createPlaceRoom(container, { catalog, areasOf }, actions) {
   }
 
   return {
-    /** @param {import('../map/view.js').View & { at: Place }} view */
-    async show(view) {
+    /** @param {import('../map/view.js').View & { at: Place }} view @param {boolean} synthetic whether the page says so */
+    async show(view, synthetic) {
       const { at, country, crop, month, product } = view
-      const wanted = JSON.stringify([at, country, crop, month, product])
+      const wanted = JSON.stringify([at, country, crop, month, product, synthetic])
       hectares = view.hectares
       if (wanted === shown && container.querySelector('.place-head')) return fillHectares()
       shown = wanted
@@ -67,7 +67,7 @@ export function createPlaceRoom(container, { catalog, areasOf }, actions) {
       try {
         const found = await load(view)
         if (wanted !== shown) return
-        container.replaceChildren(...placePanel({ ...found, hectares }, actions))
+        container.replaceChildren(...placePanel({ ...found, hectares, synthetic }, actions))
       } catch (error) {
         if (wanted !== shown) return
         const { message } = /** @type {Error} */ (error)

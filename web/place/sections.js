@@ -1,3 +1,5 @@
+import { normalFirst } from '../parts/seasons.js'
+
 /**
  * What a product says at a place, in a form that is the same for all products.
  *
@@ -45,10 +47,11 @@ export function sectionsOf(products, answer) {
 export function entriesOf(section, key) {
   const entries =
     Object.values(section).find((member) => Array.isArray(member) && key in (member[0] ?? {})) ?? []
-  return entries.map((/** @type {Record<string, any>} */ entry) => {
+  const read = entries.map((/** @type {Record<string, any>} */ entry) => {
     const input = Object.entries(entry).find(([name]) => name !== key && name !== 'scenario')?.[1]
     return { input: input ?? null, scenario: entry.scenario ?? null, value: entry[key] }
   })
+  return normalFirst(read, (entry) => entry)
 }
 
 /**

@@ -4,7 +4,8 @@ import { seriesChoosers, seriesIn } from '../parts/series.js'
 import { element, labelled, select } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
 import { columnsOf, NoTable } from './csv.js'
-import { readTable } from './read.js'
+import { createElsewhere } from './elsewhere.js'
+import { pointOf, readTable } from './read.js'
 import { createRun } from './run.js'
 
 /** @typedef {import('./csv.js').Columns} Columns */
@@ -19,6 +20,7 @@ const KINDS = /** @type {const} */ (['lat', 'lng', 'name', 'id'])
  * @param {import('../parts/page.js').Page} page
  */
 export async function open({ session, view, note, left }) {
+  /** @type {import('../api-types').Catalog} */
   const catalog = await session.get('catalog')
   await session.resume().catch(() => null)
   const map = featuresMap(catalog, { label: points.map, left })
@@ -30,6 +32,7 @@ export async function open({ session, view, note, left }) {
   let series = seriesIn(view)
   const choosers = element('div')
   const found = element('div')
+  const elsewhere = createElsewhere(catalog, choose)
   const run = createRun({ session, catalog, map, mapCard, left })
 
   /** @param {typeof series} chosen */
@@ -43,6 +46,7 @@ export async function open({ session, view, note, left }) {
       month: release?.forecast_period ?? null,
     }
     note(series)
+    elsewhere.offer(series)
   }
 
   /** @param {File} file */
@@ -67,8 +71,10 @@ export async function open({ session, view, note, left }) {
     const ready = columns.lat !== -1 && columns.lng !== -1
     const start = element('button', { type: 'button', class: 'primary' }, points.ask(read.rows.length))
     start.addEventListener('click', () => run.start(read, columns, series))
+    void elsewhere.locate(read.rows.map((record, index) => pointOf(record, columns, index + 1)))
     found.replaceChildren(
       choosing,
+      elsewhere.place,
       ready ? start : element('p', { class: 'problem', role: 'alert' }, points.noPlaces),
     )
   }

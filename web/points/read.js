@@ -13,6 +13,16 @@ export const MOST_ROWS = 100_000
 /** For so long nothing else of the page goes on, in milliseconds. */
 const SLICE = 12
 
+/** Makes what is to be called between two steps of a long work: it lets the page go on now and then. */
+export function pauses() {
+  let began = performance.now()
+  return async () => {
+    if (performance.now() - began < SLICE) return
+    await new Promise((resolve) => setTimeout(resolve))
+    began = performance.now()
+  }
+}
+
 /**
  * @param {string} text
  * @returns {Promise<Table>}
@@ -21,13 +31,11 @@ const SLICE = 12
 export async function readTable(text) {
   /** @type {string[][]} */
   const rows = []
-  let sliceBegan = performance.now()
+  const pause = pauses()
   for (const record of recordsOf(text, delimiterOf(text))) {
     if (rows.length > MOST_ROWS) throw new NoTable('tooMany')
     rows.push(record)
-    if (performance.now() - sliceBegan < SLICE) continue
-    await new Promise((resolve) => setTimeout(resolve))
-    sliceBegan = performance.now()
+    await pause()
   }
   const [header, ...others] = rows
   if (header === undefined) throw new NoTable('empty')

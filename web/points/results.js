@@ -1,9 +1,12 @@
+import { short } from '../geo/places.js'
+import { syntheticNotice } from '../parts/notice.js'
+import { valueFormat } from '../parts/numbers.js'
 import { save } from '../parts/save.js'
+import { seasonNote } from '../parts/seasons.js'
 import { tableOf } from '../parts/table.js'
 import { valueColumns } from '../parts/values.js'
 import { element, labelled, select } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
-import { numberText } from '../texts/names.js'
 import { classesOf, colorOf, NO_VALUE } from './colors.js'
 import { csvText } from './csv.js'
 
@@ -16,11 +19,15 @@ const { points } = TEXTS
 /**
  * What has come of a file: a table, a map, and the file with the values behind.
  *
- * @param {{ header: string[], done: Done[], product: import('../api-types').CatalogProduct }} work
+ * @param {object} work
+ * @param {string[]} work.header
+ * @param {Done[]} work.done
+ * @param {import('../api-types').CatalogProduct} work.product
+ * @param {import('../api-types').Catalog} work.catalog
  * @param {import('../parts/features-map.js').FeaturesMap | null} map
  * @param {HTMLElement} mapCard
  */
-export function resultsOf({ header, done, product }, map, mapCard) {
+export function resultsOf({ header, done, product, catalog }, map, mapCard) {
   const names = valueColumns(done.map(({ values }) => values))
   let shown = names[0] ?? ''
   const draw = () => void map?.show(featuresOf(done, shown))
@@ -32,14 +39,16 @@ export function resultsOf({ header, done, product }, map, mapCard) {
       draw()
     },
   )
+  const text = valueFormat(done.flatMap(({ values }) => [...values.values()]))
+  const degrees = (/** @type {number} */ value) => String(short(value))
   const table = tableOf({
     caption: points.caption(product.unit),
     columns: [
       { title: points.columns.id },
       { title: points.columns.name },
-      { title: points.columns.lat, number: true },
-      { title: points.columns.lng, number: true },
-      ...names.map((title) => ({ title: title || product.unit, number: true })),
+      { title: points.columns.lat, number: true, text: degrees },
+      { title: points.columns.lng, number: true, text: degrees },
+      ...names.map((title) => ({ title: title || product.unit, number: true, text })),
       { title: points.reason },
     ],
     rows: done.map(({ point, answer, values }) => ({
@@ -53,7 +62,6 @@ export function resultsOf({ header, done, product }, map, mapCard) {
       ],
       mark: answer.error === undefined ? '' : 'wrong',
     })),
-    numberText,
     rowsAPage: 25,
   })
   const download = element('button', { type: 'button', class: 'primary' }, points.download)
@@ -63,7 +71,17 @@ export function resultsOf({ header, done, product }, map, mapCard) {
   mapCard.hidden = map === null
   if (map) mapCard.replaceChildren(names.length > 1 ? labelled(points.shown, chooser) : '', map.place)
   draw()
-  return element('section', { class: 'card' }, element('div', { class: 'actions' }, download), table)
+  return element(
+    'section',
+    { class: 'card' },
+    syntheticNotice(done.some(({ answer }) => answer.synthetic === true)),
+    element('div', { class: 'actions' }, download),
+    seasonNote(
+      catalog,
+      names.flatMap((name) => name.split(', ')),
+    ),
+    table,
+  )
 }
 
 /** @param {Done[]} done @param {string} shown */

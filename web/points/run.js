@@ -66,7 +66,7 @@ export function createRun({ session, catalog, map, mapCard, left }) {
     // What is shown by now is another run, or another page.
     if (left.aborted || running.signal !== signal) return
     if (done.length > 0)
-      result.replaceChildren(resultsOf({ header: table.header, done, product }, map, mapCard))
+      result.replaceChildren(resultsOf({ header: table.header, done, product, catalog }, map, mapCard))
   }
 
   return { progress, result, start }

@@ -1,6 +1,7 @@
 import { TEXTS } from '../texts/en.js'
 import { element } from './element.js'
 import { keepForOffline } from './offline.js'
+import { ROOT } from './root.js'
 import { themeChooser } from './theme.js'
 
 /** The pages that the frame leads to, by their names in the texts; addresses are those below the service's own. */
@@ -30,7 +31,7 @@ export function frame(current) {
   const links = PAGES.map(([name, href]) =>
     element(
       'a',
-      { href: new URL(href, document.baseURI).href, 'aria-current': name === current && 'page' },
+      { href: new URL(href, ROOT).href, 'aria-current': name === current && 'page' },
       TEXTS.nav[name],
     ),
   )

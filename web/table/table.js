@@ -1,7 +1,11 @@
+import { seasonNote } from '../parts/seasons.js'
 import { element, labelled, select } from '../shell/element.js'
 import { TEXTS } from '../texts/en.js'
-import { nameOfLayer, numberText } from '../texts/names.js'
-import { csvOf, sorted, valuesIn } from './values.js'
+import { nameOfLayer } from '../texts/names.js'
+import { csvOf, figuresIn, formatOf, rowsOf, sorted } from './values.js'
+
+/** @typedef {ReturnType<typeof import('../map/choices.js').layerOf>} Layers */
+/** @typedef {(country: string, level: number) => Promise<import('../api-types').Area[]>} AreasOf */
 
 /**
  * What a layer shows, area by area: for those who cannot see the map, or would rather have numbers.
@@ -11,8 +15,8 @@ import { csvOf, sorted, valuesIn } from './values.js'
  * @param {import('../api-types').Catalog} shown.catalog
  * @param {import('../api-types').CatalogProduct} shown.product
  * @param {import('../api-types').CatalogRelease} shown.release
- * @param {ReturnType<typeof import('../map/choices.js').layerOf>} shown.layers
- * @param {(country: string, level: number) => Promise<import('../api-types').Area[]>} shown.areasOf
+ * @param {Layers} shown.layers
+ * @param {AreasOf} shown.areasOf
  * @param {(place: import('../api-types').Place) => void} open
  */
 export async function showTable(container, { catalog, product, release, layers, areasOf }, open) {
@@ -22,32 +26,20 @@ export async function showTable(container, { catalog, product, release, layers, 
     .filter((one) => one.country_code === country && one.level > 0)
     .map(({ level }) => level)
     .sort()
-  const input = layers.layer?.input ?? null
-  const scenarios = layers.scenarios.length > 0 ? layers.scenarios : [null]
   const results = element('div', { className: 'results-table' })
   let loads = 0
   /** @param {number} level */
   const load = async (level) => {
     const mine = ++loads
-    const status = element('p', { role: 'status' }, TEXTS.loading)
-    results.replaceChildren(status)
-    /** @param {number} found @param {number} all */
-    const progress = (found, all) => {
-      status.textContent = texts.progress(found, all)
-    }
-    try {
-      const areas = await areasOf(country, level)
-      const rows = await valuesIn(areas, product, release, input, scenarios, progress)
-      const parents = new Map((await areasOf(country, level - 1)).map(({ code, name }) => [code, name]))
-      if (mine === loads) results.replaceChildren(...rowsShown(rows, parents))
-    } catch (error) {
-      if (mine !== loads) return
-      results.replaceChildren(
-        element('p', { role: 'alert' }, TEXTS.failed(/** @type {Error} */ (error).message)),
-      )
-    }
+    const isMine = () => mine === loads
+    const found = await loadFigures(results, { release, level, areasOf }, isMine)
+    if (!found) return
+    const figure = { key: product.value.key, note: texts.note }
+    results.replaceChildren(
+      ...figureTable(found, { catalog, release, layers, figure }, ({ place }) => open(place)),
+    )
   }
-  const title = nameOfLayer(release.product, { input, scenario: null })
+  const title = nameOfLayer(release.product, { input: layers.layer?.input ?? null, scenario: null })
   const countryName = catalog.countries.find(({ code }) => code === country)?.name ?? country
   const options = levels.map((level) => ({ value: String(level), text: String(level) }))
   container.replaceChildren(
@@ -68,33 +60,82 @@ export async function showTable(container, { catalog, product, release, layers, 
       : [element('p', {}, texts.noAreas)]),
   )
   if (levels[0] !== undefined) await load(levels[0])
+}
 
-  /**
-   * @param {import('./values.js').Row[]} rows
-   * @param {Map<string, string>} parents
-   */
-  function rowsShown(rows, parents) {
-    const columns = scenarios.map((scenario) => scenario ?? input ?? product.unit)
-    return [
-      element('p', { className: 'small' }, texts.note),
-      element(
-        'div',
-        { className: 'scrolling', tabIndex: 0, role: 'region', 'aria-label': texts.title },
-        tableOf(rows, columns, parents, open),
-      ),
-      element('p', {}, download(`${release.release}.csv`, csvOf(columns, rows))),
-    ]
+/**
+ * @typedef {object} Found
+ * @property {import('../api-types').Area[]} areas
+ * @property {Map<string, Record<string, any>>} figures by the codes of areas
+ * @property {Map<string, string>} parents the names of the areas above, by their codes
+ */
+
+/**
+ * Loads all that is known of the areas of a level, and says meanwhile how far it is, or why it is not there.
+ *
+ * @param {HTMLElement} container
+ * @param {{ release: import('../api-types').CatalogRelease, level: number, areasOf: AreasOf }} wanted
+ * @param {() => boolean} isWanted whether nothing else is, by now
+ * @returns {Promise<Found | undefined>}
+ */
+export async function loadFigures(container, { release, level, areasOf }, isWanted) {
+  const status = element('p', { role: 'status' }, TEXTS.loading)
+  container.replaceChildren(status)
+  try {
+    const areas = await areasOf(release.country_code, level)
+    const figures = await figuresIn(areas, release, (found, all) => {
+      status.textContent = TEXTS.table.progress(found, all)
+    })
+    const parents = new Map(
+      (await areasOf(release.country_code, level - 1)).map(({ code, name }) => [code, name]),
+    )
+    return isWanted() ? { areas, figures, parents } : undefined
+  } catch (error) {
+    const { message } = /** @type {Error} */ (error)
+    if (isWanted()) container.replaceChildren(element('p', { role: 'alert' }, TEXTS.failed(message)))
+    return undefined
   }
+}
+
+/**
+ * One figure of all areas: a table with a column for each season, and the same as a file.
+ *
+ * @param {Found} found
+ * @param {object} shown
+ * @param {import('../api-types').Catalog} shown.catalog
+ * @param {import('../api-types').CatalogRelease} shown.release
+ * @param {Layers} shown.layers of which the input is shown
+ * @param {{ key: string, note: string }} shown.figure the name of its properties, and what is said of it
+ * @param {string | null} [shown.chosen] the code of an area that is marked
+ * @param {(row: import('./values.js').Row) => void} open
+ */
+export function figureTable({ areas, figures, parents }, { catalog, release, layers, figure, chosen }, open) {
+  const texts = TEXTS.table
+  const input = layers.layer?.input ?? null
+  const scenarios = layers.scenarios.length > 0 ? layers.scenarios : [null]
+  const rows = rowsOf(areas, figures, figure.key, input, scenarios)
+  const columns = scenarios.map((scenario) => scenario ?? input ?? layers.layer?.unit ?? '')
+  return [
+    element('p', { className: 'small' }, figure.note),
+    ...[seasonNote(catalog, scenarios)].filter((note) => note !== false),
+    element(
+      'div',
+      { className: 'scrolling', tabIndex: 0, role: 'region', 'aria-label': texts.title },
+      tableOf(rows, columns, parents, chosen ?? null, open),
+    ),
+    element('p', {}, download(`${release.release}.csv`, csvOf(columns, rows))),
+  ]
 }
 
 /**
  * @param {import('./values.js').Row[]} rows
  * @param {string[]} columns
  * @param {Map<string, string>} parents
- * @param {(place: import('../api-types').Place) => void} open
+ * @param {string | null} chosen
+ * @param {(row: import('./values.js').Row) => void} open
  */
-function tableOf(rows, columns, parents, open) {
+function tableOf(rows, columns, parents, chosen, open) {
   const texts = TEXTS.table
+  const text = formatOf(rows)
   let by = -1
   let descending = false
   const body = element('tbody')
@@ -116,19 +157,20 @@ function tableOf(rows, columns, parents, open) {
     body.replaceChildren(...sorted(rows, by, descending).map(rowOf))
   }
   /** @param {import('./values.js').Row} row */
-  const rowOf = ({ area, place, values }) => {
+  const rowOf = (row) => {
+    const { area, values } = row
     const name = element(
       'button',
       { type: 'button', className: 'link', title: texts.open(area.name) },
       area.name,
     )
-    name.addEventListener('click', () => open(place))
+    name.addEventListener('click', () => open(row))
     return element(
       'tr',
-      {},
+      { className: area.code === chosen ? 'chosen' : '' },
       element('th', { scope: 'row' }, name),
       ...values.map((value) =>
-        element('td', { className: 'number' }, value === null ? texts.none : numberText(value)),
+        element('td', { className: 'number' }, value === null ? texts.none : text(value)),
       ),
       element('td', {}, (area.parent && parents.get(area.parent)) ?? ''),
     )

@@ -1,11 +1,11 @@
-import { placeInside } from '../geo/areas.js'
+import { placeInside, ROUGH_DEGREES } from '../geo/areas.js'
+import { short } from '../geo/places.js'
+import { valueFormat } from '../parts/numbers.js'
+import { csvText } from '../points/csv.js'
 import { get } from '../shell/api.js'
 
 /** As many as a page may have. */
 const MOST_AREAS = 1000
-
-/** In degrees: shapes come with the values, and nobody looks at these. */
-const ROUGHLY = 5
 
 /**
  * @typedef {object} Row
@@ -15,23 +15,20 @@ const ROUGHLY = 5
  */
 
 /**
- * What a release comes to in each area of a level: means, each pixel weighed by what of it lies in the area. Pages end early
- * where they have to be computed first.
+ * What a release comes to in each area of a level, by the codes of areas. Pages end early where they have to be computed
+ * first.
  *
  * @param {import('../api-types').Area[]} areas of one level
- * @param {import('../api-types').CatalogProduct} product
  * @param {import('../api-types').CatalogRelease} release
- * @param {string | null} input
- * @param {readonly (string | null)[]} scenarios the columns
  * @param {(found: number, all: number) => void} progress
- * @returns {Promise<Row[]>}
+ * @returns {Promise<Map<string, Record<string, any>>>}
  */
-export async function valuesIn(areas, { value }, { release }, input, scenarios, progress) {
+export async function figuresIn(areas, { release }, progress) {
   const path = `ogc/collections/advisory-${release}-${areas[0]?.level}/items`
   /** @type {Map<string, Record<string, any>>} */
   const found = new Map()
   for (let offset = 0, all = areas.length; offset < all; ) {
-    const page = await get(path, { limit: MOST_AREAS, offset, 'max-allowable-offset': ROUGHLY })
+    const page = await get(path, { limit: MOST_AREAS, offset, 'max-allowable-offset': ROUGH_DEGREES })
     for (const { properties } of page.features) found.set(properties.code, properties)
     // Fewer than there were: boundaries are being replaced.
     if (page.features.length === 0) break
@@ -39,7 +36,21 @@ export async function valuesIn(areas, { value }, { release }, input, scenarios, 
     all = page.numberMatched
     progress(offset, all)
   }
-  const columns = scenarios.map((scenario) => [value.key, input, scenario].filter(Boolean).join(' '))
+  return found
+}
+
+/**
+ * One figure of each area, such as its mean, for an input.
+ *
+ * @param {import('../api-types').Area[]} areas
+ * @param {Map<string, Record<string, any>>} found
+ * @param {string} figure the name that its properties begin with
+ * @param {string | null} input
+ * @param {readonly (string | null)[]} scenarios the columns
+ * @returns {Row[]}
+ */
+export function rowsOf(areas, found, figure, input, scenarios) {
+  const columns = scenarios.map((scenario) => [figure, input, scenario].filter(Boolean).join(' '))
   return areas.map((area) => ({
     area,
     place: placeInside(area),
@@ -65,19 +76,28 @@ export function sorted(rows, column, descending) {
 }
 
 /**
+ * The table as a file, with the numbers that the page shows.
+ *
  * @param {string[]} columns
  * @param {Row[]} rows
  */
 export function csvOf(columns, rows) {
-  const head = ['code', 'name', 'lat', 'lng', ...columns]
-  const lines = rows.map(({ area, place, values }) => [area.code, area.name, place.lat, place.lng, ...values])
-  return [head, ...lines].map((line) => `${line.map(cellOf).join(',')}\r\n`).join('')
+  const text = formatOf(rows, { grouped: false })
+  const lines = rows.map(({ area, place, values }) => [
+    ...[area.code, area.name, short(place.lat), short(place.lng)],
+    ...values.map((value) => (value === null ? null : text(value))),
+  ])
+  return csvText([['code', 'name', 'lat', 'lng', ...columns], ...lines])
 }
 
-/** @param {string | number | null} value */
-function cellOf(value) {
-  let text = String(value ?? '')
-  // Spreadsheets take these for formulas.
-  if (typeof value === 'string' && /^[=+\-@\t\r]/.test(text)) text = `'${text}`
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
-}
+/**
+ * How the values of a table are written.
+ *
+ * @param {Row[]} rows
+ * @param {{ grouped?: boolean }} [form]
+ */
+export const formatOf = (rows, form) =>
+  valueFormat(
+    rows.flatMap(({ values }) => values),
+    form,
+  )

@@ -30,13 +30,19 @@ export const TEXTS = {
   copied: 'Copied',
   close: 'Close',
   never: 'never',
-  sourceOf: (/** @type {string} */ release, /** @type {string} */ source, /** @type {string} */ licence) =>
-    `${release}: ${source}, ${licence}`,
   sheet: {
     before: 'Back',
     next: 'Next',
     page: (/** @type {number} */ page, /** @type {number} */ pages) => `Page ${page} of ${pages}`,
     none: 'Nothing to show.',
+  },
+
+  docs: {
+    search: 'Find an operation',
+    searchHint: 'For example "history" or "polygon"',
+    inQuery: (/** @type {number} */ count) =>
+      count === 1 ? '1 parameter of the query and headers' : `${count} parameters of the query and headers`,
+    server: 'Server',
   },
 
   products: /** @type {Record<string, string>} */ ({
@@ -93,9 +99,10 @@ export const TEXTS = {
     label: 'Area or coordinates',
     hint: 'Name or 9.5, 38.5',
     submit: 'Find',
-    none: (/** @type {string} */ wanted) => `No area here is called “${wanted}”.`,
+    none: (/** @type {string} */ wanted) => `No area is called “${wanted}”.`,
     results: (/** @type {number} */ count) => (count === 1 ? '1 area' : `${count} areas`),
-    within: (/** @type {string} */ name, /** @type {string} */ parent) => `${name}, ${parent}`,
+    near: (/** @type {string} */ wanted) => `No area is called “${wanted}”. Similar names:`,
+    within: (/** @type {string[]} */ ...names) => names.join(', '),
   },
 
   place: {
@@ -108,6 +115,7 @@ export const TEXTS = {
       `The outline on the map is the pixel that answers: about ${across} × ${down} m.`,
     noValue: 'No value',
     season: 'Season',
+    licence: (/** @type {string} */ licence) => `Licence: ${licence}.`,
     source: (/** @type {string} */ source, /** @type {string} */ licence) => `${source} (${licence})`,
     release: 'Release',
     validUntil: (/** @type {string} */ date) => `valid until ${date}`,

@@ -21,6 +21,15 @@ export function nameOfLayer(product, { input, scenario }) {
   return [nameOfProduct(product), input, scenario].filter((part) => part !== null).join(', ')
 }
 
+/**
+ * Where a release comes from. Of demonstration data the page says so already.
+ *
+ * @param {{ synthetic: boolean, source: string, licence: string }} release
+ */
+export function nameOfSource({ synthetic, source, licence }) {
+  return synthetic ? TEXTS.place.licence(licence) : TEXTS.place.source(source, licence)
+}
+
 const AGES = new Intl.RelativeTimeFormat('en')
 
 const UNITS = /** @type {const} */ ([

@@ -9,7 +9,7 @@ import { prefersText } from '../negotiation.ts'
 import { varyBy } from '../vary.ts'
 import { bundleNameOf, createBundles } from '../web-pages/bundles.ts'
 import { readWebFiles } from '../web-pages/files.ts'
-import { createPageWriter, WEB_PAGES, type WebPage } from '../web-pages/page.ts'
+import { createPageWriter, DOCS_ENTRY, WEB_PAGES, type WebPage } from '../web-pages/page.ts'
 import { allowCaching } from './caching.ts'
 
 declare module 'fastify' {
@@ -20,6 +20,8 @@ declare module 'fastify' {
      * @returns whether it has answered; else the API is to
      */
     frontPage(request: FastifyRequest, reply: FastifyReply): boolean
+    /** Where a file of the pages is, below what all paths begin with. */
+    webFile(name: string): string
   }
 }
 
@@ -52,8 +54,10 @@ const LIBRARIES = Object.fromEntries([
 export const webPages = fp(
   async (app: App) => {
     const { version, files } = readWebFiles(LIBRARIES)
-    const bundleOf = createBundles(WEB_PAGES.map(({ entry }) => entry))
-    const writer = createPageWriter(version)
+    const bundleOf = createBundles([...WEB_PAGES.map(({ entry }) => entry), DOCS_ENTRY])
+    app.decorate('webFile', (name: string) => `web/${version}/${name}`)
+    const { BASEMAP_URL: url, BASEMAP_ATTRIBUTION: attribution = '' } = app.config
+    const writer = createPageWriter(version, url === undefined ? undefined : { url, attribution })
     const [front, ...others] = WEB_PAGES as readonly [WebPage, ...WebPage[]]
 
     /** Sends what is made for each request, and kept by nobody who does not ask. */

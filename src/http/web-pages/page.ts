@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { SERVICE_DESCRIPTION, SERVICE_NAME } from '#schemas/service.ts'
+import { escaped } from '../plain-page.ts'
 import { bundleNameOf } from './bundles.ts'
 
 /** A page of the service in a browser. Its texts are in `web/texts`. */
@@ -31,6 +32,9 @@ export const WEB_PAGES = [
   }),
 ] as const satisfies readonly WebPage[]
 
+/** The module of the pages of the documentation. */
+export const DOCS_ENTRY = 'docs/main.js'
+
 /** Libraries by the names that modules import them by. */
 export const IMPORTS: Readonly<Record<string, string>> = {
   'maplibre-gl': 'lib/maplibre-gl/maplibre-gl.mjs',
@@ -39,19 +43,31 @@ export const IMPORTS: Readonly<Record<string, string>> = {
     'lib/terra-draw-maplibre-gl-adapter/terra-draw-maplibre-gl-adapter.modern.js',
 }
 
+/** Tiles that an operator has set for the maps of pages. */
+export interface Basemap {
+  /** With `{z}`, `{x}` and `{y}` in it. */
+  url: string
+  /** The text that the source of the tiles asks for. */
+  attribution: string
+}
+
 /**
  * Makes the texts of pages, which are the same but for the prefix of their links.
  *
  * @param version of their files
  */
-export function createPageWriter(version: string) {
+export function createPageWriter(version: string, basemap: Basemap | undefined) {
   const file = (name: string) => `web/${version}/${name}`
   const imports = Object.entries(IMPORTS).map(([name, target]) => [name, `./${file(target)}`])
   const importMap = JSON.stringify({ imports: Object.fromEntries(imports) })
 
+  const tiles = basemap
+    ? `  <meta name="basemap" content="${escaped(basemap.url)}" data-attribution="${escaped(basemap.attribution)}">\n`
+    : ''
+
   return {
     /** What the pages may load and do. The map of imports is the only script in a page itself. */
-    policy: policyOf(importMap),
+    policy: policyOf(importMap, basemap && new URL(basemap.url).origin),
 
     /** @param base what stands before the paths of the service */
     write({ entry, styles, needsCatalog }: WebPage, base: string): string {
@@ -68,7 +84,7 @@ export function createPageWriter(version: string) {
   <link rel="icon" type="image/svg+xml" href="${file('mark.svg')}">
 ${styles.map((name) => `  <link rel="stylesheet" href="${file(name)}">\n`).join('')}  <script type="importmap">${importMap}</script>
   <script type="module" src="${file(bundleNameOf(entry))}"></script>
-${asked}</head>
+${tiles}${asked}</head>
 <body>
   <noscript>
     <p>This page is made by a script. Without one, <a href="docs">the documentation</a> shows how to ask the service.</p>
@@ -80,14 +96,15 @@ ${asked}</head>
   }
 }
 
-function policyOf(importMap: string): string {
+/** @param tiles the origin of the operator's tiles, which pages may load as well */
+function policyOf(importMap: string, tiles: string | undefined): string {
   const hash = createHash('sha256').update(importMap).digest('base64')
   return [
     "default-src 'none'",
     `script-src 'self' 'sha256-${hash}'`,
     "style-src 'self'",
-    "img-src 'self' data:",
-    "connect-src 'self'",
+    ["img-src 'self' data:", tiles].filter(Boolean).join(' '),
+    ["connect-src 'self'", tiles].filter(Boolean).join(' '),
     "worker-src 'self'",
     "base-uri 'self'",
     "form-action 'none'",

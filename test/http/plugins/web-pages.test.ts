@@ -53,6 +53,7 @@ describe('the front page', () => {
       openapi: '/openapi.json',
       catalog: '/catalog',
       ogc: '/ogc',
+      mcp: '/mcp',
       stac: '/stac',
     })
     expect(headers.vary).toContain('Accept')
@@ -76,6 +77,26 @@ describe('the front page', () => {
     expect(policy).not.toContain('unsafe')
     expect(policy).not.toMatch(/https?:|blob:|\*/)
     expect(policy).toContain("worker-src 'self'")
+  })
+
+  test('may load the tiles of an operator, from their host alone, and says who made them', async () => {
+    const settings = {
+      BASEMAP_URL: 'https://tiles.example.org:8443/a/{z}/{x}/{y}.png?key="1"',
+      BASEMAP_ATTRIBUTION: '© <Example> & others',
+    }
+    const withTiles = await createTestApp({ template: 'empty', settings })
+    onTestFinished(() => withTiles.close())
+    const own = String((await frontPage()).headers['content-security-policy'])
+    const { headers, body } = await frontPage({}, withTiles)
+    const host = 'https://tiles.example.org:8443'
+    expect(headers['content-security-policy']).toBe(
+      own
+        .replace("img-src 'self' data:", `img-src 'self' data: ${host}`)
+        .replace("connect-src 'self'", `connect-src 'self' ${host}`),
+    )
+    expect(body).toContain(
+      '<meta name="basemap" content="https://tiles.example.org:8443/a/{z}/{x}/{y}.png?key=&#34;1&#34;" data-attribution="© &#60;Example&#62; &#38; others">',
+    )
   })
 
   test.each(['', '/agro/v0'])('has files that are there, below BASE_PATH "%s"', async (base) => {
@@ -112,6 +133,23 @@ describe('a file of a page', () => {
     expect(brotliDecompressSync(answer.rawPayload).equals(plain.rawPayload)).toBe(true)
     const again = await service.app.inject({ url, headers: { 'if-none-match': String(answer.headers.etag) } })
     expect([again.statusCode, again.body]).toEqual([304, ''])
+  })
+
+  test('may be the rivers, lakes and towns of its maps, which name their source', async () => {
+    const { headers, body } = await service.app.inject('/web/1/basemap/africa.geojson')
+    expect(headers['content-type']).toMatch(/^application\/geo\+json/)
+    const { source, licence, features } = JSON.parse(body)
+    expect([source, licence]).toEqual(['Natural Earth', 'public domain'])
+    const named = (kind: string) =>
+      features
+        .filter(({ properties }: { properties: Record<string, string> }) => properties.kind === kind)
+        .map(({ properties }: { properties: Record<string, string> }) => properties.name)
+    expect(named('town')).toEqual(expect.arrayContaining(['Addis Ababa', 'Kigali', 'Nairobi', 'Kumasi']))
+    expect(named('river')).toEqual(
+      expect.arrayContaining(['Abay', 'Tana', 'Kagera', 'Mouhoun (Black Volta)']),
+    )
+    expect(named('lake').length).toBeGreaterThan(10)
+    expect(body.length).toBeLessThan(2 ** 21)
   })
 
   test('of another version is answered, and not to be kept under its address', async () => {

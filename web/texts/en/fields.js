@@ -6,6 +6,11 @@ export const field = {
   draw: 'Draw on the map',
   drawing: 'Click each corner; click the first one again, or press Enter, when it is done.',
   drawn: (/** @type {number} */ corners) => `${corners} corners. Pull them to change the field.`,
+  position: 'My position',
+  positionFound: (/** @type {string} */ metres) => `The dot is your position, within ${metres} m.`,
+  positionDenied:
+    'Your browser does not share your position with this page. Allow it in the settings of the page, or move the map to your field.',
+  positionUnknown: 'Your position could not be found. Try again outside, or move the map to your field.',
   drop: 'A GeoJSON file, or a text with a corner a line',
   taken: (/** @type {string} */ name) => `${name} is taken over.`,
   tooLarge: 'A field’s file has at most 2 MB.',
@@ -31,6 +36,13 @@ export const field = {
   area: (/** @type {string} */ hectares) => `${hectares} ha`,
   inside: (/** @type {string} */ lat, /** @type {string} */ lng) => `around ${lat}, ${lng}`,
   on: (/** @type {string} */ date) => `asked on ${date}`,
+  summary: (/** @type {string} */ hectares, /** @type {string} */ amounts) =>
+    `For ${hectares} ha in a normal season: ${amounts}.`,
+  bag: (/** @type {string} */ input) => `1 bag of ${input}`,
+  bags: (/** @type {string} */ bags, /** @type {string} */ input) => `${bags} bags of ${input}`,
+  more: (/** @type {string} */ bags, /** @type {string} */ input) => `${bags} of ${input}`,
+  harvest: (/** @type {string} */ tons, /** @type {string} */ crop) => `about ${tons} t of ${crop}`,
+  bagOf: (/** @type {number} */ kilograms) => `A bag has ${kilograms} kg.`,
   of: 'Of',
   mean: 'Mean',
   quantiles: ['Low (10 %)', 'Middle', 'High (90 %)'],
@@ -52,6 +64,14 @@ export const points = {
     openQuote: (/** @type {number} */ line) => `A quote is opened in line ${line} and never closed.`,
     tooMany: () => 'The file has more than 100,000 rows. Send it in parts.',
   },
+  where: {
+    one: (/** @type {number} */ count, /** @type {number} */ all, /** @type {string} */ country) =>
+      count < all ? `${count} of ${all} points are in ${country}.` : `All ${all} points are in ${country}.`,
+    several: (/** @type {{ count: number, name: string }[]} */ countries) =>
+      `Points by country: ${countries.map(({ count, name }) => `${name} ${count}`).join(', ')}.`,
+    use: (/** @type {string} */ country, /** @type {string} */ crop) =>
+      `Use ${country}, ${crop.toLowerCase()}`,
+  },
   columns: { lat: 'Latitude', lng: 'Longitude', name: 'Name', id: 'Id' },
   noColumn: 'none',
   noPlaces: 'Choose the columns of the latitude and the longitude.',
@@ -72,17 +92,11 @@ export const points = {
 
 export const districts = {
   title: 'Districts',
-  why: 'Every area of a level with the advice for the whole of it, weighted by area. Press a heading to sort.',
-  map: 'Map of the areas. Click one to find it in the table.',
+  why: 'The mean advice for each area. The map shows one season, the table all of them. Press a heading to sort.',
+  map: 'Map of the areas. Click an area to find it in the table.',
   levelOf: 'Areas of level',
   level: (/** @type {number} */ level, /** @type {number} */ areas) => `${level} (${areas} areas)`,
   noAreas: 'No areas are loaded for this country.',
-  login: 'Advice for areas takes an account.',
-  needsLogin: 'The table takes an account.',
-  show: 'Log in and show it',
-  progress: 'Areas that are done',
-  sofar: (/** @type {number} */ count, /** @type {number} */ areas) => `${count} of ${areas} areas`,
-  download: 'Download as CSV',
   figure: 'Number',
   figures: /** @type {Record<string, string>} */ ({
     min: 'Smallest value',
@@ -92,9 +106,6 @@ export const districts = {
     total_kg: 'Total (kg)',
     total_tons: 'Total (t)',
   }),
+  note: (/** @type {string} */ figure) => `${figure} of each area. The map has the means.`,
   mean: (/** @type {string} */ unit) => `Mean (${unit})`,
-  caption: (/** @type {string} */ figure) => `Areas: ${figure}`,
-  area: 'Area',
-  hectares: 'Hectares',
-  reason: 'Why there is no value',
 }
