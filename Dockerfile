@@ -8,8 +8,10 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error \
   && find node_modules \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
-COPY LICENSE ./
+COPY LICENSE CHANGELOG.md ./
 COPY bin bin
+# What the page at /docs gives to programs.
+COPY clients clients
 # What the page at /docs shows.
 COPY docs docs
 COPY schemas schemas

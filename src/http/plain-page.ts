@@ -133,6 +133,6 @@ function htmlOf(cell: Cell): string {
   return typeof cell === 'object' ? cell.html : escaped(String(cell))
 }
 
-function escaped(text: string): string {
+export function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }

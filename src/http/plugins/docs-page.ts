@@ -1,14 +1,13 @@
-import { createHash } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
-import files from '@fastify/static'
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import fp from 'fastify-plugin'
 import { SERVICE_NAME } from '#schemas/service.ts'
+import { VERSION } from '#src/lib/version.ts'
 import type { App } from '../app.ts'
-import type { Reading } from '../docs-page/markdown.ts'
-import { pageOf, readingPageOf } from '../docs-page/page.ts'
-import { READING_PATHS, type ReadingPath, readDocument } from '../docs-page/readings.ts'
+import { createClientFiles } from '../docs-page/clients.ts'
+import { contentOf, headOf, readingPageOf } from '../docs-page/page.ts'
+import { READING_PATHS, rememberedReadings } from '../docs-page/readings.ts'
+import { isCurrent } from '../entity-tags.ts'
 import { allowAsset } from './caching.ts'
 
 /** What the page may load and do; the styles of Swagger UI are partly written in place. */
@@ -19,6 +18,7 @@ const PAGE_POLICY = [
   "img-src 'self' data: blob:",
   "font-src 'self'",
   "connect-src 'self'",
+  "worker-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -26,20 +26,12 @@ const PAGE_POLICY = [
 
 const HTML = 'text/html; charset=utf-8'
 
-const OURS = join(import.meta.dirname, '../docs-page/static')
-const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('@fastify/swagger-ui/package.json'))
+/** The documents that the page offers, the first of them at first, by their paths below the address of the service. */
+const DOCUMENTS = [{ name: 'All operations', path: 'openapi.json?media=all' }]
 
-/** The files of the page, and where they are. */
-const FILES: Record<string, string> = {
-  'mark.svg': OURS,
-  'page.css': OURS,
-  'page.js': OURS,
-  'reading.js': OURS,
-  'resolve.js': OURS,
-  'visitor.js': OURS,
-  'swagger-ui.css': join(SWAGGER_UI, 'static'),
-  'swagger-ui-bundle.js': join(SWAGGER_UI, 'static'),
-}
+/** What the browser has when these settings are read: Swagger UI, and what our script has left there. */
+declare const SwaggerUIBundle: { plugins: { DownloadUrl: unknown } }
+declare const docsPlugins: unknown
 
 export interface DocsPageOptions {
   /** Whether synthetic values are published now; asked for with each page. */
@@ -55,76 +47,85 @@ export interface DocsPageOptions {
  */
 export const docsPage = fp(
   async (app: App, { synthetic }: DocsPageOptions) => {
-    const [first] = app.products.list
-    const frame = { title: SERVICE_NAME, version: versionOfFiles() }
-    const reading = rememberedReadings()
+    const prefix = `${app.config.BASE_PATH}/docs`
+    const product = app.products.list[0]?.code ?? ''
+    const read = rememberedReadings()
+    const clientFile = createClientFiles()
 
-    await app.register(
-      async (open) => {
-        open.addHook('onRoute', (route) => {
-          route.config = { ...route.config, public: true }
-        })
-        open.addHook('onRequest', (_request, reply, done) => {
-          reply.header('content-security-policy', PAGE_POLICY)
-          done()
-        })
+    await app.register(async (open) => {
+      open.addHook('onRoute', (route) => {
+        const isAsset = route.url === `${prefix}/static/*`
+        const isDocument = /\/(json|yaml)$/.test(route.url)
+        route.config = {
+          ...route.config,
+          public: true,
+          ...(isAsset && { caching: 'asset' }),
+          ...(isDocument && { caching: 'document', ownTurns: true }),
+        }
+        if (isAsset) route.onSend = allowAsset
+      })
+      open.addHook('onRequest', (_request, reply, done) => {
+        reply.header('content-security-policy', PAGE_POLICY)
+        done()
+      })
+      open.addHook('onSend', async ({ url }, _reply, page) => {
+        const room = '<div id="swagger-ui"></div>'
+        if (typeof page !== 'string' || !page.includes(room)) return page
         // Relative links begin at the last slash.
-        for (const [path, folder] of [
-          ['', 'docs/'],
-          ['/', ''],
-        ] as const) {
-          open.get(
-            path,
-            { schema: { hide: true }, prefixTrailingSlash: 'slash' },
-            async (_request, reply) => {
-              const [guide, isSynthetic] = await Promise.all([reading('', folder), synthetic()])
-              const product = first?.code ?? ''
-              return reply
-                .type(HTML)
-                .send(pageOf({ ...frame, folder, product, synthetic: isSynthetic, guide }))
-            },
+        const [folder, root] = /^[^?]*\/(\?|$)/.test(url) ? ['', '../'] : ['docs/', '']
+        const [guide, calls, isSynthetic] = await Promise.all([
+          read('', folder),
+          read('calls', folder),
+          synthetic(),
+        ])
+        return page
+          .replace('</head>', `${headOf(app, root)}</head>`)
+          .replaceAll(/"[^"]*\/(static\/[\w./-]+)"/g, `"${folder}$1?v=${VERSION}"`)
+          .replace(
+            room,
+            `${contentOf({ folder, root, product, guide, calls, synthetic: isSynthetic })}${room}`,
           )
-        }
-        for (const path of READING_PATHS) {
-          open.get(`/${path}`, { schema: { hide: true } }, async (_request, reply) =>
-            reply.type(HTML).send(readingPageOf(await reading(path, ''), { ...frame, folder: '' })),
-          )
-        }
-        await open.register(async (assets) => {
-          assets.addHook('onRoute', (route) => {
-            route.config = { ...route.config, caching: 'asset' }
-            route.onSend = allowAsset
-          })
-          await assets.register(files, {
-            root: [...new Set(Object.values(FILES))],
-            prefix: '/static',
-            decorateReply: false,
-            allowedPath: (path) => Object.hasOwn(FILES, path.slice(1)),
-          })
-        })
-      },
-      { prefix: `${app.config.BASE_PATH}/docs` },
-    )
+      })
+      await open.register(swaggerUi, {
+        routePrefix: prefix,
+        theme: { title: SERVICE_NAME, favicon: [] },
+        logo: undefined,
+        uiConfig: {
+          urls: DOCUMENTS.map(({ name, path }) => ({ name, url: path })),
+          // biome-ignore lint/suspicious/noExplicitAny: functions here are texts for the browser
+          plugins: [() => SwaggerUIBundle.plugins.DownloadUrl, () => docsPlugins] as any,
+          deepLinking: true,
+          defaultModelsExpandDepth: -1,
+          displayRequestDuration: true,
+          docExpansion: 'none',
+          persistAuthorization: false,
+          tryItOutEnabled: true,
+        },
+        uiHooks: { preHandler: sendDocument },
+      })
+      for (const path of READING_PATHS) {
+        open.get(`${prefix}/${path}`, { schema: { hide: true } }, async (_request, reply) =>
+          reply.type(HTML).send(readingPageOf(await read(path, ''), headOf(app, '../'))),
+        )
+      }
+      open.get<{ Params: { file: string } }>(
+        `${prefix}/clients/:file`,
+        { schema: { hide: true } },
+        async (request, reply) => {
+          const file = await clientFile(request.params.file)
+          if (!file) return reply.callNotFound()
+          reply.headers({ 'cache-control': 'no-cache', etag: file.tag })
+          if (isCurrent(request.headers['if-none-match'], file.tag)) return reply.code(304).send()
+          return reply.type(file.mediaType).send(file.bytes)
+        },
+      )
+    })
   },
-  { name: 'docs-page', dependencies: ['openapi', 'security-headers'] },
+  { name: 'docs-page', dependencies: ['openapi', 'security-headers', 'web-pages'] },
 )
 
-/** Reads each document once. */
-function rememberedReadings() {
-  const readings = new Map<string, Promise<Reading>>()
-  return (path: ReadingPath, folder: string): Promise<Reading> => {
-    const address = `${folder}${path}`
-    const found = readings.get(address) ?? readDocument(path, folder)
-    readings.set(address, found)
-    // One that could not be read is tried again.
-    found.catch(() => readings.delete(address))
-    return found
-  }
-}
-
-/** The same as long as all files of the page are, which are kept for long under their names. */
-function versionOfFiles(): string {
-  const hash = createHash('sha256')
-  for (const [name, folder] of Object.entries(FILES)) hash.update(readFileSync(join(folder, name)))
-  return hash.digest('hex').slice(0, 12)
+/** The plugin would answer with the document as the routes have it, before it is finished. */
+async function sendDocument(this: unknown, request: FastifyRequest, reply: FastifyReply) {
+  const [, kind] = /\/(json|yaml)$/.exec(request.routeOptions.url ?? '') ?? []
+  if (kind === 'json' || kind === 'yaml') await request.server.sendDocument(request, reply, kind)
 }

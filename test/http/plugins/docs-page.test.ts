@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { buildApp } from '#src/app.ts'
 import { loadConfig } from '#src/config.ts'
@@ -31,7 +34,7 @@ describe('the documents for integrators', () => {
     const chapters = [...guide.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading)
     expect(chapters.length).toBeGreaterThan(5)
     expect([...page.matchAll(/<summary><h3>(.*?)<\/h3>/g)].map(([, heading]) => heading)).toEqual(chapters)
-    expect(page.indexOf('<div id="operations">')).toBeGreaterThan(page.lastIndexOf('</details>'))
+    expect(page.indexOf('<div id="swagger-ui">')).toBeGreaterThan(page.lastIndexOf('</details>'))
     expect(page).toContain('<td>404 <code>NO_DATA</code>')
   })
 
@@ -64,14 +67,13 @@ describe('the page of the documentation', () => {
     const page = await pageAt('/docs/')
     expect(page).toContain('<title>Agricultural advisory service</title>')
     expect(page).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">')
-    expect(page).toContain('<link rel="icon" type="image/svg+xml" href="static/mark.svg?v=')
+    expect(page).toMatch(/<link rel="icon" type="image\/svg\+xml" href="..\/web\/\w+\/mark.svg">/)
     expect(page.match(/href="#\/[^"]+"/g)).toEqual([
       'href="#/advisory/yieldAtPoint"',
       'href="#/auth/register"',
       'href="#/auth/login"',
       'href="#/advisory/yieldInPolygon"',
-      'href="#/history/listHistory"',
-      'href="#/catalog/getCatalog"',
+      'href="#/advisory/yieldAtPoints"',
     ])
   })
 
@@ -79,11 +81,20 @@ describe('the page of the documentation', () => {
     'has links that lead somewhere, at %s',
     async (url) => {
       const links = linksOf(await pageAt(url), url)
-      expect(links).toEqual(expect.arrayContaining(['/docs/rules', '/docs/versions', '/openapi.yaml']))
+      expect(links).toEqual(
+        expect.arrayContaining([
+          '/docs/rules',
+          '/docs/agents',
+          '/docs/gis',
+          '/docs/changelog',
+          '/openapi.yaml',
+        ]),
+      )
       for (const link of links) {
         const { statusCode, headers } = await service.app.inject(link)
         expect([link, statusCode]).toEqual([link, 200])
-        if (link.startsWith('/docs/static/')) expect(headers['cache-control']).toBe('public, max-age=86400')
+        if (/^\/docs\/static\/(?!swagger-initializer)/.test(link))
+          expect(headers['cache-control']).toBe('public, max-age=86400')
       }
     },
   )
@@ -103,13 +114,6 @@ describe('the page of the documentation', () => {
     }
   })
 
-  test.each(['logo.svg', 'index.html', 'favicon-32x32.png', 'oauth2-redirect.html', 'toString'])(
-    'has no files of others that it does not need: %s',
-    async (name) => {
-      expect((await service.app.inject(`/docs/static/${name}`)).statusCode).toBe(404)
-    },
-  )
-
   test('says that data are synthetic as long as such are published', async () => {
     const says = async () => (await pageAt('/docs')).includes('The data are synthetic.')
     expect(await says()).toBe(true)
@@ -122,6 +126,32 @@ describe('the page of the documentation', () => {
     await writer.updateTable('release').set({ synthetic: false }).execute()
     expect(await says()).toBe(false)
   })
+})
+
+test('the first calls run as they stand in curl, JavaScript and Python, and are answered the same', async () => {
+  await service.app.listen({ host: '127.0.0.1', port: 0 })
+  const { port } = service.app.server.address() as AddressInfo
+  const guide = readFileSync('docs/guide/calls.md', 'utf8').replaceAll('127.0.0.1:3000', `127.0.0.1:${port}`)
+  const run: Record<string, [string, ...string[]]> = {
+    sh: ['bash', '-c'],
+    js: ['node', '--input-type=module', '-e'],
+    python: ['python3', '-c'],
+  }
+  const cards = guide.split(/^## /m).slice(1)
+  expect(cards).toHaveLength(3)
+  for (const card of cards) {
+    const blocks = [...card.matchAll(/```(\w+)\n([\s\S]*?)\n```/g)]
+    expect(blocks.map(([, language]) => language)).toEqual(Object.keys(run))
+    const answers = []
+    for (const [, language = '', code = ''] of blocks) {
+      const [program, ...options] = run[language] as [string, ...string[]]
+      const { stdout } = await promisify(execFile)(program, [...options, code])
+      const { history_id: _, ...answer } = JSON.parse(stdout)
+      answers.push(answer)
+    }
+    expect(answers[0]).not.toHaveProperty('code')
+    expect(answers).toEqual([answers[0], answers[0], answers[0]])
+  }
 })
 
 test('without a database the page is shown, and claims nothing of the data', async () => {

@@ -1,19 +1,23 @@
-// Runs in the browser: whose examples these are. The account of the examples would belong to whoever registers it
+// Whose examples these are. The account of the examples would belong to whoever registers it
 // first, so each visitor has one of their own.
 
 /** Where the browser remembers it. */
 const VISITOR = 'docs-visitor'
 
-/** A text with the addresses of this visitor in the place of those of the examples. */
+/**
+ * A text with the addresses of this visitor in the place of those of the examples.
+ *
+ * @param {string} text
+ */
 export function withAddressesOfVisitor(text) {
-  const visitor = localStorage.getItem(VISITOR) ?? randomName()
-  localStorage.setItem(VISITOR, visitor)
+  const visitor = sessionStorage.getItem(VISITOR) ?? randomName()
+  sessionStorage.setItem(VISITOR, visitor)
   return text.replaceAll(/\b(\w+)@example\.org/g, `$1.${visitor}@example.org`)
 }
 
 /** Has the next page begin as somebody else. */
 export function forgetVisitor() {
-  localStorage.removeItem(VISITOR)
+  sessionStorage.removeItem(VISITOR)
 }
 
 function randomName() {

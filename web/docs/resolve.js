@@ -1,16 +1,22 @@
-// Runs in the browser: puts what references name in their place. Swagger UI does it too, but reads the whole document
-// anew for each operation that is opened, which takes seconds.
+// Puts what references name in their place. Swagger UI does it too, but reads the whole document anew for each operation
+// that is opened, which takes seconds.
 
 /**
  * What stands at a path of a document, with what its references name in their place. Like Swagger UI's own, it notes
  * each reference in `$$ref`, and leaves alone those that lead back to where they are.
  *
+ * @param {any} document
  * @param {string} address of the document, which the notes begin with
  * @returns {(path: string[]) => unknown} null where nothing stands at the path
  */
 export function createResolver(document, address) {
   const resolved = new Map()
 
+  /**
+   * @param {any} value
+   * @param {string[]} above
+   * @returns {any}
+   */
   function resolve(value, above) {
     if (value === null || typeof value !== 'object') return value
     if (Array.isArray(value)) return value.map((item) => resolve(item, above))
@@ -23,16 +29,23 @@ export function createResolver(document, address) {
     return { ...named, ...resolveMembers(beside, above) }
   }
 
+  /**
+   * @param {any} value
+   * @param {string[]} above
+   * @returns {any}
+   */
   function resolveMembers(value, above) {
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, resolve(member, above)]))
   }
 
+  /** @param {string} reference */
   function at(reference) {
     const names = reference.slice(2).split('/')
     return find(names.map((name) => decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~')))
   }
 
-  const find = (path) => path.reduce((value, name) => value?.[name], document) ?? null
+  const find = (/** @type {string[]} */ path) =>
+    path.reduce((/** @type {any} */ value, name) => value?.[name], document) ?? null
 
   return (path) => resolve(find(path), [])
 }

@@ -1,0 +1,2 @@
+/** The paths whose POST takes an `Idempotency-Key`. */
+export declare const IDEMPOTENT_POSTS: readonly string[];

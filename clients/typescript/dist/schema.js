@@ -1,0 +1,2 @@
+// Written by `npm run gen` from openapi.yaml: change the routes, not this.
+export {};

@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { zipSync } from 'fflate'
+import { tarOf } from '#src/lib/tar.ts'
+import { VERSION } from '#src/lib/version.ts'
+import { entityTag } from '../entity-tags.ts'
+
+const CLIENTS = join(import.meta.dirname, '../../../clients')
+
+const NAME = 'agro_advisory_client'
+
+/** A client as it is downloaded. */
+export interface ClientFile {
+  mediaType: string
+  bytes: Buffer
+  tag: string
+}
+
+/** The files of clients by their names, and how they are made. A wheel has its version in its name, or pip refuses it. */
+const MADE: Readonly<Record<string, { mediaType: string; make: () => Promise<Buffer> }>> = {
+  'agro-advisory.tgz': { mediaType: 'application/gzip', make: npmPackage },
+  [`${NAME}-${VERSION}-py3-none-any.whl`]: { mediaType: 'application/zip', make: wheel },
+  'agro_advisory.R': {
+    mediaType: 'text/plain; charset=utf-8',
+    make: () => readFile(join(CLIENTS, 'r/agro_advisory.R')),
+  },
+}
+
+/** @returns makes a file when it is first asked for, and keeps it; undefined for one that there is not */
+export function createClientFiles(): (name: string) => Promise<ClientFile> | undefined {
+  const files = new Map<string, Promise<ClientFile>>()
+
+  async function made(name: string): Promise<ClientFile> {
+    const { mediaType, make } = MADE[name] as (typeof MADE)[string]
+    const bytes = await make()
+    return { mediaType, bytes, tag: entityTag(sha256(bytes)) }
+  }
+
+  return (name) => {
+    if (!Object.hasOwn(MADE, name)) return undefined
+    const file = files.get(name) ?? made(name)
+    files.set(name, file)
+    // One that could not be read is tried again.
+    file.catch(() => files.delete(name))
+    return file
+  }
+}
+
+/** As `npm pack` makes it, of what is compiled already: there is no compiler where the service runs. */
+async function npmPackage(): Promise<Buffer> {
+  const folder = join(CLIENTS, 'typescript')
+  const compiled = (await readdir(join(folder, 'dist'))).filter((name) => name !== 'schema.d.ts')
+  const names = ['LICENSE', 'README.md', ...compiled.map((name) => `dist/${name}`)]
+  const {
+    scripts: _,
+    devDependencies: __,
+    ...manifest
+  } = JSON.parse(await text(join(folder, 'package.json')))
+  const files = new Map([['package/package.json', Buffer.from(JSON.stringify(manifest, null, 2))]])
+  for (const name of names) files.set(`package/${name}`, await readFile(join(folder, name)))
+  // Types alone: what is compiled of it is the same.
+  files.set('package/dist/schema.d.ts', await readFile(join(folder, 'src/schema.ts')))
+  return promisify(gzip)(tarOf(files))
+}
+
+/** A wheel of a module (PEP 427): nothing is built when it is installed. */
+async function wheel(): Promise<Buffer> {
+  const folder = join(CLIENTS, 'python')
+  const info = `${NAME}-${VERSION}.dist-info`
+  const metadata = [
+    'Metadata-Version: 2.1',
+    `Name: ${NAME.replaceAll('_', '-')}`,
+    `Version: ${VERSION}`,
+    'Summary: Client of the agricultural advisory service.',
+    'License: Apache-2.0',
+    'Requires-Python: >=3.9',
+    'Description-Content-Type: text/markdown',
+    '',
+    await text(join(folder, 'README.md')),
+  ]
+  const wheelFile = [
+    'Wheel-Version: 1.0',
+    'Generator: agro-advisory',
+    'Root-Is-Purelib: true',
+    'Tag: py3-none-any',
+    '',
+  ]
+  const files: Record<string, Buffer> = {
+    'agro_advisory.py': await readFile(join(folder, 'agro_advisory.py')),
+    [`${info}/LICENSE`]: await readFile(join(CLIENTS, 'typescript/LICENSE')),
+    [`${info}/METADATA`]: Buffer.from(metadata.join('\n')),
+    [`${info}/WHEEL`]: Buffer.from(wheelFile.join('\n')),
+  }
+  const record = Object.entries(files).map(
+    ([name, bytes]) => `${name},sha256=${sha256(bytes)},${bytes.length}`,
+  )
+  files[`${info}/RECORD`] = Buffer.from([...record, `${info}/RECORD,,`, ''].join('\n'))
+  // The earliest time that a zip archive can tell, by whatever clock.
+  return Buffer.from(zipSync(files, { mtime: new Date(1980, 0, 1) }))
+}
+
+const text = (path: string) => readFile(path, 'utf8')
+
+function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('base64url')
+}
