@@ -1,17 +1,20 @@
 /**
- * Writes the types of the TypeScript client from openapi.yaml; with --check, fails where the file differs from it.
+ * Writes the types of the TypeScript client from openapi.yaml, and what is compiled of the client, which a service serves
+ * without a compiler; with --check, fails where files differ from that.
  */
-import { readFile, writeFile } from 'node:fs/promises'
+import { execFileSync } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { register } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { OpenAPIV3_1 } from 'openapi-types'
 import { parse } from 'yaml'
 
 const DOCUMENT = new URL('../openapi.yaml', import.meta.url)
-const FILE = new URL('../clients/typescript/src/schema.ts', import.meta.url)
+const CLIENT = fileURLToPath(new URL('../clients/typescript', import.meta.url))
 
 const HEAD = '// Written by `npm run gen` from openapi.yaml: change the routes, not this.\n\n'
-
-const ERROR = '#/components/schemas/Error'
 
 type Response = OpenAPIV3_1.ResponseObject
 type Operation = OpenAPIV3_1.OperationObject & { responses: Record<string, Response> }
@@ -30,18 +33,41 @@ const idempotent = operationsOf(document).flatMap(([method, path, { parameters =
 )
 const { astToString, default: openapiTypeScript } = await import('openapi-typescript')
 const nodes = await openapiTypeScript(JSON.stringify(document), { silent: true })
-const types = `${HEAD}${astToString(nodes)}
-/** The paths whose POST takes an \`Idempotency-Key\`. */
-export const IDEMPOTENT_POSTS: readonly string[] = ${JSON.stringify(idempotent, null, 2)};
-`
+/** The declarations of the first are the file itself, so that is not kept twice. */
+const DECLARED_TWICE = 'schema.d.ts'
 
-if (process.argv.includes('--check')) {
-  if ((await readFile(FILE, 'utf8').catch(() => '')) !== types) {
-    console.error('clients/typescript/src/schema.ts is not what openapi.yaml says: run `npm run gen`.')
-    process.exitCode = 1
+const sources = {
+  'src/schema.ts': `${HEAD}${withoutUnused(astToString(nodes))}`,
+  'src/idempotent-posts.ts': `${HEAD}/** The paths whose POST takes an \`Idempotency-Key\`. */
+export const IDEMPOTENT_POSTS: readonly string[] = ${JSON.stringify(idempotent, null, 2)};
+`,
+}
+
+const isCheck = process.argv.includes('--check')
+for (const [name, text] of Object.entries(sources)) await keep(name, text)
+const folder = await mkdtemp(join(tmpdir(), 'agro-client-'))
+try {
+  const tsc = fileURLToPath(new URL('../node_modules/typescript/bin/tsc', import.meta.url))
+  execFileSync(process.execPath, [tsc, '-p', CLIENT, '--outDir', folder], { stdio: 'inherit' })
+  for (const name of await readdir(folder)) {
+    if (name !== DECLARED_TWICE) await keep(`dist/${name}`, await readFile(join(folder, name), 'utf8'))
   }
-} else {
-  await writeFile(FILE, types)
+} finally {
+  await rm(folder, { recursive: true })
+}
+
+/** Writes a file of the client, or says that it is another one. */
+async function keep(name: string, text: string): Promise<void> {
+  const path = join(CLIENT, name)
+  if (!isCheck) {
+    await mkdir(dirname(path), { recursive: true })
+    return writeFile(path, text)
+  }
+  if ((await readFile(path, 'utf8').catch(() => '')) === text) return
+  console.error(
+    `clients/typescript/${name} is not what openapi.yaml and the sources say: run \`npm run gen\`.`,
+  )
+  process.exitCode = 1
 }
 
 function operationsOf({ paths }: OpenAPIV3_1.Document): [string, string, Operation][] {
@@ -53,32 +79,33 @@ function operationsOf({ paths }: OpenAPIV3_1.Document): [string, string, Operati
 }
 
 /**
- * The document without what types say nothing of, which is four fifths of them: examples, headers of answers, the
- * long description of operations. All errors have one schema, so one answer stands for those of an operation.
- *
- * @throws where an error has another one
+ * The document without the parts that types do not show: examples, headers of answers, long descriptions of
+ * operations, and the errors of single statuses, which all have the schema of the `default`.
  */
 function shortened(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
-  for (const [method, path, operation] of operationsOf(document)) {
+  for (const [, , operation] of operationsOf(document)) {
     delete operation.description
-    const { responses } = operation
-    for (const [status, response] of Object.entries(responses)) {
-      delete response.headers
-      for (const media of Object.values(response.content ?? {})) {
-        delete media.example
-        delete media.examples
-      }
-      if (Number(status) < 400) continue
-      const { schema } = response.content?.['application/json'] ?? {}
-      if (JSON.stringify(schema) !== JSON.stringify({ $ref: ERROR })) {
-        throw new Error(`${method} ${path} answers ${status} with a schema of its own.`)
-      }
-      delete responses[status]
-      responses.default = {
-        description: 'An error.',
-        content: { 'application/json': { schema: { $ref: ERROR } } },
-      }
+    for (const status of Object.keys(operation.responses)) {
+      if (Number(status) >= 400) delete operation.responses[status]
     }
   }
-  return document
+  const { schemas, parameters, responses = {} } = document.components ?? {}
+  const { AnyError, NotModified } = responses
+  const components = { schemas, parameters, responses: { AnyError, NotModified } }
+  return JSON.parse(JSON.stringify({ ...document, components }), withoutExamples)
+}
+
+/** Leaves out examples and headers; for `JSON.parse`. A property of the API with such a name stays. */
+function withoutExamples(key: string, value: unknown): unknown {
+  if (key === 'properties' || value === null || typeof value !== 'object' || Array.isArray(value))
+    return value
+  const { example: _, examples: _some, headers: _named, ...rest } = value as Record<string, unknown>
+  return rest
+}
+
+/** The types without the members that every path and operation has, and none uses. */
+function withoutUnused(types: string): string {
+  return types
+    .replace(/^ +(get|put|post|delete|options|head|patch|trace|query|header|path|cookie)\?: never;\n/gm, '')
+    .replace(/^ +(headers|parameters): \{\n( +\[name: string\]: unknown;\n)? +\};\n/gm, '')
 }

@@ -60,6 +60,8 @@ import { createAuditRecords } from './domains/audit/records.ts'
 import { createAccounts } from './domains/auth/callers.ts'
 import type { HashingLines } from './domains/auth/hashing-lines.ts'
 import { auth } from './domains/auth/index.ts'
+import { webhookTestSubjects } from './domains/auth/subjects.ts'
+import { createThrottle } from './domains/auth/throttle.ts'
 import { catalog } from './domains/catalog/index.ts'
 import { feed } from './domains/feed/index.ts'
 import { feedback } from './domains/feedback/index.ts'
@@ -185,8 +187,8 @@ export async function buildApp(
 async function registerPages(app: App): Promise<void> {
   const known = [app.database.reader, app.config.RELEASE_MAX_AGE_MS, app.logFailure] as const
   await app.register(openapi, { countries: createDocumentCountries(...known) })
-  await app.register(docsPage, { synthetic: createSyntheticNotice(...known) })
   await app.register(webPages)
+  await app.register(docsPage, { synthetic: createSyntheticNotice(...known) })
 }
 
 /**
@@ -205,7 +207,12 @@ async function registerAdvice(guarded: App, lookup: Lookup, maps: Maps, logged: 
   await guarded.register(ogc, { prefix: '/ogc', ...logged, lookup, figures, layers })
   const desk = createAdviceDesk(guarded, lookup, advisors, readRules)
   await guarded.register(mcp, { prefix: '/mcp', ...logged, lookup, desk })
-  await guarded.register(subscriptions, { ...logged, reader: createPlaceReader(guarded, lookup, advisors) })
+  const throttle = createThrottle(guarded.database.writer)
+  await guarded.register(subscriptions, {
+    ...logged,
+    reader: createPlaceReader(guarded, lookup, advisors),
+    admitTest: (userId, host) => throttle.admit(webhookTestSubjects(userId, host)),
+  })
   return createStillTaken(readRules, guarded.products)
 }
 

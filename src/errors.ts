@@ -1,7 +1,7 @@
 import { ErrorBody, type ErrorDetail, EXAMPLE_REQUEST_ID, errorCodeSchemaOf, ref } from '#schemas/common.ts'
 import { ERRORS, type ErrorCode, EXAMPLE_SENTENCES } from './error-codes.ts'
 
-export { ERRORS, type ErrorCode }
+export { ERRORS, type ErrorCode, EXAMPLE_SENTENCES }
 
 /** What can be wrong with a body before anybody looks at its fields. */
 export const BODY_ERRORS: ErrorCode[] = [
@@ -10,6 +10,9 @@ export const BODY_ERRORS: ErrorCode[] = [
   'BODY_TOO_LARGE',
   'UNSUPPORTED_MEDIA_TYPE',
 ]
+
+/** The errors that say why a place has no value. */
+export const NO_VALUE_ERRORS: ErrorCode[] = ['NO_RELEASE', 'OUTSIDE_COUNTRY', 'NO_DATA']
 
 /** The codes as a component of the document. */
 export const errorCodeSchema = errorCodeSchemaOf(Object.keys(ERRORS))
@@ -96,45 +99,73 @@ export function noAreas({ name, levels }: { name: string; levels: number[] }, le
  */
 export class OperatorError extends Error {
   override name = 'OperatorError'
+  readonly code: OperatorCode
+  /** What a program is told besides. */
+  told: object = {}
+
+  constructor(
+    message: string,
+    { code = 'REFUSED', ...options }: ErrorOptions & { code?: OperatorCode } = {},
+  ) {
+    super(message, options)
+    this.code = code
+  }
 }
 
-/** Requests of any kind can be no HTTP, too slow or too long; and the service can fail or be busy. */
-const OF_ALL_REQUESTS: ErrorCode[] = ['MALFORMED_REQUEST', 'REQUEST_TIMEOUT', 'HEADERS_TOO_LARGE']
-const OF_SERVICE: ErrorCode[] = ['INTERNAL', 'OVERLOADED', 'DATABASE_UNAVAILABLE', 'DATABASE_READ_ONLY']
+/** The errors that any operation may answer with: bad HTTP, a slow or long request, a failing or busy service. */
+export const OF_ALL_REQUESTS: ErrorCode[] = [
+  'MALFORMED_REQUEST',
+  'REQUEST_TIMEOUT',
+  'HEADERS_TOO_LARGE',
+  'INTERNAL',
+  'OVERLOADED',
+  'DATABASE_UNAVAILABLE',
+  'DATABASE_READ_ONLY',
+]
 
-/** An error that a route can answer with, and an example of what it says there. */
-export type DocumentedError = ErrorCode | readonly [code: ErrorCode, example: string]
+/** What keeps a command from being done, for programs: codes stay as they are, and docs/operations.md lists them. */
+export const OPERATOR_CODES = [
+  'REFUSED',
+  'NOT_FOUND',
+  'ALREADY_THERE',
+  'CUT_OFF',
+  'CHECKS',
+  'CONFIRMATION',
+  'SETTINGS',
+  'SCHEMA',
+  'DATABASE_UNAVAILABLE',
+  'DATABASE_IN_USE',
+  'USAGE',
+  'UNEXPECTED',
+] as const
+export type OperatorCode = (typeof OPERATOR_CODES)[number]
 
 /**
  * The `response` entries of a route's schema for the errors it can answer with, grouped by status.
  * What any request can meet is always in.
  */
-export function errorResponses(...errors: DocumentedError[]): Record<number, object> {
+export function errorResponses(...errors: ErrorCode[]): Record<number, object> {
   return unlimitedErrorResponses(...errors, 'RATE_LIMITED')
 }
 
 /** The same of a route that is never limited. */
-export function unlimitedErrorResponses(...errors: DocumentedError[]): Record<number, object> {
-  const all = new Map<ErrorCode, string>()
-  for (const error of [...errors, ...OF_ALL_REQUESTS, ...OF_SERVICE]) {
-    const [code, example] = typeof error === 'string' ? [error, EXAMPLE_SENTENCES[error]] : error
-    all.set(code, example)
-  }
-  const statuses = [...new Set([...all.keys()].map((code) => ERRORS[code].status))]
+export function unlimitedErrorResponses(...errors: ErrorCode[]): Record<number, object> {
+  const all = [...new Set([...errors, ...OF_ALL_REQUESTS])]
+  const statuses = [...new Set(all.map((code) => ERRORS[code].status))]
   return Object.fromEntries(
     statuses.map((status) => {
-      const ofStatus = [...all].filter(([code]) => ERRORS[code].status === status)
+      const ofStatus = all.filter((code) => ERRORS[code].status === status)
       return [
         status,
         {
-          description: ofStatus.map(([code]) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
+          description: ofStatus.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
           content: {
             'application/json': {
               schema: ref(ErrorBody),
               examples: Object.fromEntries(
-                ofStatus.map(([code, error]) => [
+                ofStatus.map((code) => [
                   code,
-                  { value: { error, code, request_id: EXAMPLE_REQUEST_ID } },
+                  { value: { error: EXAMPLE_SENTENCES[code], code, request_id: EXAMPLE_REQUEST_ID } },
                 ]),
               ),
             },

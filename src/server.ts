@@ -1,6 +1,6 @@
 import { refuseMissingSecret } from '#src/http/jwt-secret.ts'
 import { type Announcer, announcerFor } from '#src/lib/announcer.ts'
-import { loadConfig, loadEnvironmentFile } from './config.ts'
+import { loadConfig, loadEnvironmentFile, mistypedSettings } from './config.ts'
 import { openCluster } from './database/client.ts'
 import { failWith } from './process/failing.ts'
 import type { Running } from './process/running.ts'
@@ -37,6 +37,9 @@ try {
   // Also what is wrong with the settings is said as they ask for.
   if (process.env.LOG_FORMAT === 'json') announcer = announcerFor('json')
   const config = loadConfig()
+  for (const { name, meant } of mistypedSettings()) {
+    announcer.warn(`${name} is no setting: did you mean ${meant}?`)
+  }
   // A service that cannot start for want of a secret should not have migrated the database.
   refuseMissingSecret(config)
   // The embedded database is opened in a thread of its own: meanwhile there is time to load the rest.

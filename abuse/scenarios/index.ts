@@ -3,7 +3,15 @@ import { logins, madeUpTokens, refreshTokens, registrationTiming } from './accou
 import { stalledUploads, unreadAnswers } from './batches.ts'
 import { deepLists, halfOpen, unfinishedBodies } from './connections.ts'
 import { historyGrowth, historyReads } from './history.ts'
-import { downloads, edrAreas, featurePages, mapTiles } from './open-doors.ts'
+import {
+  coveragePages,
+  documents,
+  downloads,
+  edrAreas,
+  edrPositions,
+  featurePages,
+  mapTiles,
+} from './open-doors.ts'
 import { combs, stars, tangles } from './polygons.ts'
 
 /** What a service is attacked with, in this order: what is about its memory, while it has no more than it needs. */
@@ -19,6 +27,9 @@ export const SCENARIOS: Scenario[] = [
   featurePages,
   downloads,
   mapTiles,
+  documents,
+  edrPositions,
+  coveragePages,
   deepLists,
   logins,
   refreshTokens,

@@ -1,5 +1,6 @@
 import { star } from '#bench/rasters/shapes.ts'
 import { flood } from '../attacks.ts'
+import type { Sent } from '../client.ts'
 import type { Figure, Scenario } from '../scenario.ts'
 
 /** What the demo has published. */
@@ -7,14 +8,17 @@ const RELEASE = 'synthetic-yield-eth-wheat-2026-07-v1'
 const CONNECTIONS = 20
 
 /** Somebody without a token, who asks for the next of some paths over and over. */
-const attackOf = (name: string, attacker: string, pathOf: (number: number) => string): Scenario => ({
+const attackOf = (name: string, attacker: string, sentOf: (number: number) => string | Sent): Scenario => ({
   name,
   attacker,
   victims: ['kept point', 'history'],
   async begin({ newcomer }) {
     let asked = 0
     const anybody = { ...(await newcomer()), token: undefined }
-    const { answers, stop } = flood([anybody], CONNECTIONS, () => ({ method: 'GET', path: pathOf(asked++) }))
+    const { answers, stop } = flood([anybody], CONNECTIONS, () => {
+      const sent = sentOf(asked++)
+      return { method: 'GET', ...(typeof sent === 'string' ? { path: sent } : sent) }
+    })
     return { stop: async () => [...(await stop()), missed(answers)] }
   },
 })
@@ -65,4 +69,34 @@ export const mapTiles = attackOf(
     const [row, column] = [1930 + (number % 60), 2470 + (Math.floor(number / 60) % 90)]
     return `/releases/${RELEASE}/layers/${1 + (number % 4)}/tiles/${ZOOM}/${column}/${row}`
   },
+)
+
+export const documents = attackOf(
+  'documents',
+  'asks for the OpenAPI document, uncompressed and compressed, without a token over 20 connections',
+  (number) => ({
+    path: `/openapi.${number % 3 === 0 ? 'yaml' : 'json'}?media=all`,
+    headers: { 'accept-encoding': number % 2 === 0 ? 'identity' : 'gzip' },
+  }),
+)
+
+/** As many points as one request may have. */
+const POSITIONS = 100
+
+export const edrPositions = attackOf(
+  'edr-positions',
+  `asks EDR for ${POSITIONS} points without a token over 20 connections`,
+  (number) => {
+    const points = Array.from(
+      { length: POSITIONS },
+      (_, at) => `(${38 + at / 1000} ${9 + (number % 997) / 1000})`,
+    )
+    return `/ogc/edr/collections/${RELEASE}/position?coords=${encodeURI(`MULTIPOINT(${points.join()})`)}`
+  },
+)
+
+export const coveragePages = attackOf(
+  'coverage-pages',
+  'asks for coverage with another limit each time, without a token over 20 connections',
+  (number) => `/coverage?level=${1 + (number % 3)}&limit=${1 + (number % 1000)}`,
 )

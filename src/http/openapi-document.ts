@@ -1,8 +1,11 @@
 import type { OpenAPIV3_1 } from 'openapi-types'
-import { stringify } from 'yaml'
+import { isCollection, visit, Document as YamlDocument } from 'yaml'
 import { COUNTRY_CODES, COUNTRY_NAMES, DOCUMENTED_AS } from '#schemas/common.ts'
 import type { App } from './app.ts'
+import { shareComponents } from './openapi-components.ts'
 import { withOperations } from './openapi-operations.ts'
+import { withParameterExamples } from './openapi-parameters.ts'
+import { type DocumentPart, withPaths } from './openapi-parts.ts'
 import { withStandardFormat } from './validation.ts'
 
 export const JSON_TYPE = 'application/json'
@@ -32,20 +35,39 @@ export interface DocumentView {
   media: DocumentedMedia
   /** What stands before its paths for who asks for it. */
   basePath: string
+  /** Left out for the whole document. */
+  part?: DocumentPart | undefined
 }
 
-const OWN_VIEW: DocumentView = { media: 'json', basePath: '' }
+const OWN_VIEW: DocumentView = { media: 'json', basePath: '', part: undefined }
 
 /** The document as it is served and, with the countries of a new database, checked in. The app must be ready. */
 export function openapiYaml(app: App, countries: DocumentCountry[], view = OWN_VIEW): string {
-  return stringify(documentOf(app, countries, view), { lineWidth: 110, aliasDuplicateObjects: false })
+  return yamlOf(documentOf(app, countries, view))
+}
+
+const YAML_WIDTH = 110
+
+/** A document as YAML, in which maps and lists stand on one line where they fit. */
+function yamlOf(document: OpenAPIV3_1.Document): string {
+  const yaml = new YamlDocument(document, { aliasDuplicateObjects: false })
+  visit(yaml, {
+    Collection(key, node, path) {
+      // Each level indents by two, and the key stands before the value.
+      const depth = path.filter(isCollection).length
+      const room = YAML_WIDTH - 2 * depth - String(key ?? '').length
+      if (JSON.stringify(node).length <= room) node.flow = true
+      return node.flow ? visit.SKIP : undefined
+    },
+  })
+  return yaml.toString({ lineWidth: YAML_WIDTH, flowCollectionPadding: true })
 }
 
 /** The document with the countries in its descriptions, in words that validators of others know. */
 export function documentOf(
   app: App,
   countries: DocumentCountry[],
-  { media, basePath } = OWN_VIEW,
+  { media, basePath, part } = OWN_VIEW,
 ): OpenAPIV3_1.Document {
   const codes = countries.map(({ code }) => `\`${code}\``).join(', ')
   const names = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
@@ -63,8 +85,11 @@ export function documentOf(
     return withStandardFormat(value)
   }
   const served = { ...app.swagger(), servers: [{ url: basePath || '/' }] }
-  const document = withOperations(JSON.parse(JSON.stringify(served), asDocumented))
-  return withoutUnused(media === 'all' ? document : JSON.parse(JSON.stringify(document), withJsonAlone))
+  const whole = withOperations(JSON.parse(JSON.stringify(served), asDocumented))
+  const document = part === undefined ? whole : withPaths(whole, part)
+  const ofMedia =
+    media === 'all' ? document : JSON.parse(JSON.stringify(withParameterExamples(document)), withJsonAlone)
+  return shareComponents(withoutUnused(ofMedia))
 }
 
 /** A document without the components that nothing in it refers to. */

@@ -1,6 +1,3 @@
-import type { ErrorBody } from '#schemas/common.ts'
-import { validationError } from './validation.ts'
-
 /** A schema, as far as examples are made of it. */
 export interface ExampleSchema {
   $ref?: string
@@ -31,10 +28,11 @@ function successorOf(
   return $ref === undefined ? (anyOf ?? oneOf)?.[0] : components[$ref.split('/').at(-1) as string]
 }
 
-/** The members of what a schema describes. */
-export function membersOf(schema: ExampleSchema, components: Components): Record<string, ExampleSchema> {
+/** Whether a schema, or the one that it refers to, has an example of its own. */
+export function hasExample(schema: ExampleSchema, components: Components): boolean {
+  if (schema.examples) return true
   const successor = successorOf(schema, components)
-  return successor ? membersOf(successor, components) : (schema.properties ?? {})
+  return successor !== undefined && hasExample(successor, components)
 }
 
 const OF_FORMAT: Record<string, string> = {
@@ -65,31 +63,4 @@ export function exampleOf(schema: ExampleSchema, components: Components): unknow
     default:
       return rule.minimum ?? 1
   }
-}
-
-/** What can be wrong with a field whatever else is sent, and which schemas it is wrong for. */
-const VIOLATIONS: { keyword: string; breaks: (schema: ExampleSchema) => boolean }[] = [
-  {
-    keyword: 'type',
-    breaks: ({ type }) => [type].flat().some((name) => name === 'number' || name === 'integer'),
-  },
-  { keyword: 'enum', breaks: (schema) => schema.enum !== undefined },
-  { keyword: 'minLength', breaks: ({ minLength = 0 }) => minLength > 0 },
-  { keyword: 'minItems', breaks: ({ minItems = 0 }) => minItems > 0 },
-  // A single letter is no date, month or e-mail, but any other text.
-  { keyword: 'pattern', breaks: ({ pattern = '' }) => !new RegExp(pattern, 'u').test('x') },
-  { keyword: 'maxLength', breaks: ({ maxLength }) => maxLength !== undefined },
-]
-
-/** The answer to a request of which one field is wrong; undefined where none can be, as far as is known here. */
-export function violationOf(fields: Record<string, ExampleSchema>): ErrorBody | undefined {
-  for (const { keyword, breaks } of VIOLATIONS) {
-    const wrong = Object.entries(fields).find(([, schema]) => breaks(schema))
-    if (!wrong) continue
-    const [field, parentSchema] = wrong
-    const params = { allowedValues: parentSchema.enum, pattern: parentSchema.pattern }
-    const error = { keyword, params, parentSchema, instancePath: `/${field}`, schemaPath: '' }
-    return validationError([error], {}).body
-  }
-  return undefined
 }

@@ -40,6 +40,10 @@ export const HEADERS = {
   Location: header('The path of what was made.', '/user/profile'),
   'Idempotency-Replayed': header('`true` where the answer is that of an earlier attempt.', 'true'),
   'Preference-Applied': header('What of `Prefer` was heeded (RFC 7240).', 'history=none'),
+  'Advisory-Ignored': header(
+    'The fields and parameters that the operation does not know, at most ten, separated by commas and encoded as in addresses.',
+    'corp',
+  ),
   'Server-Timing': header(
     'Milliseconds, where `Prefer: server-timing` asked for them.',
     'release;dur=0.020, values;dur=0.150, total;dur=0.410',
@@ -62,7 +66,7 @@ export const HEADER_PARAMETERS = {
     name: 'Prefer',
     in: 'header',
     description:
-      'What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded.',
+      'What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded.',
     schema: { type: 'string' },
   },
   IdempotencyKey: {
@@ -106,9 +110,9 @@ const BEFORE_NEGOTIATION = new Set([401, 403, 408, 413, 415, 431])
 export function headersOf(status: number, facts: RouteFacts, negotiated: boolean): Headers {
   const { open, caching, deprecated, idempotent, preferences = [] } = facts
   const success = status < 300
+  const strict = preferences.includes('handling=strict')
   const tagged = (success || status === 304) && isTagged(facts)
   const names: (keyof typeof HEADERS | false)[] = [
-    'X-Request-Id',
     (status === 429 || status === 503 || (status === 409 && idempotent === true)) && 'Retry-After',
     status === 429 && 'RateLimit',
     status === 429 && 'RateLimit-Policy',
@@ -126,7 +130,8 @@ export function headersOf(status: number, facts: RouteFacts, negotiated: boolean
     (caching === 'shared' || (negotiated && !BEFORE_NEGOTIATION.has(status))) && 'Vary',
     status === 201 && 'Location',
     success && idempotent === true && 'Idempotency-Replayed',
-    success && preferences.length > 0 && 'Preference-Applied',
+    (success || (status === 400 && strict)) && preferences.length > 0 && 'Preference-Applied',
+    (success || status === 304 || status === 400 || status === 404) && strict && 'Advisory-Ignored',
     success && preferences.includes('server-timing') && 'Server-Timing',
     deprecated !== undefined && 'Deprecation',
     deprecated?.sunset !== undefined && 'Sunset',

@@ -1,6 +1,6 @@
 import type { OpenAPIV3_1 } from 'openapi-types'
-import { EXAMPLE_REQUEST_ID } from '#schemas/common.ts'
-import { type Components, type ExampleSchema, exampleOf, membersOf, violationOf } from './openapi-examples.ts'
+import { ERROR_EXAMPLES, ErrorResponses } from './openapi-errors.ts'
+import { type Components, type ExampleSchema, exampleOf, hasExample } from './openapi-examples.ts'
 import {
   HEADER_PARAMETERS,
   HEADERS,
@@ -8,8 +8,8 @@ import {
   headersOf,
   type RouteFacts,
 } from './openapi-headers.ts'
+import { type Part, refTo } from './openapi-repeats.ts'
 import type { Deprecated } from './plugins/deprecation.ts'
-import { insufficientScope } from './refusals.ts'
 
 /** Carries what a route's config says to its operation; never seen outside. */
 export const ROUTE_FACTS = 'x-route-facts'
@@ -21,7 +21,7 @@ interface Media {
 
 type Content = Record<string, Media>
 
-interface Answer {
+interface Answer extends Part {
   headers?: Record<string, object>
   content?: Content
 }
@@ -36,22 +36,47 @@ interface Operation {
 }
 
 /**
- * Adds to each operation what follows from its route and its schemas, so that no route has to say it: headers,
- * an example for each answer, and whether it is deprecated.
+ * Adds to each operation the facts of its route and its schemas: headers, errors, examples of bodies, and
+ * whether it is deprecated.
  */
 export function withOperations(document: OpenAPIV3_1.Document): OpenAPIV3_1.Document {
   const components = (document.components?.schemas ?? {}) as Components
-  for (const path of Object.values(document.paths ?? {})) {
-    for (const operation of Object.values(path ?? {}) as Operation[]) complete(operation, components)
+  const shared = { errors: new ErrorResponses(), notModified: { description: UNCHANGED, headers: {} } }
+  for (const path of Object.values(document.paths ?? {}) as unknown as Record<string, Operation>[]) {
+    for (const [method, operation] of Object.entries(path)) {
+      complete(operation, components, shared)
+      path[method] = inOrder(operation)
+    }
   }
   Object.assign(document.components ?? {}, {
-    headers: { ...HEADERS },
-    parameters: { ...HEADER_PARAMETERS },
+    responses: { ...shared.errors.components, [NOT_MODIFIED]: shared.notModified },
+    headers: structuredClone(HEADERS),
+    parameters: structuredClone(HEADER_PARAMETERS),
+    examples: ERROR_EXAMPLES,
   })
   return document
 }
 
-function complete(operation: Operation, components: Components): void {
+/** The component of a 304. */
+const NOT_MODIFIED = 'NotModified'
+const UNCHANGED = 'The answer is the one that `If-None-Match` names.'
+
+/** The responses that operations refer to. Each has the headers of all of these operations. */
+interface SharedResponses {
+  errors: ErrorResponses
+  notModified: { description: string; headers: object }
+}
+
+/** The order in which the document says what an operation is. */
+const ORDER = ['operationId', 'summary', 'tags', 'deprecated', 'description', 'parameters', 'requestBody']
+
+function inOrder<Part extends object>(operation: Part): Part {
+  const placeOf = (key: string) => (ORDER.includes(key) ? ORDER.indexOf(key) : ORDER.length)
+  const members = Object.entries(operation).sort(([a], [b]) => placeOf(a) - placeOf(b))
+  return Object.fromEntries(members) as Part
+}
+
+function complete(operation: Operation, components: Components, shared: SharedResponses): void {
   const { [ROUTE_FACTS]: facts = {}, requestBody, responses } = operation
   delete operation[ROUTE_FACTS]
   if (facts.deprecated) {
@@ -59,42 +84,27 @@ function complete(operation: Operation, components: Components): void {
     operation.description = `${noteOf(facts.deprecated)}\n\n${operation.description ?? ''}`.trim()
   }
   if (facts.optionalBody && requestBody) requestBody.required = false
-
   operation.parameters = [...(operation.parameters ?? []), ...headerParametersOf(facts)]
 
-  for (const media of Object.values(requestBody?.content ?? {}))
-    media.examples ??= exampleIn(media, components)
-  const unscoped = facts.scope && insufficientScope(facts.scope).body
+  for (const media of Object.values(requestBody?.content ?? {})) {
+    if (media.examples || hasExample(media.schema, components)) continue
+    media.examples = { example: { value: exampleOf(media.schema, components) } }
+  }
+
   const negotiated = responses[406] !== undefined
-  const wrong = violationOf(fieldsOf(operation, components))
   for (const [status, answer] of Object.entries(responses)) {
     answer.headers = { ...headersOf(Number(status), facts, negotiated), ...answer.headers }
-    for (const media of Object.values(answer.content ?? {})) {
-      const examples: Record<string, { value: unknown }> = media.examples ?? exampleIn(media, components)
-      media.examples = examples
-      const own = { INVALID_PARAMETERS: wrong, INSUFFICIENT_SCOPE: unscoped }
-      for (const [code, body] of Object.entries(own)) {
-        if (body && examples[code]) examples[code] = { value: { ...body, request_id: EXAMPLE_REQUEST_ID } }
-      }
-    }
+    if (Object.keys(answer.headers).length === 0) delete answer.headers
   }
+  shared.errors.referTo(responses)
+  const unchanged = responses[304]
+  if (!unchanged) return
+  Object.assign(shared.notModified.headers, unchanged.headers)
+  responses[304] = refTo('responses', NOT_MODIFIED)
 }
 
 function noteOf({ since, sunset, successor }: Deprecated): string {
   const end = sunset === undefined ? '' : ` It will be gone on ${sunset}.`
   const instead = successor === undefined ? '' : ` \`${successor}\` takes its place.`
   return `Deprecated since ${since}.${end}${instead}`
-}
-
-function exampleIn({ schema }: Media, components: Components) {
-  return { example: { value: exampleOf(schema, components) } }
-}
-
-/** What a request is made of: members of its body, and parameters. */
-function fieldsOf({ requestBody, parameters = [] }: Operation, components: Components) {
-  const [body] = Object.values(requestBody?.content ?? {})
-  const ofQuery = parameters.flatMap((parameter): [string, ExampleSchema][] =>
-    'name' in parameter && parameter.in === 'query' ? [[parameter.name ?? '', parameter.schema ?? {}]] : [],
-  )
-  return { ...(body && membersOf(body.schema, components)), ...Object.fromEntries(ofQuery) }
 }

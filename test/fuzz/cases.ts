@@ -1,12 +1,6 @@
 import fc from 'fast-check'
 import { isObject } from '#src/lib/objects.ts'
-import {
-  type Document,
-  type Operation,
-  operationsOf,
-  parametersOf,
-  type Validator,
-} from '#test/setup/document.ts'
+import { type Document, type Operation, operationsOf, type Validator } from '#test/setup/document.ts'
 import { examplesOf } from '#test/setup/example-requests.ts'
 import { ADMIN, type Caller, type Callers } from './callers.ts'
 import type { Draft } from './draft.ts'
@@ -38,7 +32,7 @@ export function casesOf(document: Document, validator: Validator, callers: strin
   const { valuesOf, memberValuesOf } = valuesOfDocument(document, validator, true)
 
   function queryOf(operation: Operation) {
-    const parameters = parametersOf(document, operation).filter((parameter) => parameter.in === 'query')
+    const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query')
     const values = parameters.map(({ name, schema, example, required = false }) => {
       const shown = example !== undefined && { examples: [example] }
       return { name, required, values: memberValuesOf(name, { ...(schema as Schema), ...shown }) }

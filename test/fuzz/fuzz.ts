@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
+import type { OpenAPIV3_1 } from 'openapi-types'
 import { textOf } from '#test/setup/answers.ts'
-import { type Document, operationsOf, validatorOf } from '#test/setup/document.ts'
+import { type Document, operationsOf, validatorOf, withoutReferences } from '#test/setup/document.ts'
 import { type Account, type Ask, type Caller, makeCallers, type NextToken } from './callers.ts'
 import { type Case, casesOf, draftOf, plainCaseOf } from './cases.ts'
 import { wireOf } from './draft.ts'
@@ -120,7 +121,7 @@ const addressOf = (port: number, path: string) => `http://127.0.0.1:${port}${pat
 /** The document of a service for gateways, which has all media types. */
 async function documentAt(port: number): Promise<Document> {
   const response = await fetch(addressOf(port, '/openapi.json?media=all'))
-  return (await response.json()) as Document
+  return withoutReferences((await response.json()) as OpenAPIV3_1.Document)
 }
 
 function askAt(port: number): Ask {

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { type Answer, mistakesOfAnswer, textOf } from '#test/setup/answers.ts'
-import { type Document, type Operation, parametersOf, type Validator } from '#test/setup/document.ts'
+import type { Document, Operation, Validator } from '#test/setup/document.ts'
 import type { Caller } from './callers.ts'
 import { SECRET } from './callers.ts'
 import { type Draft, plainBodyOf } from './draft.ts'
@@ -61,7 +61,7 @@ export function judgeOf(document: Document, validator: Validator, slowestMs: num
   }
 
   function parametersVerdict({ query, headers, body }: Draft, operation: Operation): Verdict {
-    const verdicts = parametersOf(document, operation).map((parameter): Verdict => {
+    const verdicts = (operation.parameters ?? []).map((parameter): Verdict => {
       const { name, required } = parameter
       const schema = parameter.schema as Schema
       if (parameter.in === 'header') {
@@ -179,16 +179,9 @@ function mayCall({ security = [], description = '' }: Operation, { scopes }: Cal
 }
 
 /** Whether a parameter is not looked at, because the body has it. */
-function isOverridden(
-  { name, description = '' }: { name: string; description?: string },
-  body: unknown,
-): boolean {
-  return (
-    /Used where the body does not have it/.test(description) &&
-    body !== null &&
-    typeof body === 'object' &&
-    name in body
-  )
+/** Whether the body has a parameter, too: it wins. */
+function isOverridden({ name }: { name: string }, body: unknown): boolean {
+  return body !== null && typeof body === 'object' && name in body
 }
 
 function readAs({ type }: Schema, text: string): unknown {

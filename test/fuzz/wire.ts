@@ -86,11 +86,19 @@ function answersIn(bytes: Buffer, method: string): Answer[] {
       ? { body: Buffer.alloc(0), length: 0 }
       : headers['transfer-encoding'] === 'chunked'
         ? chunked(rest)
-        : sized(rest, Number(headers['content-length']))
+        : sized(rest, lengthOf(headers, rest))
     answers.push({ status, headers, body: read.body })
     rest = rest.subarray(read.length)
   }
   return answers
+}
+
+/** The bytes of a body. Without a length it ends with the connection, as answers to HTTP/1.0 may (RFC 9112, 6.3). */
+function lengthOf(headers: Record<string, string>, rest: Buffer): number {
+  const { 'content-length': length, connection } = headers
+  if (length !== undefined) return Number(length)
+  if (connection !== 'close') throw new Error(`an answer without a length: ${JSON.stringify(headers)}`)
+  return rest.length
 }
 
 function sized(rest: Buffer, length: number) {

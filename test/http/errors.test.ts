@@ -197,37 +197,6 @@ describe('every error is JSON with an error and a code', () => {
   })
 
   test.each([
-    ['no host', '', 'none'],
-    ['two hosts', 'Host: a.example\r\nhost: b.example\r\n', '2'],
-    ['the same host twice', 'HOST: a\r\nHost: a\r\n', '2'],
-  ])('a request with %s', async (_, lines, found) => {
-    for (const [path, more] of [
-      ['/health/live', ''],
-      ['/nowhere', ''],
-      ['/advisory/yield/point', 'Content-Length: 0\r\n'],
-    ]) {
-      const method = more ? 'POST' : 'GET'
-      const answer = await raw(`${method} ${path} HTTP/1.1\r\n${lines}${more}\r\n`)
-      expect(answer).toEqual({
-        status: 400,
-        type: 'application/json; charset=utf-8',
-        body: {
-          error: `The request must have one Host header, and has ${found}.`,
-          code: 'MALFORMED_REQUEST',
-          request_id: expect.any(String),
-        },
-      })
-    }
-  })
-
-  test('HTTP/1.0 knows no host, and may name one', async () => {
-    const statusOf = async (lines: string) => (await raw(`GET /health/live HTTP/1.0\r\n${lines}\r\n`)).status
-    expect(await statusOf('')).toBe(200)
-    expect(await statusOf('Host: a\r\n')).toBe(200)
-    expect(await statusOf('Host: a\r\nHost: b\r\n')).toBe(400)
-  })
-
-  test.each([
     ['bytes that are not HTTP', 'hello\r\n\r\n', 400],
     ['headers that are too long', `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
     ['a URL that cannot be read', 'GET /%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],

@@ -29,9 +29,18 @@ describe('the documents of a service with more products', () => {
     expect(added(before, components)).toEqual([])
     expect(added(components, before).sort()).toEqual(
       [
-        ...['LimeEntry', 'LimeHistoryItem', 'LimeItem', 'LimePointsResponse', 'LimeResponse', 'LimeSection'],
+        ...[
+          'LimeData',
+          'LimeEntry',
+          'LimeHistoryItem',
+          'LimeItem',
+          'LimePointsResponse',
+          'LimeResponse',
+          'LimeSection',
+        ],
         ...['PolygonLimeEntry', 'PolygonLimeResponse', 'PolygonSoilEntry', 'PolygonSoilResponse'],
         ...[
+          'SoilData',
           'SoilEntry',
           'SoilHistoryItem',
           'SoilItem',
@@ -75,7 +84,8 @@ describe('the documents of a service with more products', () => {
     expect(CatalogCountry?.properties.crops).toMatchObject({
       description: 'Codes of the crops it offers; forage and soil need none.',
     })
-    expect(CatalogProduct?.properties.product).toMatchObject({
+    expect(CatalogProduct?.properties.product).toEqual({ $ref: '#/components/schemas/CatalogProductProduct' })
+    expect(document.components.schemas.CatalogProductProduct).toMatchObject({
       enum: ['yield', 'fertilizer', 'isfm', 'forage', 'lime', 'soil'],
     })
     expect(document.info.description).toContain('forage suitability, lime rates and soil acidity')

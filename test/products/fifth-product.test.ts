@@ -17,6 +17,8 @@ import { WITH_LIME } from './lime.ts'
 
 const RELEASE = 'lime-eth-wheat-2026-07-v1'
 const OF_RELEASE = {
+  country_code: 'eth',
+  crop: 'wheat',
   forecast_period: 'July 2026',
   forecast_month: '2026-07',
   release: RELEASE,
@@ -156,7 +158,7 @@ describe('a product that is only defined', () => {
 
   test('is a part of the answer for all products', async () => {
     const response = await service.app.inject({ method: 'POST', url: '/advisory/point', payload: FIELD })
-    const { location: _, ...sections } = response.json()
+    const { location: _, country_code: __, crop: ___, country_source: ____, ...sections } = response.json()
     expect(Object.keys(sections)).toEqual(['yield', 'fertilizer', 'isfm', 'forage', 'lime', 'soil'])
     expect(sections.lime).toEqual({ ...OF_RELEASE, lime_data: LIME })
     expect(sections.soil).toEqual({

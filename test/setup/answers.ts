@@ -11,7 +11,7 @@ export interface Answer {
 
 /** What HTTP or browsers have of every answer, or what the document says once of all of them. */
 const OF_ALL =
-  /^(accept-encoding|content-(type|length|encoding|security-policy)|date|connection|keep-alive|transfer-encoding|access-control-.*|cross-origin-.*|referrer-policy|strict-transport-security|timing-allow-origin|x-(content-type-options|frame-options))$/
+  /^(accept-encoding|content-(type|length|encoding|security-policy)|date|connection|keep-alive|transfer-encoding|access-control-.*|cross-origin-.*|referrer-policy|strict-transport-security|timing-allow-origin|x-(content-type-options|frame-options|request-id))$/
 
 /** The headers of an answer that its operation has to speak of. */
 export function ownHeaders({ headers }: Answer): string[] {
@@ -31,20 +31,24 @@ export function textOf({ headers, body }: Answer): string {
 
 /** What of an answer is not as its operation says of answers with this status. */
 export function mistakesOfAnswer(validator: Validator, { responses }: Operation, answer: Answer): string[] {
-  const declared = responses[answer.status]
+  const { default: ofAll } = responses
+  const declared = responses[answer.status] ?? ofAll
+  // Headers that any error may have are listed once.
+  const mayHave = (name: string) => answer.status >= 400 && !!ofAll && namedHeaders(ofAll).includes(name)
   const text = textOf(answer)
   if (!declared) return [`the status: ${text}`]
   const mistakes = ownHeaders(answer)
-    .filter((name) => !namedHeaders(declared).includes(name))
+    .filter((name) => !namedHeaders(declared).includes(name) && !mayHave(name))
     .map((name) => `the header ${name}`)
   if (!declared.content || text === '') return text === '' ? mistakes : [...mistakes, 'that there is a body']
   const [mediaType = ''] = String(answer.headers['content-type']).split(';')
   const { schema, examples = {} } = declared.content[mediaType] ?? {}
+  const { examples: ofAny = {} } = ofAll?.content?.[mediaType] ?? {}
   if (!schema) return [...mistakes, `the media type ${mediaType}`]
   const value = /[/+]json$/.test(mediaType) ? JSON.parse(text) : text
   const { code } = value
   // That there is no value is said in a text message as well.
-  if (answer.status >= 400 && mediaType !== 'text/plain' && !Object.hasOwn(examples, code))
+  if (answer.status >= 400 && mediaType !== 'text/plain' && !(code in examples || code in ofAny))
     mistakes.push(`the code ${code}`)
   return [...mistakes, ...validator.mistakes(schema, value)]
 }

@@ -13,24 +13,36 @@ export type Document = Omit<OpenAPIV3_1.Document, 'paths'> & {
   paths: Record<string, Record<string, Operation>>
 }
 
-/** The document of a service: the one for generators, or that with all media types. */
+/** The document of a service, for generators or with all media types; only its schemas are references. */
 export async function documentOf(app: App, media: 'json' | 'all'): Promise<Document> {
-  return (await app.inject(`/openapi.json?media=${media}`)).json()
+  return withoutReferences((await app.inject(`/openapi.json?media=${media}`)).json())
+}
+
+/** A document in which references lead to schemas alone: responses, headers, parameters and examples are in place. */
+export function withoutReferences(document: OpenAPIV3_1.Document): Document {
+  const components = (document.components ?? {}) as Record<string, Record<string, unknown>>
+  const resolved = (_key: string, value: unknown): unknown => {
+    const [, kind = '', name = ''] = /^#\/components\/(\w+)\/(.+)$/.exec(refOf(value)) ?? []
+    if (kind === '' || kind === 'schemas') return value
+    return JSON.parse(JSON.stringify(components[kind]?.[name]), resolved)
+  }
+  return JSON.parse(JSON.stringify(document), resolved)
+}
+
+/** The schema that a reference of a document leads to; any other schema itself. */
+export function schemaAt(document: Document, schema: unknown): Record<string, unknown> {
+  const [, name = ''] = /^#\/components\/schemas\/(.+)$/.exec(refOf(schema)) ?? []
+  return (name === '' ? schema : document.components?.schemas?.[name]) as Record<string, unknown>
+}
+
+function refOf(value: unknown): string {
+  return String((value as { $ref?: string } | null)?.$ref ?? '')
 }
 
 export function operationsOf(document: Document) {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ method, path, operation })),
   )
-}
-
-/** The parameters of an operation, those that the document has as components among them. */
-export function parametersOf({ components }: Document, { parameters = [] }: Operation) {
-  return parameters.map((parameter) => {
-    const { $ref } = parameter as { $ref?: string }
-    const name = $ref?.split('/').at(-1)
-    return (name ? components?.parameters?.[name] : parameter) as OpenAPIV3_1.ParameterObject
-  })
 }
 
 /** What checks values by the schemas of a document. */

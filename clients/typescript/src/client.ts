@@ -1,8 +1,9 @@
 import createClient, { type Client } from 'openapi-fetch'
 import { answersOf, answersTo, incomplete } from './batches.ts'
 import { errorOf } from './errors.ts'
+import { IDEMPOTENT_POSTS } from './idempotent-posts.ts'
 import { type Retries, retryingFetch, sleep, waitBefore } from './retries.ts'
-import { IDEMPOTENT_POSTS, type paths } from './schema.ts'
+import type { paths } from './schema.ts'
 import type {
   AreaSelection,
   BatchOptions,

@@ -2,1124 +2,298 @@
 
 export interface paths {
     "/advisory/yield/point": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Predicted yield at a point, to be cached */
         get: operations["getYieldAtPoint"];
-        put?: never;
         /** Predicted yield at a point */
         post: operations["yieldAtPoint"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/advisory/fertilizer/point": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Fertilizer rates at a point, to be cached */
         get: operations["getFertilizerAtPoint"];
-        put?: never;
         /** Fertilizer rates at a point */
         post: operations["fertilizerAtPoint"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/advisory/isfm/point": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Organic inputs (ISFM) at a point, to be cached */
         get: operations["getIsfmAtPoint"];
-        put?: never;
         /** Organic inputs (ISFM) at a point */
         post: operations["isfmAtPoint"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/advisory/forage/point": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Forage suitability at a point, to be cached */
         get: operations["getForageAtPoint"];
-        put?: never;
         /** Forage suitability at a point */
         post: operations["forageAtPoint"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/advisory/point": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Everything for a point, to be cached */
         get: operations["getEverythingAtPoint"];
-        put?: never;
         /** Everything for a point */
         post: operations["everythingAtPoint"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/advisory/yield/points": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Predicted yields at many points */
         post: operations["yieldAtPoints"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/advisory/fertilizer/points": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Fertilizer rates at many points */
         post: operations["fertilizerAtPoints"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/advisory/isfm/points": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Organic inputs (ISFM) at many points */
         post: operations["isfmAtPoints"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/advisory/forage/points": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Forage suitability at many points */
         post: operations["forageAtPoints"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/advisory/yield": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Predicted yield in a polygon */
         post: operations["yieldInPolygon"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/advisory/fertilizer": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Fertilizer rates in a polygon */
         post: operations["fertilizerInPolygon"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/advisory/isfm": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Organic inputs (ISFM) in a polygon */
         post: operations["isfmInPolygon"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/advisory/forage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Forage suitability in a polygon */
         post: operations["forageInPolygon"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/advisory/yield/polygons": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Predicted yields in many polygons */
         post: operations["yieldInPolygons"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/advisory/fertilizer/polygons": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Fertilizer rates in many polygons */
         post: operations["fertilizerInPolygons"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/advisory/isfm/polygons": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Organic inputs (ISFM) in many polygons */
         post: operations["isfmInPolygons"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/advisory/forage/polygons": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Forage suitability in many polygons */
         post: operations["forageInPolygons"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/coverage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** What is covered, and why not */
         get: operations["getCoverage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/subscriptions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The own subscriptions */
         get: operations["listSubscriptions"];
-        put?: never;
         /** Be told when values at a place change */
         post: operations["createSubscription"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/subscriptions/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** An own subscription */
         get: operations["getSubscription"];
-        put?: never;
-        post?: never;
         /** Delete an own subscription */
         delete: operations["deleteSubscription"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/subscriptions/{id}/enable": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Enable a subscription again */
         post: operations["enableSubscription"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/subscriptions/{id}/secret": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Renew the secret of a subscription */
         post: operations["renewSubscriptionSecret"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
+    };
+    "/subscriptions/{id}/test": {
+        /** Send a test message to a subscriber */
+        post: operations["testSubscription"];
     };
     "/validate_location": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Where a point lies, and what is known there */
         post: operations["validateLocation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/admin": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Administrative areas of a country */
         get: operations["listAdminAreas"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/catalog": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** What is offered and published */
         get: operations["getCatalog"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/releases": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Releases, now and before */
         get: operations["listReleases"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/releases/{release}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** A release */
         get: operations["getRelease"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/releases/{a}/diff/{b}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** What changes from one release to another */
         get: operations["compareReleases"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/changes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** What has changed */
         get: operations["listChanges"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/releases/{code}/scorecard": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** How well a release has predicted what was observed */
         get: operations["getScorecard"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/releases/{release}/layers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The layers of a release as maps */
         get: operations["listLayers"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/releases/{release}/layers/{layer}/tiles.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** A layer of a release as a map */
         get: operations["getTileset"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/releases/{release}/layers/{layer}/tiles/{z}/{x}/{y}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** A tile of the map of a layer */
         get: operations["getTile"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/releases/{release}/layers/{layer}.tif": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** A layer of a release as a GeoTIFF */
         get: operations["getGeotiff"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/stac": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** What is published, as a STAC catalog */
         get: operations["getStacCatalog"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/stac/collections/{collection}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The releases of a product in a country, as a STAC collection */
         get: operations["getStacCollection"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/stac/collections/{collection}/items/{item}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** A release as a STAC item */
         get: operations["getStacItem"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/history/my": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The own history */
         get: operations["listHistory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/history/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** An item of the own history */
         get: operations["getHistoryItem"];
-        put?: never;
-        post?: never;
         /** Delete an item of the own history */
         delete: operations["deleteHistoryItem"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/history/{id}/share": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Where an item of the own history is shared */
         get: operations["getShare"];
-        put?: never;
         /** Share an item of the own history */
         post: operations["shareHistoryItem"];
         /** Take the sharing of an item back */
         delete: operations["unshareHistoryItem"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/cite/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** An advisory that was shared */
         get: operations["getCitation"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/history/{id}/feedback": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Say how good an advisory was */
         post: operations["giveFeedback"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/stats": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** How much was asked, and how it went */
         get: operations["getStats"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/stats/calls": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The slowest calls lately */
         get: operations["listSlowCalls"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/user/profile": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The own account */
         get: operations["getProfile"];
-        put?: never;
-        post?: never;
         /** Delete the own account */
         delete: operations["deleteProfile"];
-        options?: never;
-        head?: never;
         /** Change the own account */
         patch: operations["changeProfile"];
-        trace?: never;
     };
     "/auth/register": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Make an account */
         post: operations["register"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/login": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Get tokens for e-mail and password */
         post: operations["login"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/refresh": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Change a refresh token for new tokens */
         post: operations["refresh"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/password": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Change the password */
         post: operations["changePassword"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/reauthenticate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Give the password again */
         post: operations["reauthenticate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/logout": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** End the session */
         post: operations["logout"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The own sessions */
         get: operations["listSessions"];
-        put?: never;
-        post?: never;
         /** End all other sessions */
         delete: operations["endOtherSessions"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/sessions/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         /** End a session */
         delete: operations["endSession"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/two-factor": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Whether the account has a second factor */
         get: operations["getTwoFactor"];
-        put?: never;
         /** Begin to set up a second factor */
         post: operations["beginTwoFactor"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/two-factor/confirm": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Turn the second factor on, with a code of the app */
         post: operations["confirmTwoFactor"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/two-factor/disable": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Turn the second factor off */
         post: operations["disableTwoFactor"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/password/forgot": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Ask for a mail to choose a new password with */
         post: operations["forgotPassword"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/confirm/resend": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Ask for another mail to confirm the e-mail with */
         post: operations["resendConfirmation"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/password/reset": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Choose a new password with a token */
         post: operations["resetPassword"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/confirm": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         /** Confirm the e-mail with a token */
         post: operations["confirmEmail"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/keys": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** The own keys */
         get: operations["listKeys"];
-        put?: never;
         /** Make a key for a server */
         post: operations["createKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/auth/keys/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         /** Delete a key */
         delete: operations["deleteKey"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Links to the documentation and the catalog */
         get: operations["getServiceLinks"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/health/live": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Whether the process runs */
         get: operations["getLiveness"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/health/ready": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         /** Whether requests can be answered */
         get: operations["getReadiness"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
 }
 export type webhooks = Record<string, never>;
@@ -1132,51 +306,22 @@ export interface components {
         ErrorCode: "INVALID_PARAMETERS" | "MALFORMED_JSON" | "MALFORMED_BODY" | "MALFORMED_REQUEST" | "INVALID_GEOMETRY" | "CROP_NOT_AVAILABLE" | "UNKNOWN_COUNTRY" | "INVALID_TOKEN" | "UNAUTHORIZED" | "INVALID_CREDENTIALS" | "TWO_FACTOR_REQUIRED" | "INVALID_CODE" | "FORBIDDEN" | "INSUFFICIENT_SCOPE" | "LOGIN_REQUIRED" | "REAUTHENTICATION_REQUIRED" | "TWO_FACTOR_SETUP_REQUIRED" | "EMAIL_NOT_CONFIRMED" | "NOT_FOUND" | "MAIL_NOT_CONFIGURED" | "UNKNOWN_AREA" | "NO_AREAS" | "NO_RELEASE" | "OUTSIDE_COUNTRY" | "NO_DATA" | "METHOD_NOT_ALLOWED" | "NOT_ACCEPTABLE" | "RELEASE_GONE" | "REQUEST_TIMEOUT" | "EMAIL_TAKEN" | "REQUEST_IN_PROGRESS" | "TWO_FACTOR_ON" | "TOO_MANY_SUBSCRIPTIONS" | "TOO_MANY_KEYS" | "TOO_MANY_SHARES" | "BODY_TOO_LARGE" | "TOO_MANY_POINTS" | "TOO_MANY_POLYGONS" | "UNSUPPORTED_MEDIA_TYPE" | "RANGE_NOT_SATISFIABLE" | "IDEMPOTENCY_KEY_REUSED" | "TOO_MANY_REQUESTS" | "RATE_LIMITED" | "HEADERS_TOO_LARGE" | "INTERNAL" | "OVERLOADED" | "QUERY_TIMEOUT" | "DATABASE_UNAVAILABLE" | "DATABASE_READ_ONLY";
         /** @description What is wrong with one parameter, or, with a `code`, why one product has no value. */
         ErrorDetail: {
-            /**
-             * @description The parameter, as a dotted path; or the product.
-             * @example lat
-             */
+            /** @description The parameter, as a dotted path; or the product. */
             field: string;
-            /** @example lat must be a number from -90 to 90 */
             message: string;
             /** @description The accepted values, where they can be listed. */
             allowed?: string[];
             code?: components["schemas"]["ErrorCode"];
         };
-        /**
-         * @description The body of every answer that is not a success.
-         * @example {
-         *       "error": "lat must be a number from -90 to 90.",
-         *       "code": "INVALID_PARAMETERS",
-         *       "details": [
-         *         {
-         *           "field": "lat",
-         *           "message": "lat must be a number from -90 to 90"
-         *         }
-         *       ],
-         *       "request_id": "u3Vb0fJX2kQe-5k"
-         *     }
-         */
+        /** @description The body of every answer that is not a success. */
         Error: {
-            /** @description What went wrong, as a sentence for people. */
-            error: string;
+            error: components["schemas"]["ErrorError"];
             code: components["schemas"]["ErrorCode"];
-            details?: components["schemas"]["ErrorDetail"][];
+            details?: components["schemas"]["Details"];
             /** @description The `X-Request-Id` of the answer: with it the operator finds the request in the log. */
             request_id: string;
         };
-        /**
-         * @description An account, as its owner sees it.
-         * @example {
-         *       "id": "7f4c6a0e-6b0f-4a58-9d0c-2f1f6f0c9a11",
-         *       "email": "amina@example.org",
-         *       "name": "Amina Bekele",
-         *       "organisation": "Oromia Extension Service",
-         *       "email_confirmed": true,
-         *       "role": "user",
-         *       "created_at": "2026-07-01T08:30:00.000Z"
-         *     }
-         */
+        /** @description An account, as its owner sees it. */
         UserProfile: {
             /** Format: uuid */
             id: string;
@@ -1190,21 +335,9 @@ export interface components {
              * @enum {string}
              */
             role: "user" | "admin";
-            /**
-             * Format: date-time
-             * @description In UTC, to the millisecond.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            created_at: string;
+            created_at: components["schemas"]["CreatedAt"];
         };
-        /**
-         * @description What was seen in the field.
-         * @example {
-         *       "yield_kg_ha": 3100,
-         *       "rate_kg_ha": 120,
-         *       "harvested_on": "2026-11-20"
-         *     }
-         */
+        /** @description What was seen in the field. */
         Observed: {
             /** @description What was harvested, in kg/ha. */
             yield_kg_ha?: number;
@@ -1215,60 +348,35 @@ export interface components {
             /**
              * Format: date
              * @description The date of the harvest, which is not in the future.
-             * @example 2026-11-20
              */
             harvested_on?: string;
         };
         Feedback: {
-            /**
-             * @description 1 is useless, 5 is just right.
-             * @example 4
-             */
-            rating: number;
-            /** @example The harvest came close to it. */
+            rating: components["schemas"]["Rating"];
             comment: string | null;
             observed: components["schemas"]["Observed"] | null;
             /**
              * Format: date-time
              * @description When it was first given.
-             * @example 2026-07-01T08:30:00.000Z
              */
             created_at: string;
             /**
              * Format: date-time
              * @description When it was last replaced.
-             * @example 2026-07-01T08:30:00.000Z
              */
             updated_at: string;
         };
         /** @description The administrative area that was asked about. */
         AdvisedArea: {
-            /** @example eth */
             country_code: string;
-            /**
-             * @description 0 is the country.
-             * @example 1
-             */
-            level: number;
-            /**
-             * @description Stable: what to ask for it by.
-             * @example RWA-02
-             */
-            code: string;
-            /** @example Southern Province */
+            level: components["schemas"]["Level"];
+            code: components["schemas"]["Code"];
             name: string;
         };
         /** @description An administrative area. */
         AdminSelection: {
-            /**
-             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`.
-             * @example eth
-             */
-            country_code: string;
-            /**
-             * @description The code of the area, as in `GET /admin`.
-             * @example ETH-01
-             */
+            country_code: components["schemas"]["AdminSelectionCountryCode"];
+            /** @description The code of the area, as in `GET /admin`. */
             code: string;
             /** @description Its level, 0 for the country. Where it is left out, the highest that has the code. */
             level?: number | null;
@@ -1280,32 +388,7 @@ export interface components {
          * @description An indexed PNG.
          */
         Picture: string;
-        /**
-         * @description A GeoJSON Polygon.
-         * @example {
-         *       "type": "Polygon",
-         *       "coordinates": [
-         *         [
-         *           [
-         *             38.5,
-         *             9.5
-         *           ],
-         *           [
-         *             38.62,
-         *             9.5
-         *           ],
-         *           [
-         *             38.6,
-         *             9.58
-         *           ],
-         *           [
-         *             38.5,
-         *             9.5
-         *           ]
-         *         ]
-         *       ]
-         *     }
-         */
+        /** @description A GeoJSON Polygon. */
         Polygon: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -1315,34 +398,7 @@ export interface components {
             /** @description The outer ring, then the holes. */
             coordinates: number[][][];
         };
-        /**
-         * @description A GeoJSON MultiPolygon.
-         * @example {
-         *       "type": "MultiPolygon",
-         *       "coordinates": [
-         *         [
-         *           [
-         *             [
-         *               38.5,
-         *               9.5
-         *             ],
-         *             [
-         *               38.62,
-         *               9.5
-         *             ],
-         *             [
-         *               38.6,
-         *               9.58
-         *             ],
-         *             [
-         *               38.5,
-         *               9.5
-         *             ]
-         *           ]
-         *         ]
-         *       ]
-         *     }
-         */
+        /** @description A GeoJSON MultiPolygon. */
         MultiPolygon: {
             /**
              * @description discriminator enum property added by openapi-typescript
@@ -1374,387 +430,127 @@ export interface components {
             type: "FeatureCollection";
             features: components["schemas"]["Feature"][];
         };
-        /**
-         * @description A point and what to answer for. Fields that are not listed are ignored.
-         * @example {
-         *       "lat": 9.5,
-         *       "lng": 38.5,
-         *       "crop": "wheat",
-         *       "country_code": "eth",
-         *       "name": "My field"
-         *     }
-         */
+        /** @description A point and what to answer for. Fields that are not listed are ignored, and named in `ignored`. */
         PointRequest: {
-            /**
-             * @description Latitude in decimal degrees (WGS 84).
-             * @example 9.5
-             */
-            lat: number;
-            /**
-             * @description Longitude in decimal degrees (WGS 84).
-             * @example 38.5
-             */
-            lng: number;
-            /**
-             * @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out.
-             * @example wheat
-             */
-            crop?: string | null;
-            /**
-             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out.
-             * @example eth
-             */
-            country_code?: string | null;
-            /**
-             * @description A label for the place, given back in `location.name`. `Point` when left out.
-             * @example Point
-             */
-            name?: string | null;
-            /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
-            forecast_period?: string | null;
-            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
-            release?: string | null;
-            /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
-            provenance?: boolean | null;
-            area?: {
-                /**
-                 * @description How much: at most 1000000 ha.
-                 * @example 2.5
-                 */
-                value: number;
-                /**
-                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad, here a quarter of a hectare by definition. `ha` when left out.
-                 * @enum {string}
-                 */
-                unit?: "ha" | "m2" | "are" | "acre" | "timad";
-            } | null;
-            bags?: {
-                [key: string]: number;
-            } | null;
-            prices?: {
-                /**
-                 * @description An ISO 4217 code. Nothing is converted.
-                 * @example ETB
-                 */
-                currency: string;
-                /**
-                 * @description What a kilogram costs, by what it is.
-                 * @example {
-                 *       "Compost": 4.5
-                 *     }
-                 */
-                per_kg?: {
-                    [key: string]: number;
-                };
-                /**
-                 * @description What a bag of those in `bags` costs, by what it is.
-                 * @example {
-                 *       "Urea": 2250,
-                 *       "DAP": 2600
-                 *     }
-                 */
-                per_bag?: {
-                    [key: string]: number;
-                };
-            } | null;
-            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
-            budget?: number | null;
-            produce_price?: {
-                /**
-                 * @description An ISO 4217 code. Nothing is converted.
-                 * @example ETB
-                 */
-                currency: string;
-                per_kg: number;
-            } | null;
-            scenario_weights?: {
-                [key: string]: number;
-            } | null;
-            nutrients?: boolean | null;
-            /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
-            max_segments?: number | null;
+            lat: components["schemas"]["Lat"];
+            lng: components["schemas"]["Lng"];
+            crop?: components["schemas"]["Crop"];
+            country_code?: components["schemas"]["PointRequestCountryCode"];
+            name?: components["schemas"]["PointRequestName"];
+            forecast_period?: components["schemas"]["ForecastPeriod"];
+            release?: components["schemas"]["Release"];
+            provenance?: components["schemas"]["PointRequestProvenance"];
+            area?: components["schemas"]["Area"];
+            bags?: components["schemas"]["Bags"];
+            prices?: components["schemas"]["Prices"];
+            budget?: components["schemas"]["Budget"];
+            produce_price?: components["schemas"]["ProducePrice"];
+            scenario_weights?: components["schemas"]["ScenarioWeights"];
+            nutrients?: components["schemas"]["PointRequestNutrients"];
+            max_segments?: components["schemas"]["MaxSegments"];
         };
-        /**
-         * @description A point. Forage needs no crop; fields that are not listed are ignored.
-         * @example {
-         *       "lat": -1,
-         *       "lng": 36.5,
-         *       "country_code": "ken",
-         *       "name": "My pasture"
-         *     }
-         */
+        /** @description A point. Forage needs no crop; fields that are not listed are ignored, and named in `ignored` where no other product has them. */
         ForagePointRequest: {
-            /**
-             * @description Latitude in decimal degrees (WGS 84).
-             * @example 9.5
-             */
-            lat: number;
-            /**
-             * @description Longitude in decimal degrees (WGS 84).
-             * @example 38.5
-             */
-            lng: number;
-            /**
-             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out.
-             * @example eth
-             */
-            country_code?: string | null;
-            /**
-             * @description A label for the place, given back in `location.name`. `Point` when left out.
-             * @example Point
-             */
-            name?: string | null;
-            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
-            release?: string | null;
-            /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
-            provenance?: boolean | null;
-            /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
-            max_segments?: number | null;
+            lat: components["schemas"]["Lat"];
+            lng: components["schemas"]["Lng"];
+            country_code?: components["schemas"]["PointRequestCountryCode"];
+            name?: components["schemas"]["PointRequestName"];
+            release?: components["schemas"]["Release"];
+            provenance?: components["schemas"]["PointRequestProvenance"];
+            max_segments?: components["schemas"]["MaxSegments"];
         };
         /** @description Some fields of a request, where the query has the others. */
         PointRemainder: {
-            /**
-             * @description Latitude in decimal degrees (WGS 84).
-             * @example 9.5
-             */
-            lat?: number;
-            /**
-             * @description Longitude in decimal degrees (WGS 84).
-             * @example 38.5
-             */
-            lng?: number;
-            /**
-             * @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out.
-             * @example wheat
-             */
-            crop?: string | null;
-            /**
-             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out.
-             * @example eth
-             */
-            country_code?: string | null;
-            /**
-             * @description A label for the place, given back in `location.name`. `Point` when left out.
-             * @example Point
-             */
-            name?: string | null;
-            /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
-            forecast_period?: string | null;
-            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
-            release?: string | null;
-            /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
-            provenance?: boolean | null;
-            area?: {
-                /**
-                 * @description How much: at most 1000000 ha.
-                 * @example 2.5
-                 */
-                value: number;
-                /**
-                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad, here a quarter of a hectare by definition. `ha` when left out.
-                 * @enum {string}
-                 */
-                unit?: "ha" | "m2" | "are" | "acre" | "timad";
-            } | null;
-            bags?: {
-                [key: string]: number;
-            } | null;
-            prices?: {
-                /**
-                 * @description An ISO 4217 code. Nothing is converted.
-                 * @example ETB
-                 */
-                currency: string;
-                /**
-                 * @description What a kilogram costs, by what it is.
-                 * @example {
-                 *       "Compost": 4.5
-                 *     }
-                 */
-                per_kg?: {
-                    [key: string]: number;
-                };
-                /**
-                 * @description What a bag of those in `bags` costs, by what it is.
-                 * @example {
-                 *       "Urea": 2250,
-                 *       "DAP": 2600
-                 *     }
-                 */
-                per_bag?: {
-                    [key: string]: number;
-                };
-            } | null;
-            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
-            budget?: number | null;
-            produce_price?: {
-                /**
-                 * @description An ISO 4217 code. Nothing is converted.
-                 * @example ETB
-                 */
-                currency: string;
-                per_kg: number;
-            } | null;
-            scenario_weights?: {
-                [key: string]: number;
-            } | null;
-            nutrients?: boolean | null;
-            /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
-            max_segments?: number | null;
+            lat?: components["schemas"]["Lat"];
+            lng?: components["schemas"]["Lng"];
+            crop?: components["schemas"]["Crop"];
+            country_code?: components["schemas"]["PointRequestCountryCode"];
+            name?: components["schemas"]["PointRequestName"];
+            forecast_period?: components["schemas"]["ForecastPeriod"];
+            release?: components["schemas"]["Release"];
+            provenance?: components["schemas"]["PointRequestProvenance"];
+            area?: components["schemas"]["Area"];
+            bags?: components["schemas"]["Bags"];
+            prices?: components["schemas"]["Prices"];
+            budget?: components["schemas"]["Budget"];
+            produce_price?: components["schemas"]["ProducePrice"];
+            scenario_weights?: components["schemas"]["ScenarioWeights"];
+            nutrients?: components["schemas"]["PointRequestNutrients"];
+            max_segments?: components["schemas"]["MaxSegments"];
         };
         /** @description Some fields of a request, where the query has the others. */
         ForagePointRemainder: {
-            /**
-             * @description Latitude in decimal degrees (WGS 84).
-             * @example 9.5
-             */
-            lat?: number;
-            /**
-             * @description Longitude in decimal degrees (WGS 84).
-             * @example 38.5
-             */
-            lng?: number;
-            /**
-             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out.
-             * @example eth
-             */
-            country_code?: string | null;
-            /**
-             * @description A label for the place, given back in `location.name`. `Point` when left out.
-             * @example Point
-             */
-            name?: string | null;
-            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
-            release?: string | null;
-            /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
-            provenance?: boolean | null;
-            /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
-            max_segments?: number | null;
+            lat?: components["schemas"]["Lat"];
+            lng?: components["schemas"]["Lng"];
+            country_code?: components["schemas"]["PointRequestCountryCode"];
+            name?: components["schemas"]["PointRequestName"];
+            release?: components["schemas"]["Release"];
+            provenance?: components["schemas"]["PointRequestProvenance"];
+            max_segments?: components["schemas"]["MaxSegments"];
         };
         Location: {
-            /**
-             * @description The label of the request.
-             * @example My field
-             */
+            /** @description The label of the request. */
             name: string;
-            /** @example 9.5 */
             lat: number;
-            /** @example 38.5 */
             lng: number;
-            /**
-             * @description What was asked about.
-             * @enum {string}
-             */
-            type: "point" | "polygon";
+            type: components["schemas"]["Type"];
+        };
+        /** @description A field or parameter that the operation does not know. */
+        IgnoredName: {
+            /** @description As it was sent; long ones are cut off. */
+            name: string;
+            /** @description The name that was probably meant. */
+            did_you_mean?: string;
         };
         /** @description A layer that has a value in a pixel. */
         ProvenanceLayer: {
-            /**
-             * @description Its number, as in `GET /releases/{release}/layers`.
-             * @example 2
-             */
+            /** @description Its number, as in `GET /releases/{release}/layers`. */
             layer: number;
-            /**
-             * @description What is applied or grown; null where the product has none.
-             * @example null
-             */
+            /** @description What is applied or grown; null where the product has none. */
             input: string | null;
-            /** @example Normal */
-            scenario: string | null;
-            /**
-             * @description The number that is stored of the pixel, unrounded. The value is `raw` * `scale` + `offset`, rounded.
-             * @example 2464.1298828125
-             */
+            scenario: components["schemas"]["ProvenanceLayerScenario"];
+            /** @description The number that is stored of the pixel, unrounded. The value is `raw` * `scale` + `offset`, rounded. */
             raw: number;
-            /** @example 1 */
             scale: number;
-            /** @example 0 */
             offset: number;
         };
         /** @description The pixel of a grid that the point lies in. */
         ProvenancePixel: {
-            /**
-             * @description EPSG code of the CRS of the grid.
-             * @example 4326
-             */
+            /** @description EPSG code of the CRS of the grid. */
             srid: number;
-            /**
-             * @description Counted from 0, at the left.
-             * @example 550
-             */
+            /** @description Counted from 0, at the left. */
             column: number;
-            /**
-             * @description Counted from 0, at the top.
-             * @example 540
-             */
+            /** @description Counted from 0, at the top. */
             row: number;
             /** @description The middle of the pixel. */
             centre: {
-                /**
-                 * @description In the CRS of the grid.
-                 * @example 38.505
-                 */
+                /** @description In the CRS of the grid. */
                 x: number;
-                /**
-                 * @description In the CRS of the grid.
-                 * @example 9.495
-                 */
+                /** @description In the CRS of the grid. */
                 y: number;
-                /**
-                 * @description Longitude in decimal degrees (WGS 84).
-                 * @example 38.5
-                 */
-                lng: number;
-                /**
-                 * @description Latitude in decimal degrees (WGS 84).
-                 * @example 9.5
-                 */
-                lat: number;
+                lng: components["schemas"]["Lng"];
+                lat: components["schemas"]["Lat"];
             };
             size: {
-                /**
-                 * @description Its width, in the unit of the CRS.
-                 * @example 0.01
-                 */
+                /** @description Its width, in the unit of the CRS. */
                 x: number;
-                /**
-                 * @description Its height.
-                 * @example 0.01
-                 */
+                /** @description Its height. */
                 y: number;
-                /** @example degree */
                 unit: string;
             };
             layers: components["schemas"]["ProvenanceLayer"][];
         };
         /** @description Which pixels of a release were read for an answer, and whose they are. */
         Provenance: {
-            /** @example yield-eth-wheat-2026-07-v1 */
             release: string;
-            /**
-             * @description Who made its values.
-             * @example Ministry of Agriculture, agronomy model 4.2
-             */
+            /** @description Who made its values. */
             source: string;
-            /** @example CC BY 4.0 */
             licence: string;
-            /**
-             * @description SHA-256 of the definitions of its layers and of the files that it was loaded from.
-             * @example 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
-             */
-            checksum: string;
+            checksum: components["schemas"]["Checksum"];
             /** @description One for each grid that has a value at the point. */
             pixels: components["schemas"]["ProvenancePixel"][];
         };
-        /**
-         * @description Kilograms of nutrients.
-         * @example {
-         *       "N": 172.5,
-         *       "P2O5": 0,
-         *       "K2O": 0,
-         *       "S": 0
-         *     }
-         */
+        /** @description Kilograms of nutrients. */
         Nutrients: {
             /** @description Nitrogen. */
             N: number;
@@ -1765,16 +561,7 @@ export interface components {
             /** @description Sulphur. */
             S: number;
         };
-        /**
-         * @description What the value of an entry comes to on the area.
-         * @example {
-         *       "kg": 375,
-         *       "bags": 8,
-         *       "bag_kg": 50,
-         *       "rest_kg": 25,
-         *       "cost": 18000
-         *     }
-         */
+        /** @description What the value of an entry comes to on the area. */
         Quantity: {
             /** @description Kilograms, to the gram. */
             kg?: number;
@@ -1788,67 +575,27 @@ export interface components {
             rest_kg?: number;
             /** @description What it costs: of whole bags, where there are bags. To the hundredth, in `currency`. */
             cost?: number;
-            /** @description What the harvest is sold for. To the hundredth, in `currency`. */
-            return?: number;
+            return?: components["schemas"]["Return"];
             nutrients_kg?: components["schemas"]["Nutrients"];
         };
-        /**
-         * @description What the answer comes to on the area. Only there where quantities were asked for.
-         * @example {
-         *       "area": {
-         *         "value": 2.5,
-         *         "unit": "ha",
-         *         "ha": 2.5
-         *       },
-         *       "currency": "ETB",
-         *       "scenarios": [
-         *         {
-         *           "scenario": "Normal",
-         *           "cost": 28400,
-         *           "share": 0.5,
-         *           "share_cost": 14200
-         *         }
-         *       ],
-         *       "least": {
-         *         "scenario": "Normal",
-         *         "cost": 28400
-         *       },
-         *       "most": {
-         *         "scenario": "Normal",
-         *         "cost": 28400
-         *       },
-         *       "expected": {
-         *         "cost": 28400
-         *       }
-         *     }
-         */
+        /** @description What the answer comes to on the area. Only there where quantities were asked for. */
         Quantities: {
             /** @description The area that the quantities are for. */
             area: {
                 value: number;
-                /**
-                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad, here a quarter of a hectare by definition. `ha` when left out.
-                 * @enum {string}
-                 */
-                unit: "ha" | "m2" | "are" | "acre" | "timad";
+                unit: components["schemas"]["Unit"];
                 /** @description The same in hectares. */
                 ha: number;
             };
-            /**
-             * @description An ISO 4217 code. Nothing is converted.
-             * @example ETB
-             */
-            currency?: string;
+            currency?: components["schemas"]["Currency"];
             scenarios?: {
                 scenario: string | null;
                 /** @description Kilograms, to the gram. */
                 kg?: number;
                 /** @description Tonnes, to the gram. */
                 t?: number;
-                /** @description The cost of all inputs. To the hundredth, in `currency`. */
-                cost?: number;
-                /** @description What the harvest is sold for. To the hundredth, in `currency`. */
-                return?: number;
+                cost?: components["schemas"]["Cost"];
+                return?: components["schemas"]["Return"];
                 /** @description The largest share of every rate that the budget pays for, rounded down to four decimals. */
                 share?: number;
                 /** @description What that share costs. To the hundredth, in `currency`. */
@@ -1861,10 +608,8 @@ export interface components {
                 kg?: number;
                 /** @description Tonnes, to the gram. */
                 t?: number;
-                /** @description The cost of all inputs. To the hundredth, in `currency`. */
-                cost?: number;
-                /** @description What the harvest is sold for. To the hundredth, in `currency`. */
-                return?: number;
+                cost?: components["schemas"]["Cost"];
+                return?: components["schemas"]["Return"];
             };
             /** @description The scenario with the most. */
             most?: {
@@ -1873,10 +618,8 @@ export interface components {
                 kg?: number;
                 /** @description Tonnes, to the gram. */
                 t?: number;
-                /** @description The cost of all inputs. To the hundredth, in `currency`. */
-                cost?: number;
-                /** @description What the harvest is sold for. To the hundredth, in `currency`. */
-                return?: number;
+                cost?: components["schemas"]["Cost"];
+                return?: components["schemas"]["Return"];
             };
             /** @description The mean over scenarios, by their weights. */
             expected?: {
@@ -1884,1337 +627,373 @@ export interface components {
                 kg?: number;
                 /** @description Tonnes, to the gram. */
                 t?: number;
-                /** @description The cost of all inputs. To the hundredth, in `currency`. */
-                cost?: number;
-                /** @description What the harvest is sold for. To the hundredth, in `currency`. */
-                return?: number;
+                cost?: components["schemas"]["Cost"];
+                return?: components["schemas"]["Return"];
             };
             /** @description Inputs without a price: no cost of a scenario with them is told, and no share. */
             unpriced?: string[];
         };
-        /**
-         * @example {
-         *       "scenario": "Above Normal",
-         *       "yield_kg_ha": 2834
-         *     }
-         */
         YieldEntry: {
-            /**
-             * @description How the season turns out:
-             *
-             *     - `Above Normal`: The season turns out above normal: in the upper third (tercile) of past seasons, as seasonal outlooks count them. What is measured, rainfall as a rule, is as published by the source.
-             *     - `Normal`: The season turns out normal: in the middle third of past seasons.
-             *     - `Below Normal`: The season turns out below normal: in the lower third of past seasons.
-             *     - `Dominant`: The season that the forecast takes for the most likely. How that is decided, from place to place or for all, and whether its values are those of one of the three above, is as published by the source.
-             *
-             *     Or another by its name, as published by the source.
-             * @example Above Normal
-             * @example Normal
-             * @example Below Normal
-             * @example Dominant
-             */
-            scenario: string;
-            /** @description The predicted yield, in kilograms per hectare. */
-            yield_kg_ha: number;
+            scenario: components["schemas"]["Scenario"];
+            yield_kg_ha: components["schemas"]["YieldKgHa"];
             quantity?: components["schemas"]["Quantity"];
         };
-        /**
-         * @example {
-         *       "fertilizer_type": "DAP",
-         *       "scenario": "Normal",
-         *       "rate_kg_ha": 89
-         *     }
-         */
         FertilizerEntry: {
-            /** @description For example `Urea` or `DAP`. */
-            fertilizer_type: string;
-            /**
-             * @description How the season turns out:
-             *
-             *     - `Above Normal`: The season turns out above normal: in the upper third (tercile) of past seasons, as seasonal outlooks count them. What is measured, rainfall as a rule, is as published by the source.
-             *     - `Normal`: The season turns out normal: in the middle third of past seasons.
-             *     - `Below Normal`: The season turns out below normal: in the lower third of past seasons.
-             *     - `Dominant`: The season that the forecast takes for the most likely. How that is decided, from place to place or for all, and whether its values are those of one of the three above, is as published by the source.
-             *
-             *     Or another by its name, as published by the source.
-             * @example Above Normal
-             * @example Normal
-             * @example Below Normal
-             * @example Dominant
-             */
-            scenario: string;
-            /** @description The recommended rate, in kilograms per hectare. 0 is a recommendation, too. */
-            rate_kg_ha: number;
+            fertilizer_type: components["schemas"]["FertilizerType"];
+            scenario: components["schemas"]["Scenario"];
+            rate_kg_ha: components["schemas"]["RateKgHa"];
             quantity?: components["schemas"]["Quantity"];
         };
-        /**
-         * @example {
-         *       "isfm_type": "Compost",
-         *       "scenario": "Normal",
-         *       "rate_tons_ha": 6.4
-         *     }
-         */
         IsfmEntry: {
-            /** @description For example `Compost` or `Vermicompost`. */
-            isfm_type: string;
-            /**
-             * @description How the season turns out:
-             *
-             *     - `Above Normal`: The season turns out above normal: in the upper third (tercile) of past seasons, as seasonal outlooks count them. What is measured, rainfall as a rule, is as published by the source.
-             *     - `Normal`: The season turns out normal: in the middle third of past seasons.
-             *     - `Below Normal`: The season turns out below normal: in the lower third of past seasons.
-             *     - `Dominant`: The season that the forecast takes for the most likely. How that is decided, from place to place or for all, and whether its values are those of one of the three above, is as published by the source.
-             *
-             *     Or another by its name, as published by the source.
-             * @example Above Normal
-             * @example Normal
-             * @example Below Normal
-             * @example Dominant
-             */
-            scenario: string;
-            /** @description The recommended rate, in metric tons per hectare. 0 is a recommendation, too. */
-            rate_tons_ha: number;
+            isfm_type: components["schemas"]["IsfmType"];
+            scenario: components["schemas"]["Scenario"];
+            rate_tons_ha: components["schemas"]["RateTonsHa"];
             quantity?: components["schemas"]["Quantity"];
         };
-        /**
-         * @example {
-         *       "forage_variety": "Chloris gayana",
-         *       "suitability_score": 0.415
-         *     }
-         */
         ForageEntry: {
             /** @description The species. */
             forage_variety: string;
-            /** @description How well the species suits the place: higher is more suitable. The ends of the scale are as published by the source; `range` in `GET /catalog` says between which values a release lies. */
-            suitability_score: number;
+            suitability_score: components["schemas"]["SuitabilityScore"];
         };
-        /**
-         * @example {
-         *       "location": {
-         *         "name": "My field",
-         *         "lat": 9.5,
-         *         "lng": 38.5,
-         *         "type": "point"
-         *       },
-         *       "forecast_period": "July 2026",
-         *       "forecast_month": "2026-07",
-         *       "release": "yield-eth-wheat-2026-07-v1",
-         *       "synthetic": false,
-         *       "yield_data": [
-         *         {
-         *           "scenario": "Above Normal",
-         *           "yield_kg_ha": 2834
-         *         },
-         *         {
-         *           "scenario": "Normal",
-         *           "yield_kg_ha": 2464
-         *         }
-         *       ]
-         *     }
-         */
         YieldResponse: {
             location: components["schemas"]["Location"];
-            /**
-             * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-             * @example July 2026
-             */
-            forecast_period: string;
-            /**
-             * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-             * @example 2026-07
-             */
-            forecast_month: string;
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
+            country_code: components["schemas"]["YieldResponseCountryCode"];
+            crop: components["schemas"]["YieldResponseCrop"];
+            forecast_period: components["schemas"]["YieldResponseForecastPeriod"];
+            forecast_month: components["schemas"]["ForecastMonth"];
+            release: components["schemas"]["YieldResponseRelease"];
+            synthetic: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
             yield_data: components["schemas"]["YieldEntry"][];
-            /** @description One for each release that answered, where the request has `provenance: true` or `Prefer: return=provenance`. */
-            provenance?: components["schemas"]["Provenance"][];
+            provenance?: components["schemas"]["YieldResponseProvenance"];
             quantities?: components["schemas"]["Quantities"];
-            /**
-             * Format: uuid
-             * @description The id of this answer in the history of the caller. For callers with a valid token.
-             */
-            history_id?: string;
+            history_id?: components["schemas"]["HistoryId"];
+            ignored?: components["schemas"]["Ignored"];
         };
-        /**
-         * @example {
-         *       "location": {
-         *         "name": "My field",
-         *         "lat": 9.5,
-         *         "lng": 38.5,
-         *         "type": "point"
-         *       },
-         *       "forecast_period": "July 2026",
-         *       "forecast_month": "2026-07",
-         *       "release": "fertilizer-eth-wheat-2026-07-v1",
-         *       "synthetic": false,
-         *       "fertilizer_data": [
-         *         {
-         *           "fertilizer_type": "DAP",
-         *           "scenario": "Normal",
-         *           "rate_kg_ha": 89
-         *         },
-         *         {
-         *           "fertilizer_type": "Urea",
-         *           "scenario": "Normal",
-         *           "rate_kg_ha": 150
-         *         }
-         *       ]
-         *     }
-         */
         FertilizerResponse: {
             location: components["schemas"]["Location"];
-            /**
-             * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-             * @example July 2026
-             */
-            forecast_period: string;
-            /**
-             * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-             * @example 2026-07
-             */
-            forecast_month: string;
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
+            country_code: components["schemas"]["YieldResponseCountryCode"];
+            crop: components["schemas"]["YieldResponseCrop"];
+            forecast_period: components["schemas"]["YieldResponseForecastPeriod"];
+            forecast_month: components["schemas"]["ForecastMonth"];
+            release: components["schemas"]["YieldResponseRelease"];
+            synthetic: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
             fertilizer_data: components["schemas"]["FertilizerEntry"][];
-            /** @description One for each release that answered, where the request has `provenance: true` or `Prefer: return=provenance`. */
-            provenance?: components["schemas"]["Provenance"][];
+            provenance?: components["schemas"]["YieldResponseProvenance"];
             quantities?: components["schemas"]["Quantities"];
-            /**
-             * Format: uuid
-             * @description The id of this answer in the history of the caller. For callers with a valid token.
-             */
-            history_id?: string;
+            history_id?: components["schemas"]["HistoryId"];
+            ignored?: components["schemas"]["Ignored"];
         };
-        /**
-         * @example {
-         *       "location": {
-         *         "name": "My field",
-         *         "lat": 9.5,
-         *         "lng": 38.5,
-         *         "type": "point"
-         *       },
-         *       "forecast_period": "July 2026",
-         *       "forecast_month": "2026-07",
-         *       "release": "isfm-eth-wheat-2026-07-v1",
-         *       "synthetic": false,
-         *       "isfm_data": [
-         *         {
-         *           "isfm_type": "Compost",
-         *           "scenario": "Normal",
-         *           "rate_tons_ha": 6.4
-         *         }
-         *       ]
-         *     }
-         */
         IsfmResponse: {
             location: components["schemas"]["Location"];
-            /**
-             * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-             * @example July 2026
-             */
-            forecast_period: string;
-            /**
-             * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-             * @example 2026-07
-             */
-            forecast_month: string;
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
+            country_code: components["schemas"]["YieldResponseCountryCode"];
+            crop: components["schemas"]["YieldResponseCrop"];
+            forecast_period: components["schemas"]["YieldResponseForecastPeriod"];
+            forecast_month: components["schemas"]["ForecastMonth"];
+            release: components["schemas"]["YieldResponseRelease"];
+            synthetic: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
             isfm_data: components["schemas"]["IsfmEntry"][];
-            /** @description One for each release that answered, where the request has `provenance: true` or `Prefer: return=provenance`. */
-            provenance?: components["schemas"]["Provenance"][];
+            provenance?: components["schemas"]["YieldResponseProvenance"];
             quantities?: components["schemas"]["Quantities"];
-            /**
-             * Format: uuid
-             * @description The id of this answer in the history of the caller. For callers with a valid token.
-             */
-            history_id?: string;
+            history_id?: components["schemas"]["HistoryId"];
+            ignored?: components["schemas"]["Ignored"];
         };
-        /**
-         * @example {
-         *       "location": {
-         *         "name": "My pasture",
-         *         "lat": -1,
-         *         "lng": 36.5,
-         *         "type": "point"
-         *       },
-         *       "release": "forage-ken-v1",
-         *       "synthetic": false,
-         *       "forage_data": [
-         *         {
-         *           "forage_variety": "Chloris gayana",
-         *           "suitability_score": 0.415
-         *         }
-         *       ]
-         *     }
-         */
         ForageResponse: {
             location: components["schemas"]["Location"];
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
+            country_code: components["schemas"]["YieldResponseCountryCode"];
+            crop: components["schemas"]["YieldResponseCrop"];
+            release: components["schemas"]["YieldResponseRelease"];
+            synthetic: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
             forage_data: components["schemas"]["ForageEntry"][];
-            /** @description One for each release that answered, where the request has `provenance: true` or `Prefer: return=provenance`. */
-            provenance?: components["schemas"]["Provenance"][];
-            /**
-             * Format: uuid
-             * @description The id of this answer in the history of the caller. For callers with a valid token.
-             */
-            history_id?: string;
+            provenance?: components["schemas"]["YieldResponseProvenance"];
+            history_id?: components["schemas"]["HistoryId"];
+            ignored?: components["schemas"]["Ignored"];
         };
         /** @description What `POST /advisory/yield/point` answers, or `error` and `code` where that has no answer. */
         YieldSection: {
-            /**
-             * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-             * @example July 2026
-             */
-            forecast_period?: string;
-            /**
-             * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-             * @example 2026-07
-             */
-            forecast_month?: string;
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release?: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic?: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
-            /** @description Null where there is no value: see `error`. */
-            yield_data: components["schemas"]["YieldEntry"][] | null;
+            country_code?: components["schemas"]["YieldResponseCountryCode"];
+            crop?: components["schemas"]["YieldResponseCrop"];
+            forecast_period?: components["schemas"]["YieldResponseForecastPeriod"];
+            forecast_month?: components["schemas"]["ForecastMonth"];
+            release?: components["schemas"]["YieldResponseRelease"];
+            synthetic?: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            yield_data: components["schemas"]["YieldData"];
             quantities?: components["schemas"]["Quantities"];
-            /** @description What went wrong, as a sentence for people. */
-            error?: string;
+            error?: components["schemas"]["ErrorError"];
             code?: components["schemas"]["ErrorCode"];
-            details?: components["schemas"]["ErrorDetail"][];
+            details?: components["schemas"]["Details"];
         };
         /** @description What `POST /advisory/fertilizer/point` answers, or `error` and `code` where that has no answer. */
         FertilizerSection: {
-            /**
-             * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-             * @example July 2026
-             */
-            forecast_period?: string;
-            /**
-             * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-             * @example 2026-07
-             */
-            forecast_month?: string;
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release?: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic?: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
-            /** @description Null where there is no value: see `error`. */
-            fertilizer_data: components["schemas"]["FertilizerEntry"][] | null;
+            country_code?: components["schemas"]["YieldResponseCountryCode"];
+            crop?: components["schemas"]["YieldResponseCrop"];
+            forecast_period?: components["schemas"]["YieldResponseForecastPeriod"];
+            forecast_month?: components["schemas"]["ForecastMonth"];
+            release?: components["schemas"]["YieldResponseRelease"];
+            synthetic?: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            fertilizer_data: components["schemas"]["FertilizerData"];
             quantities?: components["schemas"]["Quantities"];
-            /** @description What went wrong, as a sentence for people. */
-            error?: string;
+            error?: components["schemas"]["ErrorError"];
             code?: components["schemas"]["ErrorCode"];
-            details?: components["schemas"]["ErrorDetail"][];
+            details?: components["schemas"]["Details"];
         };
         /** @description What `POST /advisory/isfm/point` answers, or `error` and `code` where that has no answer. */
         IsfmSection: {
-            /**
-             * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-             * @example July 2026
-             */
-            forecast_period?: string;
-            /**
-             * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-             * @example 2026-07
-             */
-            forecast_month?: string;
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release?: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic?: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
-            /** @description Null where there is no value: see `error`. */
-            isfm_data: components["schemas"]["IsfmEntry"][] | null;
+            country_code?: components["schemas"]["YieldResponseCountryCode"];
+            crop?: components["schemas"]["YieldResponseCrop"];
+            forecast_period?: components["schemas"]["YieldResponseForecastPeriod"];
+            forecast_month?: components["schemas"]["ForecastMonth"];
+            release?: components["schemas"]["YieldResponseRelease"];
+            synthetic?: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            isfm_data: components["schemas"]["IsfmData"];
             quantities?: components["schemas"]["Quantities"];
-            /** @description What went wrong, as a sentence for people. */
-            error?: string;
+            error?: components["schemas"]["ErrorError"];
             code?: components["schemas"]["ErrorCode"];
-            details?: components["schemas"]["ErrorDetail"][];
+            details?: components["schemas"]["Details"];
         };
         /** @description What `POST /advisory/forage/point` answers, or `error` and `code` where that has no answer. */
         ForageSection: {
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release?: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic?: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
-            /** @description Null where there is no value: see `error`. */
-            forage_data: components["schemas"]["ForageEntry"][] | null;
-            /** @description What went wrong, as a sentence for people. */
-            error?: string;
+            country_code?: components["schemas"]["YieldResponseCountryCode"];
+            crop?: components["schemas"]["YieldResponseCrop"];
+            release?: components["schemas"]["YieldResponseRelease"];
+            synthetic?: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            forage_data: components["schemas"]["ForageData"];
+            error?: components["schemas"]["ErrorError"];
             code?: components["schemas"]["ErrorCode"];
-            details?: components["schemas"]["ErrorDetail"][];
+            details?: components["schemas"]["Details"];
         };
-        /**
-         * @example {
-         *       "location": {
-         *         "name": "My pasture",
-         *         "lat": -1,
-         *         "lng": 36.5,
-         *         "type": "point"
-         *       },
-         *       "yield": {
-         *         "yield_data": null,
-         *         "error": "The crop is not available for Kenya; it has forage only.",
-         *         "code": "CROP_NOT_AVAILABLE"
-         *       },
-         *       "fertilizer": {
-         *         "fertilizer_data": null,
-         *         "error": "The crop is not available for Kenya; it has forage only.",
-         *         "code": "CROP_NOT_AVAILABLE"
-         *       },
-         *       "isfm": {
-         *         "isfm_data": null,
-         *         "error": "The crop is not available for Kenya; it has forage only.",
-         *         "code": "CROP_NOT_AVAILABLE"
-         *       },
-         *       "forage": {
-         *         "release": "forage-ken-v1",
-         *         "synthetic": false,
-         *         "forage_data": [
-         *           {
-         *             "forage_variety": "Chloris gayana",
-         *             "suitability_score": 0.765
-         *           }
-         *         ]
-         *       }
-         *     }
-         */
         EverythingResponse: {
             location: components["schemas"]["Location"];
+            country_code: components["schemas"]["YieldResponseCountryCode"];
+            crop: components["schemas"]["YieldResponseCrop"];
+            country_source?: components["schemas"]["CountrySource"];
             yield: components["schemas"]["YieldSection"];
             fertilizer: components["schemas"]["FertilizerSection"];
             isfm: components["schemas"]["IsfmSection"];
             forage: components["schemas"]["ForageSection"];
-            /** @description One for each release that answered, where the request has `provenance: true` or `Prefer: return=provenance`. */
-            provenance?: components["schemas"]["Provenance"][];
-            /**
-             * Format: uuid
-             * @description The id of this answer in the history of the caller. For callers with a valid token.
-             */
-            history_id?: string;
+            provenance?: components["schemas"]["YieldResponseProvenance"];
+            history_id?: components["schemas"]["HistoryId"];
+            ignored?: components["schemas"]["Ignored"];
         };
         /** @description One of many points. Fields that are not listed are ignored, unless `pass` names them. */
         BatchPoint: {
-            /**
-             * @description Whatever tells the points of a call apart, given back as it was sent.
-             * @example field-1
-             */
-            id?: string | number | null;
-            /**
-             * @description Latitude in decimal degrees (WGS 84).
-             * @example 9.5
-             */
-            lat: number;
-            /**
-             * @description Longitude in decimal degrees (WGS 84).
-             * @example 38.5
-             */
-            lng: number;
-            /**
-             * @description A label for the place, given back in `location.name`. `Point` when left out.
-             * @example Point
-             */
-            name?: string | null;
+            id?: components["schemas"]["Id"];
+            lat: components["schemas"]["Lat"];
+            lng: components["schemas"]["Lng"];
+            name?: components["schemas"]["PointRequestName"];
         };
-        /**
-         * @description Points, and what to answer for at all of them.
-         * @example {
-         *       "points": [
-         *         {
-         *           "id": "field-1",
-         *           "lat": 9.5,
-         *           "lng": 38.5,
-         *           "name": "My field"
-         *         },
-         *         {
-         *           "id": 2,
-         *           "lat": -1,
-         *           "lng": 36.5
-         *         }
-         *       ],
-         *       "crop": "wheat",
-         *       "country_code": "eth"
-         *     }
-         */
+        /** @description Points, and what to answer for at all of them. */
         PointsRequest: {
-            /** @description At most 1000 without a token and 20000 with one. */
-            points: components["schemas"]["BatchPoint"][];
-            /**
-             * @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out.
-             * @example wheat
-             */
-            crop?: string | null;
-            /**
-             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out.
-             * @example eth
-             */
-            country_code?: string | null;
-            /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
-            forecast_period?: string | null;
-            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
-            release?: string | null;
-            /**
-             * @description What else of the points is given back with their answers: at most 20 columns or properties by their names; in the query several times, or separated by commas. Texts of at most 1000 characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of.
-             * @example [
-             *       "area_ha",
-             *       "farmer"
-             *     ]
-             */
-            pass?: string[] | null;
+            points: components["schemas"]["Points"];
+            crop?: components["schemas"]["Crop"];
+            country_code?: components["schemas"]["PointRequestCountryCode"];
+            forecast_period?: components["schemas"]["ForecastPeriod"];
+            release?: components["schemas"]["Release"];
+            pass?: components["schemas"]["Pass"];
             area?: {
-                /**
-                 * @description How much: at most 1000000 ha.
-                 * @example 2.5
-                 */
-                value?: number;
-                /**
-                 * @description Instead of `value`: the member, property or column that has the number of each point.
-                 * @example area_ha
-                 */
+                value?: components["schemas"]["Value"];
+                /** @description Instead of `value`: the member, property or column that has the number of each point. */
                 from?: string;
-                /**
-                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad, here a quarter of a hectare by definition. `ha` when left out.
-                 * @enum {string}
-                 */
-                unit?: "ha" | "m2" | "are" | "acre" | "timad";
+                unit?: components["schemas"]["Unit"];
             } | null;
-            bags?: {
-                [key: string]: number;
-            } | null;
-            prices?: {
-                /**
-                 * @description An ISO 4217 code. Nothing is converted.
-                 * @example ETB
-                 */
-                currency: string;
-                /**
-                 * @description What a kilogram costs, by what it is.
-                 * @example {
-                 *       "Compost": 4.5
-                 *     }
-                 */
-                per_kg?: {
-                    [key: string]: number;
-                };
-                /**
-                 * @description What a bag of those in `bags` costs, by what it is.
-                 * @example {
-                 *       "Urea": 2250,
-                 *       "DAP": 2600
-                 *     }
-                 */
-                per_bag?: {
-                    [key: string]: number;
-                };
-            } | null;
-            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
-            budget?: number | null;
-            produce_price?: {
-                /**
-                 * @description An ISO 4217 code. Nothing is converted.
-                 * @example ETB
-                 */
-                currency: string;
-                per_kg: number;
-            } | null;
-            scenario_weights?: {
-                [key: string]: number;
-            } | null;
-            nutrients?: boolean | null;
+            bags?: components["schemas"]["Bags"];
+            prices?: components["schemas"]["Prices"];
+            budget?: components["schemas"]["Budget"];
+            produce_price?: components["schemas"]["ProducePrice"];
+            scenario_weights?: components["schemas"]["ScenarioWeights"];
+            nutrients?: components["schemas"]["PointRequestNutrients"];
         };
-        /**
-         * @description Points, and the country to answer for at all of them.
-         * @example {
-         *       "points": [
-         *         {
-         *           "id": "pasture-1",
-         *           "lat": -1,
-         *           "lng": 36.5
-         *         }
-         *       ],
-         *       "country_code": "ken"
-         *     }
-         */
+        /** @description Points, and the country to answer for at all of them. */
         ForagePointsRequest: {
-            /** @description At most 1000 without a token and 20000 with one. */
-            points: components["schemas"]["BatchPoint"][];
-            /**
-             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out.
-             * @example eth
-             */
-            country_code?: string | null;
-            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
-            release?: string | null;
-            /**
-             * @description What else of the points is given back with their answers: at most 20 columns or properties by their names; in the query several times, or separated by commas. Texts of at most 1000 characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of.
-             * @example [
-             *       "area_ha",
-             *       "farmer"
-             *     ]
-             */
-            pass?: string[] | null;
+            points: components["schemas"]["Points"];
+            country_code?: components["schemas"]["PointRequestCountryCode"];
+            release?: components["schemas"]["Release"];
+            pass?: components["schemas"]["Pass"];
         };
-        /**
-         * @description What `POST /advisory/yield/point` answers, with the point's `id`. A point without a value has `yield_data` null, and `error` and `code` say why; one that is not valid has these and what was `sent`.
-         * @example {
-         *       "id": "field-1",
-         *       "location": {
-         *         "name": "My field",
-         *         "lat": 9.5,
-         *         "lng": 38.5,
-         *         "type": "point"
-         *       },
-         *       "forecast_period": "July 2026",
-         *       "forecast_month": "2026-07",
-         *       "release": "yield-eth-wheat-2026-07-v1",
-         *       "synthetic": false,
-         *       "yield_data": [
-         *         {
-         *           "scenario": "Above Normal",
-         *           "yield_kg_ha": 2834
-         *         },
-         *         {
-         *           "scenario": "Normal",
-         *           "yield_kg_ha": 2464
-         *         }
-         *       ]
-         *     }
-         */
+        /** @description What `POST /advisory/yield/point` answers, with the point's `id`. A point without a value has `yield_data` null, and `error` and `code` say why; one that is not valid has these and what was `sent`. */
         YieldItem: {
-            /**
-             * @description Whatever tells the points of a call apart, given back as it was sent.
-             * @example field-1
-             */
-            id?: string | number;
+            id?: components["schemas"]["YieldItemId"];
             location?: components["schemas"]["Location"];
-            /**
-             * @description Of a point that is not valid: what was sent, as it was sent. What is no text, number or boolean, or a text of more than 200 characters, is left out.
-             * @example {
-             *       "name": "My field",
-             *       "lat": "nine",
-             *       "lng": 38.5
-             *     }
-             */
-            sent?: {
-                /** @description Its name. */
-                name?: string | number | boolean;
-                /** @description Its latitude. */
-                lat?: string | number | boolean;
-                /** @description Its longitude. */
-                lng?: string | number | boolean;
-            };
-            /**
-             * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-             * @example July 2026
-             */
-            forecast_period?: string;
-            /**
-             * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-             * @example 2026-07
-             */
-            forecast_month?: string;
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release?: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic?: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
-            /** @description Null where there is no value: see `error`. */
-            yield_data?: components["schemas"]["YieldEntry"][] | null;
+            sent?: components["schemas"]["Sent"];
+            country_source?: components["schemas"]["CountrySource"];
+            country_code?: components["schemas"]["YieldResponseCountryCode"];
+            crop?: components["schemas"]["YieldResponseCrop"];
+            forecast_period?: components["schemas"]["YieldResponseForecastPeriod"];
+            forecast_month?: components["schemas"]["ForecastMonth"];
+            release?: components["schemas"]["YieldResponseRelease"];
+            synthetic?: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            yield_data?: components["schemas"]["YieldData"];
             quantities?: components["schemas"]["Quantities"];
-            /** @description What went wrong, as a sentence for people. */
-            error?: string;
+            error?: components["schemas"]["ErrorError"];
             code?: components["schemas"]["ErrorCode"];
-            details?: components["schemas"]["ErrorDetail"][];
-            /** @description What `pass` named, as it was sent; what the point does not have is left out. */
-            pass?: {
-                [key: string]: string | number | boolean | null;
-            };
+            details?: components["schemas"]["Details"];
+            pass?: components["schemas"]["YieldItemPass"];
         };
-        /**
-         * @description What `POST /advisory/fertilizer/point` answers, with the point's `id`. A point without a value has `fertilizer_data` null, and `error` and `code` say why; one that is not valid has these and what was `sent`.
-         * @example {
-         *       "id": "field-1",
-         *       "location": {
-         *         "name": "My field",
-         *         "lat": 9.5,
-         *         "lng": 38.5,
-         *         "type": "point"
-         *       },
-         *       "forecast_period": "July 2026",
-         *       "forecast_month": "2026-07",
-         *       "release": "fertilizer-eth-wheat-2026-07-v1",
-         *       "synthetic": false,
-         *       "fertilizer_data": [
-         *         {
-         *           "fertilizer_type": "DAP",
-         *           "scenario": "Normal",
-         *           "rate_kg_ha": 89
-         *         },
-         *         {
-         *           "fertilizer_type": "Urea",
-         *           "scenario": "Normal",
-         *           "rate_kg_ha": 150
-         *         }
-         *       ]
-         *     }
-         */
+        /** @description What `POST /advisory/fertilizer/point` answers, with the point's `id`. A point without a value has `fertilizer_data` null, and `error` and `code` say why; one that is not valid has these and what was `sent`. */
         FertilizerItem: {
-            /**
-             * @description Whatever tells the points of a call apart, given back as it was sent.
-             * @example field-1
-             */
-            id?: string | number;
+            id?: components["schemas"]["YieldItemId"];
             location?: components["schemas"]["Location"];
-            /**
-             * @description Of a point that is not valid: what was sent, as it was sent. What is no text, number or boolean, or a text of more than 200 characters, is left out.
-             * @example {
-             *       "name": "My field",
-             *       "lat": "nine",
-             *       "lng": 38.5
-             *     }
-             */
-            sent?: {
-                /** @description Its name. */
-                name?: string | number | boolean;
-                /** @description Its latitude. */
-                lat?: string | number | boolean;
-                /** @description Its longitude. */
-                lng?: string | number | boolean;
-            };
-            /**
-             * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-             * @example July 2026
-             */
-            forecast_period?: string;
-            /**
-             * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-             * @example 2026-07
-             */
-            forecast_month?: string;
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release?: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic?: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
-            /** @description Null where there is no value: see `error`. */
-            fertilizer_data?: components["schemas"]["FertilizerEntry"][] | null;
+            sent?: components["schemas"]["Sent"];
+            country_source?: components["schemas"]["CountrySource"];
+            country_code?: components["schemas"]["YieldResponseCountryCode"];
+            crop?: components["schemas"]["YieldResponseCrop"];
+            forecast_period?: components["schemas"]["YieldResponseForecastPeriod"];
+            forecast_month?: components["schemas"]["ForecastMonth"];
+            release?: components["schemas"]["YieldResponseRelease"];
+            synthetic?: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            fertilizer_data?: components["schemas"]["FertilizerData"];
             quantities?: components["schemas"]["Quantities"];
-            /** @description What went wrong, as a sentence for people. */
-            error?: string;
+            error?: components["schemas"]["ErrorError"];
             code?: components["schemas"]["ErrorCode"];
-            details?: components["schemas"]["ErrorDetail"][];
-            /** @description What `pass` named, as it was sent; what the point does not have is left out. */
-            pass?: {
-                [key: string]: string | number | boolean | null;
-            };
+            details?: components["schemas"]["Details"];
+            pass?: components["schemas"]["YieldItemPass"];
         };
-        /**
-         * @description What `POST /advisory/isfm/point` answers, with the point's `id`. A point without a value has `isfm_data` null, and `error` and `code` say why; one that is not valid has these and what was `sent`.
-         * @example {
-         *       "id": "field-1",
-         *       "location": {
-         *         "name": "My field",
-         *         "lat": 9.5,
-         *         "lng": 38.5,
-         *         "type": "point"
-         *       },
-         *       "forecast_period": "July 2026",
-         *       "forecast_month": "2026-07",
-         *       "release": "isfm-eth-wheat-2026-07-v1",
-         *       "synthetic": false,
-         *       "isfm_data": [
-         *         {
-         *           "isfm_type": "Compost",
-         *           "scenario": "Normal",
-         *           "rate_tons_ha": 6.4
-         *         }
-         *       ]
-         *     }
-         */
+        /** @description What `POST /advisory/isfm/point` answers, with the point's `id`. A point without a value has `isfm_data` null, and `error` and `code` say why; one that is not valid has these and what was `sent`. */
         IsfmItem: {
-            /**
-             * @description Whatever tells the points of a call apart, given back as it was sent.
-             * @example field-1
-             */
-            id?: string | number;
+            id?: components["schemas"]["YieldItemId"];
             location?: components["schemas"]["Location"];
-            /**
-             * @description Of a point that is not valid: what was sent, as it was sent. What is no text, number or boolean, or a text of more than 200 characters, is left out.
-             * @example {
-             *       "name": "My field",
-             *       "lat": "nine",
-             *       "lng": 38.5
-             *     }
-             */
-            sent?: {
-                /** @description Its name. */
-                name?: string | number | boolean;
-                /** @description Its latitude. */
-                lat?: string | number | boolean;
-                /** @description Its longitude. */
-                lng?: string | number | boolean;
-            };
-            /**
-             * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-             * @example July 2026
-             */
-            forecast_period?: string;
-            /**
-             * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-             * @example 2026-07
-             */
-            forecast_month?: string;
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release?: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic?: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
-            /** @description Null where there is no value: see `error`. */
-            isfm_data?: components["schemas"]["IsfmEntry"][] | null;
+            sent?: components["schemas"]["Sent"];
+            country_source?: components["schemas"]["CountrySource"];
+            country_code?: components["schemas"]["YieldResponseCountryCode"];
+            crop?: components["schemas"]["YieldResponseCrop"];
+            forecast_period?: components["schemas"]["YieldResponseForecastPeriod"];
+            forecast_month?: components["schemas"]["ForecastMonth"];
+            release?: components["schemas"]["YieldResponseRelease"];
+            synthetic?: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            isfm_data?: components["schemas"]["IsfmData"];
             quantities?: components["schemas"]["Quantities"];
-            /** @description What went wrong, as a sentence for people. */
-            error?: string;
+            error?: components["schemas"]["ErrorError"];
             code?: components["schemas"]["ErrorCode"];
-            details?: components["schemas"]["ErrorDetail"][];
-            /** @description What `pass` named, as it was sent; what the point does not have is left out. */
-            pass?: {
-                [key: string]: string | number | boolean | null;
-            };
+            details?: components["schemas"]["Details"];
+            pass?: components["schemas"]["YieldItemPass"];
         };
-        /**
-         * @description What `POST /advisory/forage/point` answers, with the point's `id`. A point without a value has `forage_data` null, and `error` and `code` say why; one that is not valid has these and what was `sent`.
-         * @example {
-         *       "id": "pasture-1",
-         *       "location": {
-         *         "name": "My pasture",
-         *         "lat": -1,
-         *         "lng": 36.5,
-         *         "type": "point"
-         *       },
-         *       "release": "forage-ken-v1",
-         *       "synthetic": false,
-         *       "forage_data": [
-         *         {
-         *           "forage_variety": "Chloris gayana",
-         *           "suitability_score": 0.415
-         *         }
-         *       ]
-         *     }
-         */
+        /** @description What `POST /advisory/forage/point` answers, with the point's `id`. A point without a value has `forage_data` null, and `error` and `code` say why; one that is not valid has these and what was `sent`. */
         ForageItem: {
-            /**
-             * @description Whatever tells the points of a call apart, given back as it was sent.
-             * @example field-1
-             */
-            id?: string | number;
+            id?: components["schemas"]["YieldItemId"];
             location?: components["schemas"]["Location"];
-            /**
-             * @description Of a point that is not valid: what was sent, as it was sent. What is no text, number or boolean, or a text of more than 200 characters, is left out.
-             * @example {
-             *       "name": "My field",
-             *       "lat": "nine",
-             *       "lng": 38.5
-             *     }
-             */
-            sent?: {
-                /** @description Its name. */
-                name?: string | number | boolean;
-                /** @description Its latitude. */
-                lat?: string | number | boolean;
-                /** @description Its longitude. */
-                lng?: string | number | boolean;
-            };
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release?: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic?: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
-            /** @description Null where there is no value: see `error`. */
-            forage_data?: components["schemas"]["ForageEntry"][] | null;
-            /** @description What went wrong, as a sentence for people. */
-            error?: string;
+            sent?: components["schemas"]["Sent"];
+            country_source?: components["schemas"]["CountrySource"];
+            country_code?: components["schemas"]["YieldResponseCountryCode"];
+            crop?: components["schemas"]["YieldResponseCrop"];
+            release?: components["schemas"]["YieldResponseRelease"];
+            synthetic?: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            forage_data?: components["schemas"]["ForageData"];
+            error?: components["schemas"]["ErrorError"];
             code?: components["schemas"]["ErrorCode"];
-            details?: components["schemas"]["ErrorDetail"][];
-            /** @description What `pass` named, as it was sent; what the point does not have is left out. */
-            pass?: {
-                [key: string]: string | number | boolean | null;
-            };
+            details?: components["schemas"]["Details"];
+            pass?: components["schemas"]["YieldItemPass"];
         };
         YieldPointsResponse: {
-            /**
-             * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-             * @example July 2026
-             */
-            forecast_period: string;
-            /**
-             * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-             * @example 2026-07
-             */
-            forecast_month: string;
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
+            country_code?: components["schemas"]["YieldResponseCountryCode"];
+            crop?: components["schemas"]["YieldResponseCrop"];
+            forecast_period?: components["schemas"]["YieldResponseForecastPeriod"];
+            forecast_month?: components["schemas"]["ForecastMonth"];
+            release?: components["schemas"]["YieldResponseRelease"];
+            synthetic?: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            country_source?: components["schemas"]["CountrySource"];
+            ignored?: components["schemas"]["Ignored"];
             /** @description One for each point, in their order. */
             items: components["schemas"]["YieldItem"][];
         };
         FertilizerPointsResponse: {
-            /**
-             * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-             * @example July 2026
-             */
-            forecast_period: string;
-            /**
-             * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-             * @example 2026-07
-             */
-            forecast_month: string;
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
+            country_code?: components["schemas"]["YieldResponseCountryCode"];
+            crop?: components["schemas"]["YieldResponseCrop"];
+            forecast_period?: components["schemas"]["YieldResponseForecastPeriod"];
+            forecast_month?: components["schemas"]["ForecastMonth"];
+            release?: components["schemas"]["YieldResponseRelease"];
+            synthetic?: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            country_source?: components["schemas"]["CountrySource"];
+            ignored?: components["schemas"]["Ignored"];
             /** @description One for each point, in their order. */
             items: components["schemas"]["FertilizerItem"][];
         };
         IsfmPointsResponse: {
-            /**
-             * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-             * @example July 2026
-             */
-            forecast_period: string;
-            /**
-             * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-             * @example 2026-07
-             */
-            forecast_month: string;
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
+            country_code?: components["schemas"]["YieldResponseCountryCode"];
+            crop?: components["schemas"]["YieldResponseCrop"];
+            forecast_period?: components["schemas"]["YieldResponseForecastPeriod"];
+            forecast_month?: components["schemas"]["ForecastMonth"];
+            release?: components["schemas"]["YieldResponseRelease"];
+            synthetic?: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            country_source?: components["schemas"]["CountrySource"];
+            ignored?: components["schemas"]["Ignored"];
             /** @description One for each point, in their order. */
             items: components["schemas"]["IsfmItem"][];
         };
         ForagePointsResponse: {
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
+            country_code?: components["schemas"]["YieldResponseCountryCode"];
+            crop?: components["schemas"]["YieldResponseCrop"];
+            release?: components["schemas"]["YieldResponseRelease"];
+            synthetic?: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            country_source?: components["schemas"]["CountrySource"];
+            ignored?: components["schemas"]["Ignored"];
             /** @description One for each point, in their order. */
             items: components["schemas"]["ForageItem"][];
         };
-        /**
-         * @description A polygon or an administrative area, one of the two, and what to answer for. Fields that are not listed are ignored.
-         * @example {
-         *       "geometry": {
-         *         "type": "Polygon",
-         *         "coordinates": [
-         *           [
-         *             [
-         *               38.5,
-         *               9.5
-         *             ],
-         *             [
-         *               38.62,
-         *               9.5
-         *             ],
-         *             [
-         *               38.6,
-         *               9.58
-         *             ],
-         *             [
-         *               38.5,
-         *               9.6
-         *             ],
-         *             [
-         *               38.5,
-         *               9.5
-         *             ]
-         *           ]
-         *         ]
-         *       },
-         *       "crop": "wheat",
-         *       "country_code": "eth",
-         *       "name": "My farm"
-         *     }
-         * @example {
-         *       "admin": {
-         *         "country_code": "eth",
-         *         "code": "ETH-01"
-         *       },
-         *       "crop": "wheat"
-         *     }
-         * @example {
-         *       "admin": {
-         *         "country_code": "rwa",
-         *         "code": "RWA-01"
-         *       },
-         *       "crop": "potato"
-         *     }
-         */
+        /** @description A polygon or an administrative area, one of the two, and what to answer for. Fields that are not listed are ignored. */
         PolygonRequest: {
             geometry: components["schemas"]["PolygonGeometry"];
-            /**
-             * @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out.
-             * @example wheat
-             */
-            crop?: string | null;
-            /**
-             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. With `admin` it is that of the area.
-             * @example eth
-             */
-            country_code?: string | null;
-            /**
-             * @description A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`.
-             * @example My farm
-             */
-            name?: string | null;
-            /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
-            forecast_period?: string | null;
-            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
-            release?: string | null;
-            /**
-             * @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas.
-             * @example [
-             *       0.1,
-             *       0.5,
-             *       0.9
-             *     ]
-             */
-            quantiles?: number[] | null;
-            /**
-             * @description Answer with a histogram of so many bins, or classes.
-             * @example 10
-             */
-            histogram?: number | null;
-            area?: {
-                /**
-                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad, here a quarter of a hectare by definition. `ha` when left out.
-                 * @enum {string}
-                 */
-                unit: "ha" | "m2" | "are" | "acre" | "timad";
-            } | null;
-            bags?: {
-                [key: string]: number;
-            } | null;
-            prices?: {
-                /**
-                 * @description An ISO 4217 code. Nothing is converted.
-                 * @example ETB
-                 */
-                currency: string;
-                /**
-                 * @description What a kilogram costs, by what it is.
-                 * @example {
-                 *       "Compost": 4.5
-                 *     }
-                 */
-                per_kg?: {
-                    [key: string]: number;
-                };
-                /**
-                 * @description What a bag of those in `bags` costs, by what it is.
-                 * @example {
-                 *       "Urea": 2250,
-                 *       "DAP": 2600
-                 *     }
-                 */
-                per_bag?: {
-                    [key: string]: number;
-                };
-            } | null;
-            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
-            budget?: number | null;
-            produce_price?: {
-                /**
-                 * @description An ISO 4217 code. Nothing is converted.
-                 * @example ETB
-                 */
-                currency: string;
-                per_kg: number;
-            } | null;
-            scenario_weights?: {
-                [key: string]: number;
-            } | null;
-            nutrients?: boolean | null;
+            crop?: components["schemas"]["Crop"];
+            country_code?: components["schemas"]["PolygonRequestCountryCode"];
+            name?: components["schemas"]["Name"];
+            forecast_period?: components["schemas"]["ForecastPeriod"];
+            release?: components["schemas"]["Release"];
+            quantiles?: components["schemas"]["Quantiles"];
+            histogram?: components["schemas"]["Histogram"];
+            area?: components["schemas"]["PolygonRequestArea"];
+            bags?: components["schemas"]["Bags"];
+            prices?: components["schemas"]["Prices"];
+            budget?: components["schemas"]["Budget"];
+            produce_price?: components["schemas"]["ProducePrice"];
+            scenario_weights?: components["schemas"]["ScenarioWeights"];
+            nutrients?: components["schemas"]["PointRequestNutrients"];
         } | {
             admin: components["schemas"]["AdminSelection"];
-            /**
-             * @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out.
-             * @example wheat
-             */
-            crop?: string | null;
-            /**
-             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. With `admin` it is that of the area.
-             * @example eth
-             */
-            country_code?: string | null;
-            /**
-             * @description A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`.
-             * @example My farm
-             */
-            name?: string | null;
-            /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
-            forecast_period?: string | null;
-            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
-            release?: string | null;
-            /**
-             * @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas.
-             * @example [
-             *       0.1,
-             *       0.5,
-             *       0.9
-             *     ]
-             */
-            quantiles?: number[] | null;
-            /**
-             * @description Answer with a histogram of so many bins, or classes.
-             * @example 10
-             */
-            histogram?: number | null;
-            area?: {
-                /**
-                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad, here a quarter of a hectare by definition. `ha` when left out.
-                 * @enum {string}
-                 */
-                unit: "ha" | "m2" | "are" | "acre" | "timad";
-            } | null;
-            bags?: {
-                [key: string]: number;
-            } | null;
-            prices?: {
-                /**
-                 * @description An ISO 4217 code. Nothing is converted.
-                 * @example ETB
-                 */
-                currency: string;
-                /**
-                 * @description What a kilogram costs, by what it is.
-                 * @example {
-                 *       "Compost": 4.5
-                 *     }
-                 */
-                per_kg?: {
-                    [key: string]: number;
-                };
-                /**
-                 * @description What a bag of those in `bags` costs, by what it is.
-                 * @example {
-                 *       "Urea": 2250,
-                 *       "DAP": 2600
-                 *     }
-                 */
-                per_bag?: {
-                    [key: string]: number;
-                };
-            } | null;
-            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
-            budget?: number | null;
-            produce_price?: {
-                /**
-                 * @description An ISO 4217 code. Nothing is converted.
-                 * @example ETB
-                 */
-                currency: string;
-                per_kg: number;
-            } | null;
-            scenario_weights?: {
-                [key: string]: number;
-            } | null;
-            nutrients?: boolean | null;
+            crop?: components["schemas"]["Crop"];
+            country_code?: components["schemas"]["PolygonRequestCountryCode"];
+            name?: components["schemas"]["Name"];
+            forecast_period?: components["schemas"]["ForecastPeriod"];
+            release?: components["schemas"]["Release"];
+            quantiles?: components["schemas"]["Quantiles"];
+            histogram?: components["schemas"]["Histogram"];
+            area?: components["schemas"]["PolygonRequestArea"];
+            bags?: components["schemas"]["Bags"];
+            prices?: components["schemas"]["Prices"];
+            budget?: components["schemas"]["Budget"];
+            produce_price?: components["schemas"]["ProducePrice"];
+            scenario_weights?: components["schemas"]["ScenarioWeights"];
+            nutrients?: components["schemas"]["PointRequestNutrients"];
         };
-        /**
-         * @description A polygon or an administrative area, one of the two. Forage needs no crop; fields that are not listed are ignored.
-         * @example {
-         *       "geometry": {
-         *         "type": "Polygon",
-         *         "coordinates": [
-         *           [
-         *             [
-         *               38.5,
-         *               9.5
-         *             ],
-         *             [
-         *               38.62,
-         *               9.5
-         *             ],
-         *             [
-         *               38.6,
-         *               9.58
-         *             ],
-         *             [
-         *               38.5,
-         *               9.6
-         *             ],
-         *             [
-         *               38.5,
-         *               9.5
-         *             ]
-         *           ]
-         *         ]
-         *       },
-         *       "country_code": "eth",
-         *       "name": "My pasture"
-         *     }
-         * @example {
-         *       "admin": {
-         *         "country_code": "ken",
-         *         "code": "KEN-01"
-         *       }
-         *     }
-         */
+        /** @description A polygon or an administrative area, one of the two. Forage needs no crop; fields that are not listed are ignored. */
         ForagePolygonRequest: {
             geometry: components["schemas"]["PolygonGeometry"];
-            /**
-             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. With `admin` it is that of the area.
-             * @example eth
-             */
-            country_code?: string | null;
-            /**
-             * @description A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`.
-             * @example My farm
-             */
-            name?: string | null;
-            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
-            release?: string | null;
-            /**
-             * @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas.
-             * @example [
-             *       0.1,
-             *       0.5,
-             *       0.9
-             *     ]
-             */
-            quantiles?: number[] | null;
-            /**
-             * @description Answer with a histogram of so many bins, or classes.
-             * @example 10
-             */
-            histogram?: number | null;
+            country_code?: components["schemas"]["PolygonRequestCountryCode"];
+            name?: components["schemas"]["Name"];
+            release?: components["schemas"]["Release"];
+            quantiles?: components["schemas"]["Quantiles"];
+            histogram?: components["schemas"]["Histogram"];
         } | {
             admin: components["schemas"]["AdminSelection"];
-            /**
-             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. With `admin` it is that of the area.
-             * @example eth
-             */
-            country_code?: string | null;
-            /**
-             * @description A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`.
-             * @example My farm
-             */
-            name?: string | null;
-            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
-            release?: string | null;
-            /**
-             * @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas.
-             * @example [
-             *       0.1,
-             *       0.5,
-             *       0.9
-             *     ]
-             */
-            quantiles?: number[] | null;
-            /**
-             * @description Answer with a histogram of so many bins, or classes.
-             * @example 10
-             */
-            histogram?: number | null;
+            country_code?: components["schemas"]["PolygonRequestCountryCode"];
+            name?: components["schemas"]["Name"];
+            release?: components["schemas"]["Release"];
+            quantiles?: components["schemas"]["Quantiles"];
+            histogram?: components["schemas"]["Histogram"];
         };
-        /**
-         * @example {
-         *       "name": "My farm",
-         *       "lat": 9.55,
-         *       "lng": 38.55,
-         *       "type": "polygon",
-         *       "area_ha": 12012.5
-         *     }
-         */
         PolygonLocation: {
             /** @description The label of the request, or the name of the area. */
             name: string;
@@ -3230,13 +1009,6 @@ export interface components {
             area_ha: number;
             admin?: components["schemas"]["AdvisedArea"];
         };
-        /**
-         * @example {
-         *       "quantile": 0.5,
-         *       "value": 2464.18,
-         *       "error": 0
-         *     }
-         */
         Quantile: {
             /** @description Which one: 0.5 is the median. */
             quantile: number;
@@ -3245,14 +1017,6 @@ export interface components {
             /** @description How far the exact quantile can lie from the value, rounding aside: 0 where it is exact. A polygon with more than 4,096 tiles (16 x 16 pixels) inside is computed from the least and greatest values of some of them, and one with very many values to a small part of their range. */
             error: number;
         };
-        /**
-         * @example {
-         *       "from": 2318,
-         *       "to": 2604,
-         *       "percent": 100,
-         *       "error": 0
-         *     }
-         */
         HistogramBin: {
             from: number;
             /** @description Values from the one to below the other; of the last bin it is the largest one. Where there are no more different values than bins, each is a class of its own: both are the value. */
@@ -3264,394 +1028,123 @@ export interface components {
         };
         /** @description A layer in a polygon; the value is the mean, weighed by area. */
         PolygonYieldEntry: {
-            /**
-             * @description How the season turns out:
-             *
-             *     - `Above Normal`: The season turns out above normal: in the upper third (tercile) of past seasons, as seasonal outlooks count them. What is measured, rainfall as a rule, is as published by the source.
-             *     - `Normal`: The season turns out normal: in the middle third of past seasons.
-             *     - `Below Normal`: The season turns out below normal: in the lower third of past seasons.
-             *     - `Dominant`: The season that the forecast takes for the most likely. How that is decided, from place to place or for all, and whether its values are those of one of the three above, is as published by the source.
-             *
-             *     Or another by its name, as published by the source.
-             * @example Above Normal
-             * @example Normal
-             * @example Below Normal
-             * @example Dominant
-             */
-            scenario: string;
-            /** @description The predicted yield, in kilograms per hectare. */
-            yield_kg_ha: number;
-            /** @description The smallest value of the pixels that the polygon overlaps. */
-            min: number;
-            /** @description The largest of them. Pixels that it only touches do not count. */
-            max: number;
-            /** @description The standard deviation of the population, each pixel weighed by its area inside. */
-            stddev: number;
-            /** @description How much of the polygon’s area has values. */
-            covered_percent: number;
-            /** @description In the order in which they were asked for. */
-            quantiles?: components["schemas"]["Quantile"][];
-            /** @description From the smallest values to the largest. */
-            histogram?: components["schemas"]["HistogramBin"][];
+            scenario: components["schemas"]["Scenario"];
+            yield_kg_ha: components["schemas"]["YieldKgHa"];
+            min: components["schemas"]["Min"];
+            max: components["schemas"]["Max"];
+            stddev: components["schemas"]["Stddev"];
+            covered_percent: components["schemas"]["CoveredPercent"];
+            quantiles?: components["schemas"]["PolygonYieldEntryQuantiles"];
+            histogram?: components["schemas"]["PolygonYieldEntryHistogram"];
             quantity?: components["schemas"]["Quantity"];
         };
         /** @description A layer in a polygon; the value is the mean, weighed by area. */
         PolygonFertilizerEntry: {
-            /** @description For example `Urea` or `DAP`. */
-            fertilizer_type: string;
-            /**
-             * @description How the season turns out:
-             *
-             *     - `Above Normal`: The season turns out above normal: in the upper third (tercile) of past seasons, as seasonal outlooks count them. What is measured, rainfall as a rule, is as published by the source.
-             *     - `Normal`: The season turns out normal: in the middle third of past seasons.
-             *     - `Below Normal`: The season turns out below normal: in the lower third of past seasons.
-             *     - `Dominant`: The season that the forecast takes for the most likely. How that is decided, from place to place or for all, and whether its values are those of one of the three above, is as published by the source.
-             *
-             *     Or another by its name, as published by the source.
-             * @example Above Normal
-             * @example Normal
-             * @example Below Normal
-             * @example Dominant
-             */
-            scenario: string;
-            /** @description The recommended rate, in kilograms per hectare. 0 is a recommendation, too. */
-            rate_kg_ha: number;
-            /** @description The smallest value of the pixels that the polygon overlaps. */
-            min: number;
-            /** @description The largest of them. Pixels that it only touches do not count. */
-            max: number;
-            /** @description The standard deviation of the population, each pixel weighed by its area inside. */
-            stddev: number;
-            /** @description How much of the polygon’s area has values. */
-            covered_percent: number;
+            fertilizer_type: components["schemas"]["FertilizerType"];
+            scenario: components["schemas"]["Scenario"];
+            rate_kg_ha: components["schemas"]["RateKgHa"];
+            min: components["schemas"]["Min"];
+            max: components["schemas"]["Max"];
+            stddev: components["schemas"]["Stddev"];
+            covered_percent: components["schemas"]["CoveredPercent"];
             /** @description Kilograms for the covered area: the mean times its hectares. */
             total_kg: number;
-            /** @description In the order in which they were asked for. */
-            quantiles?: components["schemas"]["Quantile"][];
-            /** @description From the smallest values to the largest. */
-            histogram?: components["schemas"]["HistogramBin"][];
+            quantiles?: components["schemas"]["PolygonYieldEntryQuantiles"];
+            histogram?: components["schemas"]["PolygonYieldEntryHistogram"];
             quantity?: components["schemas"]["Quantity"];
         };
         /** @description A layer in a polygon; the value is the mean, weighed by area. */
         PolygonIsfmEntry: {
-            /** @description For example `Compost` or `Vermicompost`. */
-            isfm_type: string;
-            /**
-             * @description How the season turns out:
-             *
-             *     - `Above Normal`: The season turns out above normal: in the upper third (tercile) of past seasons, as seasonal outlooks count them. What is measured, rainfall as a rule, is as published by the source.
-             *     - `Normal`: The season turns out normal: in the middle third of past seasons.
-             *     - `Below Normal`: The season turns out below normal: in the lower third of past seasons.
-             *     - `Dominant`: The season that the forecast takes for the most likely. How that is decided, from place to place or for all, and whether its values are those of one of the three above, is as published by the source.
-             *
-             *     Or another by its name, as published by the source.
-             * @example Above Normal
-             * @example Normal
-             * @example Below Normal
-             * @example Dominant
-             */
-            scenario: string;
-            /** @description The recommended rate, in metric tons per hectare. 0 is a recommendation, too. */
-            rate_tons_ha: number;
-            /** @description The smallest value of the pixels that the polygon overlaps. */
-            min: number;
-            /** @description The largest of them. Pixels that it only touches do not count. */
-            max: number;
-            /** @description The standard deviation of the population, each pixel weighed by its area inside. */
-            stddev: number;
-            /** @description How much of the polygon’s area has values. */
-            covered_percent: number;
+            isfm_type: components["schemas"]["IsfmType"];
+            scenario: components["schemas"]["Scenario"];
+            rate_tons_ha: components["schemas"]["RateTonsHa"];
+            min: components["schemas"]["Min"];
+            max: components["schemas"]["Max"];
+            stddev: components["schemas"]["Stddev"];
+            covered_percent: components["schemas"]["CoveredPercent"];
             /** @description Metric tons for the covered area: the mean times its hectares. */
             total_tons: number;
-            /** @description In the order in which they were asked for. */
-            quantiles?: components["schemas"]["Quantile"][];
-            /** @description From the smallest values to the largest. */
-            histogram?: components["schemas"]["HistogramBin"][];
+            quantiles?: components["schemas"]["PolygonYieldEntryQuantiles"];
+            histogram?: components["schemas"]["PolygonYieldEntryHistogram"];
             quantity?: components["schemas"]["Quantity"];
         };
         /** @description A layer in a polygon; the value is the mean, weighed by area. */
         PolygonForageEntry: {
             /** @description The species. */
             forage_variety: string;
-            /** @description How well the species suits the place: higher is more suitable. The ends of the scale are as published by the source; `range` in `GET /catalog` says between which values a release lies. */
-            suitability_score: number;
-            /** @description The smallest value of the pixels that the polygon overlaps. */
-            min: number;
-            /** @description The largest of them. Pixels that it only touches do not count. */
-            max: number;
-            /** @description The standard deviation of the population, each pixel weighed by its area inside. */
-            stddev: number;
-            /** @description How much of the polygon’s area has values. */
-            covered_percent: number;
-            /** @description In the order in which they were asked for. */
-            quantiles?: components["schemas"]["Quantile"][];
-            /** @description From the smallest values to the largest. */
-            histogram?: components["schemas"]["HistogramBin"][];
+            suitability_score: components["schemas"]["SuitabilityScore"];
+            min: components["schemas"]["Min"];
+            max: components["schemas"]["Max"];
+            stddev: components["schemas"]["Stddev"];
+            covered_percent: components["schemas"]["CoveredPercent"];
+            quantiles?: components["schemas"]["PolygonYieldEntryQuantiles"];
+            histogram?: components["schemas"]["PolygonYieldEntryHistogram"];
         };
-        /**
-         * @example {
-         *       "location": {
-         *         "name": "My farm",
-         *         "lat": 9.55,
-         *         "lng": 38.55,
-         *         "type": "polygon",
-         *         "area_ha": 12012.5
-         *       },
-         *       "forecast_period": "July 2026",
-         *       "forecast_month": "2026-07",
-         *       "release": "yield-eth-wheat-2026-07-v1",
-         *       "synthetic": false,
-         *       "yield_data": [
-         *         {
-         *           "scenario": "Normal",
-         *           "yield_kg_ha": 2464.18,
-         *           "min": 2318,
-         *           "max": 2604,
-         *           "stddev": 71.52,
-         *           "covered_percent": 100
-         *         }
-         *       ],
-         *       "history_id": "0199b0a4-5f0e-7c5b-9d55-3d0d6b1f2a77"
-         *     }
-         */
         PolygonYieldResponse: {
             location: components["schemas"]["PolygonLocation"];
-            /**
-             * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-             * @example July 2026
-             */
-            forecast_period: string;
-            /**
-             * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-             * @example 2026-07
-             */
-            forecast_month: string;
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
+            country_code: components["schemas"]["YieldResponseCountryCode"];
+            crop: components["schemas"]["YieldResponseCrop"];
+            forecast_period: components["schemas"]["YieldResponseForecastPeriod"];
+            forecast_month: components["schemas"]["ForecastMonth"];
+            release: components["schemas"]["YieldResponseRelease"];
+            synthetic: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            country_source?: components["schemas"]["CountrySource"];
             yield_data: components["schemas"]["PolygonYieldEntry"][];
             quantities?: components["schemas"]["Quantities"];
-            /**
-             * Format: uuid
-             * @description The id of this answer in the history of the caller. For callers with a valid token.
-             */
-            history_id?: string;
+            history_id?: components["schemas"]["HistoryId"];
+            ignored?: components["schemas"]["Ignored"];
         };
-        /**
-         * @example {
-         *       "location": {
-         *         "name": "My farm",
-         *         "lat": 9.55,
-         *         "lng": 38.55,
-         *         "type": "polygon",
-         *         "area_ha": 12012.5
-         *       },
-         *       "forecast_period": "July 2026",
-         *       "forecast_month": "2026-07",
-         *       "release": "fertilizer-eth-wheat-2026-07-v1",
-         *       "synthetic": false,
-         *       "fertilizer_data": [
-         *         {
-         *           "fertilizer_type": "Urea",
-         *           "scenario": "Normal",
-         *           "rate_kg_ha": 150.25,
-         *           "min": 141,
-         *           "max": 158,
-         *           "stddev": 4.02,
-         *           "covered_percent": 100,
-         *           "total_kg": 1804878.125
-         *         }
-         *       ],
-         *       "history_id": "0199b0a4-5f0e-7c5b-9d55-3d0d6b1f2a77"
-         *     }
-         */
         PolygonFertilizerResponse: {
             location: components["schemas"]["PolygonLocation"];
-            /**
-             * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-             * @example July 2026
-             */
-            forecast_period: string;
-            /**
-             * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-             * @example 2026-07
-             */
-            forecast_month: string;
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
+            country_code: components["schemas"]["YieldResponseCountryCode"];
+            crop: components["schemas"]["YieldResponseCrop"];
+            forecast_period: components["schemas"]["YieldResponseForecastPeriod"];
+            forecast_month: components["schemas"]["ForecastMonth"];
+            release: components["schemas"]["YieldResponseRelease"];
+            synthetic: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            country_source?: components["schemas"]["CountrySource"];
             fertilizer_data: components["schemas"]["PolygonFertilizerEntry"][];
             quantities?: components["schemas"]["Quantities"];
-            /**
-             * Format: uuid
-             * @description The id of this answer in the history of the caller. For callers with a valid token.
-             */
-            history_id?: string;
+            history_id?: components["schemas"]["HistoryId"];
+            ignored?: components["schemas"]["Ignored"];
         };
-        /**
-         * @example {
-         *       "location": {
-         *         "name": "My farm",
-         *         "lat": 9.55,
-         *         "lng": 38.55,
-         *         "type": "polygon",
-         *         "area_ha": 12012.5
-         *       },
-         *       "forecast_period": "July 2026",
-         *       "forecast_month": "2026-07",
-         *       "release": "isfm-eth-wheat-2026-07-v1",
-         *       "synthetic": false,
-         *       "isfm_data": [
-         *         {
-         *           "isfm_type": "Compost",
-         *           "scenario": "Normal",
-         *           "rate_tons_ha": 6.42,
-         *           "min": 6.1,
-         *           "max": 6.8,
-         *           "stddev": 0.17,
-         *           "covered_percent": 100,
-         *           "total_tons": 77120.25
-         *         }
-         *       ],
-         *       "history_id": "0199b0a4-5f0e-7c5b-9d55-3d0d6b1f2a77"
-         *     }
-         */
         PolygonIsfmResponse: {
             location: components["schemas"]["PolygonLocation"];
-            /**
-             * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-             * @example July 2026
-             */
-            forecast_period: string;
-            /**
-             * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-             * @example 2026-07
-             */
-            forecast_month: string;
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
+            country_code: components["schemas"]["YieldResponseCountryCode"];
+            crop: components["schemas"]["YieldResponseCrop"];
+            forecast_period: components["schemas"]["YieldResponseForecastPeriod"];
+            forecast_month: components["schemas"]["ForecastMonth"];
+            release: components["schemas"]["YieldResponseRelease"];
+            synthetic: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            country_source?: components["schemas"]["CountrySource"];
             isfm_data: components["schemas"]["PolygonIsfmEntry"][];
             quantities?: components["schemas"]["Quantities"];
-            /**
-             * Format: uuid
-             * @description The id of this answer in the history of the caller. For callers with a valid token.
-             */
-            history_id?: string;
+            history_id?: components["schemas"]["HistoryId"];
+            ignored?: components["schemas"]["Ignored"];
         };
-        /**
-         * @example {
-         *       "location": {
-         *         "name": "My farm",
-         *         "lat": 9.55,
-         *         "lng": 38.55,
-         *         "type": "polygon",
-         *         "area_ha": 12012.5
-         *       },
-         *       "release": "forage-ken-v1",
-         *       "synthetic": false,
-         *       "forage_data": [
-         *         {
-         *           "forage_variety": "Chloris gayana",
-         *           "suitability_score": 0.4181,
-         *           "min": 0.395,
-         *           "max": 0.441,
-         *           "stddev": 0.0112,
-         *           "covered_percent": 100
-         *         }
-         *       ],
-         *       "history_id": "0199b0a4-5f0e-7c5b-9d55-3d0d6b1f2a77"
-         *     }
-         */
         PolygonForageResponse: {
             location: components["schemas"]["PolygonLocation"];
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
+            country_code: components["schemas"]["YieldResponseCountryCode"];
+            crop: components["schemas"]["YieldResponseCrop"];
+            release: components["schemas"]["YieldResponseRelease"];
+            synthetic: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            country_source?: components["schemas"]["CountrySource"];
             forage_data: components["schemas"]["PolygonForageEntry"][];
-            /**
-             * Format: uuid
-             * @description The id of this answer in the history of the caller. For callers with a valid token.
-             */
-            history_id?: string;
+            history_id?: components["schemas"]["HistoryId"];
+            ignored?: components["schemas"]["Ignored"];
         };
-        /**
-         * @description A GeoJSON FeatureCollection of at most 1000 polygons, in longitude and latitude (WGS 84). Heights are ignored, and so are properties that are not listed.
-         * @example {
-         *       "type": "FeatureCollection",
-         *       "features": [
-         *         {
-         *           "type": "Feature",
-         *           "id": "field-1",
-         *           "geometry": {
-         *             "type": "Polygon",
-         *             "coordinates": [
-         *               [
-         *                 [
-         *                   38.5,
-         *                   9.5
-         *                 ],
-         *                 [
-         *                   38.51,
-         *                   9.5
-         *                 ],
-         *                 [
-         *                   38.51,
-         *                   9.51
-         *                 ],
-         *                 [
-         *                   38.5,
-         *                   9.51
-         *                 ],
-         *                 [
-         *                   38.5,
-         *                   9.5
-         *                 ]
-         *               ]
-         *             ]
-         *           },
-         *           "properties": {
-         *             "name": "My field"
-         *           }
-         *         }
-         *       ]
-         *     }
-         */
+        /** @description A GeoJSON FeatureCollection of at most 1000 polygons, in longitude and latitude (WGS 84). Heights are ignored, and so are properties that are not listed. */
         PolygonCollection: {
             /** @constant */
             type: "FeatureCollection";
             features: {
                 /** @constant */
                 type: "Feature";
-                /**
-                 * @description Whatever tells the points of a call apart, given back as it was sent.
-                 * @example field-1
-                 */
-                id?: string | number | null;
+                id?: components["schemas"]["Id"];
                 /** @description The shape, of at most 10,000 vertices. */
                 geometry: components["schemas"]["Polygon"] | components["schemas"]["MultiPolygon"];
                 properties?: {
@@ -3664,15 +1157,8 @@ export interface components {
         };
         /** @description All administrative areas of a level, or those of them within another one. */
         AreasSelection: {
-            /**
-             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`.
-             * @example eth
-             */
-            country_code: string;
-            /**
-             * @description The level of the areas, 0 for the country.
-             * @example 1
-             */
+            country_code: components["schemas"]["AdminSelectionCountryCode"];
+            /** @description The level of the areas, 0 for the country. */
             level: number;
             /** @description Only areas within this one: the code of an area of any level above. */
             parent?: string | null;
@@ -3681,663 +1167,204 @@ export interface components {
         Dhis2Mapping: {
             /** @description Which columns are wanted. What has no value is left out. */
             data_elements: {
-                /**
-                 * @description A column of the answer as CSV.
-                 * @example yield_kg_ha Normal
-                 */
+                /** @description A column of the answer as CSV. */
                 column: string;
-                /**
-                 * @description What its numbers are there.
-                 * @example fbfJHSPpUQD
-                 */
+                /** @description What its numbers are there. */
                 data_element: string;
                 /** @description Left out of the values where it is left out. */
                 category_option_combo?: string | null;
             }[];
             /** @description Which organisation units the areas or polygons are. Where it is left out, their codes are those of the organisation units, and the set says so (`orgUnitIdScheme`). */
             org_units?: {
-                /**
-                 * @description The code of an area, or the `id` of a polygon.
-                 * @example ETH-01
-                 */
+                /** @description The code of an area, or the `id` of a polygon. */
                 id: string;
-                /** @example O6uvpzGd5pu */
                 org_unit: string;
             }[] | null;
-            /**
-             * @description The period of the values. The month of the forecast where it is left out, such as `202607`.
-             * @example 202607
-             */
+            /** @description The period of the values. The month of the forecast where it is left out, such as `202607`. */
             period?: string | null;
             /** @description Named in the set where it is sent. */
             data_set?: string | null;
             /** @description That of all values. Left out where it is left out. */
             attribute_option_combo?: string | null;
         };
-        /**
-         * @description Polygons or the administrative areas of a level, one of the two, and what to answer for. Fields that are not listed are ignored.
-         * @example {
-         *       "admin": {
-         *         "country_code": "eth",
-         *         "level": 1
-         *       },
-         *       "crop": "wheat"
-         *     }
-         * @example {
-         *       "polygons": {
-         *         "type": "FeatureCollection",
-         *         "features": [
-         *           {
-         *             "type": "Feature",
-         *             "id": "field-1",
-         *             "geometry": {
-         *               "type": "Polygon",
-         *               "coordinates": [
-         *                 [
-         *                   [
-         *                     38.5,
-         *                     9.5
-         *                   ],
-         *                   [
-         *                     38.51,
-         *                     9.5
-         *                   ],
-         *                   [
-         *                     38.51,
-         *                     9.51
-         *                   ],
-         *                   [
-         *                     38.5,
-         *                     9.51
-         *                   ],
-         *                   [
-         *                     38.5,
-         *                     9.5
-         *                   ]
-         *                 ]
-         *               ]
-         *             },
-         *             "properties": {
-         *               "name": "My field"
-         *             }
-         *           }
-         *         ]
-         *       },
-         *       "crop": "wheat",
-         *       "country_code": "eth"
-         *     }
-         */
+        /** @description Polygons or the administrative areas of a level, one of the two, and what to answer for. Fields that are not listed are ignored. */
         PolygonsRequest: {
             polygons: components["schemas"]["PolygonCollection"];
-            /**
-             * @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out.
-             * @example wheat
-             */
-            crop?: string | null;
-            /**
-             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out. With `admin` it is that of the areas.
-             * @example eth
-             */
-            country_code?: string | null;
-            /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
-            forecast_period?: string | null;
-            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
-            release?: string | null;
-            /**
-             * @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas.
-             * @example [
-             *       0.1,
-             *       0.5,
-             *       0.9
-             *     ]
-             */
-            quantiles?: number[] | null;
-            /**
-             * @description Answer with a histogram of so many bins, or classes.
-             * @example 10
-             */
-            histogram?: number | null;
-            area?: {
-                /**
-                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad, here a quarter of a hectare by definition. `ha` when left out.
-                 * @enum {string}
-                 */
-                unit: "ha" | "m2" | "are" | "acre" | "timad";
-            } | null;
-            bags?: {
-                [key: string]: number;
-            } | null;
-            prices?: {
-                /**
-                 * @description An ISO 4217 code. Nothing is converted.
-                 * @example ETB
-                 */
-                currency: string;
-                /**
-                 * @description What a kilogram costs, by what it is.
-                 * @example {
-                 *       "Compost": 4.5
-                 *     }
-                 */
-                per_kg?: {
-                    [key: string]: number;
-                };
-                /**
-                 * @description What a bag of those in `bags` costs, by what it is.
-                 * @example {
-                 *       "Urea": 2250,
-                 *       "DAP": 2600
-                 *     }
-                 */
-                per_bag?: {
-                    [key: string]: number;
-                };
-            } | null;
-            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
-            budget?: number | null;
-            produce_price?: {
-                /**
-                 * @description An ISO 4217 code. Nothing is converted.
-                 * @example ETB
-                 */
-                currency: string;
-                per_kg: number;
-            } | null;
-            scenario_weights?: {
-                [key: string]: number;
-            } | null;
-            nutrients?: boolean | null;
-            /**
-             * @description The form of the answer, for whoever cannot send `Accept`; it wins over that.
-             * @enum {string|null}
-             */
-            format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2" | null;
-            dhis2?: components["schemas"]["Dhis2Mapping"] | null;
+            crop?: components["schemas"]["Crop"];
+            country_code?: components["schemas"]["CountryCode"];
+            forecast_period?: components["schemas"]["ForecastPeriod"];
+            release?: components["schemas"]["Release"];
+            quantiles?: components["schemas"]["Quantiles"];
+            histogram?: components["schemas"]["Histogram"];
+            area?: components["schemas"]["PolygonRequestArea"];
+            bags?: components["schemas"]["Bags"];
+            prices?: components["schemas"]["Prices"];
+            budget?: components["schemas"]["Budget"];
+            produce_price?: components["schemas"]["ProducePrice"];
+            scenario_weights?: components["schemas"]["ScenarioWeights"];
+            nutrients?: components["schemas"]["PointRequestNutrients"];
+            format?: components["schemas"]["Format"];
+            dhis2?: components["schemas"]["Dhis2"];
         } | {
             admin: components["schemas"]["AreasSelection"];
-            /**
-             * @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out.
-             * @example wheat
-             */
-            crop?: string | null;
-            /**
-             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out. With `admin` it is that of the areas.
-             * @example eth
-             */
-            country_code?: string | null;
-            /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
-            forecast_period?: string | null;
-            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
-            release?: string | null;
-            /**
-             * @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas.
-             * @example [
-             *       0.1,
-             *       0.5,
-             *       0.9
-             *     ]
-             */
-            quantiles?: number[] | null;
-            /**
-             * @description Answer with a histogram of so many bins, or classes.
-             * @example 10
-             */
-            histogram?: number | null;
-            area?: {
-                /**
-                 * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad, here a quarter of a hectare by definition. `ha` when left out.
-                 * @enum {string}
-                 */
-                unit: "ha" | "m2" | "are" | "acre" | "timad";
-            } | null;
-            bags?: {
-                [key: string]: number;
-            } | null;
-            prices?: {
-                /**
-                 * @description An ISO 4217 code. Nothing is converted.
-                 * @example ETB
-                 */
-                currency: string;
-                /**
-                 * @description What a kilogram costs, by what it is.
-                 * @example {
-                 *       "Compost": 4.5
-                 *     }
-                 */
-                per_kg?: {
-                    [key: string]: number;
-                };
-                /**
-                 * @description What a bag of those in `bags` costs, by what it is.
-                 * @example {
-                 *       "Urea": 2250,
-                 *       "DAP": 2600
-                 *     }
-                 */
-                per_bag?: {
-                    [key: string]: number;
-                };
-            } | null;
-            /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
-            budget?: number | null;
-            produce_price?: {
-                /**
-                 * @description An ISO 4217 code. Nothing is converted.
-                 * @example ETB
-                 */
-                currency: string;
-                per_kg: number;
-            } | null;
-            scenario_weights?: {
-                [key: string]: number;
-            } | null;
-            nutrients?: boolean | null;
-            /**
-             * @description The form of the answer, for whoever cannot send `Accept`; it wins over that.
-             * @enum {string|null}
-             */
-            format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2" | null;
-            dhis2?: components["schemas"]["Dhis2Mapping"] | null;
+            crop?: components["schemas"]["Crop"];
+            country_code?: components["schemas"]["CountryCode"];
+            forecast_period?: components["schemas"]["ForecastPeriod"];
+            release?: components["schemas"]["Release"];
+            quantiles?: components["schemas"]["Quantiles"];
+            histogram?: components["schemas"]["Histogram"];
+            area?: components["schemas"]["PolygonRequestArea"];
+            bags?: components["schemas"]["Bags"];
+            prices?: components["schemas"]["Prices"];
+            budget?: components["schemas"]["Budget"];
+            produce_price?: components["schemas"]["ProducePrice"];
+            scenario_weights?: components["schemas"]["ScenarioWeights"];
+            nutrients?: components["schemas"]["PointRequestNutrients"];
+            format?: components["schemas"]["Format"];
+            dhis2?: components["schemas"]["Dhis2"];
         };
-        /**
-         * @description Polygons or the administrative areas of a level, one of the two, and what to answer for. Fields that are not listed are ignored.
-         * @example {
-         *       "admin": {
-         *         "country_code": "ken",
-         *         "level": 1
-         *       }
-         *     }
-         */
+        /** @description Polygons or the administrative areas of a level, one of the two, and what to answer for. Fields that are not listed are ignored. */
         ForagePolygonsRequest: {
             polygons: components["schemas"]["PolygonCollection"];
-            /**
-             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out. With `admin` it is that of the areas.
-             * @example eth
-             */
-            country_code?: string | null;
-            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
-            release?: string | null;
-            /**
-             * @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas.
-             * @example [
-             *       0.1,
-             *       0.5,
-             *       0.9
-             *     ]
-             */
-            quantiles?: number[] | null;
-            /**
-             * @description Answer with a histogram of so many bins, or classes.
-             * @example 10
-             */
-            histogram?: number | null;
-            /**
-             * @description The form of the answer, for whoever cannot send `Accept`; it wins over that.
-             * @enum {string|null}
-             */
-            format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2" | null;
-            dhis2?: components["schemas"]["Dhis2Mapping"] | null;
+            country_code?: components["schemas"]["CountryCode"];
+            release?: components["schemas"]["Release"];
+            quantiles?: components["schemas"]["Quantiles"];
+            histogram?: components["schemas"]["Histogram"];
+            format?: components["schemas"]["Format"];
+            dhis2?: components["schemas"]["Dhis2"];
         } | {
             admin: components["schemas"]["AreasSelection"];
-            /**
-             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out. With `admin` it is that of the areas.
-             * @example eth
-             */
-            country_code?: string | null;
-            /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
-            release?: string | null;
-            /**
-             * @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas.
-             * @example [
-             *       0.1,
-             *       0.5,
-             *       0.9
-             *     ]
-             */
-            quantiles?: number[] | null;
-            /**
-             * @description Answer with a histogram of so many bins, or classes.
-             * @example 10
-             */
-            histogram?: number | null;
-            /**
-             * @description The form of the answer, for whoever cannot send `Accept`; it wins over that.
-             * @enum {string|null}
-             */
-            format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2" | null;
-            dhis2?: components["schemas"]["Dhis2Mapping"] | null;
+            country_code?: components["schemas"]["CountryCode"];
+            release?: components["schemas"]["Release"];
+            quantiles?: components["schemas"]["Quantiles"];
+            histogram?: components["schemas"]["Histogram"];
+            format?: components["schemas"]["Format"];
+            dhis2?: components["schemas"]["Dhis2"];
         };
-        /**
-         * @description What `POST /advisory/yield` answers, with the polygon's `id`, or the code of the area. Where there is no value, `yield_data` is null, and `error` and `code` say why; what is not valid or took too long has these alone.
-         * @example {
-         *       "id": "field-1",
-         *       "location": {
-         *         "name": "My farm",
-         *         "lat": 9.55,
-         *         "lng": 38.55,
-         *         "type": "polygon",
-         *         "area_ha": 12012.5
-         *       },
-         *       "forecast_period": "July 2026",
-         *       "forecast_month": "2026-07",
-         *       "release": "yield-eth-wheat-2026-07-v1",
-         *       "synthetic": false,
-         *       "yield_data": [
-         *         {
-         *           "scenario": "Normal",
-         *           "yield_kg_ha": 2464.18,
-         *           "min": 2318,
-         *           "max": 2604,
-         *           "stddev": 71.52,
-         *           "covered_percent": 100
-         *         }
-         *       ]
-         *     }
-         */
+        /** @description What `POST /advisory/yield` answers, with the polygon's `id`, or the code of the area. Where there is no value, `yield_data` is null, and `error` and `code` say why; what is not valid or took too long has these alone. */
         PolygonYieldItem: {
-            /**
-             * @description Whatever tells the points of a call apart, given back as it was sent.
-             * @example field-1
-             */
-            id?: string | number;
-            /** @description Of a polygon that is not valid: its name, if it has one. */
-            sent?: {
-                name?: string;
-            };
+            id?: components["schemas"]["YieldItemId"];
+            sent?: components["schemas"]["PolygonYieldItemSent"];
             location?: components["schemas"]["PolygonLocation"];
-            /**
-             * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-             * @example July 2026
-             */
-            forecast_period?: string;
-            /**
-             * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-             * @example 2026-07
-             */
-            forecast_month?: string;
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release?: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic?: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
+            country_code?: components["schemas"]["YieldResponseCountryCode"];
+            crop?: components["schemas"]["YieldResponseCrop"];
+            forecast_period?: components["schemas"]["YieldResponseForecastPeriod"];
+            forecast_month?: components["schemas"]["ForecastMonth"];
+            release?: components["schemas"]["YieldResponseRelease"];
+            synthetic?: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            country_source?: components["schemas"]["CountrySource"];
             /** @description Null where there is no value: see `error`. */
             yield_data?: components["schemas"]["PolygonYieldEntry"][] | null;
             quantities?: components["schemas"]["Quantities"];
-            /** @description What went wrong, as a sentence for people. */
-            error?: string;
+            error?: components["schemas"]["ErrorError"];
             code?: components["schemas"]["ErrorCode"];
-            details?: components["schemas"]["ErrorDetail"][];
+            details?: components["schemas"]["Details"];
         };
-        /**
-         * @description What `POST /advisory/fertilizer` answers, with the polygon's `id`, or the code of the area. Where there is no value, `fertilizer_data` is null, and `error` and `code` say why; what is not valid or took too long has these alone.
-         * @example {
-         *       "id": "field-1",
-         *       "location": {
-         *         "name": "My farm",
-         *         "lat": 9.55,
-         *         "lng": 38.55,
-         *         "type": "polygon",
-         *         "area_ha": 12012.5
-         *       },
-         *       "forecast_period": "July 2026",
-         *       "forecast_month": "2026-07",
-         *       "release": "fertilizer-eth-wheat-2026-07-v1",
-         *       "synthetic": false,
-         *       "fertilizer_data": [
-         *         {
-         *           "fertilizer_type": "Urea",
-         *           "scenario": "Normal",
-         *           "rate_kg_ha": 150.25,
-         *           "min": 141,
-         *           "max": 158,
-         *           "stddev": 4.02,
-         *           "covered_percent": 100,
-         *           "total_kg": 1804878.125
-         *         }
-         *       ]
-         *     }
-         */
+        /** @description What `POST /advisory/fertilizer` answers, with the polygon's `id`, or the code of the area. Where there is no value, `fertilizer_data` is null, and `error` and `code` say why; what is not valid or took too long has these alone. */
         PolygonFertilizerItem: {
-            /**
-             * @description Whatever tells the points of a call apart, given back as it was sent.
-             * @example field-1
-             */
-            id?: string | number;
-            /** @description Of a polygon that is not valid: its name, if it has one. */
-            sent?: {
-                name?: string;
-            };
+            id?: components["schemas"]["YieldItemId"];
+            sent?: components["schemas"]["PolygonYieldItemSent"];
             location?: components["schemas"]["PolygonLocation"];
-            /**
-             * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-             * @example July 2026
-             */
-            forecast_period?: string;
-            /**
-             * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-             * @example 2026-07
-             */
-            forecast_month?: string;
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release?: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic?: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
+            country_code?: components["schemas"]["YieldResponseCountryCode"];
+            crop?: components["schemas"]["YieldResponseCrop"];
+            forecast_period?: components["schemas"]["YieldResponseForecastPeriod"];
+            forecast_month?: components["schemas"]["ForecastMonth"];
+            release?: components["schemas"]["YieldResponseRelease"];
+            synthetic?: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            country_source?: components["schemas"]["CountrySource"];
             /** @description Null where there is no value: see `error`. */
             fertilizer_data?: components["schemas"]["PolygonFertilizerEntry"][] | null;
             quantities?: components["schemas"]["Quantities"];
-            /** @description What went wrong, as a sentence for people. */
-            error?: string;
+            error?: components["schemas"]["ErrorError"];
             code?: components["schemas"]["ErrorCode"];
-            details?: components["schemas"]["ErrorDetail"][];
+            details?: components["schemas"]["Details"];
         };
-        /**
-         * @description What `POST /advisory/isfm` answers, with the polygon's `id`, or the code of the area. Where there is no value, `isfm_data` is null, and `error` and `code` say why; what is not valid or took too long has these alone.
-         * @example {
-         *       "id": "field-1",
-         *       "location": {
-         *         "name": "My farm",
-         *         "lat": 9.55,
-         *         "lng": 38.55,
-         *         "type": "polygon",
-         *         "area_ha": 12012.5
-         *       },
-         *       "forecast_period": "July 2026",
-         *       "forecast_month": "2026-07",
-         *       "release": "isfm-eth-wheat-2026-07-v1",
-         *       "synthetic": false,
-         *       "isfm_data": [
-         *         {
-         *           "isfm_type": "Compost",
-         *           "scenario": "Normal",
-         *           "rate_tons_ha": 6.42,
-         *           "min": 6.1,
-         *           "max": 6.8,
-         *           "stddev": 0.17,
-         *           "covered_percent": 100,
-         *           "total_tons": 77120.25
-         *         }
-         *       ]
-         *     }
-         */
+        /** @description What `POST /advisory/isfm` answers, with the polygon's `id`, or the code of the area. Where there is no value, `isfm_data` is null, and `error` and `code` say why; what is not valid or took too long has these alone. */
         PolygonIsfmItem: {
-            /**
-             * @description Whatever tells the points of a call apart, given back as it was sent.
-             * @example field-1
-             */
-            id?: string | number;
-            /** @description Of a polygon that is not valid: its name, if it has one. */
-            sent?: {
-                name?: string;
-            };
+            id?: components["schemas"]["YieldItemId"];
+            sent?: components["schemas"]["PolygonYieldItemSent"];
             location?: components["schemas"]["PolygonLocation"];
-            /**
-             * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-             * @example July 2026
-             */
-            forecast_period?: string;
-            /**
-             * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-             * @example 2026-07
-             */
-            forecast_month?: string;
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release?: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic?: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
+            country_code?: components["schemas"]["YieldResponseCountryCode"];
+            crop?: components["schemas"]["YieldResponseCrop"];
+            forecast_period?: components["schemas"]["YieldResponseForecastPeriod"];
+            forecast_month?: components["schemas"]["ForecastMonth"];
+            release?: components["schemas"]["YieldResponseRelease"];
+            synthetic?: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            country_source?: components["schemas"]["CountrySource"];
             /** @description Null where there is no value: see `error`. */
             isfm_data?: components["schemas"]["PolygonIsfmEntry"][] | null;
             quantities?: components["schemas"]["Quantities"];
-            /** @description What went wrong, as a sentence for people. */
-            error?: string;
+            error?: components["schemas"]["ErrorError"];
             code?: components["schemas"]["ErrorCode"];
-            details?: components["schemas"]["ErrorDetail"][];
+            details?: components["schemas"]["Details"];
         };
-        /**
-         * @description What `POST /advisory/forage` answers, with the polygon's `id`, or the code of the area. Where there is no value, `forage_data` is null, and `error` and `code` say why; what is not valid or took too long has these alone.
-         * @example {
-         *       "id": "field-1",
-         *       "location": {
-         *         "name": "My farm",
-         *         "lat": 9.55,
-         *         "lng": 38.55,
-         *         "type": "polygon",
-         *         "area_ha": 12012.5
-         *       },
-         *       "release": "forage-ken-v1",
-         *       "synthetic": false,
-         *       "forage_data": [
-         *         {
-         *           "forage_variety": "Chloris gayana",
-         *           "suitability_score": 0.4181,
-         *           "min": 0.395,
-         *           "max": 0.441,
-         *           "stddev": 0.0112,
-         *           "covered_percent": 100
-         *         }
-         *       ]
-         *     }
-         */
+        /** @description What `POST /advisory/forage` answers, with the polygon's `id`, or the code of the area. Where there is no value, `forage_data` is null, and `error` and `code` say why; what is not valid or took too long has these alone. */
         PolygonForageItem: {
-            /**
-             * @description Whatever tells the points of a call apart, given back as it was sent.
-             * @example field-1
-             */
-            id?: string | number;
-            /** @description Of a polygon that is not valid: its name, if it has one. */
-            sent?: {
-                name?: string;
-            };
+            id?: components["schemas"]["YieldItemId"];
+            sent?: components["schemas"]["PolygonYieldItemSent"];
             location?: components["schemas"]["PolygonLocation"];
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release?: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic?: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
+            country_code?: components["schemas"]["YieldResponseCountryCode"];
+            crop?: components["schemas"]["YieldResponseCrop"];
+            release?: components["schemas"]["YieldResponseRelease"];
+            synthetic?: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            country_source?: components["schemas"]["CountrySource"];
             /** @description Null where there is no value: see `error`. */
             forage_data?: components["schemas"]["PolygonForageEntry"][] | null;
-            /** @description What went wrong, as a sentence for people. */
-            error?: string;
+            error?: components["schemas"]["ErrorError"];
             code?: components["schemas"]["ErrorCode"];
-            details?: components["schemas"]["ErrorDetail"][];
+            details?: components["schemas"]["Details"];
         };
         YieldPolygonsResponse: {
-            /**
-             * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-             * @example July 2026
-             */
-            forecast_period: string;
-            /**
-             * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-             * @example 2026-07
-             */
-            forecast_month: string;
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
+            country_code?: components["schemas"]["YieldResponseCountryCode"];
+            crop?: components["schemas"]["YieldResponseCrop"];
+            forecast_period?: components["schemas"]["YieldResponseForecastPeriod"];
+            forecast_month?: components["schemas"]["ForecastMonth"];
+            release?: components["schemas"]["YieldResponseRelease"];
+            synthetic?: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            country_source?: components["schemas"]["CountrySource"];
+            ignored?: components["schemas"]["Ignored"];
             /** @description One for each polygon or area, in their order. */
             items: components["schemas"]["PolygonYieldItem"][];
         };
         FertilizerPolygonsResponse: {
-            /**
-             * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-             * @example July 2026
-             */
-            forecast_period: string;
-            /**
-             * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-             * @example 2026-07
-             */
-            forecast_month: string;
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
+            country_code?: components["schemas"]["YieldResponseCountryCode"];
+            crop?: components["schemas"]["YieldResponseCrop"];
+            forecast_period?: components["schemas"]["YieldResponseForecastPeriod"];
+            forecast_month?: components["schemas"]["ForecastMonth"];
+            release?: components["schemas"]["YieldResponseRelease"];
+            synthetic?: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            country_source?: components["schemas"]["CountrySource"];
+            ignored?: components["schemas"]["Ignored"];
             /** @description One for each polygon or area, in their order. */
             items: components["schemas"]["PolygonFertilizerItem"][];
         };
         IsfmPolygonsResponse: {
-            /**
-             * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-             * @example July 2026
-             */
-            forecast_period: string;
-            /**
-             * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-             * @example 2026-07
-             */
-            forecast_month: string;
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
+            country_code?: components["schemas"]["YieldResponseCountryCode"];
+            crop?: components["schemas"]["YieldResponseCrop"];
+            forecast_period?: components["schemas"]["YieldResponseForecastPeriod"];
+            forecast_month?: components["schemas"]["ForecastMonth"];
+            release?: components["schemas"]["YieldResponseRelease"];
+            synthetic?: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            country_source?: components["schemas"]["CountrySource"];
+            ignored?: components["schemas"]["Ignored"];
             /** @description One for each polygon or area, in their order. */
             items: components["schemas"]["PolygonIsfmItem"][];
         };
         ForagePolygonsResponse: {
-            /**
-             * @description The code of the release that answered, as in `GET /catalog`.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release: string;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic: boolean;
-            /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-            stale?: boolean;
+            country_code?: components["schemas"]["YieldResponseCountryCode"];
+            crop?: components["schemas"]["YieldResponseCrop"];
+            release?: components["schemas"]["YieldResponseRelease"];
+            synthetic?: components["schemas"]["YieldResponseSynthetic"];
+            stale?: components["schemas"]["YieldResponseStale"];
+            country_source?: components["schemas"]["CountrySource"];
+            ignored?: components["schemas"]["Ignored"];
             /** @description One for each polygon or area, in their order. */
             items: components["schemas"]["PolygonForageItem"][];
         };
@@ -4348,34 +1375,25 @@ export interface components {
              * @enum {string}
              */
             product: "yield" | "fertilizer" | "isfm" | "forage";
-            crop: string | null;
+            crop: components["schemas"]["CoverageOfProductCrop"];
             /** @description Null where none is published. */
             release: string | null;
             /** @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. As `YYYY-MM`. */
             forecast_period: string | null;
-            /**
-             * @description How much of the area has values: of the layer that has most of them.
-             * @example 98.2
-             */
+            /** @description How much of the area has values: of the layer that has most of them. */
             covered_percent: number;
             /**
              * @description Why the area has no value at all: nothing is published; the country offers no such crop; the area lies outside the grid of the release; its pixels in the area have no value.
              * @enum {string}
              */
             code?: "NO_RELEASE" | "CROP_NOT_AVAILABLE" | "OUTSIDE_GRID" | "NO_DATA";
-            /**
-             * @description The same as a sentence.
-             * @example No yield predictions of wheat for Ethiopia have been published yet.
-             */
+            /** @description The same as a sentence. */
             reason?: string;
         };
         /** @description What there is for an administrative area. */
         CoverageOfArea: {
-            /** @example eth */
             country_code: string;
-            /** @example 1 */
             level: number;
-            /** @example ETH-01 */
             code: string;
             name: string;
             /** @description By product and crop; the newest month first. */
@@ -4384,8 +1402,7 @@ export interface components {
         CoverageList: {
             /** @description By country, in the order of their codes. */
             items: components["schemas"]["CoverageOfArea"][];
-            /** @description The `cursor` of the next page; null where this is the last one. */
-            next_cursor: string | null;
+            next_cursor: components["schemas"]["CoverageListNextCursor"];
         };
         /** @description Which changes are told. A value that comes or goes always is. */
         ChangeThreshold: {
@@ -4394,10 +1411,7 @@ export interface components {
              * @enum {string}
              */
             kind: "absolute" | "relative";
-            /**
-             * @description By more than so much a value has to change; with 0 by anything.
-             * @example 10
-             */
+            /** @description By more than so much a value has to change; with 0 by anything. */
             value: number;
         };
         SubscribedPlace: {
@@ -4406,427 +1420,153 @@ export interface components {
              * @enum {string}
              */
             type: "point" | "polygon" | "area";
-            /**
-             * @description Of a point.
-             * @example 9.5
-             */
+            /** @description Of a point. */
             lat?: number;
-            /**
-             * @description Of a point.
-             * @example 38.5
-             */
+            /** @description Of a point. */
             lng?: number;
             /** @description Of a polygon, as GeoJSON. */
             geometry?: {
                 [key: string]: unknown;
             };
-            /**
-             * @description Of an area.
-             * @example ETH-01
-             */
+            /** @description Of an area. */
             code?: string;
             /** @description Of an area; null where it was not said. */
             level?: number | null;
         };
         /** @description What was told of a layer last. */
         WatchedValue: {
-            /**
-             * @description The input or variety; null where layers differ in their scenario alone.
-             * @example Urea
-             */
+            /** @description The input or variety; null where layers differ in their scenario alone. */
             input: string | null;
-            /**
-             * @description Null where the product has none.
-             * @example Normal
-             */
-            scenario: string | null;
-            /**
-             * @description Of a polygon or an area it is the mean.
-             * @example 2464
-             */
+            scenario: components["schemas"]["WatchedValueScenario"];
+            /** @description Of a polygon or an area it is the mean. */
             value: number;
         };
         /** @description A new secret; deliveries are signed with the one before, too, for a day. */
         WebhookSecret: {
-            /**
-             * @description What deliveries are signed with (Standard Webhooks). Keep it now: it is never shown again, and can be renewed.
-             * @example whsec_bWFkZSBmb3IgdGhlIGRvY3VtZW50YXRpb24h
-             */
-            secret: string;
+            secret: components["schemas"]["Secret"];
         };
-        /**
-         * @description A place - a point, a polygon or an administrative area - and which changes of its values are told to whom.
-         * @example {
-         *       "product": "yield",
-         *       "crop": "wheat",
-         *       "name": "My field",
-         *       "threshold": {
-         *         "kind": "relative",
-         *         "value": 10
-         *       },
-         *       "url": "https://hooks.example.org/agro",
-         *       "lat": 9.5,
-         *       "lng": 38.5,
-         *       "country_code": "eth"
-         *     }
-         * @example {
-         *       "product": "yield",
-         *       "crop": "wheat",
-         *       "name": "My field",
-         *       "threshold": {
-         *         "kind": "relative",
-         *         "value": 10
-         *       },
-         *       "url": "https://hooks.example.org/agro",
-         *       "admin": {
-         *         "country_code": "eth",
-         *         "code": "ETH-01"
-         *       }
-         *     }
-         */
+        /** @description A place - a point, a polygon or an administrative area - and which changes of its values are told to whom. */
         SubscriptionRequest: {
-            /**
-             * @description Latitude in decimal degrees (WGS 84).
-             * @example 9.5
-             */
-            lat: number;
-            /**
-             * @description Longitude in decimal degrees (WGS 84).
-             * @example 38.5
-             */
-            lng: number;
-            /**
-             * @description Of which product values are watched.
-             * @enum {string}
-             */
-            product: "yield" | "fertilizer" | "isfm" | "forage";
-            /**
-             * @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out.
-             * @example wheat
-             */
-            crop?: string | null;
-            /**
-             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out.
-             * @example eth
-             */
-            country_code?: string | null;
-            /** @description Of which month; the newest at any time when left out. */
-            forecast_period?: string | null;
-            /**
-             * @description A label, which is sent along.
-             * @example My field
-             */
-            name?: string | null;
-            /** @description Which input or variety alone is watched, as entries name it; all when left out. */
-            input?: string | null;
-            /**
-             * @description Which scenario alone is watched; all when left out.
-             * @example Normal
-             */
-            scenario?: string | null;
+            lat: components["schemas"]["Lat"];
+            lng: components["schemas"]["Lng"];
+            product: components["schemas"]["Product"];
+            crop?: components["schemas"]["Crop"];
+            country_code?: components["schemas"]["PointRequestCountryCode"];
+            forecast_period?: components["schemas"]["SubscriptionRequestForecastPeriod"];
+            name?: components["schemas"]["SubscriptionRequestName"];
+            input?: components["schemas"]["Input"];
+            scenario?: components["schemas"]["SubscriptionRequestScenario"];
             threshold: components["schemas"]["ChangeThreshold"];
-            /**
-             * @description Where changes are sent: an `https` address at port 443, of a host that is public. Redirects are not followed.
-             * @example https://hooks.example.org/agro
-             */
-            url: string;
+            url: components["schemas"]["Url"];
         } | {
             geometry: components["schemas"]["PolygonGeometry"];
-            /**
-             * @description Of which product values are watched.
-             * @enum {string}
-             */
-            product: "yield" | "fertilizer" | "isfm" | "forage";
-            /**
-             * @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out.
-             * @example wheat
-             */
-            crop?: string | null;
-            /**
-             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out.
-             * @example eth
-             */
-            country_code?: string | null;
-            /** @description Of which month; the newest at any time when left out. */
-            forecast_period?: string | null;
-            /**
-             * @description A label, which is sent along.
-             * @example My field
-             */
-            name?: string | null;
-            /** @description Which input or variety alone is watched, as entries name it; all when left out. */
-            input?: string | null;
-            /**
-             * @description Which scenario alone is watched; all when left out.
-             * @example Normal
-             */
-            scenario?: string | null;
+            product: components["schemas"]["Product"];
+            crop?: components["schemas"]["Crop"];
+            country_code?: components["schemas"]["PointRequestCountryCode"];
+            forecast_period?: components["schemas"]["SubscriptionRequestForecastPeriod"];
+            name?: components["schemas"]["SubscriptionRequestName"];
+            input?: components["schemas"]["Input"];
+            scenario?: components["schemas"]["SubscriptionRequestScenario"];
             threshold: components["schemas"]["ChangeThreshold"];
-            /**
-             * @description Where changes are sent: an `https` address at port 443, of a host that is public. Redirects are not followed.
-             * @example https://hooks.example.org/agro
-             */
-            url: string;
+            url: components["schemas"]["Url"];
         } | {
             admin: components["schemas"]["AdminSelection"];
-            /**
-             * @description Of which product values are watched.
-             * @enum {string}
-             */
-            product: "yield" | "fertilizer" | "isfm" | "forage";
-            /**
-             * @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out.
-             * @example wheat
-             */
-            crop?: string | null;
-            /**
-             * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out.
-             * @example eth
-             */
-            country_code?: string | null;
-            /** @description Of which month; the newest at any time when left out. */
-            forecast_period?: string | null;
-            /**
-             * @description A label, which is sent along.
-             * @example My field
-             */
-            name?: string | null;
-            /** @description Which input or variety alone is watched, as entries name it; all when left out. */
-            input?: string | null;
-            /**
-             * @description Which scenario alone is watched; all when left out.
-             * @example Normal
-             */
-            scenario?: string | null;
+            product: components["schemas"]["Product"];
+            crop?: components["schemas"]["Crop"];
+            country_code?: components["schemas"]["PointRequestCountryCode"];
+            forecast_period?: components["schemas"]["SubscriptionRequestForecastPeriod"];
+            name?: components["schemas"]["SubscriptionRequestName"];
+            input?: components["schemas"]["Input"];
+            scenario?: components["schemas"]["SubscriptionRequestScenario"];
             threshold: components["schemas"]["ChangeThreshold"];
-            /**
-             * @description Where changes are sent: an `https` address at port 443, of a host that is public. Redirects are not followed.
-             * @example https://hooks.example.org/agro
-             */
-            url: string;
+            url: components["schemas"]["Url"];
         };
         /** @description Who is told of which changes, without the secret. */
         Subscription: {
             /** Format: uuid */
             id: string;
-            /**
-             * @description The label; empty where none was given.
-             * @example My field
-             */
-            name: string;
-            /**
-             * @description Of which product values are watched.
-             * @enum {string}
-             */
-            product: "yield" | "fertilizer" | "isfm" | "forage";
-            /** @example eth */
+            name: components["schemas"]["SubscriptionName"];
+            product: components["schemas"]["Product"];
             country_code: string;
-            /**
-             * @description Null where the product needs none.
-             * @example wheat
-             */
-            crop: string | null;
-            /** @description As `YYYY-MM`; null for the newest at any time. */
-            forecast_month: string | null;
+            crop: components["schemas"]["SubscriptionCrop"];
+            forecast_month: components["schemas"]["SubscriptionForecastMonth"];
             place: components["schemas"]["SubscribedPlace"];
-            /** @description Null for all. */
-            input: string | null;
-            /** @description Null for all. */
-            scenario: string | null;
+            input: components["schemas"]["SubscriptionInput"];
+            scenario: components["schemas"]["SubscriptionInput"];
             threshold: components["schemas"]["ChangeThreshold"];
-            /**
-             * @description Of the values, and of an absolute threshold.
-             * @example kg/ha
-             */
-            unit: string;
-            /** @example https://hooks.example.org/agro */
-            url: string;
-            /**
-             * @description Whether changes are told.
-             * @enum {string}
-             */
-            status: "active" | "disabled";
-            /**
-             * @description `gone`: the target answered 410. `failing`: something could not be delivered for a day. `secret_lost`: the service cannot read the secret any more; have it renewed. `POST /subscriptions/{id}/enable` enables it again. Null while it is active.
-             * @enum {string|null}
-             */
-            disabled_reason: "gone" | "failing" | "secret_lost" | null;
-            /**
-             * Format: date-time
-             * @description Since when deliveries have failed; null where the last one arrived. Why they fail is not told: the log of the target knows.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            failing_since: string | null;
-            /**
-             * Format: date-time
-             * @description When something arrived last; null where nothing did.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            delivered_at: string | null;
-            /**
-             * Format: date-time
-             * @description In UTC, to the millisecond.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            created_at: string;
-            /**
-             * @description The release that the values were last compared with; null where none answered.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release: string | null;
-            /** @description What was told last, or answered when it was subscribed: changes are measured from there, so that small steps add up. */
-            values: components["schemas"]["WatchedValue"][];
+            unit: components["schemas"]["SubscriptionUnit"];
+            url: components["schemas"]["SubscriptionUrl"];
+            status: components["schemas"]["Status"];
+            disabled_reason: components["schemas"]["DisabledReason"];
+            failing_since: components["schemas"]["FailingSince"];
+            delivered_at: components["schemas"]["DeliveredAt"];
+            created_at: components["schemas"]["CreatedAt"];
+            release: components["schemas"]["SubscriptionRelease"];
+            values: components["schemas"]["Values"];
         };
         /** @description A subscription that was just made. */
         NewSubscription: {
             /** Format: uuid */
             id: string;
-            /**
-             * @description The label; empty where none was given.
-             * @example My field
-             */
-            name: string;
-            /**
-             * @description Of which product values are watched.
-             * @enum {string}
-             */
-            product: "yield" | "fertilizer" | "isfm" | "forage";
-            /** @example eth */
+            name: components["schemas"]["SubscriptionName"];
+            product: components["schemas"]["Product"];
             country_code: string;
-            /**
-             * @description Null where the product needs none.
-             * @example wheat
-             */
-            crop: string | null;
-            /** @description As `YYYY-MM`; null for the newest at any time. */
-            forecast_month: string | null;
+            crop: components["schemas"]["SubscriptionCrop"];
+            forecast_month: components["schemas"]["SubscriptionForecastMonth"];
             place: components["schemas"]["SubscribedPlace"];
-            /** @description Null for all. */
-            input: string | null;
-            /** @description Null for all. */
-            scenario: string | null;
+            input: components["schemas"]["SubscriptionInput"];
+            scenario: components["schemas"]["SubscriptionInput"];
             threshold: components["schemas"]["ChangeThreshold"];
-            /**
-             * @description Of the values, and of an absolute threshold.
-             * @example kg/ha
-             */
-            unit: string;
-            /** @example https://hooks.example.org/agro */
-            url: string;
-            /**
-             * @description Whether changes are told.
-             * @enum {string}
-             */
-            status: "active" | "disabled";
-            /**
-             * @description `gone`: the target answered 410. `failing`: something could not be delivered for a day. `secret_lost`: the service cannot read the secret any more; have it renewed. `POST /subscriptions/{id}/enable` enables it again. Null while it is active.
-             * @enum {string|null}
-             */
-            disabled_reason: "gone" | "failing" | "secret_lost" | null;
-            /**
-             * Format: date-time
-             * @description Since when deliveries have failed; null where the last one arrived. Why they fail is not told: the log of the target knows.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            failing_since: string | null;
-            /**
-             * Format: date-time
-             * @description When something arrived last; null where nothing did.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            delivered_at: string | null;
-            /**
-             * Format: date-time
-             * @description In UTC, to the millisecond.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            created_at: string;
-            /**
-             * @description The release that the values were last compared with; null where none answered.
-             * @example yield-eth-wheat-2026-07-v1
-             */
-            release: string | null;
-            /** @description What was told last, or answered when it was subscribed: changes are measured from there, so that small steps add up. */
-            values: components["schemas"]["WatchedValue"][];
-            /**
-             * @description What deliveries are signed with (Standard Webhooks). Keep it now: it is never shown again, and can be renewed.
-             * @example whsec_bWFkZSBmb3IgdGhlIGRvY3VtZW50YXRpb24h
-             */
-            secret: string;
+            unit: components["schemas"]["SubscriptionUnit"];
+            url: components["schemas"]["SubscriptionUrl"];
+            status: components["schemas"]["Status"];
+            disabled_reason: components["schemas"]["DisabledReason"];
+            failing_since: components["schemas"]["FailingSince"];
+            delivered_at: components["schemas"]["DeliveredAt"];
+            created_at: components["schemas"]["CreatedAt"];
+            release: components["schemas"]["SubscriptionRelease"];
+            values: components["schemas"]["Values"];
+            secret: components["schemas"]["Secret"];
         };
         /** @description The own subscriptions, the newest first. */
         SubscriptionList: {
             items: components["schemas"]["Subscription"][];
-            /** @description Always null: there are never more. */
-            next_cursor: null;
+            next_cursor: components["schemas"]["SubscriptionListNextCursor"];
+        };
+        /** @description What came of a test delivery. */
+        WebhookTest: {
+            /**
+             * Format: uuid
+             * @description The `webhook-id` of the test message.
+             */
+            id: string;
+            /**
+             * @description `delivered`: the target answered 2xx. `refused`: it answered something else. `unanswered`: no answer came within 10 seconds. `secret_lost`: the service cannot read the secret any more; have it renewed.
+             * @enum {string}
+             */
+            outcome: "delivered" | "refused" | "unanswered" | "secret_lost";
+            /** @description The HTTP status that the target answered; null where it did not answer. */
+            status: number | null;
         };
         /** @description An administrative area by its name. */
         AdminReference: {
-            /**
-             * @description 0 is the country.
-             * @example 1
-             */
-            level: number;
-            /**
-             * @description Stable: what to ask for it by.
-             * @example RWA-02
-             */
-            code: string;
-            /** @example Southern Province */
+            level: components["schemas"]["Level"];
+            code: components["schemas"]["Code"];
             name: string;
         };
-        /**
-         * @description A point to look at. Fields that are not listed are ignored.
-         * @example {
-         *       "lat": -1.95,
-         *       "lng": 30.06,
-         *       "country_code": "rwa"
-         *     }
-         */
+        /** @description A point to look at. Fields that are not listed are ignored. */
         LocationRequest: {
-            /**
-             * @description Latitude in decimal degrees (WGS 84).
-             * @example 9.5
-             */
-            lat: number;
-            /**
-             * @description Longitude in decimal degrees (WGS 84).
-             * @example 38.5
-             */
-            lng: number;
-            /**
-             * @description The country that the point should lie in, in any case: one of `eth`, `rwa`, `ken`, `gha`. The one it lies in when left out.
-             * @example rwa
-             */
-            country_code?: string | null;
-            /**
-             * @description The crop that the products are wanted for. The first one of the country when left out.
-             * @example potato
-             */
-            crop?: string | null;
+            lat: components["schemas"]["Lat"];
+            lng: components["schemas"]["Lng"];
+            country_code?: components["schemas"]["LocationRequestCountryCode"];
+            crop?: components["schemas"]["LocationRequestCrop"];
         };
         /** @description Some fields of a request, where the query has the others. */
         LocationRemainder: {
-            /**
-             * @description Latitude in decimal degrees (WGS 84).
-             * @example 9.5
-             */
-            lat?: number;
-            /**
-             * @description Longitude in decimal degrees (WGS 84).
-             * @example 38.5
-             */
-            lng?: number;
-            /**
-             * @description The country that the point should lie in, in any case: one of `eth`, `rwa`, `ken`, `gha`. The one it lies in when left out.
-             * @example rwa
-             */
-            country_code?: string | null;
-            /**
-             * @description The crop that the products are wanted for. The first one of the country when left out.
-             * @example potato
-             */
-            crop?: string | null;
+            lat?: components["schemas"]["Lat"];
+            lng?: components["schemas"]["Lng"];
+            country_code?: components["schemas"]["LocationRequestCountryCode"];
+            crop?: components["schemas"]["LocationRequestCrop"];
         };
         ProductAvailability: {
             /** @description Whether the point endpoint of the product has a value there. */
@@ -4837,41 +1577,6 @@ export interface components {
              */
             reason?: "CROP_NOT_AVAILABLE" | "NO_RELEASE" | "OUTSIDE_COUNTRY" | "NO_DATA";
         };
-        /**
-         * @example {
-         *       "valid": true,
-         *       "country_code": "rwa",
-         *       "country": "Rwanda",
-         *       "admin": [
-         *         {
-         *           "level": 1,
-         *           "code": "RWA-01",
-         *           "name": "City of Kigali"
-         *         },
-         *         {
-         *           "level": 2,
-         *           "code": "RWA-01-01",
-         *           "name": "Nyarugenge"
-         *         }
-         *       ],
-         *       "crop": "potato",
-         *       "products": {
-         *         "yield": {
-         *           "available": true
-         *         },
-         *         "fertilizer": {
-         *           "available": true
-         *         },
-         *         "isfm": {
-         *           "available": false,
-         *           "reason": "NO_RELEASE"
-         *         },
-         *         "forage": {
-         *           "available": true
-         *         }
-         *       }
-         *     }
-         */
         LocationValidation: {
             /** @description Whether the point lies in the country that was asked for, or else in any that the service answers for. */
             valid: boolean;
@@ -4901,28 +1606,13 @@ export interface components {
             /** @description Stable: what to ask for it by. */
             code: string;
             name: string;
-            /**
-             * @description 0 is the country.
-             * @example 1
-             */
-            level: number;
+            level: components["schemas"]["Level"];
             country_code: string;
             /** @description The areas it lies in, from the country down to the one right above. */
             parents: components["schemas"]["AdminReference"][];
-            /**
-             * @description Square kilometres.
-             * @example 5963
-             */
+            /** @description Square kilometres. */
             area_km2: number;
-            /**
-             * @description West, south, east and north in decimal degrees.
-             * @example [
-             *       29.02,
-             *       -2.84,
-             *       30.9,
-             *       -1.05
-             *     ]
-             */
+            /** @description West, south, east and north in decimal degrees. */
             bbox: number[];
             /** @description The centre of mass, which may lie outside of a bent area. */
             centroid: {
@@ -4931,157 +1621,67 @@ export interface components {
             };
             geometry?: components["schemas"]["MultiPolygon"];
         };
-        /**
-         * @example {
-         *       "items": [
-         *         {
-         *           "code": "RWA-01",
-         *           "name": "City of Kigali",
-         *           "level": 1,
-         *           "country_code": "rwa",
-         *           "parents": [
-         *             {
-         *               "level": 0,
-         *               "code": "RWA",
-         *               "name": "Rwanda"
-         *             }
-         *           ],
-         *           "area_km2": 730.21,
-         *           "bbox": [
-         *             29.98,
-         *             -2.08,
-         *             30.28,
-         *             -1.78
-         *           ],
-         *           "centroid": {
-         *             "lat": -1.93,
-         *             "lng": 30.13
-         *           }
-         *         }
-         *       ],
-         *       "next_cursor": null
-         *     }
-         */
         AdminAreaList: {
             /** @description In the order of their codes. */
             items: components["schemas"]["AdminArea"][];
-            /**
-             * @description The `cursor` of the next page; null where this is the last one.
-             * @example null
-             */
-            next_cursor: string | null;
+            next_cursor: components["schemas"]["NextCursor"];
         };
         CatalogCountry: {
-            /** @example eth */
             code: string;
-            /** @example Ethiopia */
             name: string;
-            /**
-             * @description Codes of the crops it offers; forage needs none.
-             * @example [
-             *       "wheat"
-             *     ]
-             */
+            /** @description Codes of the crops it offers; forage needs none. */
             crops: string[];
         };
         CatalogCrop: {
-            /** @example wheat */
             code: string;
-            /** @example Wheat */
             name: string;
         };
         /** @description What the values of a product say. */
         CatalogValue: {
-            /**
-             * @description Its name in an entry of an answer.
-             * @example yield_kg_ha
-             */
+            /** @description Its name in an entry of an answer. */
             key: string;
-            /** @example kg/ha */
             unit: string;
-            /** @example The predicted yield, in kilograms per hectare. */
             description: string;
         };
         CatalogProduct: {
-            /**
-             * @description What a release gives advice on.
-             * @enum {string}
-             */
-            product: "yield" | "fertilizer" | "isfm" | "forage";
-            /**
-             * @description The unit of its values.
-             * @example kg/ha
-             */
+            product: components["schemas"]["CatalogProductProduct"];
+            /** @description The unit of its values. */
             unit: string;
             value: components["schemas"]["CatalogValue"];
             needs_crop: boolean;
-            /**
-             * @description Its point endpoint.
-             * @example /advisory/yield/point
-             */
+            /** @description Its point endpoint. */
             path: string;
         };
         /** @description What a scenario says of the season. */
         CatalogScenario: {
-            /** @example Normal */
             scenario: string;
             description: string;
         };
         /** @description What a word of the answers means. */
         CatalogTerm: {
-            /** @example forecast_month */
             term: string;
             description: string;
         };
         /** @description A grid that layers of the release are on. */
         CatalogGrid: {
-            /**
-             * @description EPSG code of the CRS.
-             * @example 4326
-             */
+            /** @description EPSG code of the CRS. */
             srid: number;
-            /**
-             * @description Pixels.
-             * @example 1500
-             */
+            /** @description Pixels. */
             width: number;
-            /**
-             * @description Pixels.
-             * @example 1150
-             */
+            /** @description Pixels. */
             height: number;
             /** @description How large a pixel of a grid is. The answer for a point is the value of the pixel that it lies in, so nothing smaller than a pixel can be told apart. */
             resolution: {
-                /** @example 0.01 */
                 x: number;
-                /** @example 0.01 */
                 y: number;
-                /**
-                 * @description The unit of the CRS.
-                 * @example degree
-                 */
+                /** @description The unit of the CRS. */
                 unit: string;
-                /**
-                 * @description About how many metres a pixel has from west to east, in the middle of the grid. Null where the CRS is not known.
-                 * @example 1094
-                 */
+                /** @description About how many metres a pixel has from west to east, in the middle of the grid. Null where the CRS is not known. */
                 metres_x: number | null;
-                /**
-                 * @description About how many metres a pixel has from south to north, in the middle of the grid. Null where the CRS is not known.
-                 * @example 1106
-                 */
+                /** @description About how many metres a pixel has from south to north, in the middle of the grid. Null where the CRS is not known. */
                 metres_y: number | null;
             };
-            /**
-             * @description West, south, east and north in decimal degrees.
-             * @example [
-             *       33,
-             *       3.4,
-             *       48,
-             *       14.9
-             *     ]
-             */
-            extent: number[];
+            extent: components["schemas"]["Extent"];
         };
         /** @description The smallest and the largest value of a release, in its unit. */
         CatalogRange: {
@@ -5089,78 +1689,32 @@ export interface components {
             max: number;
         };
         CatalogRelease: {
-            /** @example yield-eth-wheat-2026-07-v1 */
             release: string;
-            /**
-             * @description What a release gives advice on.
-             * @enum {string}
-             */
-            product: "yield" | "fertilizer" | "isfm" | "forage";
-            /** @example eth */
+            product: components["schemas"]["CatalogProductProduct"];
             country_code: string;
-            crop: string | null;
-            /**
-             * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. As `YYYY-MM`: what to ask for it by. None for forage.
-             * @example 2026-07
-             */
+            crop: components["schemas"]["CoverageOfProductCrop"];
+            /** @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. As `YYYY-MM`: what to ask for it by. None for forage. */
             forecast_period: string | null;
             /** @description Counts the releases for the same product, country, crop and month. */
             version: number;
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic: boolean;
-            /**
-             * @description Only there, and true, where the release is made of rasters that were compressed with loss, such as JPEG: values may differ from those of its source.
-             * @enum {boolean}
-             */
-            lossy?: true;
-            /**
-             * @description The last day (UTC) of its season; null where it has none.
-             * @example 2027-07-31
-             */
+            synthetic: components["schemas"]["YieldResponseSynthetic"];
+            lossy?: components["schemas"]["Lossy"];
+            /** @description The last day (UTC) of its season; null where it has none. */
             valid_until: string | null;
-            /**
-             * @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are.
-             * @enum {boolean}
-             */
-            stale?: true;
-            /**
-             * @description Fertilizers, organic inputs or species.
-             * @example [
-             *       "DAP",
-             *       "Urea"
-             *     ]
-             */
+            stale?: components["schemas"]["Stale"];
+            /** @description Fertilizers, organic inputs or species. */
             inputs: string[];
-            /**
-             * @example [
-             *       "Normal",
-             *       "Below Normal"
-             *     ]
-             */
             scenarios: string[];
-            /**
-             * @example [
-             *       "kg/ha"
-             *     ]
-             */
             units: string[];
             /** @description Null where it has no value. */
             range: components["schemas"]["CatalogRange"] | null;
             grids: components["schemas"]["CatalogGrid"][];
-            /** @example Ministry of Agriculture, agronomy model 4.2 */
-            source: string;
-            /** @example CC BY 4.0 */
+            source: components["schemas"]["Source"];
             licence: string;
-            /**
-             * Format: date-time
-             * @description In UTC, to the millisecond.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            published_at: string;
+            published_at: components["schemas"]["CreatedAt"];
         };
         /** @description The administrative areas of one level of a country. */
         CatalogBoundaries: {
-            /** @example rwa */
             country_code: string;
             /** @description 0 is the country itself. */
             level: number;
@@ -5168,16 +1722,9 @@ export interface components {
             areas: number;
             /** @description Made by this project for demonstration. Not boundaries. */
             approximate: boolean;
-            /** @example Natural Earth */
             source: string;
-            /** @example Public domain */
             licence: string;
-            /**
-             * Format: date-time
-             * @description In UTC, to the millisecond.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            loaded_at: string;
+            loaded_at: components["schemas"]["CreatedAt"];
         };
         Catalog: {
             countries: components["schemas"]["CatalogCountry"][];
@@ -5191,42 +1738,22 @@ export interface components {
         };
         /** @description A layer of a release. */
         ReleaseLayer: {
-            /**
-             * @description Its number, in the order of answers.
-             * @example 1
-             */
+            /** @description Its number, in the order of answers. */
             layer: number;
             /** @description The fertilizer, organic input or species; null where the product has none. */
             input: string | null;
             scenario: string | null;
-            /** @example kg/ha */
             unit: string;
-            /**
-             * @description To so many digits its values are rounded.
-             * @example 0
-             */
+            /** @description To so many digits its values are rounded. */
             decimals: number;
-            /**
-             * @description Value = pixel * `scale` + `offset`.
-             * @example 1
-             */
+            /** @description Value = pixel * `scale` + `offset`. */
             scale: number;
-            /** @example 0 */
             offset: number;
-            /**
-             * @description How pixels are stored, in the words of PostGIS.
-             * @example 32BF
-             */
+            /** @description How pixels are stored, in the words of PostGIS. */
             pixel_type: string;
-            /**
-             * @description Which of the `grids` it is on, from 1.
-             * @example 1
-             */
+            /** @description Which of the `grids` it is on, from 1. */
             grid: number;
-            /**
-             * @description How many pixels have a value.
-             * @example 1182114
-             */
+            /** @description How many pixels have a value. */
             pixels: number;
             minimum: number | null;
             maximum: number | null;
@@ -5235,74 +1762,34 @@ export interface components {
         };
         /** @description When a release was published. */
         ReleasePeriod: {
-            /**
-             * Format: date-time
-             * @description In UTC, to the millisecond.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            from: string;
+            from: components["schemas"]["CreatedAt"];
             /** @description Null while it is published. */
             to: string | null;
         };
         /** @description What is known of a release. */
         ReleaseSummary: {
-            /** @example yield-eth-wheat-2026-07-v1 */
             release: string;
-            /**
-             * @description What it gives advice on.
-             * @enum {string}
-             */
-            product: "yield" | "fertilizer" | "isfm" | "forage";
-            /** @example eth */
+            product: components["schemas"]["ReleaseSummaryProduct"];
             country_code: string;
-            crop: string | null;
-            /** @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. As `YYYY-MM`. None for forage. */
-            forecast_period: string | null;
-            /**
-             * @description Counts the releases for the same product, country, crop and month.
-             * @example 1
-             */
-            version: number;
+            crop: components["schemas"]["CoverageOfProductCrop"];
+            forecast_period: components["schemas"]["ReleaseSummaryForecastPeriod"];
+            version: components["schemas"]["Version"];
             /**
              * @description `published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and what is said of it is all that is left. `incomplete`: it is being loaded, or its load was cut off; admins alone see it, where they ask for it.
              * @enum {string}
              */
             state: "published" | "replaced" | "unpublished" | "deleted" | "incomplete";
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic: boolean;
-            /**
-             * @description Only there, and true, where the release is made of rasters that were compressed with loss, such as JPEG: values may differ from those of its source.
-             * @enum {boolean}
-             */
-            lossy?: true;
-            /** @description The last day (UTC) of its season; null where it has none. */
-            valid_until: string | null;
-            /**
-             * @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are.
-             * @enum {boolean}
-             */
-            stale?: true;
-            /** @example Ministry of Agriculture, agronomy model 4.2 */
-            source: string;
-            /** @example CC BY 4.0 */
+            synthetic: components["schemas"]["YieldResponseSynthetic"];
+            lossy?: components["schemas"]["Lossy"];
+            valid_until: components["schemas"]["ValidUntil"];
+            stale?: components["schemas"]["Stale"];
+            source: components["schemas"]["Source"];
             licence: string;
-            /**
-             * @description SHA-256 of the definitions of its layers and of the files that it was loaded from.
-             * @example 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
-             */
-            checksum: string;
-            /**
-             * Format: date-time
-             * @description In UTC, to the millisecond.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            loaded_at: string;
-            /** @description When it was first published; null where it never was. */
-            published_from: string | null;
-            /** @description When it was last replaced, withdrawn or deleted; null where it is published or never was. */
-            published_to: string | null;
-            /** @description Null where it is there, or that was not recorded. */
-            deleted_at: string | null;
+            checksum: components["schemas"]["Checksum"];
+            loaded_at: components["schemas"]["CreatedAt"];
+            published_from: components["schemas"]["PublishedFrom"];
+            published_to: components["schemas"]["PublishedTo"];
+            deleted_at: components["schemas"]["DeletedAt"];
             /**
              * @description Of an `incomplete` one, whether a process still loads it; `loaded_at` is when that began. `cut_off`: none does, and the next load of the same data clears away what is left. `unknown`: an older version has begun it, which does not say.
              * @enum {string}
@@ -5311,63 +1798,28 @@ export interface components {
         };
         /** @description All that is known of a release. */
         ReleaseDescription: {
-            /** @example yield-eth-wheat-2026-07-v1 */
             release: string;
-            /**
-             * @description What it gives advice on.
-             * @enum {string}
-             */
-            product: "yield" | "fertilizer" | "isfm" | "forage";
-            /** @example eth */
+            product: components["schemas"]["ReleaseSummaryProduct"];
             country_code: string;
-            crop: string | null;
-            /** @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. As `YYYY-MM`. None for forage. */
-            forecast_period: string | null;
-            /**
-             * @description Counts the releases for the same product, country, crop and month.
-             * @example 1
-             */
-            version: number;
+            crop: components["schemas"]["CoverageOfProductCrop"];
+            forecast_period: components["schemas"]["ReleaseSummaryForecastPeriod"];
+            version: components["schemas"]["Version"];
             /**
              * @description `published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and what is said of it is all that is left.
              * @enum {string}
              */
             state: "published" | "replaced" | "unpublished" | "deleted";
-            /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-            synthetic: boolean;
-            /**
-             * @description Only there, and true, where the release is made of rasters that were compressed with loss, such as JPEG: values may differ from those of its source.
-             * @enum {boolean}
-             */
-            lossy?: true;
-            /** @description The last day (UTC) of its season; null where it has none. */
-            valid_until: string | null;
-            /**
-             * @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are.
-             * @enum {boolean}
-             */
-            stale?: true;
-            /** @example Ministry of Agriculture, agronomy model 4.2 */
-            source: string;
-            /** @example CC BY 4.0 */
+            synthetic: components["schemas"]["YieldResponseSynthetic"];
+            lossy?: components["schemas"]["Lossy"];
+            valid_until: components["schemas"]["ValidUntil"];
+            stale?: components["schemas"]["Stale"];
+            source: components["schemas"]["Source"];
             licence: string;
-            /**
-             * @description SHA-256 of the definitions of its layers and of the files that it was loaded from.
-             * @example 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae
-             */
-            checksum: string;
-            /**
-             * Format: date-time
-             * @description In UTC, to the millisecond.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            loaded_at: string;
-            /** @description When it was first published; null where it never was. */
-            published_from: string | null;
-            /** @description When it was last replaced, withdrawn or deleted; null where it is published or never was. */
-            published_to: string | null;
-            /** @description Null where it is there, or that was not recorded. */
-            deleted_at: string | null;
+            checksum: components["schemas"]["Checksum"];
+            loaded_at: components["schemas"]["CreatedAt"];
+            published_from: components["schemas"]["PublishedFrom"];
+            published_to: components["schemas"]["PublishedTo"];
+            deleted_at: components["schemas"]["DeletedAt"];
             /** @description When it was published, the first time first: it may have been rolled back to. */
             periods: components["schemas"]["ReleasePeriod"][];
             /** @description None where it is deleted. */
@@ -5378,152 +1830,49 @@ export interface components {
         ReleaseList: {
             /** @description In the order of their codes. */
             items: components["schemas"]["ReleaseSummary"][];
-            /** @description The `cursor` of the next page; null where this is the last one. */
-            next_cursor: string | null;
+            next_cursor: components["schemas"]["CoverageListNextCursor"];
         };
         /** @description What becomes of a layer in all areas together. Percentages are of the area. */
         LayerChange: {
-            /** @example Urea */
-            input: string | null;
-            /** @example Normal */
-            scenario: string | null;
-            /** @example kg/ha */
+            input: components["schemas"]["LayerChangeInput"];
+            scenario: components["schemas"]["ProvenanceLayerScenario"];
             unit: string;
-            /**
-             * @description The mean, weighted by area; null where there was no value.
-             * @example 2104.5
-             */
-            mean_before: number | null;
-            /**
-             * @description The mean; null where there is no value.
-             * @example 2210.25
-             */
-            mean_after: number | null;
-            /**
-             * @description The mean after minus the mean before.
-             * @example 105.75
-             */
-            change: number | null;
-            /**
-             * @description The same in percent of the mean before; null where that is 0 or missing.
-             * @example 5.0249
-             */
-            change_percent: number | null;
-            /**
-             * @description How much of the area had values.
-             * @example 98.2
-             */
-            covered_before_percent: number;
-            /**
-             * @description How much of the area has values.
-             * @example 97.5
-             */
-            covered_after_percent: number;
-            /**
-             * @description How much of the area has values and had none; at least, where `exact` is false. Null where the releases have the layer on different grids.
-             * @example 0.1
-             */
-            gained_percent: number | null;
-            /**
-             * @description How much of the area had values and has none; at least, where `exact` is false. Null where the releases have the layer on different grids.
-             * @example 0.8
-             */
-            lost_percent: number | null;
-            /**
-             * @description How much of the area has values that differ by more than the threshold. Null where the releases have the layer on different grids.
-             * @example 12.5
-             */
-            changed_percent: number | null;
-            /**
-             * @description A bound of that: no less. Null where the releases have the layer on different grids.
-             * @example 9.75
-             */
-            changed_percent_least: number | null;
-            /**
-             * @description A bound of that: no more. Null where the releases have the layer on different grids.
-             * @example 14.25
-             */
-            changed_percent_most: number | null;
+            mean_before: components["schemas"]["MeanBefore"];
+            mean_after: components["schemas"]["MeanAfter"];
+            change: components["schemas"]["Change"];
+            change_percent: components["schemas"]["ChangePercent"];
+            covered_before_percent: components["schemas"]["CoveredBeforePercent"];
+            covered_after_percent: components["schemas"]["CoveredAfterPercent"];
+            gained_percent: components["schemas"]["GainedPercent"];
+            lost_percent: components["schemas"]["LostPercent"];
+            changed_percent: components["schemas"]["ChangedPercent"];
+            changed_percent_least: components["schemas"]["ChangedPercentLeast"];
+            changed_percent_most: components["schemas"]["ChangedPercentMost"];
         };
         /** @description What becomes of a layer in an area. Percentages are of the area. */
         AreaChange: {
-            /** @example ETH-01 */
             code: string;
-            /** @example Tigray */
             name: string;
-            /** @example Urea */
-            input: string | null;
-            /** @example Normal */
-            scenario: string | null;
-            /** @example kg/ha */
+            input: components["schemas"]["LayerChangeInput"];
+            scenario: components["schemas"]["ProvenanceLayerScenario"];
             unit: string;
-            /**
-             * @description The mean, weighted by area; null where there was no value.
-             * @example 2104.5
-             */
-            mean_before: number | null;
-            /**
-             * @description The mean; null where there is no value.
-             * @example 2210.25
-             */
-            mean_after: number | null;
-            /**
-             * @description The mean after minus the mean before.
-             * @example 105.75
-             */
-            change: number | null;
-            /**
-             * @description The same in percent of the mean before; null where that is 0 or missing.
-             * @example 5.0249
-             */
-            change_percent: number | null;
-            /**
-             * @description How much of the area had values.
-             * @example 98.2
-             */
-            covered_before_percent: number;
-            /**
-             * @description How much of the area has values.
-             * @example 97.5
-             */
-            covered_after_percent: number;
-            /**
-             * @description How much of the area has values and had none; at least, where `exact` is false. Null where the releases have the layer on different grids.
-             * @example 0.1
-             */
-            gained_percent: number | null;
-            /**
-             * @description How much of the area had values and has none; at least, where `exact` is false. Null where the releases have the layer on different grids.
-             * @example 0.8
-             */
-            lost_percent: number | null;
-            /**
-             * @description How much of the area has values that differ by more than the threshold. Null where the releases have the layer on different grids.
-             * @example 12.5
-             */
-            changed_percent: number | null;
-            /**
-             * @description A bound of that: no less. Null where the releases have the layer on different grids.
-             * @example 9.75
-             */
-            changed_percent_least: number | null;
-            /**
-             * @description A bound of that: no more. Null where the releases have the layer on different grids.
-             * @example 14.25
-             */
-            changed_percent_most: number | null;
+            mean_before: components["schemas"]["MeanBefore"];
+            mean_after: components["schemas"]["MeanAfter"];
+            change: components["schemas"]["Change"];
+            change_percent: components["schemas"]["ChangePercent"];
+            covered_before_percent: components["schemas"]["CoveredBeforePercent"];
+            covered_after_percent: components["schemas"]["CoveredAfterPercent"];
+            gained_percent: components["schemas"]["GainedPercent"];
+            lost_percent: components["schemas"]["LostPercent"];
+            changed_percent: components["schemas"]["ChangedPercent"];
+            changed_percent_least: components["schemas"]["ChangedPercentLeast"];
+            changed_percent_most: components["schemas"]["ChangedPercentMost"];
         };
         ReleaseChanges: {
-            /** @example yield-eth-wheat-2026-07-v1 */
             before: string;
-            /** @example yield-eth-wheat-2026-07-v2 */
             after: string;
-            /**
-             * @description Of the areas; null where none are loaded, and all that the releases cover is one.
-             * @example 2
-             */
+            /** @description Of the areas; null where none are loaded, and all that the releases cover is one. */
             level: number | null;
-            /** @example 10 */
             threshold_percent: number;
             /** @description Whether every pixel was looked at. */
             exact: boolean;
@@ -5535,48 +1884,24 @@ export interface components {
         };
         /** @description Something that has changed what the service answers. */
         ChangeEntry: {
-            /**
-             * @description Larger than those of all entries before.
-             * @example 42
-             */
+            /** @description Larger than those of all entries before. */
             id: number;
-            /**
-             * Format: date-time
-             * @description In UTC, to the millisecond.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            at: string;
+            at: components["schemas"]["CreatedAt"];
             /**
              * @description `published`: the release answers from now on. `rolled_back`: it does so again, in the place of a newer one. `withdrawn`: it answers no more, and nothing has taken its place. `deleted`: it is gone for good. `boundaries_loaded`: the administrative areas of a level are others.
              * @enum {string}
              */
             kind: "published" | "rolled_back" | "withdrawn" | "deleted" | "boundaries_loaded";
-            /**
-             * @description The code of the release; null for boundaries.
-             * @example yield-eth-wheat-2026-07-v2
-             */
+            /** @description The code of the release; null for boundaries. */
             release: string | null;
-            /**
-             * @description The code of the release that answered before it; null where none did.
-             * @example yield-eth-wheat-2026-07-v1
-             */
+            /** @description The code of the release that answered before it; null where none did. */
             replaced: string | null;
-            /**
-             * @description What it is on; null for boundaries.
-             * @example yield
-             */
+            /** @description What it is on; null for boundaries. */
             product: string | null;
-            /** @example eth */
             country_code: string;
-            /**
-             * @description Null where the product needs none, and for boundaries.
-             * @example wheat
-             */
+            /** @description Null where the product needs none, and for boundaries. */
             crop: string | null;
-            /**
-             * @description As `YYYY-MM`; null where the product has no seasons, and for boundaries.
-             * @example 2026-07
-             */
+            /** @description As `YYYY-MM`; null where the product has no seasons, and for boundaries. */
             forecast_month: string | null;
             /** @description Whether its values are made up; null for boundaries. */
             synthetic: boolean | null;
@@ -5587,94 +1912,36 @@ export interface components {
         ChangeFeed: {
             /** @description The newest last. */
             items: components["schemas"]["ChangeEntry"][];
-            /**
-             * @description Send it as `since` the next time. It is the id of the last item, or the `since` of the request where there is none.
-             * @example 42
-             */
+            /** @description Send it as `since` the next time. It is the id of the last item, or the `since` of the request where there is none. */
             next_since: number;
             /** @description Whether there are more already. */
             more: boolean;
         };
         /** @description How well a scenario has predicted what was observed. */
         ScenarioScore: {
-            /**
-             * @description Null where the product has none.
-             * @example Normal
-             */
-            scenario: string | null;
-            /**
-             * @description How many observations.
-             * @example 128
-             */
-            count: number;
-            /**
-             * @description The mean of predicted minus observed: above 0 where too much is predicted.
-             * @example -112.5
-             */
-            bias: number;
-            /**
-             * @description The root of the mean square of these differences.
-             * @example 420.1
-             */
-            rmse: number;
-            /**
-             * @description The mean of their sizes.
-             * @example 340.7
-             */
-            mae: number;
-            /**
-             * @description Spearman’s, of -1 to 1, equal values having the mean of their ranks: whether what is predicted higher is higher. Null where all are equal.
-             * @example 0.71
-             */
-            rank_correlation: number | null;
+            scenario: components["schemas"]["WatchedValueScenario"];
+            count: components["schemas"]["Count"];
+            bias: components["schemas"]["Bias"];
+            rmse: components["schemas"]["Rmse"];
+            mae: components["schemas"]["Mae"];
+            rank_correlation: components["schemas"]["RankCorrelation"];
         };
         /** @description The same in an area. */
         DistrictScore: {
-            /** @example ETH-01 */
             code: string;
-            /** @example Tigray */
             name: string;
-            /**
-             * @description Null where the product has none.
-             * @example Normal
-             */
-            scenario: string | null;
-            /**
-             * @description How many observations.
-             * @example 128
-             */
-            count: number;
-            /**
-             * @description The mean of predicted minus observed: above 0 where too much is predicted.
-             * @example -112.5
-             */
-            bias: number;
-            /**
-             * @description The root of the mean square of these differences.
-             * @example 420.1
-             */
-            rmse: number;
-            /**
-             * @description The mean of their sizes.
-             * @example 340.7
-             */
-            mae: number;
-            /**
-             * @description Spearman’s, of -1 to 1, equal values having the mean of their ranks: whether what is predicted higher is higher. Null where all are equal.
-             * @example 0.71
-             */
-            rank_correlation: number | null;
+            scenario: components["schemas"]["WatchedValueScenario"];
+            count: components["schemas"]["Count"];
+            bias: components["schemas"]["Bias"];
+            rmse: components["schemas"]["Rmse"];
+            mae: components["schemas"]["Mae"];
+            rank_correlation: components["schemas"]["RankCorrelation"];
         };
         /** @description What a release has predicted, held against what was observed. */
         Scorecard: {
-            /** @example yield-eth-wheat-2026-07-v1 */
             release: string;
-            /** @example yield */
             product: string;
-            /**
-             * @description Of bias, RMSE and MAE.
-             * @example kg/ha
-             */
+            /** @description Of bias, RMSE and MAE. */
             unit: string;
             /** @description Of the areas. */
             level: number;
@@ -5684,10 +1951,7 @@ export interface components {
             from_file: number;
             /** @description Of all these, how many the release has no value for. */
             without_value: number;
-            /**
-             * @description Of fewer accounts nothing is shown; each row of a file counts as one.
-             * @example 5
-             */
+            /** @description Of fewer accounts nothing is shown; each row of a file counts as one. */
             smallest_group: number;
             scenarios: components["schemas"]["ScenarioScore"][];
             /** @description In the order of their codes. */
@@ -5697,17 +1961,10 @@ export interface components {
         };
         /** @description What a colour of the map says. */
         MapClass: {
-            /**
-             * @description Where it begins.
-             * @example 2400
-             */
+            /** @description Where it begins. */
             from: number;
-            /**
-             * @description Where it ends: the next one begins there. The last one has its end, too.
-             * @example 2900
-             */
+            /** @description Where it ends: the next one begins there. The last one has its end, too. */
             to: number;
-            /** @example #21918c */
             color: string;
         };
         /** @description A layer of a release as a map: TileJSON 2.2.0, with a legend. */
@@ -5717,57 +1974,24 @@ export interface components {
              * @enum {string}
              */
             tilejson: "2.2.0";
-            /** @example synthetic-yield-eth-wheat-2026-07-v1, Normal */
             name: string;
             /** @enum {string} */
             scheme: "xyz";
-            /**
-             * @description Where its tiles are: PNG of 256 x 256 pixels in Web Mercator.
-             * @example [
-             *       "https://advice.example.org/releases/synthetic-yield-eth-wheat-2026-07-v1/layers/2/tiles/{z}/{x}/{y}"
-             *     ]
-             */
+            /** @description Where its tiles are: PNG of 256 x 256 pixels in Web Mercator. */
             tiles: string[];
-            /** @example 0 */
             minzoom: number;
-            /**
-             * @description Where its pixels are larger than those of the map: from there on, tiles may be enlarged.
-             * @example 10
-             */
+            /** @description Where its pixels are larger than those of the map: from there on, tiles may be enlarged. */
             maxzoom: number;
-            /**
-             * @description West, south, east and north in decimal degrees.
-             * @example [
-             *       33,
-             *       3.4,
-             *       48,
-             *       14.9
-             *     ]
-             */
-            bounds: number[];
+            bounds: components["schemas"]["Extent"];
             /** @description Source and licence. */
             attribution: string;
-            /**
-             * @description The code of a published release, as `GET /catalog` has it.
-             * @example synthetic-yield-eth-wheat-2026-07-v1
-             */
-            release: string;
-            /**
-             * @description Which of its layers, from 1.
-             * @example 1
-             */
+            release: components["schemas"]["TilesetRelease"];
+            /** @description Which of its layers, from 1. */
             layer: number;
-            /**
-             * @description The fertilizer, organic input or species; null for yields.
-             * @example null
-             */
+            /** @description The fertilizer, organic input or species; null for yields. */
             input: string | null;
-            /**
-             * @description The season; null for forage.
-             * @example Normal
-             */
+            /** @description The season; null for forage. */
             scenario: string | null;
-            /** @example kg/ha */
             unit: string;
             /**
              * @description How its values are cut into classes.
@@ -5779,11 +2003,7 @@ export interface components {
         };
         /** @description The layers of a release as maps. */
         LayerList: {
-            /**
-             * @description The code of a published release, as `GET /catalog` has it.
-             * @example synthetic-yield-eth-wheat-2026-07-v1
-             */
-            release: string;
+            release: components["schemas"]["TilesetRelease"];
             /** @description In the order of the answers. */
             layers: components["schemas"]["Tileset"][];
         };
@@ -5793,25 +2013,16 @@ export interface components {
          */
         GeoTiff: string;
         StacLink: {
-            /** @example root */
             rel: string;
-            /**
-             * Format: uri
-             * @example https://advice.example.org/stac
-             */
+            /** Format: uri */
             href: string;
-            /** @example application/json */
             type?: string;
             title?: string;
         };
         StacProvider: {
-            /** @example CIAT */
             name: string;
             roles: ("producer" | "licensor" | "host")[];
-            /**
-             * Format: uri
-             * @example https://advice.example.org
-             */
+            /** Format: uri */
             url?: string;
         };
         /** @description A STAC Catalog: its children are collections. */
@@ -5820,11 +2031,10 @@ export interface components {
             type: "Catalog";
             /** @enum {string} */
             stac_version: "1.1.0";
-            /** @example agro-advisory */
             id: string;
             title: string;
             description: string;
-            links: components["schemas"]["StacLink"][];
+            links: components["schemas"]["Links"];
         };
         /** @description A STAC Collection: the releases of a product in a country. */
         StacCollection: {
@@ -5832,20 +2042,11 @@ export interface components {
             type: "Collection";
             /** @enum {string} */
             stac_version: "1.1.0";
-            /**
-             * @description The id of a collection: a product and a country, as `GET /stac` links them.
-             * @example yield-eth
-             */
-            id: string;
-            /** @example Predicted yield in Ethiopia */
+            id: components["schemas"]["StacCollectionId"];
             title: string;
             description: string;
-            /**
-             * @description As it was loaded, where that may be a code of SPDX; `other` where it is a text, which `GET /catalog` has.
-             * @example CC-BY-4.0
-             */
-            license: string;
-            providers: components["schemas"]["StacProvider"][];
+            license: components["schemas"]["License"];
+            providers: components["schemas"]["Providers"];
             extent: {
                 spatial: {
                     bbox: number[][];
@@ -5854,24 +2055,16 @@ export interface components {
                     interval: (string | null)[][];
                 };
             };
-            links: components["schemas"]["StacLink"][];
+            links: components["schemas"]["Links"];
         };
         StacBand: {
-            /** @example Normal */
             name: string;
-            /** @example float32 */
             data_type: string;
-            /** @example kg/ha */
             unit: string;
-            /**
-             * @description Of floats; that of whole numbers is in the file.
-             * @example -3.4028234663852886e+38
-             */
+            /** @description Of floats; that of whole numbers is in the file. */
             nodata?: number;
             statistics?: {
-                /** @example 412 */
                 minimum: number;
-                /** @example 5230 */
                 maximum: number;
             };
             /**
@@ -5879,53 +2072,23 @@ export interface components {
              * @enum {string}
              */
             "raster:sampling": "area";
-            /**
-             * @description What a pixel is multiplied by.
-             * @example 0.1
-             */
+            /** @description What a pixel is multiplied by. */
             "raster:scale"?: number;
-            /**
-             * @description What is added then.
-             * @example 0
-             */
+            /** @description What is added then. */
             "raster:offset"?: number;
         };
         StacAsset: {
-            /**
-             * Format: uri
-             * @example https://advice.example.org/releases/synthetic-yield-eth-wheat-2026-07-v1/layers/1.tif
-             */
+            /** Format: uri */
             href: string;
-            /** @example image/tiff; application=geotiff; profile=cloud-optimized */
             type: string;
-            /** @example Normal */
             title: string;
             roles: ("data" | "visual")[];
             bands?: components["schemas"]["StacBand"][];
-            /**
-             * @description Its CRS; null where that has no code of the EPSG.
-             * @example EPSG:4326
-             */
+            /** @description Its CRS; null where that has no code of the EPSG. */
             "proj:code"?: string | null;
-            /**
-             * @description Rows, and pixels in a row.
-             * @example [
-             *       230,
-             *       301
-             *     ]
-             */
+            /** @description Rows, and pixels in a row. */
             "proj:shape"?: number[];
-            /**
-             * @description From columns and rows to the CRS, as a matrix.
-             * @example [
-             *       0.05,
-             *       0,
-             *       32.95,
-             *       0,
-             *       -0.05,
-             *       14.9
-             *     ]
-             */
+            /** @description From columns and rows to the CRS, as a matrix. */
             "proj:transform"?: number[];
         };
         /** @description A STAC Item: a release, and its layers. */
@@ -5935,25 +2098,10 @@ export interface components {
             /** @enum {string} */
             stac_version: "1.1.0";
             stac_extensions: string[];
-            /**
-             * @description The code of a published release.
-             * @example synthetic-yield-eth-wheat-2026-07-v1
-             */
+            /** @description The code of a published release. */
             id: string;
-            /**
-             * @description The id of a collection: a product and a country, as `GET /stac` links them.
-             * @example yield-eth
-             */
-            collection: string;
-            /**
-             * @description West, south, east and north in decimal degrees.
-             * @example [
-             *       32.95,
-             *       3.4,
-             *       48,
-             *       14.9
-             *     ]
-             */
+            collection: components["schemas"]["StacCollectionId"];
+            /** @description West, south, east and north in decimal degrees. */
             bbox: number[];
             /** @description The extent of its grids. */
             geometry: {
@@ -5962,40 +2110,27 @@ export interface components {
                 coordinates: number[][][];
             };
             properties: {
-                /** @example Predicted yield of wheat in Ethiopia, July 2026 */
                 title: string;
-                /**
-                 * @description When it was loaded, for what is of no time; null for all else, which begins and ends.
-                 * @example null
-                 */
+                /** @description When it was loaded, for what is of no time; null for all else, which begins and ends. */
                 datetime: string | null;
-                /**
-                 * Format: date-time
-                 * @example 2026-07-01T00:00:00.000Z
-                 */
+                /** Format: date-time */
                 start_datetime?: string;
                 /**
                  * Format: date-time
                  * @description The end of its season, or of its month where that is not known.
-                 * @example 2027-06-30T23:59:59.000Z
                  */
                 end_datetime?: string;
                 /**
                  * Format: date-time
                  * @description When it was loaded.
-                 * @example 2026-07-01T08:30:00.000Z
                  */
                 created: string;
-                /**
-                 * @description As it was loaded, where that may be a code of SPDX; `other` where it is a text, which `GET /catalog` has.
-                 * @example CC-BY-4.0
-                 */
-                license: string;
-                providers: components["schemas"]["StacProvider"][];
+                license: components["schemas"]["License"];
+                providers: components["schemas"]["Providers"];
                 /** @description Whether its values are made by a formula: they are no advice. */
                 synthetic: boolean;
             };
-            links: components["schemas"]["StacLink"][];
+            links: components["schemas"]["Links"];
             /** @description `layer-1`: the first layer as GeoTIFF, where the service allows downloads; `map-1`: its tiles as TileJSON. */
             assets: {
                 [key: string]: components["schemas"]["StacAsset"];
@@ -6006,407 +2141,202 @@ export interface components {
             name: string;
             lat: number;
             lng: number;
-            /**
-             * @description What was asked about.
-             * @enum {string}
-             */
-            type: "point" | "polygon";
+            type: components["schemas"]["Type"];
             /** @description Hectares, of a polygon. */
             area_ha?: number;
             admin?: components["schemas"]["AdvisedArea"];
         };
-        /**
-         * @description An advisory as it was given.
-         * @example {
-         *       "id": "3f6d2a0e-0f7c-4b6e-9d1b-7c4f6f1f2a10",
-         *       "created_at": "2026-07-01T08:30:00.000Z",
-         *       "kind": "point",
-         *       "product": "yield",
-         *       "country_code": "eth",
-         *       "crop": "wheat",
-         *       "releases": [
-         *         "yield-eth-wheat-2026-07-v1"
-         *       ],
-         *       "synthetic": false,
-         *       "location": {
-         *         "name": "My field",
-         *         "lat": 9.5,
-         *         "lng": 38.5,
-         *         "type": "point"
-         *       },
-         *       "forecast_period": "July 2026",
-         *       "forecast_month": "2026-07",
-         *       "request": {
-         *         "lat": 9.5,
-         *         "lng": 38.5,
-         *         "name": "My field"
-         *       },
-         *       "answer": {
-         *         "location": {
-         *           "name": "My field",
-         *           "lat": 9.5,
-         *           "lng": 38.5,
-         *           "type": "point"
-         *         },
-         *         "forecast_period": "July 2026",
-         *         "forecast_month": "2026-07",
-         *         "release": "yield-eth-wheat-2026-07-v1",
-         *         "synthetic": false,
-         *         "yield_data": [
-         *           {
-         *             "scenario": "Normal",
-         *             "yield_kg_ha": 2464
-         *           }
-         *         ]
-         *       },
-         *       "feedback": null
-         *     }
-         */
+        /** @description An advisory as it was given. */
         HistoryItem: components["schemas"]["YieldHistoryItem"] | components["schemas"]["FertilizerHistoryItem"] | components["schemas"]["IsfmHistoryItem"] | components["schemas"]["ForageHistoryItem"] | components["schemas"]["EverythingHistoryItem"];
         YieldHistoryItem: {
             /** Format: uuid */
             id: string;
-            /**
-             * Format: date-time
-             * @description In UTC, to the millisecond.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            created_at: string;
-            /**
-             * @description What was asked about.
-             * @enum {string}
-             */
-            kind: "point" | "polygon";
+            created_at: components["schemas"]["CreatedAt"];
+            kind: components["schemas"]["Type"];
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             product: "yield";
-            /** @example eth */
             country_code: string;
-            /** @description None for forage. */
-            crop: string | null;
-            /** @description The releases that answered, as they were then. */
-            releases: string[];
-            /** @description Whether one of them is demonstration data. Left out where that is not known any more. */
-            synthetic?: boolean;
+            crop: components["schemas"]["YieldHistoryItemCrop"];
+            releases: components["schemas"]["Releases"];
+            synthetic?: components["schemas"]["Synthetic"];
             location: components["schemas"]["HistoryLocation"];
-            /** @example July 2026 */
             forecast_period?: string;
-            /**
-             * @description The same as `YYYY-MM`.
-             * @example 2026-07
-             */
-            forecast_month?: string;
-            /** @description What was asked, as the endpoint took it: its parameters, and of a polygon the type, the longitudes and the latitudes. */
-            request: components["schemas"]["PointRequest"] | components["schemas"]["PolygonRequest"];
+            forecast_month?: components["schemas"]["YieldHistoryItemForecastMonth"];
+            request: components["schemas"]["Request"];
             /** @description What was answered, without its `history_id`. It never changes. */
             answer: {
                 location: components["schemas"]["HistoryLocation"];
-                /**
-                 * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-                 * @example July 2026
-                 */
-                forecast_period?: string;
-                /**
-                 * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-                 * @example 2026-07
-                 */
-                forecast_month?: string;
-                /**
-                 * @description The code of the release that answered, as in `GET /catalog`.
-                 * @example yield-eth-wheat-2026-07-v1
-                 */
-                release?: string;
-                /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-                synthetic?: boolean;
-                /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-                stale?: boolean;
+                country_code?: components["schemas"]["YieldResponseCountryCode"];
+                crop?: components["schemas"]["YieldResponseCrop"];
+                forecast_period?: components["schemas"]["YieldResponseForecastPeriod"];
+                forecast_month?: components["schemas"]["ForecastMonth"];
+                release?: components["schemas"]["YieldResponseRelease"];
+                synthetic?: components["schemas"]["YieldResponseSynthetic"];
+                stale?: components["schemas"]["YieldResponseStale"];
                 yield_data: (components["schemas"]["PolygonYieldEntry"] | components["schemas"]["YieldEntry"])[];
             };
-            /** @description What the caller has said of it. */
-            feedback: components["schemas"]["Feedback"] | null;
+            feedback: components["schemas"]["YieldHistoryItemFeedback"];
         };
         FertilizerHistoryItem: {
             /** Format: uuid */
             id: string;
-            /**
-             * Format: date-time
-             * @description In UTC, to the millisecond.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            created_at: string;
-            /**
-             * @description What was asked about.
-             * @enum {string}
-             */
-            kind: "point" | "polygon";
+            created_at: components["schemas"]["CreatedAt"];
+            kind: components["schemas"]["Type"];
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             product: "fertilizer";
-            /** @example eth */
             country_code: string;
-            /** @description None for forage. */
-            crop: string | null;
-            /** @description The releases that answered, as they were then. */
-            releases: string[];
-            /** @description Whether one of them is demonstration data. Left out where that is not known any more. */
-            synthetic?: boolean;
+            crop: components["schemas"]["YieldHistoryItemCrop"];
+            releases: components["schemas"]["Releases"];
+            synthetic?: components["schemas"]["Synthetic"];
             location: components["schemas"]["HistoryLocation"];
-            /** @example July 2026 */
             forecast_period?: string;
-            /**
-             * @description The same as `YYYY-MM`.
-             * @example 2026-07
-             */
-            forecast_month?: string;
-            /** @description What was asked, as the endpoint took it: its parameters, and of a polygon the type, the longitudes and the latitudes. */
-            request: components["schemas"]["PointRequest"] | components["schemas"]["PolygonRequest"];
+            forecast_month?: components["schemas"]["YieldHistoryItemForecastMonth"];
+            request: components["schemas"]["Request"];
             /** @description What was answered, without its `history_id`. It never changes. */
             answer: {
                 location: components["schemas"]["HistoryLocation"];
-                /**
-                 * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-                 * @example July 2026
-                 */
-                forecast_period?: string;
-                /**
-                 * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-                 * @example 2026-07
-                 */
-                forecast_month?: string;
-                /**
-                 * @description The code of the release that answered, as in `GET /catalog`.
-                 * @example yield-eth-wheat-2026-07-v1
-                 */
-                release?: string;
-                /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-                synthetic?: boolean;
-                /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-                stale?: boolean;
+                country_code?: components["schemas"]["YieldResponseCountryCode"];
+                crop?: components["schemas"]["YieldResponseCrop"];
+                forecast_period?: components["schemas"]["YieldResponseForecastPeriod"];
+                forecast_month?: components["schemas"]["ForecastMonth"];
+                release?: components["schemas"]["YieldResponseRelease"];
+                synthetic?: components["schemas"]["YieldResponseSynthetic"];
+                stale?: components["schemas"]["YieldResponseStale"];
                 fertilizer_data: (components["schemas"]["PolygonFertilizerEntry"] | components["schemas"]["FertilizerEntry"])[];
             };
-            /** @description What the caller has said of it. */
-            feedback: components["schemas"]["Feedback"] | null;
+            feedback: components["schemas"]["YieldHistoryItemFeedback"];
         };
         IsfmHistoryItem: {
             /** Format: uuid */
             id: string;
-            /**
-             * Format: date-time
-             * @description In UTC, to the millisecond.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            created_at: string;
-            /**
-             * @description What was asked about.
-             * @enum {string}
-             */
-            kind: "point" | "polygon";
+            created_at: components["schemas"]["CreatedAt"];
+            kind: components["schemas"]["Type"];
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             product: "isfm";
-            /** @example eth */
             country_code: string;
-            /** @description None for forage. */
-            crop: string | null;
-            /** @description The releases that answered, as they were then. */
-            releases: string[];
-            /** @description Whether one of them is demonstration data. Left out where that is not known any more. */
-            synthetic?: boolean;
+            crop: components["schemas"]["YieldHistoryItemCrop"];
+            releases: components["schemas"]["Releases"];
+            synthetic?: components["schemas"]["Synthetic"];
             location: components["schemas"]["HistoryLocation"];
-            /** @example July 2026 */
             forecast_period?: string;
-            /**
-             * @description The same as `YYYY-MM`.
-             * @example 2026-07
-             */
-            forecast_month?: string;
-            /** @description What was asked, as the endpoint took it: its parameters, and of a polygon the type, the longitudes and the latitudes. */
-            request: components["schemas"]["PointRequest"] | components["schemas"]["PolygonRequest"];
+            forecast_month?: components["schemas"]["YieldHistoryItemForecastMonth"];
+            request: components["schemas"]["Request"];
             /** @description What was answered, without its `history_id`. It never changes. */
             answer: {
                 location: components["schemas"]["HistoryLocation"];
-                /**
-                 * @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English.
-                 * @example July 2026
-                 */
-                forecast_period?: string;
-                /**
-                 * @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes.
-                 * @example 2026-07
-                 */
-                forecast_month?: string;
-                /**
-                 * @description The code of the release that answered, as in `GET /catalog`.
-                 * @example yield-eth-wheat-2026-07-v1
-                 */
-                release?: string;
-                /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-                synthetic?: boolean;
-                /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-                stale?: boolean;
+                country_code?: components["schemas"]["YieldResponseCountryCode"];
+                crop?: components["schemas"]["YieldResponseCrop"];
+                forecast_period?: components["schemas"]["YieldResponseForecastPeriod"];
+                forecast_month?: components["schemas"]["ForecastMonth"];
+                release?: components["schemas"]["YieldResponseRelease"];
+                synthetic?: components["schemas"]["YieldResponseSynthetic"];
+                stale?: components["schemas"]["YieldResponseStale"];
                 isfm_data: (components["schemas"]["PolygonIsfmEntry"] | components["schemas"]["IsfmEntry"])[];
             };
-            /** @description What the caller has said of it. */
-            feedback: components["schemas"]["Feedback"] | null;
+            feedback: components["schemas"]["YieldHistoryItemFeedback"];
         };
         ForageHistoryItem: {
             /** Format: uuid */
             id: string;
-            /**
-             * Format: date-time
-             * @description In UTC, to the millisecond.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            created_at: string;
-            /**
-             * @description What was asked about.
-             * @enum {string}
-             */
-            kind: "point" | "polygon";
+            created_at: components["schemas"]["CreatedAt"];
+            kind: components["schemas"]["Type"];
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             product: "forage";
-            /** @example eth */
             country_code: string;
-            /** @description None for forage. */
-            crop: string | null;
-            /** @description The releases that answered, as they were then. */
-            releases: string[];
-            /** @description Whether one of them is demonstration data. Left out where that is not known any more. */
-            synthetic?: boolean;
+            crop: components["schemas"]["YieldHistoryItemCrop"];
+            releases: components["schemas"]["Releases"];
+            synthetic?: components["schemas"]["Synthetic"];
             location: components["schemas"]["HistoryLocation"];
-            /** @example July 2026 */
             forecast_period?: string;
-            /**
-             * @description The same as `YYYY-MM`.
-             * @example 2026-07
-             */
-            forecast_month?: string;
+            forecast_month?: components["schemas"]["YieldHistoryItemForecastMonth"];
             /** @description What was asked, as the endpoint took it: its parameters, and of a polygon the type, the longitudes and the latitudes. */
             request: components["schemas"]["ForagePointRequest"] | components["schemas"]["ForagePolygonRequest"];
             /** @description What was answered, without its `history_id`. It never changes. */
             answer: {
                 location: components["schemas"]["HistoryLocation"];
-                /**
-                 * @description The code of the release that answered, as in `GET /catalog`.
-                 * @example yield-eth-wheat-2026-07-v1
-                 */
-                release?: string;
-                /** @description Whether the release is demonstration data, made by a formula. Not advice. */
-                synthetic?: boolean;
-                /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
-                stale?: boolean;
+                country_code?: components["schemas"]["YieldResponseCountryCode"];
+                crop?: components["schemas"]["YieldResponseCrop"];
+                release?: components["schemas"]["YieldResponseRelease"];
+                synthetic?: components["schemas"]["YieldResponseSynthetic"];
+                stale?: components["schemas"]["YieldResponseStale"];
                 forage_data: (components["schemas"]["PolygonForageEntry"] | components["schemas"]["ForageEntry"])[];
             };
-            /** @description What the caller has said of it. */
-            feedback: components["schemas"]["Feedback"] | null;
+            feedback: components["schemas"]["YieldHistoryItemFeedback"];
         };
         EverythingHistoryItem: {
             /** Format: uuid */
             id: string;
-            /**
-             * Format: date-time
-             * @description In UTC, to the millisecond.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            created_at: string;
-            /**
-             * @description What was asked about.
-             * @enum {string}
-             */
-            kind: "point" | "polygon";
+            created_at: components["schemas"]["CreatedAt"];
+            kind: components["schemas"]["Type"];
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             product: "all";
-            /** @example eth */
             country_code: string;
-            /** @description None for forage. */
-            crop: string | null;
-            /** @description The releases that answered, as they were then. */
-            releases: string[];
-            /** @description Whether one of them is demonstration data. Left out where that is not known any more. */
-            synthetic?: boolean;
+            crop: components["schemas"]["YieldHistoryItemCrop"];
+            releases: components["schemas"]["Releases"];
+            synthetic?: components["schemas"]["Synthetic"];
             location: components["schemas"]["HistoryLocation"];
-            /** @example July 2026 */
             forecast_period?: string;
-            /**
-             * @description The same as `YYYY-MM`.
-             * @example 2026-07
-             */
-            forecast_month?: string;
+            forecast_month?: components["schemas"]["YieldHistoryItemForecastMonth"];
             request: components["schemas"]["PointRequest"];
-            answer: components["schemas"]["EverythingResponse"];
-            /** @description What the caller has said of it. */
-            feedback: components["schemas"]["Feedback"] | null;
+            /** @description What was answered, without its `history_id`. It never changes. */
+            answer: {
+                location: components["schemas"]["Location"];
+                country_code?: components["schemas"]["YieldResponseCountryCode"];
+                crop?: components["schemas"]["YieldResponseCrop"];
+                country_source?: components["schemas"]["CountrySource"];
+                yield: components["schemas"]["YieldSection"];
+                fertilizer: components["schemas"]["FertilizerSection"];
+                isfm: components["schemas"]["IsfmSection"];
+                forage: components["schemas"]["ForageSection"];
+                provenance?: components["schemas"]["YieldResponseProvenance"];
+            };
+            feedback: components["schemas"]["YieldHistoryItemFeedback"];
         };
         HistoryList: {
             /** @description The newest first. */
             items: components["schemas"]["HistoryItem"][];
-            /**
-             * @description The `cursor` of the next page; null where this is the last one.
-             * @example null
-             */
-            next_cursor: string | null;
+            next_cursor: components["schemas"]["NextCursor"];
         };
         /** @description Where an item of the history is shown to everybody who knows the address. */
         Share: {
-            /**
-             * @description The end of its address. Nobody can guess it.
-             * @example q3sT0mY1v9xJr8bQ2dKfLw4z
-             */
+            /** @description The end of its address. Nobody can guess it. */
             id: string;
-            /**
-             * @description Where everybody finds it: a page for browsers, and JSON for programs.
-             * @example https://advice.example.org/cite/q3sT0mY1v9xJr8bQ2dKfLw4z
-             */
-            url: string;
-            /**
-             * Format: date-time
-             * @description In UTC, to the millisecond.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            shared_at: string;
+            url: components["schemas"]["ShareUrl"];
+            shared_at: components["schemas"]["CreatedAt"];
         };
         /** @description A release that the cited answer was computed from. */
         CitedRelease: {
-            /** @example yield-eth-wheat-2026-07-v1 */
             release: string;
             /**
              * @description What has become of it; see `GET /releases/{release}`.
              * @enum {string}
              */
             state: "published" | "replaced" | "unpublished" | "deleted";
-            /** @example Ministry of Agriculture, agronomy model 4.2 */
-            source: string;
-            /** @example CC BY 4.0 */
+            source: components["schemas"]["Source"];
             licence: string;
-            /** @example 2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae */
             checksum: string;
         };
         /** @description How to see that the answer is what the releases say: the request, sent with these headers, is answered with these bytes, as long as the releases are there. Of products without a value it says that no release of theirs is named: why they had none is not verified. */
         Verification: {
             /** @enum {string} */
             method: "POST";
-            /** @example https://advice.example.org/advisory/yield/point */
             url: string;
-            /**
-             * @description The headers to send with it.
-             * @example {
-             *       "Content-Type": "application/json",
-             *       "Accept": "application/json",
-             *       "Prefer": "history=none"
-             *     }
-             */
+            /** @description The headers to send with it. */
             headers: {
                 [key: string]: string;
             };
@@ -6416,38 +2346,16 @@ export interface components {
             };
             /** @description Whether it takes a token, as polygons do. */
             token: boolean;
-            /**
-             * @description Of the bytes of the answer, in hexadecimal.
-             * @example 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-             */
+            /** @description Of the bytes of the answer, in hexadecimal. */
             sha256: string;
         };
         /** @description An advisory that somebody has shared, without who that is. */
         Citation: {
-            /** @example q3sT0mY1v9xJr8bQ2dKfLw4z */
             id: string;
-            /**
-             * @description Where everybody finds it: a page for browsers, and JSON for programs.
-             * @example https://advice.example.org/cite/q3sT0mY1v9xJr8bQ2dKfLw4z
-             */
-            url: string;
-            /**
-             * Format: date-time
-             * @description In UTC, to the millisecond.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            shared_at: string;
-            /**
-             * Format: date-time
-             * @description In UTC, to the millisecond.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            answered_at: string;
-            /**
-             * @description What was asked about.
-             * @enum {string}
-             */
-            kind: "point" | "polygon";
+            url: components["schemas"]["ShareUrl"];
+            shared_at: components["schemas"]["CreatedAt"];
+            answered_at: components["schemas"]["CreatedAt"];
+            kind: components["schemas"]["Type"];
             /**
              * @description What was asked for; `all` is every product in one call.
              * @enum {string}
@@ -6465,23 +2373,9 @@ export interface components {
             /** @description Null where nutrients were asked for: what inputs consist of is what the operator knows today. So it is where a version before has answered what is refused now: a `budget` for several products, or bags of less than a gram. */
             verify: components["schemas"]["Verification"] | null;
         };
-        /**
-         * @description What the caller says of an advisory. Fields that are not listed are ignored.
-         * @example {
-         *       "rating": 4,
-         *       "comment": "The harvest came close to it.",
-         *       "observed": {
-         *         "yield_kg_ha": 3100,
-         *         "harvested_on": "2026-11-20"
-         *       }
-         *     }
-         */
+        /** @description What the caller says of an advisory. Fields that are not listed are ignored. */
         FeedbackRequest: {
-            /**
-             * @description 1 is useless, 5 is just right.
-             * @example 4
-             */
-            rating: number;
+            rating: components["schemas"]["Rating"];
             comment?: string | null;
             /** @description What was seen in the field. Fields that are not listed are ignored. */
             observed?: {
@@ -6494,7 +2388,6 @@ export interface components {
                 /**
                  * Format: date
                  * @description The date of the harvest, which is not in the future.
-                 * @example 2026-11-20
                  */
                 harvested_on?: string | null;
             } | null;
@@ -6521,10 +2414,7 @@ export interface components {
             }[];
             /** @description Every day from the first to the last, also those without any. */
             by_day: {
-                /**
-                 * Format: date
-                 * @example 2026-07-01
-                 */
+                /** Format: date */
                 day: string;
                 advisories: number;
             }[];
@@ -6551,13 +2441,10 @@ export interface components {
                 active: number;
             };
             requests: number;
-            /** @description Those answered 4xx or 5xx. */
-            errors: number;
+            errors: components["schemas"]["Errors"];
             latency: components["schemas"]["Latency"];
             by_error: {
-                /** @example 404 */
                 status: number;
-                /** @example NO_DATA */
                 code: string;
                 requests: number;
             }[];
@@ -6565,87 +2452,26 @@ export interface components {
                 /** @description The operationId; `documentation`, `preflight` and `unknownPath` are what is no operation. */
                 operation: string;
                 requests: number;
-                /** @description Those answered 4xx or 5xx. */
-                errors: number;
+                errors: components["schemas"]["Errors"];
                 latency: components["schemas"]["Latency"];
             }[];
             by_day: {
-                /**
-                 * Format: date
-                 * @example 2026-07-01
-                 */
+                /** Format: date */
                 day: string;
                 requests: number;
-                /** @description Those answered 4xx or 5xx. */
-                errors: number;
+                errors: components["schemas"]["Errors"];
                 latency: components["schemas"]["Latency"];
             }[];
         };
-        /**
-         * @example {
-         *       "scope": "own",
-         *       "from": "2026-07-01",
-         *       "to": "2026-07-02",
-         *       "advisories": {
-         *         "total": 3,
-         *         "by_product": [
-         *           {
-         *             "product": "fertilizer",
-         *             "advisories": 2
-         *           },
-         *           {
-         *             "product": "forage",
-         *             "advisories": 1
-         *           }
-         *         ],
-         *         "by_country": [
-         *           {
-         *             "country_code": "eth",
-         *             "advisories": 3
-         *           }
-         *         ],
-         *         "by_crop": [
-         *           {
-         *             "crop": "wheat",
-         *             "advisories": 2
-         *           },
-         *           {
-         *             "crop": null,
-         *             "advisories": 1
-         *           }
-         *         ],
-         *         "by_day": [
-         *           {
-         *             "day": "2026-07-01",
-         *             "advisories": 0
-         *           },
-         *           {
-         *             "day": "2026-07-02",
-         *             "advisories": 3
-         *           }
-         *         ]
-         *       },
-         *       "feedback": {
-         *         "count": 2,
-         *         "average": 4.5
-         *       }
-         *     }
-         */
         Stats: {
             /**
              * @description Of whom.
              * @enum {string}
              */
             scope: "own" | "all";
-            /**
-             * Format: date
-             * @example 2026-07-01
-             */
+            /** Format: date */
             from: string;
-            /**
-             * Format: date
-             * @example 2026-07-01
-             */
+            /** Format: date */
             to: string;
             advisories: components["schemas"]["AdvisoryCounts"];
             feedback: components["schemas"]["FeedbackCounts"];
@@ -6656,71 +2482,30 @@ export interface components {
             /**
              * Format: date-time
              * @description Calls that were over before are not among them.
-             * @example 2026-07-01T08:30:00.000Z
              */
             since: string;
             /** @description The slowest first; of each operation five at most. */
             items: {
-                /**
-                 * @description From the arrival of the request until its answer was handed to the network.
-                 * @example 812.4
-                 */
+                /** @description From the arrival of the request until its answer was handed to the network. */
                 milliseconds: number;
-                /**
-                 * @description As in `GET /stats`.
-                 * @example yieldInPolygons
-                 */
+                /** @description As in `GET /stats`. */
                 operation: string;
-                /** @example 200 */
                 status: number;
                 /** @description Of the error; null for a success. */
                 code: string | null;
-                /**
-                 * Format: date-time
-                 * @description In UTC, to the millisecond.
-                 * @example 2026-07-01T08:30:00.000Z
-                 */
-                ended_at: string;
-                /**
-                 * @description The `X-Request-Id` of the answer; `reqId` in the log, where `ACCESS_LOG` is on.
-                 * @example Xw3sQ8kdP0aB-1z
-                 */
+                ended_at: components["schemas"]["CreatedAt"];
+                /** @description The `X-Request-Id` of the answer; `reqId` in the log, where `ACCESS_LOG` is on. */
                 request_id: string;
             }[];
         };
-        /**
-         * @description What to change. Fields that are left out stay as they are; others are ignored.
-         * @example {
-         *       "name": "Amina B. Bekele",
-         *       "organisation": null
-         *     }
-         */
+        /** @description What to change. Fields that are left out stay as they are; others are ignored. */
         ProfileChanges: {
-            /**
-             * @description What to call the person.
-             * @example Amina Bekele
-             */
+            /** @description What to call the person. */
             name?: string | null;
-            /**
-             * @description Who the person works for; null for nobody.
-             * @example Oromia Extension Service
-             */
+            /** @description Who the person works for; null for nobody. */
             organisation?: string | null;
         };
-        /**
-         * @description What the deletion of an account did.
-         * @example {
-         *       "removed": {
-         *         "accounts": 1,
-         *         "sessions": 2,
-         *         "keys": 1,
-         *         "history": 40,
-         *         "feedback": 3,
-         *         "usage": 12
-         *       },
-         *       "anonymised": {}
-         *     }
-         */
+        /** @description What the deletion of an account did. */
         DeletionReport: {
             /** @description How many records of each kind are gone. */
             removed: {
@@ -6731,214 +2516,78 @@ export interface components {
                 [key: string]: number;
             };
         };
-        /**
-         * @description Who wants an account. Fields that are not listed are ignored.
-         * @example {
-         *       "email": "amina@example.org",
-         *       "password": "teff grows at dawn",
-         *       "name": "Amina Bekele",
-         *       "organisation": "Oromia Extension Service"
-         *     }
-         */
+        /** @description Who wants an account. Fields that are not listed are ignored. */
         RegisterRequest: {
-            /**
-             * @description The e-mail address; upper and lower case are the same.
-             * @example amina@example.org
-             */
-            email: string;
-            /**
-             * @description Any characters, of any script, in any mixture. The most common passwords are refused.
-             * @example teff grows at dawn
-             */
-            password: string;
-            /**
-             * @description What to call the person.
-             * @example Amina Bekele
-             */
+            email: components["schemas"]["Email"];
+            password: components["schemas"]["Password"];
+            /** @description What to call the person. */
             name: string;
-            /**
-             * @description Who the person works for.
-             * @example Oromia Extension Service
-             */
+            /** @description Who the person works for. */
             organisation?: string | null;
         };
-        /**
-         * @description An account with a second factor needs `totp` or `recovery_code` as well; with others they are ignored.
-         * @example {
-         *       "email": "amina@example.org",
-         *       "password": "teff grows at dawn"
-         *     }
-         */
+        /** @description An account with a second factor needs `totp` or `recovery_code` as well; with others they are ignored. */
         LoginRequest: {
-            /** @example amina@example.org */
             email: string;
-            /** @example teff grows at dawn */
-            password: string;
-            /**
-             * @description The code that the authenticator app shows: six digits, for 30 seconds. It works once.
-             * @example 492039
-             */
-            totp?: string | null;
-            /**
-             * @description A recovery code, in the place of that of the app. It works once.
-             * @example k7mq-2xwd-v3ta-5zfe
-             */
-            recovery_code?: string | null;
+            password: components["schemas"]["LoginRequestPassword"];
+            totp?: components["schemas"]["Totp"];
+            recovery_code?: components["schemas"]["RecoveryCode"];
         };
         /** @description What a client keeps after a login, until the next refresh. */
         Tokens: {
-            /**
-             * @description Send it as `Authorization: Bearer <access_token>`.
-             * @example eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI3ZjRjNmEwZSJ9.4BOEZ8wyhU8X1mPJ4vhD1kJhPZ6dM0mYp9oU5p3cT2E
-             */
+            /** @description Send it as `Authorization: Bearer <access_token>`. */
             access_token: string;
             /** @enum {string} */
             token_type: "Bearer";
-            /**
-             * @description Seconds until the access token expires.
-             * @example 900
-             */
+            /** @description Seconds until the access token expires. */
             expires_in: number;
-            /**
-             * @description Gives new tokens at `POST /auth/refresh`, once. It is valid for 30 days.
-             * @example 4BOEZ8wyhU8X1mPJ4vhD1kJhPZ6dM0mYp9oU5p3cT2E
-             */
+            /** @description Gives new tokens at `POST /auth/refresh`, once. It is valid for 30 days. */
             refresh_token: string;
             user: components["schemas"]["UserProfile"];
         };
-        /**
-         * @example {
-         *       "refresh_token": "4BOEZ8wyhU8X1mPJ4vhD1kJhPZ6dM0mYp9oU5p3cT2E"
-         *     }
-         */
         RefreshRequest: {
-            /** @example 4BOEZ8wyhU8X1mPJ4vhD1kJhPZ6dM0mYp9oU5p3cT2E */
             refresh_token: string;
         };
-        /**
-         * @example {
-         *       "current_password": "teff grows at dawn",
-         *       "new_password": "and is cut before the rain"
-         *     }
-         */
         PasswordChange: {
-            /** @example teff grows at dawn */
-            current_password: string;
-            /**
-             * @description Any characters, of any script, in any mixture. The most common passwords are refused.
-             * @example teff grows at dawn
-             */
-            new_password: string;
-            /**
-             * @description Whether the keys of the account end as well; they go on when left out.
-             * @example true
-             */
+            current_password: components["schemas"]["LoginRequestPassword"];
+            new_password: components["schemas"]["Password"];
+            /** @description Whether the keys of the account end as well; they go on when left out. */
             end_keys?: boolean | null;
         };
-        /**
-         * @description An account with a second factor needs `totp` or `recovery_code` as well; with others they are ignored.
-         * @example {
-         *       "password": "teff grows at dawn"
-         *     }
-         */
+        /** @description An account with a second factor needs `totp` or `recovery_code` as well; with others they are ignored. */
         Reauthentication: {
-            /** @example teff grows at dawn */
-            password: string;
-            /**
-             * @description The code that the authenticator app shows: six digits, for 30 seconds. It works once.
-             * @example 492039
-             */
-            totp?: string | null;
-            /**
-             * @description A recovery code, in the place of that of the app. It works once.
-             * @example k7mq-2xwd-v3ta-5zfe
-             */
-            recovery_code?: string | null;
+            password: components["schemas"]["LoginRequestPassword"];
+            totp?: components["schemas"]["Totp"];
+            recovery_code?: components["schemas"]["RecoveryCode"];
         };
-        /**
-         * @description Whom to write to.
-         * @example {
-         *       "email": "amina@example.org"
-         *     }
-         */
+        /** @description Whom to write to. */
         MailRequest: {
-            /**
-             * @description The e-mail address; upper and lower case are the same.
-             * @example amina@example.org
-             */
-            email: string;
+            email: components["schemas"]["Email"];
         };
-        /**
-         * @example {
-         *       "token": "yv0Yx1Qm2ZCkq0gkq1q8C2m4c9dXn8pY3wT5uR7eB1s",
-         *       "password": "and is cut before the rain"
-         *     }
-         */
         PasswordReset: {
-            /**
-             * @description The token of the mail. It works once.
-             * @example yv0Yx1Qm2ZCkq0gkq1q8C2m4c9dXn8pY3wT5uR7eB1s
-             */
-            token: string;
-            /**
-             * @description Any characters, of any script, in any mixture. The most common passwords are refused.
-             * @example teff grows at dawn
-             */
-            password: string;
-            /**
-             * @description Whether the keys of the account end: they do when left out, since whoever had got in may have made or copied some. False for who has only forgotten the password.
-             * @example true
-             */
+            token: components["schemas"]["Token"];
+            password: components["schemas"]["Password"];
+            /** @description Whether the keys of the account end: they do when left out, since whoever had got in may have made or copied some. False for who has only forgotten the password. */
             end_keys?: boolean | null;
         };
-        /**
-         * @example {
-         *       "token": "yv0Yx1Qm2ZCkq0gkq1q8C2m4c9dXn8pY3wT5uR7eB1s"
-         *     }
-         */
         EmailConfirmation: {
-            /**
-             * @description The token of the mail. It works once.
-             * @example yv0Yx1Qm2ZCkq0gkq1q8C2m4c9dXn8pY3wT5uR7eB1s
-             */
-            token: string;
-            /**
-             * @description The password of the registration. Only needed where the e-mail was registered more than once: it says which one counts.
-             * @example teff grows at dawn
-             */
+            token: components["schemas"]["Token"];
+            /** @description The password of the registration. Only needed where the e-mail was registered more than once: it says which one counts. */
             password?: string | null;
         };
         /** @description A login that has not ended. */
         Session: {
             /** Format: uuid */
             id: string;
-            /**
-             * Format: date-time
-             * @description In UTC, to the millisecond.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            created_at: string;
+            created_at: components["schemas"]["CreatedAt"];
             /**
              * Format: date-time
              * @description When it was begun or continued last (`POST /auth/refresh`).
-             * @example 2026-07-01T08:30:00.000Z
              */
             last_used_at: string;
-            /**
-             * Format: date-time
-             * @description In UTC, to the millisecond.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            expires_at: string;
-            /**
-             * @description Where that came from: an IPv4 address, or the /64 of an IPv6 one. Null where it is not known.
-             * @example 192.0.2.17
-             */
+            expires_at: components["schemas"]["CreatedAt"];
+            /** @description Where that came from: an IPv4 address, or the /64 of an IPv6 one. Null where it is not known. */
             network: string | null;
-            /**
-             * @description How the client names itself, in 200 characters at most.
-             * @example Mozilla/5.0 (Android 15)
-             */
+            /** @description How the client names itself, in 200 characters at most. */
             user_agent: string | null;
             /** @description Whether it is the one that asks. */
             current: boolean;
@@ -6946,157 +2595,62 @@ export interface components {
         /** @description The sessions, the one that was used last first. */
         SessionList: {
             items: components["schemas"]["Session"][];
-            /** @description Always null: there are never more. */
-            next_cursor: null;
+            next_cursor: components["schemas"]["SubscriptionListNextCursor"];
         };
-        /**
-         * @example {
-         *       "enabled": true,
-         *       "required": false,
-         *       "recovery_codes": 10
-         *     }
-         */
         TwoFactorStatus: {
             /** @description Whether a login needs a code. */
             enabled: boolean;
             /** @description Whether the account needs a second factor to do what its role allows. */
             required: boolean;
-            /**
-             * @description How many recovery codes are left.
-             * @example 10
-             */
+            /** @description How many recovery codes are left. */
             recovery_codes: number;
         };
-        /**
-         * @example {
-         *       "password": "teff grows at dawn"
-         *     }
-         */
         TwoFactorRequest: {
-            /** @example teff grows at dawn */
-            password: string;
+            password: components["schemas"]["LoginRequestPassword"];
         };
         /** @description What the authenticator app needs. It is shown once. */
         TwoFactorSecret: {
-            /**
-             * @description For apps into which it has to be typed: base32.
-             * @example JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP
-             */
+            /** @description For apps into which it has to be typed: base32. */
             secret: string;
-            /**
-             * @description For apps that read QR codes: show it as one.
-             * @example otpauth://totp/Agricultural%20advisory%20service:amina%40example.org?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Agricultural%20advisory%20service&algorithm=SHA1&digits=6&period=30
-             */
+            /** @description For apps that read QR codes: show it as one. */
             uri: string;
         };
-        /**
-         * @example {
-         *       "totp": "492039"
-         *     }
-         */
         TwoFactorConfirmation: {
-            /**
-             * @description The code that the authenticator app shows: six digits, for 30 seconds. It works once.
-             * @example 492039
-             */
+            /** @description The code that the authenticator app shows: six digits, for 30 seconds. It works once. */
             totp: string;
         };
         RecoveryCodes: {
             /** @description Ten codes for whoever has lost the app. They are shown once: print them, or write them down. */
             recovery_codes: string[];
         };
-        /**
-         * @description The password, and `totp` or `recovery_code`.
-         * @example {
-         *       "password": "teff grows at dawn",
-         *       "totp": "492039"
-         *     }
-         */
+        /** @description The password, and `totp` or `recovery_code`. */
         TwoFactorRemoval: {
-            /** @example teff grows at dawn */
-            password: string;
-            /**
-             * @description The code that the authenticator app shows: six digits, for 30 seconds. It works once.
-             * @example 492039
-             */
-            totp?: string | null;
-            /**
-             * @description A recovery code, in the place of that of the app. It works once.
-             * @example k7mq-2xwd-v3ta-5zfe
-             */
-            recovery_code?: string | null;
+            password: components["schemas"]["LoginRequestPassword"];
+            totp?: components["schemas"]["Totp"];
+            recovery_code?: components["schemas"]["RecoveryCode"];
         };
-        /**
-         * @example {
-         *       "name": "Dashboard of the ministry",
-         *       "expires_in_days": 365,
-         *       "scopes": [
-         *         "advisory"
-         *       ]
-         *     }
-         */
         ApiKeyRequest: {
-            /**
-             * @description What the key is for.
-             * @example Dashboard of the ministry
-             */
+            /** @description What the key is for. */
             name: string;
-            /**
-             * @description How long the key is valid. Until it is deleted when left out.
-             * @example 365
-             */
+            /** @description How long the key is valid. Until it is deleted when left out. */
             expires_in_days?: number | null;
-            /**
-             * @description What the key may do: advisory and history when left out.
-             * @example [
-             *       "advisory",
-             *       "history"
-             *     ]
-             */
+            /** @description What the key may do: advisory and history when left out. */
             scopes?: ("advisory" | "history" | "account" | "admin")[] | null;
         };
         /** @description A key, without the key itself. */
         ApiKey: {
             /** Format: uuid */
             id: string;
-            /** @example Dashboard of the ministry */
             name: string;
-            /**
-             * @description The beginning of the key.
-             * @example agro_Zk3v
-             */
-            hint: string;
-            /** @description What the key may do. */
-            scopes: ("advisory" | "history" | "account" | "admin")[];
-            /**
-             * Format: uuid
-             * @description The id of the key that made it, with which it ends; null where its owner was logged in, as it takes now.
-             */
-            made_by: string | null;
-            /**
-             * Format: date-time
-             * @description In UTC, to the millisecond.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description Null where it does not expire.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            expires_at: string | null;
-            /**
-             * Format: date-time
-             * @description Accurate to a minute.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            last_used_at: string | null;
+            hint: components["schemas"]["Hint"];
+            scopes: components["schemas"]["Scopes"];
+            made_by: components["schemas"]["MadeBy"];
+            created_at: components["schemas"]["CreatedAt"];
+            expires_at: components["schemas"]["ExpiresAt"];
+            last_used_at: components["schemas"]["LastUsedAt"];
             /** @description How many requests came with the key on each of the last 30 days (UTC) on which there were any, in order. Those that were refused count, too. */
             usage: {
-                /**
-                 * Format: date
-                 * @example 2026-07-01
-                 */
+                /** Format: date */
                 day: string;
                 requests: number;
             }[];
@@ -7105,92 +2659,41 @@ export interface components {
         NewApiKey: {
             /** Format: uuid */
             id: string;
-            /** @example Dashboard of the ministry */
             name: string;
-            /**
-             * @description The beginning of the key.
-             * @example agro_Zk3v
-             */
-            hint: string;
-            /** @description What the key may do. */
-            scopes: ("advisory" | "history" | "account" | "admin")[];
-            /**
-             * Format: uuid
-             * @description The id of the key that made it, with which it ends; null where its owner was logged in, as it takes now.
-             */
-            made_by: string | null;
-            /**
-             * Format: date-time
-             * @description In UTC, to the millisecond.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description Null where it does not expire.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            expires_at: string | null;
-            /**
-             * Format: date-time
-             * @description Accurate to a minute.
-             * @example 2026-07-01T08:30:00.000Z
-             */
-            last_used_at: string | null;
-            /**
-             * @description The key. Keep it now: it is never shown again.
-             * @example agro_Zk3vQ1sPq7mYp9oU5p3cT2E4BOEZ8wyhU8X1mPJ4vh
-             */
+            hint: components["schemas"]["Hint"];
+            scopes: components["schemas"]["Scopes"];
+            made_by: components["schemas"]["MadeBy"];
+            created_at: components["schemas"]["CreatedAt"];
+            expires_at: components["schemas"]["ExpiresAt"];
+            last_used_at: components["schemas"]["LastUsedAt"];
+            /** @description The key. Keep it now: it is never shown again. */
             key: string;
         };
         /** @description The keys, the newest first. */
         ApiKeyList: {
             items: components["schemas"]["ApiKey"][];
-            /** @description Always null: there are never more. */
-            next_cursor: null;
+            next_cursor: components["schemas"]["SubscriptionListNextCursor"];
         };
         ServiceLinks: {
-            /** @example Agricultural advisory service */
             name: string;
-            /**
-             * @description The page on which every operation can be tried.
-             * @example /docs
-             */
+            /** @description The page on which every operation can be tried. */
             docs: string;
-            /**
-             * @description The OpenAPI document.
-             * @example /openapi.json
-             */
+            /** @description The OpenAPI document. */
             openapi: string;
-            /**
-             * @description What is published.
-             * @example /catalog
-             */
+            /** @description What is published. */
             catalog: string;
-            /**
-             * @description The same as a STAC catalog.
-             * @example /stac
-             */
+            /** @description The same as a STAC catalog. */
             stac: string;
-            /**
-             * @description The OGC API, for GIS.
-             * @example /ogc
-             */
+            /** @description The OGC API, for GIS. */
             ogc: string;
+            /** @description The tools for AI agents (MCP). */
+            mcp: string;
         };
         Health: {
-            /**
-             * @description Always `ok`; anything else is an error.
-             * @enum {string}
-             */
-            status: "ok";
+            status: components["schemas"]["HealthStatus"];
         };
         Readiness: {
-            /**
-             * @description Always `ok`; anything else is an error.
-             * @enum {string}
-             */
-            status: "ok";
+            status: components["schemas"]["HealthStatus"];
             /** @description The replica of the database, where the service has one. */
             replica?: {
                 /**
@@ -7198,10 +2701,7 @@ export interface components {
                  * @enum {unknown}
                  */
                 state: "used" | "behind" | "unavailable";
-                /**
-                 * @description How many milliseconds old at most what it answers is; null where that is not known.
-                 * @example 412
-                 */
+                /** @description How many milliseconds old at most what it answers is; null where that is not known. */
                 lag_ms: number | null;
             };
             /** @description The files that rasters are in, where they are not in the database. */
@@ -7213,86 +2713,515 @@ export interface components {
                 state: "used" | "unavailable";
             };
         };
+        /**
+         * @description How the season turns out:
+         *
+         *     - `Above Normal`: The season turns out above normal: in the upper third (tercile) of past seasons, as seasonal outlooks count them. What is measured, rainfall as a rule, is as published by the source.
+         *     - `Normal`: The season turns out normal: in the middle third of past seasons.
+         *     - `Below Normal`: The season turns out below normal: in the lower third of past seasons.
+         *     - `Dominant`: The most likely of the other three seasons at each place. Each pixel has the value of that season; the mean of an area may mix several. The source of the release decides which season is most likely.
+         *
+         *     Or another by its name, as published by the source.
+         */
+        Scenario: string;
+        Prices: {
+            currency: components["schemas"]["Currency"];
+            /** @description What a kilogram costs, by what it is. */
+            per_kg?: {
+                [key: string]: number;
+            };
+            /** @description What a bag of those in `bags` costs, by what it is. */
+            per_bag?: {
+                [key: string]: number;
+            };
+        } | null;
+        /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
+        ForecastPeriod: string | null;
+        /** @description What else of the points is given back with their answers: at most 20 columns or properties by their names; in the query several times, or separated by commas. Texts of at most 1000 characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of. */
+        Pass: string[] | null;
+        Area: {
+            value: components["schemas"]["Value"];
+            unit?: components["schemas"]["Unit"];
+        } | null;
+        /** @description Of a point that is not valid: what was sent, as it was sent. What is no text, number or boolean, or a text of more than 200 characters, is left out. */
+        Sent: {
+            /** @description Its name. */
+            name?: string | number | boolean;
+            /** @description Its latitude. */
+            lat?: string | number | boolean;
+            /** @description Its longitude. */
+            lng?: string | number | boolean;
+        };
+        /** @description Of which month; the newest at any time when left out. */
+        SubscriptionRequestForecastPeriod: string | null;
+        /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+        Release: string | null;
+        PolygonRequestArea: {
+            unit: components["schemas"]["Unit"];
+        } | null;
+        /** @description What the key may do. */
+        Scopes: ("advisory" | "history" | "account" | "admin")[];
+        ScenarioWeights: {
+            [key: string]: number;
+        } | null;
+        ProducePrice: {
+            currency: components["schemas"]["Currency"];
+            per_kg: number;
+        } | null;
+        /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. With `admin` it is that of the areas. */
+        CountryCode: string | null;
+        /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. When left out, `wheat`, or the one of the country that the place lies in, where that is answered for. */
+        Crop: string | null;
+        /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. */
+        PointRequestCountryCode: string | null;
+        /**
+         * @description `gone`: the target answered 410. `failing`: something could not be delivered for a day. `secret_lost`: the service cannot read the secret any more; have it renewed. `POST /subscriptions/{id}/enable` enables it again. Null while it is active.
+         * @enum {string|null}
+         */
+        DisabledReason: "gone" | "failing" | "secret_lost" | null;
+        /** @description Whatever tells the points of a call apart, given back as it was sent. */
+        Id: string | number | null;
+        Bags: {
+            [key: string]: number;
+        } | null;
+        /** @description Whatever tells the points of a call apart, given back as it was sent. */
+        YieldItemId: string | number;
+        /** @description Where changes are sent: an `https` address at port 443, of a host that is public. Redirects are not followed. */
+        Url: string;
+        /**
+         * @description A hectare, a square metre, an are (100 m²), an international acre (4,046.8564224 m²), or a timad, here a quarter of a hectare by definition. Plurals and full names, such as `hectares`, are understood, too. `ha` when left out.
+         * @enum {string}
+         */
+        Unit: "ha" | "m2" | "are" | "acre" | "timad";
+        /** @description A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`. */
+        Name: string | null;
+        /** @description The country that the point should lie in, in any case: one of `eth`, `rwa`, `ken`, `gha`. The one it lies in when left out. */
+        LocationRequestCountryCode: string | null;
+        /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. With `admin` it is that of the area. */
+        PolygonRequestCountryCode: string | null;
+        /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. */
+        Quantiles: number[] | null;
+        /**
+         * @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are.
+         * @enum {boolean}
+         */
+        Stale: true;
+        /** @description The crop that the products are wanted for. The first one of the country when left out. */
+        LocationRequestCrop: string | null;
+        /** @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. As `YYYY-MM`. None for forage. */
+        ReleaseSummaryForecastPeriod: string | null;
+        /** @description Any characters, of any script, in any mixture. The most common passwords are refused. */
+        Password: string;
+        /** @description When it was last replaced, withdrawn or deleted; null where it is published or never was. */
+        PublishedTo: string | null;
+        /** @description The code of a published release, as `GET /catalog` has it. */
+        TilesetRelease: string;
+        /** @description A recovery code, in the place of that of the app. It works once. */
+        RecoveryCode: string | null;
+        /** @description Only there, and true, where the release is older than its season: until when it is valid is as published by the source, or else the end of the month a year after that of the forecast. Demonstration data never are. */
+        YieldResponseStale: boolean;
+        /** @description How much of the area has values and had none; at least, where `exact` is false. Null where the releases have the layer on different grids. */
+        GainedPercent: number | null;
+        /** @description How much of the area had values and has none; at least, where `exact` is false. Null where the releases have the layer on different grids. */
+        LostPercent: number | null;
+        /** @description What was asked, as the endpoint took it: its parameters, and of a polygon the type, the longitudes and the latitudes. */
+        Request: components["schemas"]["PointRequest"] | components["schemas"]["PolygonRequest"];
+        /** @description A label for the place, given back in `location.name`. `Point` when left out. */
+        PointRequestName: string | null;
+        /** @description How much of the area has values that differ by more than the threshold. Null where the releases have the layer on different grids. */
+        ChangedPercent: number | null;
+        /** @description The fields and parameters that the operation does not know, ten at most; left out where there are none. `Prefer: handling=strict` has them refused. */
+        Ignored: components["schemas"]["IgnoredName"][];
+        /** @description Which input or variety alone is watched, as entries name it; all when left out. */
+        Input: string | null;
+        /**
+         * Format: date-time
+         * @description Since when deliveries have failed; null where the last one arrived. Why they fail is not told: the log of the target knows.
+         */
+        FailingSince: string | null;
+        /** @description Which scenario alone is watched; all when left out. */
+        SubscriptionRequestScenario: string | null;
+        /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. */
+        AdminSelectionCountryCode: string;
+        /** @description When it was first published; null where it never was. */
+        PublishedFrom: string | null;
+        /** @description How well the species suits the place: higher is more suitable. The ends of the scale are as published by the source; `range` in `GET /catalog` says between which values a release lies. */
+        SuitabilityScore: number;
+        /** @description Spearman’s, of -1 to 1, equal values having the mean of their ranks: whether what is predicted higher is higher. Null where all are equal. */
+        RankCorrelation: number | null;
+        /** @description The e-mail address; upper and lower case are the same. */
+        Email: string;
+        /** @description What `pass` named, as it was sent; what the point does not have is left out. */
+        YieldItemPass: {
+            [key: string]: string | number | boolean | null;
+        };
+        /** @description Null where it is there, or that was not recorded. */
+        DeletedAt: string | null;
+        /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
+        Budget: number | null;
+        /** @description The month that the forecast is for. How it stands to the season that the scenarios are about, sowing or harvest, is as published by the source. In English. */
+        YieldResponseForecastPeriod: string;
+        /** @description What deliveries are signed with (Standard Webhooks). Keep it now: it is never shown again, and can be renewed. */
+        Secret: string;
+        /** @description What was told last, or answered when it was subscribed: changes are measured from there, so that small steps add up. */
+        Values: components["schemas"]["WatchedValue"][];
+        /**
+         * @description Only there, and true, where the release is made of rasters that were compressed with loss, such as JPEG: values may differ from those of its source.
+         * @enum {boolean}
+         */
+        Lossy: true;
+        /** @description SHA-256 of the definitions of its layers and of the files that it was loaded from. */
+        Checksum: string;
+        /** @description One for each release that answered, where the request has `provenance: true` or `Prefer: return=provenance`. */
+        YieldResponseProvenance: components["schemas"]["Provenance"][];
+        /** @description A label, which is sent along. */
+        SubscriptionRequestName: string | null;
+        /** @description A bound of that: no more. Null where the releases have the layer on different grids. */
+        ChangedPercentMost: number | null;
+        /** @description A bound of that: no less. Null where the releases have the layer on different grids. */
+        ChangedPercentLeast: number | null;
+        /** @description As it was loaded, where that may be a code of SPDX; `other` where it is a text, which `GET /catalog` has. */
+        License: string;
+        /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
+        PointRequestProvenance: boolean | null;
+        /** @description The code that the authenticator app shows: six digits, for 30 seconds. It works once. */
+        Totp: string | null;
+        /** @description The release that the values were last compared with; null where none answered. */
+        SubscriptionRelease: string | null;
+        /** @description Where everybody finds it: a page for browsers, and JSON for programs. */
+        ShareUrl: string;
+        /**
+         * @description The form of the answer, for whoever cannot send `Accept`; it wins over that.
+         * @enum {string|null}
+         */
+        Format: "json" | "ndjson" | "csv" | "geojson" | "dhis2" | null;
+        /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
+        MaxSegments: number | null;
+        /** @description The code of the crop that was answered for; null where the answer is of no crop. */
+        YieldResponseCrop: string | null;
+        /**
+         * Format: uuid
+         * @description The id of the key that made it, with which it ends; null where its owner was logged in, as it takes now.
+         */
+        MadeBy: string | null;
+        /** @description At most 1000 without a token and 20000 with one. */
+        Points: components["schemas"]["BatchPoint"][];
+        /** @description West, south, east and north in decimal degrees. */
+        Extent: number[];
+        /** @description The token of the mail. It works once. */
+        Token: string;
+        /** @description Null where there is no value: see `error`. */
+        FertilizerData: components["schemas"]["FertilizerEntry"][] | null;
+        /**
+         * Format: date-time
+         * @description When something arrived last; null where nothing did.
+         */
+        DeliveredAt: string | null;
+        /** @description Null where there is no value: see `error`. */
+        ForageData: components["schemas"]["ForageEntry"][] | null;
+        /** @description Null where there is no value: see `error`. */
+        YieldData: components["schemas"]["YieldEntry"][] | null;
+        /** @description The same in percent of the mean before; null where that is 0 or missing. */
+        ChangePercent: number | null;
+        LoginRequestPassword: string;
+        /** @description Null where there is no value: see `error`. */
+        IsfmData: components["schemas"]["IsfmEntry"][] | null;
+        /**
+         * @description Sent where the request left `country_code` out: the country is the one that the place lies in.
+         * @enum {string}
+         */
+        CountrySource: "place";
+        /** @description The `cursor` of the next page; null where this is the last one. */
+        NextCursor: string | null;
+        /** @description The same month as `YYYY-MM`, for programs: what `forecast_period` of a request takes. */
+        ForecastMonth: string;
+        PointRequestNutrients: boolean | null;
+        /** @description The mean, weighted by area; null where there was no value. */
+        MeanBefore: number | null;
+        /** @description Answer with a histogram of so many bins, or classes. */
+        Histogram: number | null;
+        /** @description The code of the release that answered, as in `GET /catalog`. */
+        YieldResponseRelease: string;
+        /** @description The last day (UTC) of its season; null where it has none. */
+        ValidUntil: string | null;
+        /** @description The id of a collection: a product and a country, as `GET /stac` links them. */
+        StacCollectionId: string;
+        /**
+         * Format: date-time
+         * @description Null where it does not expire.
+         */
+        ExpiresAt: string | null;
+        /**
+         * Format: uuid
+         * @description The id of this answer in the history of the caller. For callers with a valid token.
+         */
+        HistoryId: string;
+        /** @description Of a polygon that is not valid: its name, if it has one. */
+        PolygonYieldItemSent: {
+            name?: string;
+        };
+        /** @description The mean of predicted minus observed: above 0 where too much is predicted. */
+        Bias: number;
+        /** @description From the smallest values to the largest. */
+        PolygonYieldEntryHistogram: components["schemas"]["HistogramBin"][];
+        /** @description The `cursor` of the next page; null where this is the last one. */
+        CoverageListNextCursor: string | null;
+        /**
+         * Format: date-time
+         * @description Accurate to a minute.
+         */
+        LastUsedAt: string | null;
+        /** @description In the order in which they were asked for. */
+        PolygonYieldEntryQuantiles: components["schemas"]["Quantile"][];
+        /**
+         * Format: date-time
+         * @description In UTC, to the millisecond.
+         */
+        CreatedAt: string;
+        /** @description The mean; null where there is no value. */
+        MeanAfter: number | null;
+        /** @description Whether one of them is demonstration data. Left out where that is not known any more. */
+        Synthetic: boolean;
+        /** @description Longitude in decimal degrees (WGS 84). */
+        Lng: number;
+        /** @description The mean after minus the mean before. */
+        Change: number | null;
+        /** @description Null where the product needs none. */
+        SubscriptionCrop: string | null;
+        /** @description Null where the product has none. */
+        WatchedValueScenario: string | null;
+        /**
+         * @description Of which product values are watched.
+         * @enum {string}
+         */
+        Product: "yield" | "fertilizer" | "isfm" | "forage";
+        /** @description Counts the releases for the same product, country, crop and month. */
+        Version: number;
+        /** @description What the caller has said of it. */
+        YieldHistoryItemFeedback: components["schemas"]["Feedback"] | null;
+        /** @description Latitude in decimal degrees (WGS 84). */
+        Lat: number;
+        /** @description An ISO 4217 code. Nothing is converted. */
+        Currency: string;
+        /** @description The standard deviation of the population, each pixel weighed by its area inside. */
+        Stddev: number;
+        /** @description The root of the mean square of these differences. */
+        Rmse: number;
+        /** @description The recommended rate, in metric tons per hectare. 0 is a recommendation, too. */
+        RateTonsHa: number;
+        /**
+         * @description What a release gives advice on.
+         * @enum {string}
+         */
+        CatalogProductProduct: "yield" | "fertilizer" | "isfm" | "forage";
+        /** @description How much of the area had values. */
+        CoveredBeforePercent: number;
+        /** @description How much of the area has values. */
+        CoveredAfterPercent: number;
+        /** @description The recommended rate, in kilograms per hectare. 0 is a recommendation, too. */
+        RateKgHa: number;
+        /** @description Whether the release is demonstration data, made by a formula. Not advice. */
+        YieldResponseSynthetic: boolean;
+        /** @description As `YYYY-MM`; null for the newest at any time. */
+        SubscriptionForecastMonth: string | null;
+        /** @description The releases that answered, as they were then. */
+        Releases: string[];
+        /** @description 1 is useless, 5 is just right. */
+        Rating: number;
+        /**
+         * @description What it gives advice on.
+         * @enum {string}
+         */
+        ReleaseSummaryProduct: "yield" | "fertilizer" | "isfm" | "forage";
+        /** @description How much of the polygon’s area has values. */
+        CoveredPercent: number;
+        /** @description How much: at most 1000000 ha. */
+        Value: number;
+        /** @description The code of the country that was answered for. */
+        YieldResponseCountryCode: string;
+        /** @description Of the values, and of an absolute threshold. */
+        SubscriptionUnit: string;
+        /** @description What the harvest is sold for. To the hundredth, in `currency`. */
+        Return: number;
+        /** @description The largest of them. Pixels that it only touches do not count. */
+        Max: number;
+        /** @description The label; empty where none was given. */
+        SubscriptionName: string;
+        /** @description The smallest value of the pixels that the polygon overlaps. */
+        Min: number;
+        /** @description 0 is the country. */
+        Level: number;
+        /** @description The cost of all inputs. To the hundredth, in `currency`. */
+        Cost: number;
+        /** @description The mean of their sizes. */
+        Mae: number;
+        /**
+         * @description Whether changes are told.
+         * @enum {string}
+         */
+        Status: "active" | "disabled";
+        /**
+         * @description Always `ok`; anything else is an error.
+         * @enum {string}
+         */
+        HealthStatus: "ok";
+        /** @description Stable: what to ask for it by. */
+        Code: string;
+        /** @description How many observations. */
+        Count: number;
+        /** @description The beginning of the key. */
+        Hint: string;
+        /**
+         * @description What was asked about.
+         * @enum {string}
+         */
+        Type: "point" | "polygon";
+        /** @description The predicted yield, in kilograms per hectare. */
+        YieldKgHa: number;
+        /** @description The same as `YYYY-MM`. */
+        YieldHistoryItemForecastMonth: string;
+        /** @description None for forage. */
+        YieldHistoryItemCrop: string | null;
+        /** @description What went wrong, as a sentence for people. */
+        ErrorError: string;
+        Source: string;
+        /** @description Null for all. */
+        SubscriptionInput: string | null;
+        /** @description For example `Compost` or `Vermicompost`. */
+        IsfmType: string;
+        /** @description Those answered 4xx or 5xx. */
+        Errors: number;
+        Dhis2: components["schemas"]["Dhis2Mapping"] | null;
+        Providers: components["schemas"]["StacProvider"][];
+        Details: components["schemas"]["ErrorDetail"][];
+        ProvenanceLayerScenario: string | null;
+        CoverageOfProductCrop: string | null;
+        /** @description Always null: there are never more. */
+        SubscriptionListNextCursor: null;
+        LayerChangeInput: string | null;
+        Links: components["schemas"]["StacLink"][];
+        SubscriptionUrl: string;
+        /** @description For example `Urea` or `DAP`. */
+        FertilizerType: string;
     };
-    responses: never;
+    responses: {
+        /**
+         * @description `MALFORMED_REQUEST`: The request is not HTTP, names no host or two, or its URL cannot be read.
+         *
+         *     `REQUEST_TIMEOUT`: The request did not arrive in time.
+         *
+         *     `HEADERS_TOO_LARGE`: The URL or the headers are larger than the limit.
+         *
+         *     `INTERNAL`: The service failed; the request may be right.
+         *
+         *     `OVERLOADED`: The service is busy; try again after `Retry-After` seconds.
+         *
+         *     `DATABASE_UNAVAILABLE`: The database does not answer; try again later.
+         *
+         *     `DATABASE_READ_ONLY`: The database stores nothing at present; what only reads is answered.
+         */
+        AnyError: {
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The answer is the one that `If-None-Match` names. */
+        NotModified: {
+            content?: never;
+        };
+    };
     parameters: {
         /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
         IfNoneMatch: string;
-        /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+        /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
         Prefer: string;
         /** @description Any text that names this request among those of the account, or of the key that it is sent with, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice. */
         IdempotencyKey: string;
         /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
         XRequestId: string;
+        /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
+        ForecastPeriod: string;
+        /** @description What else of the points is given back with their answers: at most 20 columns or properties by their names; in the query several times, or separated by commas. Texts of at most 1000 characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of. */
+        Pass: string[];
+        /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+        Release: string;
+        /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. With `admin` it is that of the areas. */
+        CountryCode: string;
+        /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. When left out, `wheat`, or the one of the country that the place lies in, where that is answered for. */
+        Crop: string;
+        /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. */
+        YieldAtPointCountryCode: string;
+        /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. When left out, `wheat`, or the one of the country that the place lies in, where that is answered for. */
+        GetYieldAtPointCrop: string;
+        /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. */
+        GetYieldAtPointCountryCode: string;
+        /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
+        Prices: string;
+        /** @description A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`. */
+        Name: string;
+        /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. */
+        Quantiles: number[];
+        /** @description How large all fields are, such as `2.5 ha`, or where each point says how large its own is: `from:area_ha ha`. */
+        Area: string;
+        /** @description The code of a published release, as `GET /catalog` has it. */
+        ListLayersRelease: string;
+        /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. With `admin` it is that of the area. */
+        YieldInPolygonCountryCode: string;
+        /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
+        ProducePrice: string;
+        /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
+        ScenarioWeights: string;
+        /** @description A label for the place, given back in `location.name`. `Point` when left out. */
+        YieldAtPointName: string;
+        /** @description A label for the place, given back in `location.name`. `Point` when left out. */
+        GetYieldAtPointName: string;
+        /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
+        Budget: number;
+        /** @description How values are cut into classes: such that each has about as much of the area, or such that all are equally wide. */
+        Cut: "quantiles" | "equal";
+        /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. */
+        Bags: string;
+        /** @description In which unit the area is told as well, such as `timad`. */
+        YieldInPolygonArea: string;
+        /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
+        Provenance: boolean;
+        /** @description How large the field is, such as `2.5 ha`. */
+        GetYieldAtPointArea: string;
+        /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. */
+        Format: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
+        /** @description Only this crop, in any case. */
+        GetCoverageCrop: string;
+        /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
+        MaxSegments: number;
+        /** @description Where to go on: the `next_cursor` of the page before, with the same other parameters. */
+        Cursor: string;
+        /** @description The id of a collection: a product and a country, as `GET /stac` links them. */
+        Collection: string;
+        /** @description Whether to tell the nutrients of products whose composition the service knows. */
+        Nutrients: boolean;
+        /** @description Answer with a histogram of so many bins, or classes. */
+        Histogram: number;
+        /** @description The form of the answer: JSON where it is left out. */
+        GetYieldAtPointFormat: "json" | "csv";
+        /** @description Only this product. */
+        Product: "yield" | "fertilizer" | "isfm" | "forage";
+        /** @description Longitude in decimal degrees (WGS 84). */
+        Lng: number;
+        /** @description Longitude in decimal degrees (WGS 84). */
+        GetYieldAtPointLng: number;
+        /** @description Latitude in decimal degrees (WGS 84). */
+        Lat: number;
+        /** @description Latitude in decimal degrees (WGS 84). */
+        GetYieldAtPointLat: number;
+        /** @description The id of the subscription. */
+        Id: string;
+        /** @description Which of its layers, from 1. */
+        Layer: number;
+        /** @description The id of the item. */
+        GetHistoryItemId: string;
     };
     requestBodies: never;
-    headers: {
-        /**
-         * @description Names the call in the log of the service. Every answer has it.
-         * @example u3Vb0fJX2kQe-5k
-         */
-        "X-Request-Id": string;
-        /**
-         * @description The seconds to wait before the next attempt.
-         * @example 1
-         */
-        "Retry-After": number;
-        /**
-         * @description How many requests are left to the caller, and for how many seconds, where the operator limits them: then all answers have it.
-         * @example "caller";r=0;t=8
-         */
-        RateLimit: string;
-        /**
-         * @description How many requests a caller may send in how many seconds, where the operator limits them.
-         * @example "caller";q=600;w=60
-         */
-        "RateLimit-Policy": string;
-        /**
-         * @description How to authenticate (RFC 6750). Where no token is needed: that the one that was sent is of no use.
-         * @example Bearer realm="agro-advisory", error="invalid_token"
-         */
-        "WWW-Authenticate": string;
-        /**
-         * @description The encodings in which bodies are read (RFC 9110).
-         * @example gzip, deflate, br
-         */
-        "Accept-Encoding": string;
-        /**
-         * @description What caches may do with the answer (RFC 9111).
-         * @example no-store
-         */
-        "Cache-Control": string;
-        /**
-         * @description Names the answer: it is the same as long as the answer is.
-         * @example "3q2-7wEXAMPLE"
-         */
-        ETag: string;
-        /**
-         * @description The headers of the request that the answer depends on.
-         * @example Accept
-         */
-        Vary: string;
-        /**
-         * @description The path of what was made.
-         * @example /user/profile
-         */
-        Location: string;
-        /**
-         * @description `true` where the answer is that of an earlier attempt.
-         * @example true
-         */
-        "Idempotency-Replayed": string;
-        /**
-         * @description What of `Prefer` was heeded (RFC 7240).
-         * @example history=none
-         */
-        "Preference-Applied": string;
-        /**
-         * @description Milliseconds, where `Prefer: server-timing` asked for them.
-         * @example release;dur=0.020, values;dur=0.150, total;dur=0.410
-         */
-        "Server-Timing": string;
-    };
+    headers: never;
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -7300,142 +3229,84 @@ export interface operations {
     getYieldAtPoint: {
         parameters: {
             query: {
-                /**
-                 * @description Latitude in decimal degrees (WGS 84).
-                 * @example 9.5
-                 */
-                lat: number;
-                /**
-                 * @description Longitude in decimal degrees (WGS 84).
-                 * @example 38.5
-                 */
-                lng: number;
-                /**
-                 * @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out.
-                 * @example wheat
-                 */
-                crop?: string;
-                /**
-                 * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out.
-                 * @example eth
-                 */
-                country_code?: string;
-                /**
-                 * @description A label for the place, given back in `location.name`. `Point` when left out.
-                 * @example Point
-                 */
-                name?: string;
+                /** @description Latitude in decimal degrees (WGS 84). */
+                lat: components["parameters"]["GetYieldAtPointLat"];
+                /** @description Longitude in decimal degrees (WGS 84). */
+                lng: components["parameters"]["GetYieldAtPointLng"];
+                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. When left out, `wheat`, or the one of the country that the place lies in, where that is answered for. */
+                crop?: components["parameters"]["GetYieldAtPointCrop"];
+                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. */
+                country_code?: components["parameters"]["GetYieldAtPointCountryCode"];
+                /** @description A label for the place, given back in `location.name`. `Point` when left out. */
+                name?: components["parameters"]["GetYieldAtPointName"];
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
-                forecast_period?: string;
+                forecast_period?: components["parameters"]["ForecastPeriod"];
                 /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
-                release?: string;
+                release?: components["parameters"]["Release"];
                 /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
-                provenance?: boolean;
+                provenance?: components["parameters"]["Provenance"];
                 /** @description How large the field is, such as `2.5 ha`. */
-                area?: string;
+                area?: components["parameters"]["GetYieldAtPointArea"];
                 /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. */
-                bags?: string;
+                bags?: components["parameters"]["Bags"];
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
-                prices?: string;
+                prices?: components["parameters"]["Prices"];
                 /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
-                budget?: number;
+                budget?: components["parameters"]["Budget"];
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
-                produce_price?: string;
+                produce_price?: components["parameters"]["ProducePrice"];
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
-                scenario_weights?: string;
+                scenario_weights?: components["parameters"]["ScenarioWeights"];
                 /** @description Whether to tell the nutrients of products whose composition the service knows. */
-                nutrients?: boolean;
+                nutrients?: components["parameters"]["Nutrients"];
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
-                max_segments?: number;
+                max_segments?: components["parameters"]["MaxSegments"];
                 /** @description The form of the answer: JSON where it is left out. */
-                format?: "json" | "csv";
+                format?: components["parameters"]["GetYieldAtPointFormat"];
             };
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+                /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The values at the point. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["YieldResponse"];
                 };
             };
-            /** @description The answer is the one that `If-None-Match` names. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            304: components["responses"]["NotModified"];
+            default: components["responses"]["AnyError"];
         };
     };
     yieldAtPoint: {
         parameters: {
             query?: {
-                /** @description Latitude in decimal degrees (WGS 84). Used where the body does not have it. */
-                lat?: number;
-                /** @description Longitude in decimal degrees (WGS 84). Used where the body does not have it. */
-                lng?: number;
-                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out. Used where the body does not have it. */
-                crop?: string;
-                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out. Used where the body does not have it. */
-                country_code?: string;
-                /** @description A label for the place, given back in `location.name`. `Point` when left out. Used where the body does not have it. */
-                name?: string;
-                /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
-                forecast_period?: string;
-                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
-                release?: string;
-                /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. Used where the body does not have it. */
-                provenance?: boolean;
-                /** @description How large the field is, such as `2.5 ha`. Used where the body does not have it. */
-                area?: string;
-                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
-                bags?: string;
-                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
-                prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
-                budget?: number;
-                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
-                produce_price?: string;
-                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
-                scenario_weights?: string;
-                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
-                /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. Used where the body does not have it. */
-                max_segments?: number;
+                /** @description Latitude in decimal degrees (WGS 84). */
+                lat?: components["parameters"]["Lat"];
+                /** @description Longitude in decimal degrees (WGS 84). */
+                lng?: components["parameters"]["Lng"];
+                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. When left out, `wheat`, or the one of the country that the place lies in, where that is answered for. */
+                crop?: components["parameters"]["Crop"];
+                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. */
+                country_code?: components["parameters"]["YieldAtPointCountryCode"];
+                /** @description A label for the place, given back in `location.name`. `Point` when left out. */
+                name?: components["parameters"]["YieldAtPointName"];
             };
             header?: {
-                /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+                /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Any text that names this request among those of the account, or of the key that it is sent with, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -7445,163 +3316,94 @@ export interface operations {
         responses: {
             /** @description The values at the point. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["YieldResponse"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     getFertilizerAtPoint: {
         parameters: {
             query: {
-                /**
-                 * @description Latitude in decimal degrees (WGS 84).
-                 * @example 9.5
-                 */
-                lat: number;
-                /**
-                 * @description Longitude in decimal degrees (WGS 84).
-                 * @example 38.5
-                 */
-                lng: number;
-                /**
-                 * @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out.
-                 * @example wheat
-                 */
-                crop?: string;
-                /**
-                 * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out.
-                 * @example eth
-                 */
-                country_code?: string;
-                /**
-                 * @description A label for the place, given back in `location.name`. `Point` when left out.
-                 * @example Point
-                 */
-                name?: string;
+                /** @description Latitude in decimal degrees (WGS 84). */
+                lat: components["parameters"]["GetYieldAtPointLat"];
+                /** @description Longitude in decimal degrees (WGS 84). */
+                lng: components["parameters"]["GetYieldAtPointLng"];
+                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. When left out, `wheat`, or the one of the country that the place lies in, where that is answered for. */
+                crop?: components["parameters"]["GetYieldAtPointCrop"];
+                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. */
+                country_code?: components["parameters"]["GetYieldAtPointCountryCode"];
+                /** @description A label for the place, given back in `location.name`. `Point` when left out. */
+                name?: components["parameters"]["GetYieldAtPointName"];
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
-                forecast_period?: string;
+                forecast_period?: components["parameters"]["ForecastPeriod"];
                 /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
-                release?: string;
+                release?: components["parameters"]["Release"];
                 /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
-                provenance?: boolean;
+                provenance?: components["parameters"]["Provenance"];
                 /** @description How large the field is, such as `2.5 ha`. */
-                area?: string;
+                area?: components["parameters"]["GetYieldAtPointArea"];
                 /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. */
-                bags?: string;
+                bags?: components["parameters"]["Bags"];
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
-                prices?: string;
+                prices?: components["parameters"]["Prices"];
                 /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
-                budget?: number;
+                budget?: components["parameters"]["Budget"];
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
-                produce_price?: string;
+                produce_price?: components["parameters"]["ProducePrice"];
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
-                scenario_weights?: string;
+                scenario_weights?: components["parameters"]["ScenarioWeights"];
                 /** @description Whether to tell the nutrients of products whose composition the service knows. */
-                nutrients?: boolean;
+                nutrients?: components["parameters"]["Nutrients"];
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
-                max_segments?: number;
+                max_segments?: components["parameters"]["MaxSegments"];
                 /** @description The form of the answer: JSON where it is left out. */
-                format?: "json" | "csv";
+                format?: components["parameters"]["GetYieldAtPointFormat"];
             };
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+                /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The values at the point. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["FertilizerResponse"];
                 };
             };
-            /** @description The answer is the one that `If-None-Match` names. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            304: components["responses"]["NotModified"];
+            default: components["responses"]["AnyError"];
         };
     };
     fertilizerAtPoint: {
         parameters: {
             query?: {
-                /** @description Latitude in decimal degrees (WGS 84). Used where the body does not have it. */
-                lat?: number;
-                /** @description Longitude in decimal degrees (WGS 84). Used where the body does not have it. */
-                lng?: number;
-                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out. Used where the body does not have it. */
-                crop?: string;
-                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out. Used where the body does not have it. */
-                country_code?: string;
-                /** @description A label for the place, given back in `location.name`. `Point` when left out. Used where the body does not have it. */
-                name?: string;
-                /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
-                forecast_period?: string;
-                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
-                release?: string;
-                /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. Used where the body does not have it. */
-                provenance?: boolean;
-                /** @description How large the field is, such as `2.5 ha`. Used where the body does not have it. */
-                area?: string;
-                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
-                bags?: string;
-                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
-                prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
-                budget?: number;
-                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
-                produce_price?: string;
-                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
-                scenario_weights?: string;
-                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
-                /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. Used where the body does not have it. */
-                max_segments?: number;
+                /** @description Latitude in decimal degrees (WGS 84). */
+                lat?: components["parameters"]["Lat"];
+                /** @description Longitude in decimal degrees (WGS 84). */
+                lng?: components["parameters"]["Lng"];
+                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. When left out, `wheat`, or the one of the country that the place lies in, where that is answered for. */
+                crop?: components["parameters"]["Crop"];
+                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. */
+                country_code?: components["parameters"]["YieldAtPointCountryCode"];
+                /** @description A label for the place, given back in `location.name`. `Point` when left out. */
+                name?: components["parameters"]["YieldAtPointName"];
             };
             header?: {
-                /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+                /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Any text that names this request among those of the account, or of the key that it is sent with, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -7611,163 +3413,94 @@ export interface operations {
         responses: {
             /** @description The values at the point. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["FertilizerResponse"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     getIsfmAtPoint: {
         parameters: {
             query: {
-                /**
-                 * @description Latitude in decimal degrees (WGS 84).
-                 * @example 9.5
-                 */
-                lat: number;
-                /**
-                 * @description Longitude in decimal degrees (WGS 84).
-                 * @example 38.5
-                 */
-                lng: number;
-                /**
-                 * @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out.
-                 * @example wheat
-                 */
-                crop?: string;
-                /**
-                 * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out.
-                 * @example eth
-                 */
-                country_code?: string;
-                /**
-                 * @description A label for the place, given back in `location.name`. `Point` when left out.
-                 * @example Point
-                 */
-                name?: string;
+                /** @description Latitude in decimal degrees (WGS 84). */
+                lat: components["parameters"]["GetYieldAtPointLat"];
+                /** @description Longitude in decimal degrees (WGS 84). */
+                lng: components["parameters"]["GetYieldAtPointLng"];
+                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. When left out, `wheat`, or the one of the country that the place lies in, where that is answered for. */
+                crop?: components["parameters"]["GetYieldAtPointCrop"];
+                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. */
+                country_code?: components["parameters"]["GetYieldAtPointCountryCode"];
+                /** @description A label for the place, given back in `location.name`. `Point` when left out. */
+                name?: components["parameters"]["GetYieldAtPointName"];
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
-                forecast_period?: string;
+                forecast_period?: components["parameters"]["ForecastPeriod"];
                 /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
-                release?: string;
+                release?: components["parameters"]["Release"];
                 /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
-                provenance?: boolean;
+                provenance?: components["parameters"]["Provenance"];
                 /** @description How large the field is, such as `2.5 ha`. */
-                area?: string;
+                area?: components["parameters"]["GetYieldAtPointArea"];
                 /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. */
-                bags?: string;
+                bags?: components["parameters"]["Bags"];
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
-                prices?: string;
+                prices?: components["parameters"]["Prices"];
                 /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
-                budget?: number;
+                budget?: components["parameters"]["Budget"];
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
-                produce_price?: string;
+                produce_price?: components["parameters"]["ProducePrice"];
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
-                scenario_weights?: string;
+                scenario_weights?: components["parameters"]["ScenarioWeights"];
                 /** @description Whether to tell the nutrients of products whose composition the service knows. */
-                nutrients?: boolean;
+                nutrients?: components["parameters"]["Nutrients"];
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
-                max_segments?: number;
+                max_segments?: components["parameters"]["MaxSegments"];
                 /** @description The form of the answer: JSON where it is left out. */
-                format?: "json" | "csv";
+                format?: components["parameters"]["GetYieldAtPointFormat"];
             };
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+                /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The values at the point. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["IsfmResponse"];
                 };
             };
-            /** @description The answer is the one that `If-None-Match` names. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            304: components["responses"]["NotModified"];
+            default: components["responses"]["AnyError"];
         };
     };
     isfmAtPoint: {
         parameters: {
             query?: {
-                /** @description Latitude in decimal degrees (WGS 84). Used where the body does not have it. */
-                lat?: number;
-                /** @description Longitude in decimal degrees (WGS 84). Used where the body does not have it. */
-                lng?: number;
-                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out. Used where the body does not have it. */
-                crop?: string;
-                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out. Used where the body does not have it. */
-                country_code?: string;
-                /** @description A label for the place, given back in `location.name`. `Point` when left out. Used where the body does not have it. */
-                name?: string;
-                /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
-                forecast_period?: string;
-                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
-                release?: string;
-                /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. Used where the body does not have it. */
-                provenance?: boolean;
-                /** @description How large the field is, such as `2.5 ha`. Used where the body does not have it. */
-                area?: string;
-                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
-                bags?: string;
-                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
-                prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
-                budget?: number;
-                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
-                produce_price?: string;
-                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
-                scenario_weights?: string;
-                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
-                /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. Used where the body does not have it. */
-                max_segments?: number;
+                /** @description Latitude in decimal degrees (WGS 84). */
+                lat?: components["parameters"]["Lat"];
+                /** @description Longitude in decimal degrees (WGS 84). */
+                lng?: components["parameters"]["Lng"];
+                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. When left out, `wheat`, or the one of the country that the place lies in, where that is answered for. */
+                crop?: components["parameters"]["Crop"];
+                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. */
+                country_code?: components["parameters"]["YieldAtPointCountryCode"];
+                /** @description A label for the place, given back in `location.name`. `Point` when left out. */
+                name?: components["parameters"]["YieldAtPointName"];
             };
             header?: {
-                /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+                /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Any text that names this request among those of the account, or of the key that it is sent with, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -7777,124 +3510,74 @@ export interface operations {
         responses: {
             /** @description The values at the point. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["IsfmResponse"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     getForageAtPoint: {
         parameters: {
             query: {
-                /**
-                 * @description Latitude in decimal degrees (WGS 84).
-                 * @example 9.5
-                 */
-                lat: number;
-                /**
-                 * @description Longitude in decimal degrees (WGS 84).
-                 * @example 38.5
-                 */
-                lng: number;
-                /**
-                 * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out.
-                 * @example eth
-                 */
-                country_code?: string;
-                /**
-                 * @description A label for the place, given back in `location.name`. `Point` when left out.
-                 * @example Point
-                 */
-                name?: string;
+                /** @description Latitude in decimal degrees (WGS 84). */
+                lat: components["parameters"]["GetYieldAtPointLat"];
+                /** @description Longitude in decimal degrees (WGS 84). */
+                lng: components["parameters"]["GetYieldAtPointLng"];
+                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. */
+                country_code?: components["parameters"]["GetYieldAtPointCountryCode"];
+                /** @description A label for the place, given back in `location.name`. `Point` when left out. */
+                name?: components["parameters"]["GetYieldAtPointName"];
                 /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
-                release?: string;
+                release?: components["parameters"]["Release"];
                 /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
-                provenance?: boolean;
+                provenance?: components["parameters"]["Provenance"];
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
-                max_segments?: number;
+                max_segments?: components["parameters"]["MaxSegments"];
                 /** @description The form of the answer: JSON where it is left out. */
-                format?: "json" | "csv";
+                format?: components["parameters"]["GetYieldAtPointFormat"];
             };
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+                /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The values at the point. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ForageResponse"];
                 };
             };
-            /** @description The answer is the one that `If-None-Match` names. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            304: components["responses"]["NotModified"];
+            default: components["responses"]["AnyError"];
         };
     };
     forageAtPoint: {
         parameters: {
             query?: {
-                /** @description Latitude in decimal degrees (WGS 84). Used where the body does not have it. */
-                lat?: number;
-                /** @description Longitude in decimal degrees (WGS 84). Used where the body does not have it. */
-                lng?: number;
-                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out. Used where the body does not have it. */
-                country_code?: string;
-                /** @description A label for the place, given back in `location.name`. `Point` when left out. Used where the body does not have it. */
-                name?: string;
-                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
-                release?: string;
-                /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. Used where the body does not have it. */
-                provenance?: boolean;
-                /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. Used where the body does not have it. */
-                max_segments?: number;
+                /** @description Latitude in decimal degrees (WGS 84). */
+                lat?: components["parameters"]["Lat"];
+                /** @description Longitude in decimal degrees (WGS 84). */
+                lng?: components["parameters"]["Lng"];
+                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. */
+                country_code?: components["parameters"]["YieldAtPointCountryCode"];
+                /** @description A label for the place, given back in `location.name`. `Point` when left out. */
+                name?: components["parameters"]["YieldAtPointName"];
             };
             header?: {
-                /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+                /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Any text that names this request among those of the account, or of the key that it is sent with, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -7904,161 +3587,92 @@ export interface operations {
         responses: {
             /** @description The values at the point. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ForageResponse"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     getEverythingAtPoint: {
         parameters: {
             query: {
-                /**
-                 * @description Latitude in decimal degrees (WGS 84).
-                 * @example 9.5
-                 */
-                lat: number;
-                /**
-                 * @description Longitude in decimal degrees (WGS 84).
-                 * @example 38.5
-                 */
-                lng: number;
-                /**
-                 * @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out.
-                 * @example wheat
-                 */
-                crop?: string;
-                /**
-                 * @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out.
-                 * @example eth
-                 */
-                country_code?: string;
-                /**
-                 * @description A label for the place, given back in `location.name`. `Point` when left out.
-                 * @example Point
-                 */
-                name?: string;
+                /** @description Latitude in decimal degrees (WGS 84). */
+                lat: components["parameters"]["GetYieldAtPointLat"];
+                /** @description Longitude in decimal degrees (WGS 84). */
+                lng: components["parameters"]["GetYieldAtPointLng"];
+                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. When left out, `wheat`, or the one of the country that the place lies in, where that is answered for. */
+                crop?: components["parameters"]["GetYieldAtPointCrop"];
+                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. */
+                country_code?: components["parameters"]["GetYieldAtPointCountryCode"];
+                /** @description A label for the place, given back in `location.name`. `Point` when left out. */
+                name?: components["parameters"]["GetYieldAtPointName"];
                 /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
-                forecast_period?: string;
+                forecast_period?: components["parameters"]["ForecastPeriod"];
                 /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
-                release?: string;
+                release?: components["parameters"]["Release"];
                 /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. */
-                provenance?: boolean;
+                provenance?: components["parameters"]["Provenance"];
                 /** @description How large the field is, such as `2.5 ha`. */
-                area?: string;
+                area?: components["parameters"]["GetYieldAtPointArea"];
                 /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. */
-                bags?: string;
+                bags?: components["parameters"]["Bags"];
                 /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
-                prices?: string;
+                prices?: components["parameters"]["Prices"];
                 /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
-                budget?: number;
+                budget?: components["parameters"]["Budget"];
                 /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
-                produce_price?: string;
+                produce_price?: components["parameters"]["ProducePrice"];
                 /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
-                scenario_weights?: string;
+                scenario_weights?: components["parameters"]["ScenarioWeights"];
                 /** @description Whether to tell the nutrients of products whose composition the service knows. */
-                nutrients?: boolean;
+                nutrients?: components["parameters"]["Nutrients"];
                 /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. */
-                max_segments?: number;
+                max_segments?: components["parameters"]["MaxSegments"];
             };
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
-                /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+                /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The values at the point. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["EverythingResponse"];
                 };
             };
-            /** @description The answer is the one that `If-None-Match` names. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            304: components["responses"]["NotModified"];
+            default: components["responses"]["AnyError"];
         };
     };
     everythingAtPoint: {
         parameters: {
             query?: {
-                /** @description Latitude in decimal degrees (WGS 84). Used where the body does not have it. */
-                lat?: number;
-                /** @description Longitude in decimal degrees (WGS 84). Used where the body does not have it. */
-                lng?: number;
-                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out. Used where the body does not have it. */
-                crop?: string;
-                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out. Used where the body does not have it. */
-                country_code?: string;
-                /** @description A label for the place, given back in `location.name`. `Point` when left out. Used where the body does not have it. */
-                name?: string;
-                /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
-                forecast_period?: string;
-                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
-                release?: string;
-                /** @description Whether the answer also says which pixels its values were read from, and whose they are: `provenance`. So does `Prefer: return=provenance`. Used where the body does not have it. */
-                provenance?: boolean;
-                /** @description How large the field is, such as `2.5 ha`. Used where the body does not have it. */
-                area?: string;
-                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
-                bags?: string;
-                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
-                prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
-                budget?: number;
-                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
-                produce_price?: string;
-                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
-                scenario_weights?: string;
-                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
-                /** @description Of an answer as `text/plain`: how many segments of a text message it may take, 1 when left out. Used where the body does not have it. */
-                max_segments?: number;
+                /** @description Latitude in decimal degrees (WGS 84). */
+                lat?: components["parameters"]["Lat"];
+                /** @description Longitude in decimal degrees (WGS 84). */
+                lng?: components["parameters"]["Lng"];
+                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. When left out, `wheat`, or the one of the country that the place lies in, where that is answered for. */
+                crop?: components["parameters"]["Crop"];
+                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. */
+                country_code?: components["parameters"]["YieldAtPointCountryCode"];
+                /** @description A label for the place, given back in `location.name`. `Point` when left out. */
+                name?: components["parameters"]["YieldAtPointName"];
             };
             header?: {
-                /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+                /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Any text that names this request among those of the account, or of the key that it is sent with, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -8068,58 +3682,47 @@ export interface operations {
         responses: {
             /** @description The values at the point. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["EverythingResponse"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     yieldAtPoints: {
         parameters: {
             query?: {
-                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out. Used where the body does not have it. */
-                crop?: string;
-                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out. Used where the body does not have it. */
-                country_code?: string;
-                /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
-                forecast_period?: string;
-                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
-                release?: string;
-                /** @description What else of the points is given back with their answers: at most 20 columns or properties by their names; in the query several times, or separated by commas. Texts of at most 1000 characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of. Used where the body does not have it. */
-                pass?: string[];
-                /** @description How large all fields are, such as `2.5 ha`, or where each point says how large its own is: `from:area_ha ha`. Used where the body does not have it. */
-                area?: string;
-                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
-                bags?: string;
-                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
-                prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
-                budget?: number;
-                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
-                produce_price?: string;
-                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
-                scenario_weights?: string;
-                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
+                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. When left out, `wheat`, or the one of the country that the place lies in, where that is answered for. */
+                crop?: components["parameters"]["Crop"];
+                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. */
+                country_code?: components["parameters"]["YieldAtPointCountryCode"];
+                /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
+                forecast_period?: components["parameters"]["ForecastPeriod"];
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+                release?: components["parameters"]["Release"];
+                /** @description What else of the points is given back with their answers: at most 20 columns or properties by their names; in the query several times, or separated by commas. Texts of at most 1000 characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of. */
+                pass?: components["parameters"]["Pass"];
+                /** @description How large all fields are, such as `2.5 ha`, or where each point says how large its own is: `from:area_ha ha`. */
+                area?: components["parameters"]["Area"];
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. */
+                bags?: components["parameters"]["Bags"];
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
+                prices?: components["parameters"]["Prices"];
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
+                budget?: components["parameters"]["Budget"];
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
+                produce_price?: components["parameters"]["ProducePrice"];
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
+                scenario_weights?: components["parameters"]["ScenarioWeights"];
+                /** @description Whether to tell the nutrients of products whose composition the service knows. */
+                nutrients?: components["parameters"]["Nutrients"];
             };
             header?: {
+                /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+                Prefer?: components["parameters"]["Prefer"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -8129,58 +3732,47 @@ export interface operations {
         responses: {
             /** @description An answer for each point. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["YieldPointsResponse"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     fertilizerAtPoints: {
         parameters: {
             query?: {
-                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out. Used where the body does not have it. */
-                crop?: string;
-                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out. Used where the body does not have it. */
-                country_code?: string;
-                /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
-                forecast_period?: string;
-                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
-                release?: string;
-                /** @description What else of the points is given back with their answers: at most 20 columns or properties by their names; in the query several times, or separated by commas. Texts of at most 1000 characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of. Used where the body does not have it. */
-                pass?: string[];
-                /** @description How large all fields are, such as `2.5 ha`, or where each point says how large its own is: `from:area_ha ha`. Used where the body does not have it. */
-                area?: string;
-                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
-                bags?: string;
-                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
-                prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
-                budget?: number;
-                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
-                produce_price?: string;
-                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
-                scenario_weights?: string;
-                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
+                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. When left out, `wheat`, or the one of the country that the place lies in, where that is answered for. */
+                crop?: components["parameters"]["Crop"];
+                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. */
+                country_code?: components["parameters"]["YieldAtPointCountryCode"];
+                /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
+                forecast_period?: components["parameters"]["ForecastPeriod"];
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+                release?: components["parameters"]["Release"];
+                /** @description What else of the points is given back with their answers: at most 20 columns or properties by their names; in the query several times, or separated by commas. Texts of at most 1000 characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of. */
+                pass?: components["parameters"]["Pass"];
+                /** @description How large all fields are, such as `2.5 ha`, or where each point says how large its own is: `from:area_ha ha`. */
+                area?: components["parameters"]["Area"];
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. */
+                bags?: components["parameters"]["Bags"];
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
+                prices?: components["parameters"]["Prices"];
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
+                budget?: components["parameters"]["Budget"];
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
+                produce_price?: components["parameters"]["ProducePrice"];
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
+                scenario_weights?: components["parameters"]["ScenarioWeights"];
+                /** @description Whether to tell the nutrients of products whose composition the service knows. */
+                nutrients?: components["parameters"]["Nutrients"];
             };
             header?: {
+                /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+                Prefer?: components["parameters"]["Prefer"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -8190,58 +3782,47 @@ export interface operations {
         responses: {
             /** @description An answer for each point. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["FertilizerPointsResponse"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     isfmAtPoints: {
         parameters: {
             query?: {
-                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out. Used where the body does not have it. */
-                crop?: string;
-                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out. Used where the body does not have it. */
-                country_code?: string;
-                /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
-                forecast_period?: string;
-                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
-                release?: string;
-                /** @description What else of the points is given back with their answers: at most 20 columns or properties by their names; in the query several times, or separated by commas. Texts of at most 1000 characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of. Used where the body does not have it. */
-                pass?: string[];
-                /** @description How large all fields are, such as `2.5 ha`, or where each point says how large its own is: `from:area_ha ha`. Used where the body does not have it. */
-                area?: string;
-                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
-                bags?: string;
-                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
-                prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
-                budget?: number;
-                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
-                produce_price?: string;
-                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
-                scenario_weights?: string;
-                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
+                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. When left out, `wheat`, or the one of the country that the place lies in, where that is answered for. */
+                crop?: components["parameters"]["Crop"];
+                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. */
+                country_code?: components["parameters"]["YieldAtPointCountryCode"];
+                /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
+                forecast_period?: components["parameters"]["ForecastPeriod"];
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+                release?: components["parameters"]["Release"];
+                /** @description What else of the points is given back with their answers: at most 20 columns or properties by their names; in the query several times, or separated by commas. Texts of at most 1000 characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of. */
+                pass?: components["parameters"]["Pass"];
+                /** @description How large all fields are, such as `2.5 ha`, or where each point says how large its own is: `from:area_ha ha`. */
+                area?: components["parameters"]["Area"];
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. */
+                bags?: components["parameters"]["Bags"];
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
+                prices?: components["parameters"]["Prices"];
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
+                budget?: components["parameters"]["Budget"];
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
+                produce_price?: components["parameters"]["ProducePrice"];
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
+                scenario_weights?: components["parameters"]["ScenarioWeights"];
+                /** @description Whether to tell the nutrients of products whose composition the service knows. */
+                nutrients?: components["parameters"]["Nutrients"];
             };
             header?: {
+                /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+                Prefer?: components["parameters"]["Prefer"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -8251,40 +3832,29 @@ export interface operations {
         responses: {
             /** @description An answer for each point. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["IsfmPointsResponse"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     forageAtPoints: {
         parameters: {
             query?: {
-                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out. Used where the body does not have it. */
-                country_code?: string;
-                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
-                release?: string;
-                /** @description What else of the points is given back with their answers: at most 20 columns or properties by their names; in the query several times, or separated by commas. Texts of at most 1000 characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of. Used where the body does not have it. */
-                pass?: string[];
+                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. */
+                country_code?: components["parameters"]["YieldAtPointCountryCode"];
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+                release?: components["parameters"]["Release"];
+                /** @description What else of the points is given back with their answers: at most 20 columns or properties by their names; in the query several times, or separated by commas. Texts of at most 1000 characters, numbers, true, false and null are passed; a point with anything else there is refused. A name that the answer has anyway is refused, and so is one that a table has no column of. */
+                pass?: components["parameters"]["Pass"];
             };
             header?: {
+                /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+                Prefer?: components["parameters"]["Prefer"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -8294,66 +3864,53 @@ export interface operations {
         responses: {
             /** @description An answer for each point. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ForagePointsResponse"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     yieldInPolygon: {
         parameters: {
             query?: {
-                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out. Used where the body does not have it. */
-                crop?: string;
-                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. With `admin` it is that of the area. Used where the body does not have it. */
-                country_code?: string;
-                /** @description A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`. Used where the body does not have it. */
-                name?: string;
-                /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
-                forecast_period?: string;
-                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
-                release?: string;
-                /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. Used where the body does not have it. */
-                quantiles?: number[];
-                /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
-                histogram?: number;
-                /** @description In which unit the area is told as well, such as `timad`. Used where the body does not have it. */
-                area?: string;
-                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
-                bags?: string;
-                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
-                prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
-                budget?: number;
-                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
-                produce_price?: string;
-                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
-                scenario_weights?: string;
-                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
+                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. When left out, `wheat`, or the one of the country that the place lies in, where that is answered for. */
+                crop?: components["parameters"]["Crop"];
+                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. With `admin` it is that of the area. */
+                country_code?: components["parameters"]["YieldInPolygonCountryCode"];
+                /** @description A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`. */
+                name?: components["parameters"]["Name"];
+                /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
+                forecast_period?: components["parameters"]["ForecastPeriod"];
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+                release?: components["parameters"]["Release"];
+                /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. */
+                quantiles?: components["parameters"]["Quantiles"];
+                /** @description Answer with a histogram of so many bins, or classes. */
+                histogram?: components["parameters"]["Histogram"];
+                /** @description In which unit the area is told as well, such as `timad`. */
+                area?: components["parameters"]["YieldInPolygonArea"];
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. */
+                bags?: components["parameters"]["Bags"];
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
+                prices?: components["parameters"]["Prices"];
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
+                budget?: components["parameters"]["Budget"];
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
+                produce_price?: components["parameters"]["ProducePrice"];
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
+                scenario_weights?: components["parameters"]["ScenarioWeights"];
+                /** @description Whether to tell the nutrients of products whose composition the service knows. */
+                nutrients?: components["parameters"]["Nutrients"];
             };
             header?: {
-                /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+                /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Any text that names this request among those of the account, or of the key that it is sent with, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -8363,66 +3920,53 @@ export interface operations {
         responses: {
             /** @description The statistics of the layers in the polygon. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["PolygonYieldResponse"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     fertilizerInPolygon: {
         parameters: {
             query?: {
-                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out. Used where the body does not have it. */
-                crop?: string;
-                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. With `admin` it is that of the area. Used where the body does not have it. */
-                country_code?: string;
-                /** @description A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`. Used where the body does not have it. */
-                name?: string;
-                /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
-                forecast_period?: string;
-                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
-                release?: string;
-                /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. Used where the body does not have it. */
-                quantiles?: number[];
-                /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
-                histogram?: number;
-                /** @description In which unit the area is told as well, such as `timad`. Used where the body does not have it. */
-                area?: string;
-                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
-                bags?: string;
-                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
-                prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
-                budget?: number;
-                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
-                produce_price?: string;
-                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
-                scenario_weights?: string;
-                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
+                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. When left out, `wheat`, or the one of the country that the place lies in, where that is answered for. */
+                crop?: components["parameters"]["Crop"];
+                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. With `admin` it is that of the area. */
+                country_code?: components["parameters"]["YieldInPolygonCountryCode"];
+                /** @description A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`. */
+                name?: components["parameters"]["Name"];
+                /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
+                forecast_period?: components["parameters"]["ForecastPeriod"];
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+                release?: components["parameters"]["Release"];
+                /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. */
+                quantiles?: components["parameters"]["Quantiles"];
+                /** @description Answer with a histogram of so many bins, or classes. */
+                histogram?: components["parameters"]["Histogram"];
+                /** @description In which unit the area is told as well, such as `timad`. */
+                area?: components["parameters"]["YieldInPolygonArea"];
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. */
+                bags?: components["parameters"]["Bags"];
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
+                prices?: components["parameters"]["Prices"];
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
+                budget?: components["parameters"]["Budget"];
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
+                produce_price?: components["parameters"]["ProducePrice"];
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
+                scenario_weights?: components["parameters"]["ScenarioWeights"];
+                /** @description Whether to tell the nutrients of products whose composition the service knows. */
+                nutrients?: components["parameters"]["Nutrients"];
             };
             header?: {
-                /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+                /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Any text that names this request among those of the account, or of the key that it is sent with, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -8432,66 +3976,53 @@ export interface operations {
         responses: {
             /** @description The statistics of the layers in the polygon. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["PolygonFertilizerResponse"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     isfmInPolygon: {
         parameters: {
             query?: {
-                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out. Used where the body does not have it. */
-                crop?: string;
-                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. With `admin` it is that of the area. Used where the body does not have it. */
-                country_code?: string;
-                /** @description A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`. Used where the body does not have it. */
-                name?: string;
-                /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
-                forecast_period?: string;
-                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
-                release?: string;
-                /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. Used where the body does not have it. */
-                quantiles?: number[];
-                /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
-                histogram?: number;
-                /** @description In which unit the area is told as well, such as `timad`. Used where the body does not have it. */
-                area?: string;
-                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
-                bags?: string;
-                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
-                prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
-                budget?: number;
-                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
-                produce_price?: string;
-                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
-                scenario_weights?: string;
-                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
+                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. When left out, `wheat`, or the one of the country that the place lies in, where that is answered for. */
+                crop?: components["parameters"]["Crop"];
+                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. With `admin` it is that of the area. */
+                country_code?: components["parameters"]["YieldInPolygonCountryCode"];
+                /** @description A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`. */
+                name?: components["parameters"]["Name"];
+                /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
+                forecast_period?: components["parameters"]["ForecastPeriod"];
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+                release?: components["parameters"]["Release"];
+                /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. */
+                quantiles?: components["parameters"]["Quantiles"];
+                /** @description Answer with a histogram of so many bins, or classes. */
+                histogram?: components["parameters"]["Histogram"];
+                /** @description In which unit the area is told as well, such as `timad`. */
+                area?: components["parameters"]["YieldInPolygonArea"];
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. */
+                bags?: components["parameters"]["Bags"];
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
+                prices?: components["parameters"]["Prices"];
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
+                budget?: components["parameters"]["Budget"];
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
+                produce_price?: components["parameters"]["ProducePrice"];
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
+                scenario_weights?: components["parameters"]["ScenarioWeights"];
+                /** @description Whether to tell the nutrients of products whose composition the service knows. */
+                nutrients?: components["parameters"]["Nutrients"];
             };
             header?: {
-                /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+                /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Any text that names this request among those of the account, or of the key that it is sent with, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -8501,48 +4032,35 @@ export interface operations {
         responses: {
             /** @description The statistics of the layers in the polygon. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["PolygonIsfmResponse"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     forageInPolygon: {
         parameters: {
             query?: {
-                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. With `admin` it is that of the area. Used where the body does not have it. */
-                country_code?: string;
-                /** @description A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`. Used where the body does not have it. */
-                name?: string;
-                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
-                release?: string;
-                /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. Used where the body does not have it. */
-                quantiles?: number[];
-                /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
-                histogram?: number;
+                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. With `admin` it is that of the area. */
+                country_code?: components["parameters"]["YieldInPolygonCountryCode"];
+                /** @description A label for the place, given back in `location.name`. When left out, that of the Feature or of the administrative area, or `Polygon`. */
+                name?: components["parameters"]["Name"];
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+                release?: components["parameters"]["Release"];
+                /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. */
+                quantiles?: components["parameters"]["Quantiles"];
+                /** @description Answer with a histogram of so many bins, or classes. */
+                histogram?: components["parameters"]["Histogram"];
             };
             header?: {
-                /** @description What the client would like (RFC 7240), separated by commas: `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+                /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Any text that names this request among those of the account, or of the key that it is sent with, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -8552,62 +4070,51 @@ export interface operations {
         responses: {
             /** @description The statistics of the layers in the polygon. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["PolygonForageResponse"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     yieldInPolygons: {
         parameters: {
             query?: {
-                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out. Used where the body does not have it. */
-                crop?: string;
-                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out. With `admin` it is that of the areas. Used where the body does not have it. */
-                country_code?: string;
-                /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
-                forecast_period?: string;
-                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
-                release?: string;
-                /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. Used where the body does not have it. */
-                quantiles?: number[];
-                /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
-                histogram?: number;
-                /** @description In which unit the area is told as well, such as `timad`. Used where the body does not have it. */
-                area?: string;
-                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
-                bags?: string;
-                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
-                prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
-                budget?: number;
-                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
-                produce_price?: string;
-                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
-                scenario_weights?: string;
-                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
-                /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. Used where the body does not have it. */
-                format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
+                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. When left out, `wheat`, or the one of the country that the place lies in, where that is answered for. */
+                crop?: components["parameters"]["Crop"];
+                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. With `admin` it is that of the areas. */
+                country_code?: components["parameters"]["CountryCode"];
+                /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
+                forecast_period?: components["parameters"]["ForecastPeriod"];
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+                release?: components["parameters"]["Release"];
+                /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. */
+                quantiles?: components["parameters"]["Quantiles"];
+                /** @description Answer with a histogram of so many bins, or classes. */
+                histogram?: components["parameters"]["Histogram"];
+                /** @description In which unit the area is told as well, such as `timad`. */
+                area?: components["parameters"]["YieldInPolygonArea"];
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. */
+                bags?: components["parameters"]["Bags"];
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
+                prices?: components["parameters"]["Prices"];
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
+                budget?: components["parameters"]["Budget"];
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
+                produce_price?: components["parameters"]["ProducePrice"];
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
+                scenario_weights?: components["parameters"]["ScenarioWeights"];
+                /** @description Whether to tell the nutrients of products whose composition the service knows. */
+                nutrients?: components["parameters"]["Nutrients"];
+                /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. */
+                format?: components["parameters"]["Format"];
             };
             header?: {
+                /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+                Prefer?: components["parameters"]["Prefer"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -8617,62 +4124,51 @@ export interface operations {
         responses: {
             /** @description An answer for each polygon or area. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["YieldPolygonsResponse"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     fertilizerInPolygons: {
         parameters: {
             query?: {
-                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out. Used where the body does not have it. */
-                crop?: string;
-                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out. With `admin` it is that of the areas. Used where the body does not have it. */
-                country_code?: string;
-                /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
-                forecast_period?: string;
-                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
-                release?: string;
-                /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. Used where the body does not have it. */
-                quantiles?: number[];
-                /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
-                histogram?: number;
-                /** @description In which unit the area is told as well, such as `timad`. Used where the body does not have it. */
-                area?: string;
-                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
-                bags?: string;
-                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
-                prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
-                budget?: number;
-                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
-                produce_price?: string;
-                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
-                scenario_weights?: string;
-                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
-                /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. Used where the body does not have it. */
-                format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
+                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. When left out, `wheat`, or the one of the country that the place lies in, where that is answered for. */
+                crop?: components["parameters"]["Crop"];
+                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. With `admin` it is that of the areas. */
+                country_code?: components["parameters"]["CountryCode"];
+                /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
+                forecast_period?: components["parameters"]["ForecastPeriod"];
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+                release?: components["parameters"]["Release"];
+                /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. */
+                quantiles?: components["parameters"]["Quantiles"];
+                /** @description Answer with a histogram of so many bins, or classes. */
+                histogram?: components["parameters"]["Histogram"];
+                /** @description In which unit the area is told as well, such as `timad`. */
+                area?: components["parameters"]["YieldInPolygonArea"];
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. */
+                bags?: components["parameters"]["Bags"];
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
+                prices?: components["parameters"]["Prices"];
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
+                budget?: components["parameters"]["Budget"];
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
+                produce_price?: components["parameters"]["ProducePrice"];
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
+                scenario_weights?: components["parameters"]["ScenarioWeights"];
+                /** @description Whether to tell the nutrients of products whose composition the service knows. */
+                nutrients?: components["parameters"]["Nutrients"];
+                /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. */
+                format?: components["parameters"]["Format"];
             };
             header?: {
+                /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+                Prefer?: components["parameters"]["Prefer"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -8682,62 +4178,51 @@ export interface operations {
         responses: {
             /** @description An answer for each polygon or area. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["FertilizerPolygonsResponse"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     isfmInPolygons: {
         parameters: {
             query?: {
-                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. `wheat` when left out. Used where the body does not have it. */
-                crop?: string;
-                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out. With `admin` it is that of the areas. Used where the body does not have it. */
-                country_code?: string;
-                /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. Used where the body does not have it. */
-                forecast_period?: string;
-                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
-                release?: string;
-                /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. Used where the body does not have it. */
-                quantiles?: number[];
-                /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
-                histogram?: number;
-                /** @description In which unit the area is told as well, such as `timad`. Used where the body does not have it. */
-                area?: string;
-                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. Used where the body does not have it. */
-                bags?: string;
-                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. Used where the body does not have it. */
-                prices?: string;
-                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. Used where the body does not have it. */
-                budget?: number;
-                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. Used where the body does not have it. */
-                produce_price?: string;
-                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. Used where the body does not have it. */
-                scenario_weights?: string;
-                /** @description Whether to tell the nutrients of products whose composition the service knows. Used where the body does not have it. */
-                nutrients?: boolean;
-                /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. Used where the body does not have it. */
-                format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
+                /** @description The crop, in any case. Which ones a country offers is in `GET /catalog`. When left out, `wheat`, or the one of the country that the place lies in, where that is answered for. */
+                crop?: components["parameters"]["Crop"];
+                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. With `admin` it is that of the areas. */
+                country_code?: components["parameters"]["CountryCode"];
+                /** @description The month of an older forecast: `2026-07`, or with its English name in any case, as answers write it: `July 2026` or `Jul 2026`. The newest when left out. */
+                forecast_period?: components["parameters"]["ForecastPeriod"];
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+                release?: components["parameters"]["Release"];
+                /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. */
+                quantiles?: components["parameters"]["Quantiles"];
+                /** @description Answer with a histogram of so many bins, or classes. */
+                histogram?: components["parameters"]["Histogram"];
+                /** @description In which unit the area is told as well, such as `timad`. */
+                area?: components["parameters"]["YieldInPolygonArea"];
+                /** @description The kilograms of a bag, such as `Urea:50,DAP:50`. */
+                bags?: components["parameters"]["Bags"];
+                /** @description What inputs cost, with the currency: by the kilogram, or by the bag where `/bag` follows, such as `ETB Urea:2250/bag,Compost:4.5`. */
+                prices?: components["parameters"]["Prices"];
+                /** @description How much may be spent, in the currency of `prices`: of one product, so it is refused where two products answer whose inputs have prices. */
+                budget?: components["parameters"]["Budget"];
+                /** @description What a kilogram of the harvest is sold for, with the currency, such as `ETB 38.5`. */
+                produce_price?: components["parameters"]["ProducePrice"];
+                /** @description The weights of scenarios, such as `Normal:2,Below Normal:1`. */
+                scenario_weights?: components["parameters"]["ScenarioWeights"];
+                /** @description Whether to tell the nutrients of products whose composition the service knows. */
+                nutrients?: components["parameters"]["Nutrients"];
+                /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. */
+                format?: components["parameters"]["Format"];
             };
             header?: {
+                /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+                Prefer?: components["parameters"]["Prefer"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -8747,44 +4232,33 @@ export interface operations {
         responses: {
             /** @description An answer for each polygon or area. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["IsfmPolygonsResponse"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     forageInPolygons: {
         parameters: {
             query?: {
-                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. `eth` when left out. With `admin` it is that of the areas. Used where the body does not have it. */
-                country_code?: string;
-                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. Used where the body does not have it. */
-                release?: string;
-                /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. Used where the body does not have it. */
-                quantiles?: number[];
-                /** @description Answer with a histogram of so many bins, or classes. Used where the body does not have it. */
-                histogram?: number;
-                /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. Used where the body does not have it. */
-                format?: "json" | "ndjson" | "csv" | "geojson" | "dhis2";
+                /** @description The country, in any case: one of `eth`, `rwa`, `ken`, `gha`. When left out, `eth`; for all products at a point, many points and polygons the one that the place lies in. With `admin` it is that of the areas. */
+                country_code?: components["parameters"]["CountryCode"];
+                /** @description A release, by the code that answers have as `release`: it alone answers, as long as it is there, also where another has taken its place. Country, crop and month are then its own, and may be left out. Where all products answer, one of each may be named, separated by commas as in `Advisory-Release`; the others have no answer then. */
+                release?: components["parameters"]["Release"];
+                /** @description Quantiles of the values to answer with, from 0 to 1, 20 at most; in the query several times, or separated by commas. */
+                quantiles?: components["parameters"]["Quantiles"];
+                /** @description Answer with a histogram of so many bins, or classes. */
+                histogram?: components["parameters"]["Histogram"];
+                /** @description The form of the answer, for whoever cannot send `Accept`; it wins over that. */
+                format?: components["parameters"]["Format"];
             };
             header?: {
+                /** @description What the client would like (RFC 7240), separated by commas: `handling=strict` to have fields and parameters refused that the operation does not know; `history=none` to keep nothing of the call in the history; at a point also `server-timing` for the time that the call took. `Preference-Applied` says what was heeded. */
+                Prefer?: components["parameters"]["Prefer"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -8794,49 +4268,32 @@ export interface operations {
         responses: {
             /** @description An answer for each polygon or area. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ForagePolygonsResponse"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     getCoverage: {
         parameters: {
             query?: {
-                /**
-                 * @description The level of the areas, 0 for countries; 1 when left out.
-                 * @example 1
-                 */
+                /** @description The level of the areas, 0 for countries; 1 when left out. */
                 level?: number;
-                /**
-                 * @description Only this country, in any case: one of `eth`, `rwa`, `ken`, `gha`.
-                 * @example eth
-                 */
+                /** @description Only this country, in any case: one of `eth`, `rwa`, `ken`, `gha`. */
                 country_code?: string;
                 /** @description Only this area of the level, by its code in `GET /admin`. */
                 area?: string;
                 /** @description Only this product. */
-                product?: "yield" | "fertilizer" | "isfm" | "forage";
+                product?: components["parameters"]["Product"];
                 /** @description Only this crop, in any case. */
-                crop?: string;
+                crop?: components["parameters"]["GetCoverageCrop"];
                 /** @description Only this release, by its code, in its country. It may be one that is not published any more. */
                 release?: string;
                 /** @description The most areas to answer with. A page for which much has to be computed ends earlier. */
                 limit?: number;
                 /** @description Where to go on: the `next_cursor` of the page before, with the same other parameters. */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
@@ -8844,81 +4301,45 @@ export interface operations {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description A page of areas. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["CoverageList"];
                 };
             };
-            /** @description The page is the one that `If-None-Match` names. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            304: components["responses"]["NotModified"];
+            default: components["responses"]["AnyError"];
         };
     };
     listSubscriptions: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The subscriptions. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SubscriptionList"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     createSubscription: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Any text that names this request among those of the account, or of the key that it is sent with, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -8928,130 +4349,79 @@ export interface operations {
         responses: {
             /** @description The subscription, with its secret. */
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["NewSubscription"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     getSubscription: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
             path: {
                 /** @description The id of the subscription. */
-                id: string;
+                id: components["parameters"]["Id"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The subscription. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Subscription"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     deleteSubscription: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
             path: {
                 /** @description The id of the subscription. */
-                id: string;
+                id: components["parameters"]["Id"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The subscription is deleted. */
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     enableSubscription: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
             path: {
                 /** @description The id of the subscription. */
-                id: string;
+                id: components["parameters"]["Id"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The subscription. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Subscription"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     renewSubscriptionSecret: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Any text that names this request among those of the account, or of the key that it is sent with, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -9060,50 +4430,58 @@ export interface operations {
             };
             path: {
                 /** @description The id of the subscription. */
-                id: string;
+                id: components["parameters"]["Id"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The secret. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WebhookSecret"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
+            default: components["responses"]["AnyError"];
+        };
+    };
+    testSubscription: {
+        parameters: {
+            header?: {
+                /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
+                "X-Request-Id"?: components["parameters"]["XRequestId"];
+            };
+            path: {
+                /** @description The id of the subscription. */
+                id: components["parameters"]["Id"];
+            };
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What came of it. */
+            200: {
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["WebhookTest"];
                 };
             };
+            default: components["responses"]["AnyError"];
         };
     };
     validateLocation: {
         parameters: {
             query?: {
-                /** @description Latitude in decimal degrees (WGS 84). Used where the body does not have it. */
-                lat?: number;
-                /** @description Longitude in decimal degrees (WGS 84). Used where the body does not have it. */
-                lng?: number;
-                /** @description The country that the point should lie in, in any case: one of `eth`, `rwa`, `ken`, `gha`. The one it lies in when left out. Used where the body does not have it. */
+                /** @description Latitude in decimal degrees (WGS 84). */
+                lat?: components["parameters"]["Lat"];
+                /** @description Longitude in decimal degrees (WGS 84). */
+                lng?: components["parameters"]["Lng"];
+                /** @description The country that the point should lie in, in any case: one of `eth`, `rwa`, `ken`, `gha`. The one it lies in when left out. */
                 country_code?: string;
-                /** @description The crop that the products are wanted for. The first one of the country when left out. Used where the body does not have it. */
+                /** @description The crop that the products are wanted for. The first one of the country when left out. */
                 crop?: string;
             };
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -9113,36 +4491,19 @@ export interface operations {
         responses: {
             /** @description What is known about the point. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["LocationValidation"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     listAdminAreas: {
         parameters: {
             query: {
-                /**
-                 * @description The country: a code or a name, in any case, with or without accents.
-                 * @example Rwanda
-                 */
+                /** @description The country: a code or a name, in any case, with or without accents. */
                 admin0: string;
-                /**
-                 * @description How far down: 1 for regions, provinces or counties, then 2 and 3.
-                 * @example 1
-                 */
+                /** @description How far down: 1 for regions, provinces or counties, then 2 and 3. */
                 level: number;
                 /** @description Only areas within this one: the code of an area of any level above. */
                 parent?: string;
@@ -9153,7 +4514,7 @@ export interface operations {
                 /** @description The most areas to answer with. */
                 limit?: number;
                 /** @description Where to go on: the `next_cursor` of the page before, with the same other parameters. */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
@@ -9161,97 +4522,55 @@ export interface operations {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description A page of areas. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AdminAreaList"];
                 };
             };
-            /** @description The boundaries are those that `If-None-Match` names. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            304: components["responses"]["NotModified"];
+            default: components["responses"]["AnyError"];
         };
     };
     getCatalog: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The catalog. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Catalog"];
                 };
             };
-            /** @description The catalog is the one that `If-None-Match` names. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            304: components["responses"]["NotModified"];
+            default: components["responses"]["AnyError"];
         };
     };
     listReleases: {
         parameters: {
             query?: {
                 /** @description Only this product. */
-                product?: "yield" | "fertilizer" | "isfm" | "forage";
-                /**
-                 * @description Only this country, in any case.
-                 * @example eth
-                 */
+                product?: components["parameters"]["Product"];
+                /** @description Only this country, in any case. */
                 country_code?: string;
                 /** @description Only this crop, in any case. */
-                crop?: string;
+                crop?: components["parameters"]["GetCoverageCrop"];
                 /** @description Only such: `published`: it answers now. `replaced`: it was published, and answers where it is named. `unpublished`: it never was; admins alone see it. `deleted`: its values are gone, and what is said of it is all that is left. `incomplete`: it is being loaded, or its load was cut off; admins alone see it, where they ask for it. Without it, all but those that are deleted or incomplete. */
                 state?: "published" | "replaced" | "unpublished" | "deleted" | "incomplete";
                 /** @description The most items to answer with. */
                 limit?: number;
                 /** @description Where to go on: the `next_cursor` of the page before, with the same other parameters. */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
             };
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
@@ -9259,41 +4578,21 @@ export interface operations {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description A page of releases. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ReleaseList"];
                 };
             };
-            /** @description The page is the one that `If-None-Match` names. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            304: components["responses"]["NotModified"];
+            default: components["responses"]["AnyError"];
         };
     };
     getRelease: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -9301,41 +4600,20 @@ export interface operations {
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
             path: {
-                /**
-                 * @description The code of a release.
-                 * @example synthetic-yield-eth-wheat-2026-07-v1
-                 */
+                /** @description The code of a release. */
                 release: string;
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The release. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ReleaseDescription"];
                 };
             };
-            /** @description It is as `If-None-Match` names it. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            304: components["responses"]["NotModified"];
+            default: components["responses"]["AnyError"];
         };
     };
     compareReleases: {
@@ -9357,48 +4635,27 @@ export interface operations {
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
             path: {
-                /**
-                 * @description The code of a release that is complete, published or not.
-                 * @example yield-eth-wheat-2026-07-v2
-                 */
+                /** @description The code of the release before, which is complete, published or not. */
                 a: string;
-                /**
-                 * @description The code of the release to compare it with.
-                 * @example yield-eth-wheat-2026-07-v1
-                 */
+                /** @description The code of the release after. */
                 b: string;
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description What changes. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ReleaseChanges"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     listChanges: {
         parameters: {
             query?: {
-                /**
-                 * @description What came after the entry with this id: `next_since` of the last answer. From the beginning when left out.
-                 * @example 0
-                 */
+                /** @description What came after the entry with this id: `next_since` of the last answer. From the beginning when left out. */
                 since?: number;
                 /** @description How many entries at most. */
                 limit?: number;
@@ -9411,36 +4668,17 @@ export interface operations {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The entries. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ChangeFeed"];
                 };
             };
-            /** @description The answer is the one that `If-None-Match` names. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            304: components["responses"]["NotModified"];
+            default: components["responses"]["AnyError"];
         };
     };
     getScorecard: {
@@ -9454,41 +4692,26 @@ export interface operations {
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
             path: {
-                /**
-                 * @description The code of a release that is complete, published or not.
-                 * @example synthetic-yield-eth-wheat-2026-07-v1
-                 */
+                /** @description The code of a release that is complete, published or not. */
                 code: string;
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The scores. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Scorecard"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     listLayers: {
         parameters: {
             query?: {
                 /** @description How values are cut into classes: such that each has about as much of the area, or such that all are equally wide. */
-                cut?: "quantiles" | "equal";
+                cut?: components["parameters"]["Cut"];
             };
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
@@ -9497,48 +4720,27 @@ export interface operations {
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
             path: {
-                /**
-                 * @description The code of a published release, as `GET /catalog` has it.
-                 * @example synthetic-yield-eth-wheat-2026-07-v1
-                 */
-                release: string;
+                /** @description The code of a published release, as `GET /catalog` has it. */
+                release: components["parameters"]["ListLayersRelease"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The layers. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["LayerList"];
                 };
             };
-            /** @description The layers are those that `If-None-Match` names. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            304: components["responses"]["NotModified"];
+            default: components["responses"]["AnyError"];
         };
     };
     getTileset: {
         parameters: {
             query?: {
                 /** @description How values are cut into classes: such that each has about as much of the area, or such that all are equally wide. */
-                cut?: "quantiles" | "equal";
+                cut?: components["parameters"]["Cut"];
             };
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
@@ -9547,53 +4749,29 @@ export interface operations {
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
             path: {
-                /**
-                 * @description The code of a published release, as `GET /catalog` has it.
-                 * @example synthetic-yield-eth-wheat-2026-07-v1
-                 */
-                release: string;
-                /**
-                 * @description Which of its layers, from 1.
-                 * @example 1
-                 */
-                layer: number;
+                /** @description The code of a published release, as `GET /catalog` has it. */
+                release: components["parameters"]["ListLayersRelease"];
+                /** @description Which of its layers, from 1. */
+                layer: components["parameters"]["Layer"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description Where its tiles are, and the legend. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Tileset"];
                 };
             };
-            /** @description It is the one that `If-None-Match` names. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            304: components["responses"]["NotModified"];
+            default: components["responses"]["AnyError"];
         };
     };
     getTile: {
         parameters: {
             query?: {
                 /** @description How values are cut into classes: such that each has about as much of the area, or such that all are equally wide. */
-                cut?: "quantiles" | "equal";
+                cut?: components["parameters"]["Cut"];
             };
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
@@ -9602,66 +4780,32 @@ export interface operations {
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
             path: {
-                /**
-                 * @description The code of a published release, as `GET /catalog` has it.
-                 * @example synthetic-yield-eth-wheat-2026-07-v1
-                 */
-                release: string;
-                /**
-                 * @description Which of its layers, from 1.
-                 * @example 1
-                 */
-                layer: number;
-                /**
-                 * @description Zoom.
-                 * @example 6
-                 */
+                /** @description The code of a published release, as `GET /catalog` has it. */
+                release: components["parameters"]["ListLayersRelease"];
+                /** @description Which of its layers, from 1. */
+                layer: components["parameters"]["Layer"];
+                /** @description Zoom. */
                 z: number;
-                /**
-                 * @description Column, from the west.
-                 * @example 38
-                 */
+                /** @description Column, from the west. */
                 x: number;
-                /**
-                 * @description Row, from the north.
-                 * @example 30
-                 */
+                /** @description Row, from the north. */
                 y: number;
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The tile. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "image/png": components["schemas"]["Picture"];
                 };
             };
-            /** @description The tile is the one that `If-None-Match` names. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            304: components["responses"]["NotModified"];
+            default: components["responses"]["AnyError"];
         };
     };
     getGeotiff: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -9669,101 +4813,53 @@ export interface operations {
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
             path: {
-                /**
-                 * @description The code of a published release, as `GET /catalog` has it.
-                 * @example synthetic-yield-eth-wheat-2026-07-v1
-                 */
+                /** @description The code of a published release, as `GET /catalog` has it. */
                 release: string;
-                /**
-                 * @description Which of its layers, from 1.
-                 * @example 1
-                 */
+                /** @description Which of its layers, from 1. */
                 layer: number;
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The file. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "image/tiff": components["schemas"]["GeoTiff"];
                 };
             };
             /** @description The bytes of it that `Range` names. Of several ranges, the file is the answer. */
             206: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "image/tiff": components["schemas"]["GeoTiff"];
                 };
             };
-            /** @description The file is the one that `If-None-Match` names. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            304: components["responses"]["NotModified"];
+            default: components["responses"]["AnyError"];
         };
     };
     getStacCatalog: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The catalog. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StacCatalog"];
                 };
             };
-            /** @description The catalog is the one that `If-None-Match` names. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            304: components["responses"]["NotModified"];
+            default: components["responses"]["AnyError"];
         };
     };
     getStacCollection: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -9771,46 +4867,24 @@ export interface operations {
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
             path: {
-                /**
-                 * @description The id of a collection: a product and a country, as `GET /stac` links them.
-                 * @example yield-eth
-                 */
-                collection: string;
+                /** @description The id of a collection: a product and a country, as `GET /stac` links them. */
+                collection: components["parameters"]["Collection"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The collection. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StacCollection"];
                 };
             };
-            /** @description The collection is the one that `If-None-Match` names. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            304: components["responses"]["NotModified"];
+            default: components["responses"]["AnyError"];
         };
     };
     getStacItem: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -9818,46 +4892,22 @@ export interface operations {
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
             path: {
-                /**
-                 * @description The id of a collection: a product and a country, as `GET /stac` links them.
-                 * @example yield-eth
-                 */
-                collection: string;
-                /**
-                 * @description The code of a published release.
-                 * @example synthetic-yield-eth-wheat-2026-07-v1
-                 */
+                /** @description The id of a collection: a product and a country, as `GET /stac` links them. */
+                collection: components["parameters"]["Collection"];
+                /** @description The code of a published release. */
                 item: string;
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The item. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/geo+json": components["schemas"]["StacItem"];
                 };
             };
-            /** @description The item is the one that `If-None-Match` names. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            304: components["responses"]["NotModified"];
+            default: components["responses"]["AnyError"];
         };
     };
     listHistory: {
@@ -9866,7 +4916,7 @@ export interface operations {
                 /** @description The most items to answer with. A page of large items ends earlier. */
                 limit?: number;
                 /** @description Where to go on: the `next_cursor` of the page before, with the same other parameters. */
-                cursor?: string;
+                cursor?: components["parameters"]["Cursor"];
                 /** @description Only this product; `all` is what was asked for every product in one call. */
                 product?: "yield" | "fertilizer" | "isfm" | "forage" | "all";
                 /** @description Only advice for points, or only for polygons and administrative areas. */
@@ -9884,205 +4934,126 @@ export interface operations {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description A page of the history. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["HistoryList"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     getHistoryItem: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
             path: {
                 /** @description The id of the item. */
-                id: string;
+                id: components["parameters"]["GetHistoryItemId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The item. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["HistoryItem"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     deleteHistoryItem: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
             path: {
                 /** @description The id of the item. */
-                id: string;
+                id: components["parameters"]["GetHistoryItemId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The item is deleted. */
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     getShare: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
             path: {
                 /** @description The id of the item. */
-                id: string;
+                id: components["parameters"]["GetHistoryItemId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description Where it is shown. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Share"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     shareHistoryItem: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
             path: {
                 /** @description The id of the item. */
-                id: string;
+                id: components["parameters"]["GetHistoryItemId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description Where it is shown. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Share"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     unshareHistoryItem: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
             path: {
                 /** @description The id of the item. */
-                id: string;
+                id: components["parameters"]["GetHistoryItemId"];
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description It is not shared any more. */
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     getCitation: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description The `ETag` of an answer that the client has: where it is still the same, the answer is 304. */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -10093,40 +5064,21 @@ export interface operations {
                 /** @description What `POST /history/{id}/share` has given. */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description What was shared. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Citation"];
                 };
             };
-            /** @description It is as `If-None-Match` names it. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            304: components["responses"]["NotModified"];
+            default: components["responses"]["AnyError"];
         };
     };
     giveFeedback: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Any text that names this request among those of the account, or of the key that it is sent with, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -10135,9 +5087,8 @@ export interface operations {
             };
             path: {
                 /** @description The id of the item. */
-                id: string;
+                id: components["parameters"]["GetHistoryItemId"];
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10147,22 +5098,11 @@ export interface operations {
         responses: {
             /** @description What is kept. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Feedback"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     getStats: {
@@ -10179,136 +5119,78 @@ export interface operations {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The counts. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Stats"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     listSlowCalls: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The calls. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SlowCalls"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     getProfile: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The account. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["UserProfile"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     deleteProfile: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description What was done. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["DeletionReport"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     changeProfile: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10318,35 +5200,21 @@ export interface operations {
         responses: {
             /** @description The account after the change. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["UserProfile"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     register: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Any text that names this request among those of the account, or of the key that it is sent with, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10356,33 +5224,19 @@ export interface operations {
         responses: {
             /** @description The account, or what it will be. */
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["UserProfile"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     login: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10392,33 +5246,19 @@ export interface operations {
         responses: {
             /** @description The tokens. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Tokens"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     refresh: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10428,33 +5268,19 @@ export interface operations {
         responses: {
             /** @description The new tokens. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Tokens"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     changePassword: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10464,31 +5290,17 @@ export interface operations {
         responses: {
             /** @description The password is changed. */
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     reauthenticate: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10498,117 +5310,63 @@ export interface operations {
         responses: {
             /** @description The password is right. */
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     logout: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The session has ended. */
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     listSessions: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The sessions. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SessionList"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     endOtherSessions: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The sessions have ended. */
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     endSession: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
@@ -10617,69 +5375,40 @@ export interface operations {
                 /** @description The id of the session. */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The session has ended. */
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     getTwoFactor: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description What a login needs. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["TwoFactorStatus"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     beginTwoFactor: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10689,33 +5418,19 @@ export interface operations {
         responses: {
             /** @description What the app needs. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["TwoFactorSecret"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     confirmTwoFactor: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10725,33 +5440,19 @@ export interface operations {
         responses: {
             /** @description It is on. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["RecoveryCodes"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     disableTwoFactor: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10761,31 +5462,17 @@ export interface operations {
         responses: {
             /** @description A login needs the password alone. */
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     forgotPassword: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10795,31 +5482,17 @@ export interface operations {
         responses: {
             /** @description If there is such an account, a mail is on its way. */
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     resendConfirmation: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10829,31 +5502,17 @@ export interface operations {
         responses: {
             /** @description If there is such an account, a mail is on its way. */
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     resetPassword: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10863,31 +5522,17 @@ export interface operations {
         responses: {
             /** @description The password is changed. */
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     confirmEmail: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10897,65 +5542,37 @@ export interface operations {
         responses: {
             /** @description The e-mail is confirmed. */
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     listKeys: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The keys. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ApiKeyList"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     createKey: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Any text that names this request among those of the account, or of the key that it is sent with, such as `8e03978e-40d5-43dd-bc93-6894a57f9324`. Sent again with it within a day, the request is answered the same, with `Idempotency-Replayed: true`, and nothing is done twice. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -10965,27 +5582,15 @@ export interface operations {
         responses: {
             /** @description The key. */
             201: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["NewApiKey"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     deleteKey: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
@@ -10994,140 +5599,68 @@ export interface operations {
                 /** @description The id of the key. */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The key is deleted. */
             204: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content?: never;
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     getServiceLinks: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The links. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ServiceLinks"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     getLiveness: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description The process runs. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Health"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
     getReadiness: {
         parameters: {
-            query?: never;
             header?: {
                 /** @description Names the call in the answer and in the log of the service: 1 to 128 letters, digits and `._:~+/=@-`. What is something else, or left out, gives way to the service's own. */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
             };
-            path?: never;
-            cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description Requests can be answered. */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Readiness"];
                 };
             };
-            /** @description An error. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            default: components["responses"]["AnyError"];
         };
     };
 }
-
-/** The paths whose POST takes an `Idempotency-Key`. */
-export const IDEMPOTENT_POSTS: readonly string[] = [
-  "/advisory/yield/point",
-  "/advisory/fertilizer/point",
-  "/advisory/isfm/point",
-  "/advisory/forage/point",
-  "/advisory/point",
-  "/advisory/yield",
-  "/advisory/fertilizer",
-  "/advisory/isfm",
-  "/advisory/forage",
-  "/subscriptions",
-  "/subscriptions/{id}/secret",
-  "/history/{id}/feedback",
-  "/auth/register",
-  "/auth/keys"
-];

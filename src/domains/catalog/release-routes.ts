@@ -18,9 +18,6 @@ interface ReleaseRoutesSchemas {
   release: TObject
 }
 
-const MISSING =
-  'No release yield-eth-wheat-2026-07-v9 is or was published; `GET /releases` lists those that are there.'
-
 /** What a page can begin after. */
 const CODE = /^[a-z0-9-]{1,200}$/
 
@@ -91,7 +88,7 @@ function itemRoute(app: App, { release }: ReleaseRoutesSchemas) {
       response: {
         200: { ...ref(release), description: 'The release.' },
         304: { type: 'null', description: 'It is as `If-None-Match` names it.' },
-        ...errorResponses(['NOT_FOUND', MISSING]),
+        ...errorResponses('NOT_FOUND'),
       },
     },
     handler: async (request: FastifyRequest<{ Params: ReleaseParams }>, reply: FastifyReply) => {

@@ -5,7 +5,7 @@ import { queryOf } from '#schemas/point-request.ts'
 import { ApiError, errorResponses } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
 import { entityTag } from '#src/http/entity-tags.ts'
-import { negotiate, notAcceptable } from '#src/http/negotiation.ts'
+import { negotiate } from '#src/http/negotiation.ts'
 import { readQuery } from '#src/http/parameters.ts'
 import { allowCaching } from '#src/http/plugins/caching.ts'
 import { atomFeed } from './atom.ts'
@@ -64,7 +64,7 @@ export function feedRoutes(app: App): void {
             },
           },
           304: { type: 'null', description: 'The answer is the one that `If-None-Match` names.' },
-          ...errorResponses('INVALID_PARAMETERS', ['NOT_ACCEPTABLE', notAcceptable(MEDIA_TYPES)]),
+          ...errorResponses('INVALID_PARAMETERS', 'NOT_ACCEPTABLE'),
         },
       },
       preValidation: readQuery(FeedQuery),
@@ -86,9 +86,8 @@ export function feedRoutes(app: App): void {
         since === undefined
           ? await listNewestChanges(db, limit)
           : (await changesSince(since, limit)).reverse()
-      const { protocol, host, basePath, url, server } = request
-      const origin = `${protocol}://${host}`
-      const root = `${origin}${basePath}`
+      const { rootUrl: root, url, server } = request
+      const { host } = new URL(root)
       const self = `${root}${url.slice(server.config.BASE_PATH.length)}`
       const text = atomFeed({ host, self, root }, entries)
       if (allowCaching(request, reply, entityTag('atom', text))) return reply.code(304).send()

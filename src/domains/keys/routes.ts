@@ -45,7 +45,7 @@ function createRoute({ database, once }: App) {
           'UNAUTHORIZED',
           'LOGIN_REQUIRED',
           'REAUTHENTICATION_REQUIRED',
-          ['FORBIDDEN', NO_ADMIN],
+          'FORBIDDEN',
           'TWO_FACTOR_SETUP_REQUIRED',
           'TOO_MANY_KEYS',
           ...IDEMPOTENCY_ERRORS,
@@ -122,7 +122,7 @@ function deleteRoute(app: App) {
       params: Type.Object({ id: Type.String({ description: 'The id of the key.' }) }),
       response: {
         204: { type: 'null', description: 'The key is deleted.' },
-        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED', ['NOT_FOUND', NO_SUCH_KEY], ...BODY_ERRORS),
+        ...errorResponses('UNAUTHORIZED', 'LOGIN_REQUIRED', 'NOT_FOUND', ...BODY_ERRORS),
       },
     },
     handler: async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {

@@ -204,15 +204,14 @@ export async function deleteRasters(
     const rows = Math.ceil(height / tile_size)
     const step = Math.ceil(rows / PIECES)
     for (let row = 0; row < rows; row += step) {
+      const end = row + step
       await sql`
         delete from raster_tile
-        where coverage_id = ${id} and tile_row >= ${row} and tile_row < ${row + step}`.execute(trx)
+        where coverage_id = ${id} and tile_row >= ${row} and tile_row < ${end}`.execute(trx)
       await sql`
         delete from tile_summary
-        where coverage_id = ${id} and level = 0 and block_row >= ${row} and block_row < ${row + step}`.execute(
-        trx,
-      )
-      deleted((done + (Math.min(row + step, rows) / rows) * width * height) / pixels)
+        where coverage_id = ${id} and level = 0 and block_row >= ${row} and block_row < ${end}`.execute(trx)
+      deleted((done + (Math.min(end, rows) / rows) * width * height) / pixels)
     }
     done += width * height
   }
@@ -223,8 +222,9 @@ export async function deleteRasters(
 /** @throws {OperatorError} where there is no such release */
 export async function requireRelease(db: Kysely<Tables>, code: string): Promise<ReleaseRow> {
   const release = await findRelease(db, code)
-  if (!release) throw new OperatorError(`There is no release ${code}; \`agro releases list\` shows them.`)
-  return release
+  if (release) return release
+  const none = `There is no release ${code}; \`agro releases list\` shows them.`
+  throw new OperatorError(none, { code: 'NOT_FOUND' })
 }
 
 /** @throws {OperatorError} where there is no such release, or not all of it is loaded */
@@ -232,7 +232,8 @@ export async function requireComplete(db: Kysely<Tables>, code: string): Promise
   const release = await requireRelease(db, code)
   if (release.status !== 'loading') return release
   refuseRunning(release)
-  throw new OperatorError(`${code} is not complete: its load was cut off. Delete it and ingest it again.`)
+  const cutOff = `${code} is not complete: its load was cut off. Delete it and ingest it again.`
+  throw new OperatorError(cutOff, { code: 'CUT_OFF' })
 }
 
 /** @throws {OperatorError} where a process loads it */

@@ -62,7 +62,7 @@ export async function refusePast(db: Kysely<Tables>, publishAt: Date): Promise<v
 /** @throws {OperatorError} where a release is not complete, or published already */
 export async function requireUnpublished(db: Kysely<Tables>, code: string): Promise<ReleaseRow> {
   const release = await requireComplete(db, code)
-  if (release.publishedAt) throw new OperatorError(`${code} is published already.`)
+  if (release.publishedAt) throw new OperatorError(`${code} is published already.`, { code: 'ALREADY_THERE' })
   return release
 }
 

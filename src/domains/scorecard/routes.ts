@@ -9,8 +9,6 @@ import { readQuery } from '#src/http/parameters.ts'
 import { SMALLEST_GROUP } from './groups.ts'
 import { isObservable, scorecardOf } from './scorecard.ts'
 
-const MISSING = 'There is no release yield-eth-wheat-2026-07-v9 that is complete.'
-
 const DESCRIPTION = `
 Holds what callers observed in the field (\`observed\` of feedback) against what the release had told them there: the number of observations, bias, RMSE, MAE and Spearman's rank correlation, for each scenario in all and in each area of a level. For admins. Groups of fewer than ${SMALLEST_GROUP} accounts are not shown, nor are areas that would give them away; of feedback the newest 50,000 count.
 
@@ -41,7 +39,7 @@ export function scorecardRoutes(app: App): void {
             'FORBIDDEN',
             'TWO_FACTOR_SETUP_REQUIRED',
             'INVALID_PARAMETERS',
-            ['NOT_FOUND', MISSING],
+            'NOT_FOUND',
           ),
         },
       },

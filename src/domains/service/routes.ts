@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Static } from 'typebox'
 import { ref } from '#schemas/common.ts'
 import { Health, Readiness, SERVICE_NAME, ServiceLinks } from '#schemas/service.ts'
@@ -52,15 +53,21 @@ export function serviceRoutes(app: App): void {
     async () => ({ status: 'ok' as const }),
   )
 
+  const asked = { config: { public: true, caching: 'never', onlyReads: true } } as const
+  const readiness = async (request: FastifyRequest, reply: FastifyReply) => {
+    if (app.draining) throw new ApiError('OVERLOADED', 'The service is stopping.')
+    await inTime(request, reply, () => ping(app.database.reader))
+    return { status: 'ok' as const, ...replicaOf(app), ...filesOf(app) }
+  }
   app.get(
     '/health/ready',
     {
-      config: { public: true, caching: 'never', onlyReads: true },
+      ...asked,
       schema: {
         operationId: 'getReadiness',
         summary: 'Whether requests can be answered',
         description:
-          'For a load balancer: 503 while the database does not answer, and from the moment the process begins to stop.',
+          'For a load balancer: 503 while the database does not answer, and from the moment the process begins to stop. `GET /health` answers the same.',
         tags: ['service'],
         response: {
           200: { ...ref(Readiness), description: 'Requests can be answered.' },
@@ -68,12 +75,10 @@ export function serviceRoutes(app: App): void {
         },
       },
     },
-    async (request, reply) => {
-      if (app.draining) throw new ApiError('OVERLOADED', 'The service is stopping.')
-      await inTime(request, reply, () => ping(app.database.reader))
-      return { status: 'ok' as const, ...replicaOf(app), ...filesOf(app) }
-    },
+    readiness,
   )
+  // Many ask here first.
+  app.get('/health', { ...asked, schema: { hide: true } }, readiness)
 }
 
 function linksBelow(base: string): Static<typeof ServiceLinks> {
@@ -84,6 +89,7 @@ function linksBelow(base: string): Static<typeof ServiceLinks> {
     catalog: `${base}/catalog`,
     stac: `${base}/stac`,
     ogc: `${base}/ogc`,
+    mcp: `${base}/mcp`,
   }
 }
 

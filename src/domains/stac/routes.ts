@@ -18,9 +18,6 @@ import { itemOf } from './items.ts'
 import { JSON_TYPE } from './links.ts'
 import { listStacReleases, listStacSeries, type Wanted } from './queries.ts'
 
-const NO_COLLECTION = `There is no collection yield-eth-2; \`GET ${BASE}/stac\` links those that there are.`
-const NO_ITEM = 'There is no item yield-eth-wheat-2026-07-v9 in the collection yield-eth.'
-
 /** Everybody may read it, and is told when it has changed. */
 const CONFIG = { public: true, caching: 'own', onlyReads: true } as const
 
@@ -55,7 +52,7 @@ function catalogRoute(app: App): void {
         request,
         reply,
         JSON_TYPE,
-        catalogOf(rootOf(request), known, (code) => titleOf(app, code)),
+        catalogOf(request.rootUrl, known, (code) => titleOf(app, code)),
       )
     },
   )
@@ -77,7 +74,7 @@ function collectionRoute(app: App): void {
         response: {
           200: { ...ref(StacCollection), description: 'The collection.' },
           304: { type: 'null', description: 'The collection is the one that `If-None-Match` names.' },
-          ...errorResponses(['NOT_FOUND', NO_COLLECTION]),
+          ...errorResponses('NOT_FOUND'),
         },
       },
     },
@@ -90,7 +87,7 @@ function collectionRoute(app: App): void {
         request,
         reply,
         JSON_TYPE,
-        collectionOf(rootOf(request), titleOf(app, wanted.product), releases),
+        collectionOf(request.rootUrl, titleOf(app, wanted.product), releases),
       )
     },
   )
@@ -116,7 +113,7 @@ function itemRoute(app: App): void {
             content: { [GEOJSON_TYPE]: { schema: ref(StacItem) } },
           },
           304: { type: 'null', description: 'The item is the one that `If-None-Match` names.' },
-          ...errorResponses(['NOT_FOUND', NO_ITEM]),
+          ...errorResponses('NOT_FOUND'),
         },
       },
     },
@@ -129,7 +126,7 @@ function itemRoute(app: App): void {
         throw new ApiError('NOT_FOUND', `There is no item ${code} in the collection ${collection}.`)
       }
       const frame = {
-        root: rootOf(request),
+        root: request.rootUrl,
         product: titleOf(app, wanted.product),
         isOffered: (layer: (typeof release.layers)[number]) => isOffered(app.config, layer, layer.pixelType),
       }
@@ -144,10 +141,6 @@ const CODE = /^[\w.-]{1,200}$/
 function answer(request: FastifyRequest, reply: FastifyReply, type: string, body: object) {
   if (allowCaching(request, reply, entityTag(JSON.stringify(body)))) return reply.code(304).send()
   return reply.type(`${type}; charset=utf-8`).send(body)
-}
-
-function rootOf({ protocol, host, basePath }: FastifyRequest): string {
-  return `${protocol}://${host}${basePath}`
 }
 
 function productOf({ products }: App, code: string) {

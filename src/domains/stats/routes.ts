@@ -39,7 +39,7 @@ export function statsRoutes(app: App, response: TSchema): void {
             'UNAUTHORIZED',
             'INSUFFICIENT_SCOPE',
             'INVALID_PARAMETERS',
-            ['FORBIDDEN', FOR_ADMINS],
+            'FORBIDDEN',
             'TWO_FACTOR_SETUP_REQUIRED',
           ),
         },

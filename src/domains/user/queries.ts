@@ -179,5 +179,7 @@ export async function setRole(db: Kysely<Tables>, email: string, role: Role): Pr
 
 /** What an operator is told who names an account that there is not. */
 export function noAccount(email: string): OperatorError {
-  return new OperatorError(`There is no account ${email}; \`agro users list\` shows them.`)
+  return new OperatorError(`There is no account ${email}; \`agro users list\` shows them.`, {
+    code: 'NOT_FOUND',
+  })
 }

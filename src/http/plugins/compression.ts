@@ -29,6 +29,9 @@ const COMPRESSIBLE = /^(text\/|image\/svg|application\/(json|geo\+json|x-ndjson|
 /** Of what is compressed once, a third of a second for a megabyte is worth a seventh of its size. */
 const BROTLI_QUALITY = 9
 
+/** Files of the pages are a hundred at most, and texts of the document sixteen. */
+const ASSETS_KEPT = 250
+
 const CODINGS = ['br', 'gzip'] as const
 
 type Coding = (typeof CODINGS)[number]
@@ -41,13 +44,12 @@ const compress: Record<Coding, (body: Buffer) => Promise<Buffer>> = {
 
 /**
  * Compresses answers for those who ask for it in `Accept-Encoding`: what is at hand on a thread beside this
- * one, and streams as they go out. Files of pages (`caching: 'asset'`) are compressed once.
+ * one, and streams as they go out. Files of pages and the document (`caching`) are compressed once.
  */
 export const compression = fp(
   async (app: App) => {
     const acceptedCodings = createNegotiation()
-    // The files of the pages are a dozen.
-    const assets = new Map<string, Promise<Buffer>>()
+    const assets = new LRUCache<string, Promise<Buffer>>({ max: ASSETS_KEPT })
 
     /** An asset as it is sent. */
     function assetIn(coding: Coding, asset: ReadStream | string, tag: unknown): Promise<Buffer> {
@@ -73,7 +75,7 @@ export const compression = fp(
       payload: string | Buffer | Readable,
       tag: unknown,
     ): Promise<Buffer | Readable> {
-      const isAsset = routeOptions.config.caching === 'asset'
+      const isAsset = isCompressedOnce(routeOptions)
       if (isAsset && typeof payload === 'string') return assetIn(coding, payload, tag)
       if (!(payload instanceof Readable)) return compress[coding](Buffer.from(payload))
       // Nothing of it is sent, and a file has not been opened for it.
@@ -125,9 +127,13 @@ function createNegotiation() {
   }
 }
 
+function isCompressedOnce({ config: { caching } }: FastifyRequest['routeOptions']): boolean {
+  return caching === 'asset' || caching === 'document'
+}
+
 /** Brotli takes longer than it saves, unless it is done once. */
 function codingFor({ routeOptions }: FastifyRequest, accepted: Coding[]): Coding | undefined {
-  const offers: Coding[] = routeOptions.config.caching === 'asset' ? ['br', 'gzip'] : ['gzip']
+  const offers: Coding[] = isCompressedOnce(routeOptions) ? ['br', 'gzip'] : ['gzip']
   return offers.find((coding) => accepted.includes(coding))
 }
 

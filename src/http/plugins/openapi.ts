@@ -15,9 +15,10 @@ import { errorCodeSchema } from '#src/errors.ts'
 import { VERSION } from '#src/lib/version.ts'
 import type { Products } from '#src/products/define.ts'
 import type { App } from '../app.ts'
+import { untilGone } from '../deadline.ts'
+import { entityTag } from '../entity-tags.ts'
 import {
   type DocumentCountry,
-  type DocumentedMedia,
   type DocumentView,
   documentOf,
   JSON_TYPE,
@@ -25,7 +26,17 @@ import {
 } from '../openapi-document.ts'
 import type { RouteFacts } from '../openapi-headers.ts'
 import { ROUTE_FACTS } from '../openapi-operations.ts'
+import { DOCUMENT_PARTS, type DocumentPart } from '../openapi-parts.ts'
+import { partyOf } from '../party.ts'
 import { scopeOf } from './authentication.ts'
+import { allowCaching } from './caching.ts'
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Answers with the document, with all media types. */
+    sendDocument(request: FastifyRequest, reply: FastifyReply, kind: 'json' | 'yaml'): Promise<FastifyReply>
+  }
+}
 
 /** @param advice what the service gives, as a list */
 const descriptionOf = (advice: string) =>
@@ -39,6 +50,24 @@ Errors are JSON with an \`error\` sentence for people, a stable \`code\` for pro
 \`Accept-Encoding: gzip\` has answers above 1 kB compressed (\`Content-Encoding\`; answers to \`GET\` then say so in \`Vary\`), and an \`ETag\` is a weak one there. Bodies may be sent with a \`Content-Encoding\` of gzip, deflate or br; a 415 for another one names these in \`Accept-Encoding\`.
 
 New fields may be added to answers, and new values to those that are listed; what is deprecated says so in \`Deprecation\` and \`Sunset\` headers, a year before it is gone.`.trim()
+
+/** The rules that all operations of advice share. */
+const ADVISORY = `
+Advice of the published releases for a place.
+
+**Values.** A point is answered by the values of the pixel that it lies in, never by a neighbour's. Layers without a value there are left out; a 0 is a value. A point without any value is a 404 whose \`code\` says why.
+
+**Parameters.** Body and query are merged field by field, and the body wins. The query takes each member of the body, in the form that \`GET\` shows. An answer to \`GET\` is fresh for a minute, and then valid by \`If-None-Match\` as long as the release is the same. With a valid token only the caller's own cache stores it.
+
+**Quantities.** With \`area\`, \`bags\`, \`prices\`, \`budget\`, \`produce_price\`, \`scenario_weights\` or \`nutrients\` each entry of a rate or a yield has its \`quantity\`: the amount on the area, in whole bags and in money. The answer has \`quantities\`: the least, the most and the expected over the scenarios, and the share of the rates that a budget pays for. The rules of the API (\`/docs/rules\`) say how amounts are rounded.
+
+**Text messages.** With \`Accept: text/plain\` a point is answered in one text message, or in \`max_segments\` segments, in the language of \`Accept-Language\` where it is served. A longer answer leaves out the name of the place first, then scenarios, products and entries. A missing value (404) is a text as well; all other errors are JSON.
+
+**History.** With a valid token the answer is stored in the caller's history, and has the \`history_id\` for feedback. \`Prefer: history=none\`, or a key without the scope \`history\`, stores nothing. At a point or a batch an invalid token, or a key without the scope \`advisory\`, gets the anonymous answer, with \`WWW-Authenticate\`.
+
+**Many points.** Points are sent as JSON, as NDJSON (a point a line), as CSV or as GeoJSON. \`Accept\` chooses the form of the answer; without it, the answer has the form of the request. Each point is answered for the \`country_code\` of the call, or for the country that it lies in (\`country_source\`). Parameters of all points stand in the query; a JSON body may have them as well, and wins. \`pass=area_ha,farmer\` copies columns or properties to the answers. Long answers are streamed: an answer is whole when its transfer ends properly. Long bodies wait in a queue; a full queue is 503 \`OVERLOADED\`. Batches are not stored in the history.
+
+**Timing.** \`Prefer: server-timing\` at a point adds a \`Server-Timing\` header: milliseconds for the release, the values, and the whole request.`.trim()
 
 const BEARER = 'bearerAuth'
 
@@ -79,26 +108,34 @@ export const openapi = fp(
     })
 
     const documents = rememberedDocuments(app)
-    const answer = (
-      { basePath }: FastifyRequest,
+    const answer = async (
+      request: FastifyRequest,
       reply: FastifyReply,
       [kind, type]: Representation,
-      media: DocumentedMedia,
-    ) => countries().then((named) => reply.type(type).send(documents[kind](named, { media, basePath })))
+      view: Omit<DocumentView, 'basePath'>,
+    ) => {
+      const { basePath } = request
+      const { PUBLIC_URL } = view.media === 'json' ? app.config : {}
+      const { text, tag } = documents[kind](await countries(), { ...view, basePath: PUBLIC_URL ?? basePath })
+      if (allowCaching(request, reply, tag)) return reply.code(304).send()
+      // A megabyte goes out: what is short goes before it.
+      await app.turns.next(partyOf(request), untilGone(reply))
+      return reply.type(type).send(text)
+    }
 
-    const hidden = { schema: { hide: true }, config: { public: true } }
-    for (const [path, representation] of Object.entries(DOCUMENTS)) {
-      app.get<{ Querystring: { media?: string } }>(app.config.BASE_PATH + path, hidden, (request, reply) =>
-        answer(request, reply, representation, request.query.media === 'all' ? 'all' : 'json'),
-      )
+    const config = { public: true, caching: 'document', ownTurns: true } as const
+    const hidden = { schema: { hide: true }, config }
+    for (const { path, representation, part } of DOCUMENTS) {
+      app.get<{ Querystring: { media?: string } }>(app.config.BASE_PATH + path, hidden, (request, reply) => {
+        const media = request.query.media === 'all' ? 'all' : 'json'
+        return answer(request, reply, representation, { media, part })
+      })
     }
-    for (const [path, representation] of Object.entries(DOCUMENTS_OF_PAGE)) {
-      app.get(app.config.BASE_PATH + path, hidden, (request, reply) =>
-        answer(request, reply, representation, 'all'),
-      )
-    }
+    app.decorate('sendDocument', (request, reply, kind) =>
+      answer(request, reply, REPRESENTATIONS[kind], { media: 'all' }),
+    )
   },
-  { name: 'openapi' },
+  { name: 'openapi', dependencies: ['caching'] },
 )
 
 /** The document without its operations. */
@@ -127,7 +164,7 @@ function headOf(products: Products['list'], basePath: string): Partial<OpenAPIV3
     security: [],
     // In the order of the page: what everybody came for first, what few need last.
     tags: [
-      { name: 'advisory', description: 'What the published releases say about a place.' },
+      { name: 'advisory', description: ADVISORY },
       { name: 'places', description: 'Administrative areas, and which of them a point lies in.' },
       { name: 'catalog', description: 'What is published.' },
       { name: 'subscriptions', description: 'Who is told, at an address of theirs, when values change.' },
@@ -160,17 +197,20 @@ function operationOf(schema: FastifySchema, config: FastifyContextConfig): Fasti
 /** A form of the document, and the media type that it is sent as. */
 type Representation = ['json' | 'yaml', string]
 
-/** Where programs find the document. */
-const DOCUMENTS: Record<string, Representation> = {
-  '/openapi.json': ['json', 'application/json; charset=utf-8'],
-  '/openapi.yaml': ['yaml', 'application/yaml; charset=utf-8'],
+const REPRESENTATIONS: Record<Representation[0], Representation> = {
+  json: ['json', 'application/json; charset=utf-8'],
+  yaml: ['yaml', 'application/yaml; charset=utf-8'],
 }
 
-/** Where the page finds it, with all media types to try. */
-const DOCUMENTS_OF_PAGE: Record<string, Representation> = {
-  '/docs/json': DOCUMENTS['/openapi.json'] as Representation,
-  '/docs/yaml': ['yaml', 'application/x-yaml'],
-}
+/** The paths of the documents: the whole one, and one for each purpose. */
+const DOCUMENTS = Object.values(REPRESENTATIONS).flatMap((representation) => {
+  const [kind] = representation
+  const parts = Object.keys(DOCUMENT_PARTS) as DocumentPart[]
+  return [
+    { path: `/openapi.${kind}`, representation, part: undefined },
+    ...parts.map((part) => ({ path: `/openapi/${part}.${kind}`, representation, part })),
+  ]
+})
 
 /** The texts of the document, each made anew only where the countries have changed. */
 function rememberedDocuments(app: App) {
@@ -180,18 +220,26 @@ function rememberedDocuments(app: App) {
   }
 }
 
-/** Clients come by one path or two, and ask for one kind or two: some texts are as many as are asked for. */
-const REMEMBERED_TEXTS = 8
+/** The whole document and its parts, by one path or two, with one kind of media types or two. */
+const REMEMBERED_TEXTS = 20
 
 /** Makes a text anew only where it is asked for with other countries, or by others, than lately. */
 function rememberingSome(make: (countries: DocumentCountry[], view: DocumentView) => string) {
-  const texts = new LRUCache<string, string>({ max: REMEMBERED_TEXTS })
-  return (countries: DocumentCountry[], view: DocumentView): string => {
+  const texts = new LRUCache<string, Text>({ max: REMEMBERED_TEXTS })
+  return (countries: DocumentCountry[], view: DocumentView): Text => {
     const key = JSON.stringify([countries, view])
-    const text = texts.get(key) ?? make(countries, view)
-    texts.set(key, text)
-    return text
+    const known = texts.get(key)
+    if (known) return known
+    const text = make(countries, view)
+    const made = { text, tag: entityTag(text) }
+    texts.set(key, made)
+    return made
   }
+}
+
+interface Text {
+  text: string
+  tag: string
 }
 
 /** What the marking of a route says of its operation: who may call it, and with which keys. */

@@ -12,6 +12,7 @@ const PREFLIGHT_SECONDS = 7200
 const EXPOSED_HEADERS = [
   'Accept-Ranges',
   'Advisory-History',
+  'Advisory-Ignored',
   'Advisory-Release',
   'Deprecation',
   'ETag',

@@ -20,9 +20,13 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 export const unknownPaths = fp(
   async (app: App) => {
     const routes: { path: RegExp; methods: string[] }[] = []
-    app.addHook('onRoute', ({ url, method }) => {
+    app.addHook('onRoute', ({ url, method, routePath, prefix, prefixTrailingSlash = 'both' }) => {
+      // A route at a prefix is there with a slash at its end, too.
+      const isBoth = routePath === '' && prefix !== '' && prefixTrailingSlash === 'both'
+      const paths = isBoth ? [url, `${url}/`] : [url]
       // The preflight's route is there for every path, and makes none.
-      if (url !== '*') routes.push({ path: patternOf(url), methods: [method].flat() })
+      if (url === '*') return
+      for (const path of paths) routes.push({ path: patternOf(path), methods: [method].flat() })
     })
 
     app.decorate('methodsOf', (url: string) => {

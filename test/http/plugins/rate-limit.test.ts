@@ -90,5 +90,5 @@ test('nothing is limited, and no header says so, where the operator has set noth
 })
 
 test.each(['600', '0/min', '600/day', '-1/s', 'off'])('RATE_LIMIT=%s is refused at the start', (rate) => {
-  expect(() => loadConfig({ RATE_LIMIT: rate })).toThrow('RATE_LIMIT must match pattern')
+  expect(() => loadConfig({ RATE_LIMIT: rate })).toThrow('RATE_LIMIT must look like 600/min or 20/s')
 })

@@ -102,6 +102,7 @@ describe('X-Request-Id', () => {
       method: 'POST',
       url: '/advisory/yield/points',
       payload: {
+        country_code: 'eth',
         points: [
           { lat: -1, lng: 36.5 },
           { lat: 100, lng: 0 },

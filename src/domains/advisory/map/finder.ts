@@ -89,5 +89,5 @@ function noLayer({ published: { code }, release: { layers } }: FoundRelease, num
 
 /** A release never changes: its name and what is asked for tell answers apart, and where they are asked for. */
 export function tagOf(request: FastifyRequest, { code }: PublishedRelease): string {
-  return entityTag(code, request.host, request.url)
+  return entityTag(code, request.rootUrl, request.url)
 }

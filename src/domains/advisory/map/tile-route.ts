@@ -9,7 +9,6 @@ import { allowCaching } from '#src/http/plugins/caching.ts'
 import { type Finder, tagOf } from './finder.ts'
 import { tileOf } from './layer-maps.ts'
 import type { Maps } from './maps.ts'
-import { NO_LAYER } from './tileset-routes.ts'
 
 const PNG = 'image/png'
 
@@ -36,7 +35,7 @@ export function tileRoute(app: App, find: Finder, maps: Maps): void {
             content: { [PNG]: { schema: ref(Picture) } },
           },
           304: { type: 'null', description: 'The tile is the one that `If-None-Match` names.' },
-          ...errorResponses('INVALID_PARAMETERS', ['NOT_FOUND', NO_LAYER]),
+          ...errorResponses('INVALID_PARAMETERS', 'NOT_FOUND'),
         },
       },
       preValidation: [readPath(TileParams), readQuery(LayersQuery)],

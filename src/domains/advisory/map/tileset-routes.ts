@@ -11,7 +11,6 @@ import { DEFAULT_CUT, existing, type Finder, type OfLayer, type OfRelease, tagOf
 import type { MapSubject, Maps } from './maps.ts'
 import { tilesetOf } from './tileset.ts'
 
-const MISSING = 'No release yield-eth-wheat-2026-07-v9 is published; `GET /catalog` lists those that are.'
 /** What is said of layers that there are not. */
 export const NO_LAYER = 'yield-eth-wheat-2026-07-v1 has 4 layers, and no layer 5.'
 
@@ -35,7 +34,7 @@ export function layerListRoute(app: App, find: Finder, maps: Maps): void {
         response: {
           200: { ...ref(LayerList), description: 'The layers.' },
           304: { type: 'null', description: 'The layers are those that `If-None-Match` names.' },
-          ...errorResponses('INVALID_PARAMETERS', ['NOT_FOUND', MISSING]),
+          ...errorResponses('INVALID_PARAMETERS', 'NOT_FOUND'),
         },
       },
       preValidation: readQuery(LayersQuery),
@@ -71,7 +70,7 @@ export function tilesetRoute(app: App, find: Finder, maps: Maps): void {
         response: {
           200: { ...ref(Tileset), description: 'Where its tiles are, and the legend.' },
           304: { type: 'null', description: 'It is the one that `If-None-Match` names.' },
-          ...errorResponses('INVALID_PARAMETERS', ['NOT_FOUND', NO_LAYER]),
+          ...errorResponses('INVALID_PARAMETERS', 'NOT_FOUND'),
         },
       },
       preValidation: [readPath(TilesetParams), readQuery(LayersQuery)],
@@ -93,8 +92,7 @@ function tilesetWriter(app: App, maps: Maps) {
     subject: MapSubject,
   ): Promise<Tileset> => {
     const legend = await existing(published, () => app.inTurn(request, reply, () => maps.legend(subject)))
-    const root = `${request.protocol}://${request.host}${request.basePath}`
     const { release, layer, cut } = subject
-    return tilesetOf(published.code, release, layer, { cut, found: legend }, root)
+    return tilesetOf(published.code, release, layer, { cut, found: legend }, request.rootUrl)
   }
 }

@@ -68,19 +68,9 @@ export function formOf(
   return { type, isHtml: type === HTML_TYPE }
 }
 
-/** A name of the DNS with a port. Each of thousands of links has it in front. */
-const LONGEST_HOST = 259
-
-/**
- * What the paths of the API begin with for its clients.
- *
- * @throws {ApiError} MALFORMED_REQUEST where its host is longer than any
- */
-export function rootOf({ protocol, host, basePath }: FastifyRequest): string {
-  if (host.length > LONGEST_HOST) {
-    throw new ApiError('MALFORMED_REQUEST', `The Host header may have ${LONGEST_HOST} characters.`)
-  }
-  return `${protocol}://${host}${basePath}${OGC_PATH}`
+/** What the paths of the API begin with for its clients. */
+export function rootOf({ rootUrl }: FastifyRequest): string {
+  return rootUrl + OGC_PATH
 }
 
 /** Where the layers of a release are drawn: a list of tilesets with their legends. */
@@ -143,7 +133,7 @@ export function isCached(
   { type }: Form,
   version: string,
 ): boolean {
-  const tag = entityTag(VERSION, version, type, request.protocol, request.host, request.basePath, request.url)
+  const tag = entityTag(VERSION, version, type, request.rootUrl, request.url)
   const isCurrent = allowCaching(request, reply, tag)
   if (reply.hasHeader('etag')) reply.header('etag', `W/${tag}`)
   return isCurrent

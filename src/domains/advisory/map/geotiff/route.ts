@@ -11,7 +11,6 @@ import { allowCaching } from '#src/http/plugins/caching.ts'
 import type { OpenMadeFile } from '#src/storage/made-files.ts'
 import { existing, type Finder, type OfLayer } from '../finder.ts'
 import type { Maps } from '../maps.ts'
-import { NO_LAYER } from '../tileset-routes.ts'
 import { createGeotiffs } from './geotiffs.ts'
 
 const TIFF = 'image/tiff'
@@ -55,7 +54,7 @@ export function geotiffRoute(app: App, find: Finder, maps: Maps): void {
             content: { [TIFF]: { schema: ref(GeoTiff) } },
           },
           304: { type: 'null', description: 'The file is the one that `If-None-Match` names.' },
-          ...errorResponses(['NOT_FOUND', NO_LAYER], 'RANGE_NOT_SATISFIABLE'),
+          ...errorResponses('NOT_FOUND', 'RANGE_NOT_SATISFIABLE'),
         },
       },
       preValidation: readPath(GeotiffParams),

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify'
 import { ApiError } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
+import { untilGone } from '#src/http/deadline.ts'
 import { partyOf } from '#src/http/party.ts'
 import { inTime } from '#src/http/plugins/patience.ts'
 import type { Lookup } from '../../lookup/lookup.ts'
@@ -36,12 +37,14 @@ export function positionRoute(app: App, releases: Releases, lookup: Lookup): voi
       lookup.inSnapshotQueued(party, async (snapshot) => {
         const release = snapshot.published.find((one) => one.code === code)
         if (!release) throw noCollection(code)
+        await app.turns.next(party, untilGone(reply))
         const values = await lookup.valuesAt(release, positions, party)
         // One point is told why it has no value; of several, each that has none is answered so.
         if (positions.length > 1 || values[0]) return values
         throw await lookup.reasons.noValue(snapshot, release, positions[0] as Position, 'point', party)
       }),
     )
+    await app.turns.next(party, untilGone(reply))
     const located = positions.map(({ longitude, latitude }, at): Located => {
       const values = found[at] ?? collection.parameters.map(() => Number.NaN)
       return {

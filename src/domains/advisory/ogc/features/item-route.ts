@@ -17,7 +17,7 @@ import { crsNamed } from '../crs.ts'
 import { offsetAllowedBy, parametersOf } from '../parameters.ts'
 import { type InTurn, shapeFormOf } from './area-shapes.ts'
 import type { Finder } from './finder.ts'
-import { contentCrs, featureText } from './page.ts'
+import { contentCrs, featureText, forPeople } from './page.ts'
 
 const PARAMETERS = ['f', 'crs', 'max-allowable-offset'] as const
 
@@ -60,7 +60,7 @@ export function itemRoute(app: App, find: Finder): void {
           { href: withQuery(`${root}/collections`, { f: 'html' }), rel: 'data', title: 'Collections' },
           { href: withQuery(`${address}/items`, { f: 'html' }), rel: 'items', title: collection.title },
         ],
-        parts: [table(['property', 'value'], Object.entries(said ?? {}))],
+        parts: [table(['property', 'value'], Object.entries(forPeople(said ?? {})))],
         links,
       })
     }

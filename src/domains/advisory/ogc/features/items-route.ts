@@ -30,7 +30,7 @@ import type { AreaLevel } from './area-levels.ts'
 import { type InTurn, shapeFormOf } from './area-shapes.ts'
 import { type Collection, meets } from './collections.ts'
 import type { Finder } from './finder.ts'
-import { contentCrs, featuresAt, rowsAt } from './page.ts'
+import { contentCrs, featuresAt, forPeople, rowsAt } from './page.ts'
 
 const PARAMETERS = [
   'f',
@@ -132,7 +132,7 @@ async function sendTable(app: App, find: Finder, request: Call, reply: FastifyRe
   const root = rootOf(request)
   const address = `${root}/collections/${collection.id}`
   const columns = Object.keys(rows[0] ?? {})
-  const cells = rows.map((row, at) => {
+  const cells = rows.map(forPeople).map((row, at) => {
     const code = level.areas[shown[at] as number]?.code ?? ''
     const item = anchor(withQuery(`${address}/items/${encodeURIComponent(code)}`, { f: 'html' }), code)
     return [item, ...columns.map((column) => row[column] ?? null)]

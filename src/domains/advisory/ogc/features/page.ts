@@ -1,4 +1,5 @@
 import { ApiError } from '#src/errors.ts'
+import { roundedAmount } from '#src/lib/round.ts'
 import type { Pause } from '#src/lib/turns.ts'
 import type { Crs } from '../crs.ts'
 import type { AreaLevel } from './area-levels.ts'
@@ -80,6 +81,15 @@ export async function rowsAt(
     if (room < 0) break
   }
   return { rows, isLate: room >= 0 && rows.length < places.length }
+}
+
+/** Properties as a page shows them: totals without the digits that only computing has given them. */
+export function forPeople(properties: Properties): Properties {
+  const shown = Object.entries(properties).map(([name, value]) => [
+    name,
+    typeof value === 'number' && name.startsWith('total_') ? roundedAmount(value) : value,
+  ])
+  return Object.fromEntries(shown)
 }
 
 /** Ends early where what comes next is late: what has come is not to be lost, and the next page goes on. */

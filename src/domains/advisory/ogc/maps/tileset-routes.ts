@@ -175,7 +175,7 @@ export function ogcTileRoute(app: App, releases: Releases, layers: LayerMaps): v
     const { of, number } = await layerNamed(releases, request, reply, request.params.collection)
     const layer = await layers.find(request, reply, of.release.code, number)
     const tile = tileAt(request.params, layer)
-    const tag = entityTag(of.release.code, request.host, request.url)
+    const tag = entityTag(of.release.code, request.rootUrl, request.url)
     if (allowCaching(request, reply, tag)) return reply.code(304).send()
     return reply.type(PNG).send(await layer.tile(tile, request, reply))
   })
