@@ -1,13 +1,15 @@
 /**
  * Tries the document of a running service with the generators of clients in `generators/`: each generates from
- * it, a small program that uses what came out is compiled strictly, and run against the service. The packages
- * are installed in a temporary folder, since some of them want another TypeScript than the project.
+ * it, a small program that uses what came out is compiled strictly, and run against the service; then all requests of
+ * the collection that Postman makes of it are sent. The packages are installed in a temporary folder, since some of them
+ * want another TypeScript than the project.
  */
 import { spawnSync } from 'node:child_process'
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { tryPostman } from './try-postman.ts'
 
 /** As their quick starts say. */
 const GENERATORS: Record<string, string> = {
@@ -38,6 +40,9 @@ try {
     console.log(`${name}: ${failed === undefined ? 'passed' : `failed at \`${failed}\``}`)
     if (failed !== undefined) process.exitCode = 1
   }
+  const { lines, passed } = await tryPostman(url, folder, run)
+  console.log(lines.join('\n'))
+  if (!passed) process.exitCode = 1
 } finally {
   await rm(folder, { recursive: true })
 }
