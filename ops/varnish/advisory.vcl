@@ -5,7 +5,7 @@ import std;
 backend advisory {
   .host = "127.0.0.1";
   .port = "3001";
-  # An instance that is not ready is not asked, and what is known answers for it: see grace below.
+  # Without readiness, stored answers serve: see grace below.
   .probe = {
     .url = "/health/ready";
     .interval = 1s;
@@ -17,33 +17,33 @@ backend advisory {
 }
 
 sub vcl_recv {
-  # The same question in another order is the same question.
+  # The order of parameters does not matter.
   set req.url = std.querysort(req.url);
-  # The service knows no cookies; those of other pages of the host would keep answers from being shared.
+  # The service has no cookies; others would keep answers from being shared.
   unset req.http.Cookie;
-  # Answers are as old as they say (a minute), and no older; but for while nobody else answers.
+  # Expired answers serve only while the service is away.
   if (std.healthy(req.backend_hint)) {
     set req.grace = 0s;
   }
-  # What remains is Varnish's own: calls with a token and those that are no GET or HEAD go to the service, always.
+  # Varnish passes calls with a token, and methods but GET and HEAD, by default.
 }
 
 sub vcl_backend_response {
-  # What says nothing of caches is asked for each time.
+  # Answers without Cache-Control are not stored.
   if (!beresp.http.Cache-Control) {
     set beresp.uncacheable = true;
   }
-  # "stale-if-error": Varnish does not read it.
+  # Varnish does not read stale-if-error.
   set beresp.grace = 0s;
   if (beresp.http.Cache-Control ~ "stale-if-error=86400") {
     set beresp.grace = 1d;
   }
-  # To ask by its tag for what is not new costs the service less than to answer anew.
+  # A conditional request costs the service less than a new answer.
   set beresp.keep = 1d;
 }
 
 sub vcl_backend_error {
-  # As the service says it: JSON, with a code for programs.
+  # The same JSON as the service.
   set beresp.status = 503;
   set beresp.http.Content-Type = "application/json; charset=utf-8";
   set beresp.http.Cache-Control = "no-store";
@@ -53,7 +53,7 @@ sub vcl_backend_error {
 }
 
 sub vcl_deliver {
-  # The id of the call that asked the service is not that of this one.
+  # A stored answer has the id of another request.
   if (obj.hits > 0) {
     unset resp.http.X-Request-Id;
   }

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { loadConfig, SETTINGS } from '#src/config.ts'
+import { MOST_ON_DISK } from '#src/storage/made-files.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const textOf = (file: string) => readFileSync(join(ROOT, file), 'utf8')
@@ -21,13 +22,14 @@ interface Container {
   env?: { name: string; value: unknown }[]
   ports?: { name: string; containerPort: number }[]
   volumeMounts?: { name: string; mountPath: string }[]
+  resources: { limits: { memory: string } }
   [probe: string]: unknown
 }
 
 interface PodSpec {
   containers: Container[]
   initContainers?: Container[]
-  volumes: { name: string; secret?: { secretName: string } }[]
+  volumes: { name: string; secret?: { secretName: string }; emptyDir?: { sizeLimit?: string } }[]
   serviceAccountName: string
   terminationGracePeriodSeconds?: number
 }
@@ -86,15 +88,29 @@ const deployment = podsIn(manifestOf('Deployment'))[0] as PodSpec
 const api = deployment.containers[0] as Container
 
 interface ComposeService {
+  image: string
   build?: string
   environment: Record<string, unknown>
   stop_grace_period?: string
+  tmpfs?: string[]
+  mem_limit?: string
+  shm_size?: string
 }
 
 const compose = (
   parse(textOf('docker-compose.yml'), { merge: true }) as { services: Record<string, ComposeService> }
 ).services
+/** What a variable of a text of compose is where nobody sets it, such as `2g` of `${TMP_SIZE:-2g}`. */
+const unset = (text = '') => text.replace(/\$\{\w+:-(\w*)\}/g, '$1')
 const ours = Object.values(compose).filter(({ build }) => build !== undefined)
+
+const UNITS: Record<string, number> = { m: 2 ** 20, g: 2 ** 30, Mi: 2 ** 20, Gi: 2 ** 30 }
+
+/** The bytes that a size of compose or Kubernetes stands for; NaN where there is none. */
+function bytesOf(size = ''): number {
+  const [, number, unit = ''] = /^(\d+)(\w+)$/.exec(size) ?? []
+  return Number(number) * (UNITS[unit] ?? Number.NaN)
+}
 
 const unit = textOf('ops/systemd/agro-advisory.service')
 const settingsOfUnit = [...unit.matchAll(/^Environment=(.*)$/gm)]
@@ -156,6 +172,38 @@ describe('what installs the service', () => {
     }
   })
 
+  test('gives the service the room for files that GeoTIFFs for download take, and memory beside it', () => {
+    const downloadsOf = (settings: [string, string][]) =>
+      MOST_ON_DISK * loadConfig(Object.fromEntries(settings)).DOWNLOAD_CACHE_MB * 1e6
+    const { emptyDir } = deployment.volumes.find(({ name }) => name === 'tmp') ?? {}
+    expect(bytesOf(emptyDir?.sizeLimit)).toBeGreaterThan(downloadsOf(settingsOfMap))
+
+    const process = bytesOf(api.resources.limits.memory)
+    const serving = ours.filter(({ environment }) => 'SHUTDOWN_DELAY_MS' in environment)
+    expect(serving.length).toBeGreaterThan(0)
+    for (const { environment, tmpfs, mem_limit } of serving) {
+      const kept = environment.DOWNLOAD_CACHE_MB
+      const room = bytesOf(unset(tmpfs?.[0]).replace('/tmp:size=', ''))
+      expect(room).toBeGreaterThan(
+        downloadsOf(kept === undefined ? [] : [['DOWNLOAD_CACHE_MB', String(kept)]]),
+      )
+      // Files of a tmpfs count as memory of their container.
+      expect(bytesOf(unset(mem_limit))).toBeGreaterThanOrEqual(room + process)
+    }
+  })
+
+  test('bounds the memory of each container of compose, and lets databases share more than 64 MB', () => {
+    const services = Object.entries(compose)
+    expect(
+      services.filter(([, { mem_limit }]) => !(bytesOf(unset(mem_limit)) > 0)).map(([name]) => name),
+    ).toEqual([])
+    const databases = services.filter(([, { image }]) => image.startsWith('postgis/'))
+    expect(databases.map(([name, { shm_size }]) => [name, bytesOf(shm_size) > 64 * 2 ** 20])).toEqual([
+      ['database', true],
+      ['replica', true],
+    ])
+  })
+
   test('starts the service as npm start does', () => {
     const { scripts } = JSON.parse(textOf('package.json')) as { scripts: { start: string } }
     expect(unit).toContain(`ExecStart=/usr/bin/${scripts.start}\n`)
@@ -200,6 +248,11 @@ describe('the manifests of Kubernetes', () => {
       const { path, port } = (api[probe] as { httpGet: { path: string; port: string } }).httpGet
       expect([probe, port, Object.keys(document.paths).includes(path)]).toEqual([probe, 'http', true])
     }
+    // What starts a container anew asks about its process alone: an outage of the database may take long.
+    const restarting = ['startupProbe', 'livenessProbe'].map(
+      (probe) => api[probe] as { httpGet: { path: string } },
+    )
+    expect(restarting.map(({ httpGet }) => httpGet.path)).toEqual(['/health/live', '/health/live'])
     const service = manifestOf('Service').spec as { ports: { targetPort: string }[] }
     expect(service.ports.map(({ targetPort }) => targetPort)).toEqual(['http'])
     const policy = manifestOf('NetworkPolicy').spec as { ingress: { ports: { port: string }[] }[] }
