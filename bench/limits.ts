@@ -185,9 +185,12 @@ function growthLines({ growth }: Results): Line[] {
   return [{ what, measured: most, unit: ' times', limit: atMost(1.3) }]
 }
 
+/** Part of the names of all figures of histories. */
+export const OF_HISTORIES = ' items in histories, of '
+
 function historyLines({ history }: Results): Line[] {
   if (!history) return []
-  const of = `with ${figure(history.large.items)} items in histories, of ${figure(history.small.items)}`
+  const of = `with ${figure(history.large.items)}${OF_HISTORIES}${figure(history.small.items)}`
   const most = Math.max(...history.reads.map(({ times }) => times))
   const rows = [...history.rows, { what: 'most items that a statement reads', times: most }]
   return rows.map(({ what, times }) => ({

@@ -8,7 +8,7 @@ export function historyTables({ history }: Results): Table[] {
   return [
     {
       title: 'Histories',
-      head: ['', 'what', `ms with ${figure(small.items)} items`, `ms with ${figure(large.items)}`, 'times'],
+      head: ['', 'call', `ms with ${figure(small.items)} items`, `ms with ${figure(large.items)}`, 'times'],
       rows: rows.map(({ what, small, large, times }, index) => [
         `${index + 1}`,
         what,
@@ -16,9 +16,11 @@ export function historyTables({ history }: Results): Table[] {
       ]),
     },
     {
-      title: 'Items that statements read',
+      title: 'Items that statements read, if more in the larger history',
       head: ['statement', `with ${figure(small.items)} items`, `with ${figure(large.items)}`],
-      rows: reads.map(({ what, small, large }) => [what, figure(small), figure(large)]),
+      rows: reads
+        .filter(({ small, large }) => large > small)
+        .map(({ what, small, large }) => [what, figure(small), figure(large)]),
     },
   ]
 }

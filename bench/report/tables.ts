@@ -1,6 +1,8 @@
-import { figure, judge } from '../limits.ts'
+import { figure, judge, OF_HISTORIES } from '../limits.ts'
 import type { Call, Compared, Results, Spread, Target } from '../results.ts'
 import { historyTables } from './history-tables.ts'
+import { pivot } from './pivot.ts'
+import { processTable } from './process-table.ts'
 import type { Table } from './table.ts'
 
 export const TARGET_NAMES: Record<Target, string> = {
@@ -23,41 +25,57 @@ function loadCells({ rate, p50, p99, rateToBare }: Compared): string[] {
   return [figure(rate), figure(p50), figure(p99), figure(rateToBare)]
 }
 
+/** Limits of histories that are met are left out: their table has the same figures. */
 export function limitsTable(results: Results): Table {
   return {
     title: 'Limits',
-    head: ['what', 'limit', 'goal', 'measured', ''],
-    rows: judge(results).map(({ what, limit, goal, measured, verdict }) => [
-      what,
-      limit ?? '',
-      goal ?? '',
-      measured,
-      verdict,
-    ]),
+    head: ['figure', 'limit; goal', 'measured', ''],
+    rows: judge(results)
+      .filter(({ what, verdict }) => verdict !== 'met' || !what.includes(OF_HISTORIES))
+      .map(({ what, limit, goal, measured, verdict }) => [
+        what,
+        [limit, goal && `goal ${goal}`].filter(Boolean).join('; '),
+        measured,
+        verdict === 'met' ? '' : verdict,
+      ]),
   }
 }
 
 export function pointsTables({ points }: Results): Table[] {
   if (!points) return []
-  const warm = points.cells.map((cell) => [
-    SPREAD_NAMES[cell.spread],
-    `${cell.connections}`,
-    TARGET_NAMES[cell.target],
-    ...loadCells(cell),
-    cell.rateToOneQuery === null ? '' : figure(cell.rateToOneQuery),
-  ])
+  const { headings, rows } = pivot(points.cells, {
+    labels: ({ spread, connections }) => [SPREAD_NAMES[spread], `${connections}`],
+    heading: ({ target }) => TARGET_NAMES[target],
+    cell: ({ rate, p99 }) => `${figure(rate)}, ${figure(p99)}`,
+  })
+  const ratio = (value: number | null | undefined) => (value == null ? '' : figure(value))
   const cold = points.cold.map(({ target, rate, p99, rateToBare, rateToWarm }) => [
     TARGET_NAMES[target],
     figure(rate),
     figure(p99),
     figure(rateToBare),
-    rateToWarm === null ? '' : figure(rateToWarm),
+    ratio(rateToWarm),
   ])
   return [
     {
-      title: 'Points',
-      head: ['points', 'connections', 'target', ...LOAD_HEAD, 'of one query'],
-      rows: warm,
+      title: 'Points a second, and p99 in ms',
+      head: [
+        'points',
+        'connections',
+        ...headings,
+        'in memory, of bare',
+        'of one query',
+        'TILE_CACHE_MB=0, of bare',
+      ],
+      rows: rows.map(({ labels, items, cells }) => {
+        const memory = items.find(({ target }) => target === 'memory')
+        const noCache = items.find(({ target }) => target === 'no-cache')
+        return [
+          ...labels,
+          ...cells,
+          ...[memory?.rateToBare, memory?.rateToOneQuery, noCache?.rateToBare].map(ratio),
+        ]
+      }),
     },
     {
       title: `The first ${points.cold[0]?.seconds} seconds of a new process, 64 connections`,
@@ -159,21 +177,21 @@ export function embeddedTable({ embedded }: Results): Table[] {
 
 export function batchTable({ batch }: Results): Table[] {
   if (!batch) return []
+  const { headings, rows } = pivot(batch.rows, {
+    labels: ({ form }) => [form],
+    heading: ({ target, coding }) => `${TARGET_NAMES[target]}, ${coding}`,
+    cell: ({ pointsPerSecond }) => figure(pointsPerSecond),
+  })
   return [
     {
-      title: `${figure(batch.points)} points in one call`,
-      head: ['form', 'target', 'coding', 'points/s'],
-      rows: batch.rows.map(({ form, target, coding, pointsPerSecond }) => [
-        form,
-        TARGET_NAMES[target],
-        coding,
-        figure(pointsPerSecond),
-      ]),
+      title: `${figure(batch.points)} points in one call, points/s`,
+      head: ['form', ...headings],
+      rows: rows.map(({ labels, cells }) => [...labels, ...cells]),
     },
   ]
 }
 
-const SHAPES = { area: 'larger, same shape', boundary: 'longer boundary, same area' }
+const SHAPES = { area: 'larger', boundary: 'longer boundary' }
 
 export function polygonsTable({ polygons }: Results): Table[] {
   if (!polygons) return []
@@ -193,37 +211,18 @@ export function polygonsTable({ polygons }: Results): Table[] {
 
 export function growthTable({ growth }: Results): Table[] {
   if (!growth) return []
+  const { headings, rows } = pivot(growth.rows, {
+    labels: ({ target, connections }) => [TARGET_NAMES[target], `${connections}`],
+    heading: ({ releases, tiles }) => `${figure(releases)} releases, ${figure(tiles)} tiles`,
+    cell: ({ p50, growth }) => `${figure(p50)}, ${figure(growth)}`,
+  })
   return [
     {
-      title: 'Growth',
-      head: ['target', 'connections', 'releases', 'tiles', 'p50 ms', 'of the first'],
-      rows: growth.rows.map(({ target, connections, releases, tiles, p50, growth }) => [
-        TARGET_NAMES[target],
-        `${connections}`,
-        `${releases}`,
-        figure(tiles),
-        figure(p50),
-        figure(growth),
-      ]),
+      title: 'p50 in ms, and its ratio to the first',
+      head: ['target', 'connections', ...headings],
+      rows: rows.map(({ labels, cells }) => [...labels, ...cells]),
     },
   ]
-}
-
-export function processTable({ memory, startUp, embedded }: Results): Table[] {
-  const rows: string[][] = []
-  const add = (what: string, value: number | null | undefined, unit: string) => {
-    if (value !== null && value !== undefined) rows.push([what, `${figure(value)} ${unit}`])
-  }
-  add('start on a server', startUp?.server, 's')
-  add('first start of the embedded database, demo data included', startUp?.embeddedFirst, 's')
-  add('second start of the embedded database', startUp?.embeddedSecond, 's')
-  add('loading the release into the embedded database', embedded?.loadedIn, 's')
-  add('memory when started', memory?.idle, 'MiB')
-  add('memory after points at 64 connections', memory?.loaded, 'MiB')
-  add('memory with the cache full', memory?.full, 'MiB')
-  add('most memory ever held', memory?.peak, 'MiB')
-  add('memory with the embedded database, after the points', embedded?.memory, 'MiB')
-  return rows.length > 0 ? [{ title: 'Start-up and memory', head: ['what', 'measured'], rows }] : []
 }
 
 export function allTables(results: Results): Table[] {
