@@ -147,6 +147,7 @@ describe.sequential('the commands run as they are written, one after the other, 
   const others = [
     'docs/guide/integrators.md',
     'docs/guide/agents.md',
+    'docs/guide/calls.md',
     'docs/guide/citing.md',
     'docs/guide/quantities.md',
     'docs/api.md',

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { BATCH_LIMITS } from '#schemas/batch-forms.ts'
 import { MOST_POLYGONS } from '#schemas/polygons.ts'
 import { loadConfig } from '#src/config.ts'
+import { isWhole } from '#src/database/rights.ts'
 import { MAX_VERTICES } from '#src/domains/advisory/polygon/geometry.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 
@@ -63,6 +65,23 @@ test('the guide has the limits that are kept', () => {
   )
 })
 
+test('the page about privacy names every table that has data of people, and no other', async () => {
+  const { rows } = await sql<{ name: string }>`
+    with recursive personal (id) as (
+      select distinct pg_class.oid
+      from pg_class join pg_attribute on attrelid = pg_class.oid
+      where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p') and ${isWhole}
+        and (attname in ('user_id', 'user_agent', 'network', 'operator', 'subject') or attname like '%email%')
+      union
+      select conrelid from pg_constraint join personal on confrelid = personal.id where contype = 'f'
+    )
+    select relname as name from pg_class join personal on personal.id = oid`.execute(service.database.writer)
+  const found = rows.map(({ name }) => name)
+  const tables = textOf('docs/privacy.md').matchAll(/^\| [^|]+ \| ((?:`\w+`(?:, )?)+) \|/gm)
+  const named = [...tables].flatMap(([, cell = '']) => [...cell.matchAll(/\w+/g)].map(String))
+  expect(named.toSorted()).toEqual(found.toSorted())
+})
+
 test('the table of variables has every setting with its default', () => {
   const rows = [...textOf('docs/operations.md').matchAll(/^\| (`[A-Z].*?) \| (.*?) \|/gm)].map(
     ([, names, defaults]) => ({
@@ -77,9 +96,11 @@ test('the table of variables has every setting with its default', () => {
     DATABASE_READ_URL: 'postgres://x',
     JWT_SECRET: 'x'.repeat(32),
     JWT_SECRET_PREVIOUS: 'x'.repeat(32),
+    PUBLIC_URL: 'https://x',
     RATE_LIMIT: '600/min',
     METRICS_PORT: '9464',
     HISTORY_MONTHS: '12',
+    HISTORY_TOTAL_MB: '10000',
     DOWNLOAD_CACHE_DIR: '/x',
     TILE_DISK_CACHE_DIR: '/x',
     S3_ENDPOINT: 'https://x',
@@ -89,6 +110,8 @@ test('the table of variables has every setting with its default', () => {
     MAIL_FROM: 'x@example.org',
     PASSWORD_RESET_URL: 'https://x/{token}',
     EMAIL_CONFIRMATION_URL: 'https://x/{token}',
+    BASEMAP_URL: 'https://x/{z}/{x}/{y}',
+    BASEMAP_ATTRIBUTION: 'x',
   })
   expect(documented.toSorted()).toEqual(Object.keys(config).toSorted())
   for (const { names = '', defaults = '' } of rows) {

@@ -49,6 +49,9 @@ const MOST_KNOWN = 10_000
 /** So many times what is kept, files may take with those that are read to their end although they were removed. */
 const MOST_WITH_READ = 2
 
+/** So many times what is kept, the disk has at the most: with the one file that is made, and its parts beside it. */
+export const MOST_ON_DISK = MOST_WITH_READ + 2
+
 /**
  * @param parent where the folder is made, with the first file
  * @param mostBytes that all files take together; what is just being made comes on top of it

@@ -45,7 +45,7 @@ test('a service completes the demo that a killed start began, and keeps it over 
     const again = startService(testDatabase.environment)
     await readOn(again)
     expect(again.stdout()).not.toContain('seeding')
-    expect(again.stdout()).not.toContain('brought the schema up to date')
+    expect(again.stdout()).not.toContain('Database prepared')
     expect(catalogs[1]).toEqual(catalogs[0])
   }
 

@@ -24,6 +24,7 @@ export async function lockFolder(folder: string): Promise<FileHandle> {
     throw new FolderInUse(
       `The embedded database in ${folder} is in use by ${holder || 'another process'}. ` +
         'Stop that process first, or set DATABASE_URL: a PostgreSQL server can be shared.',
+      { code: 'DATABASE_IN_USE' },
     )
   }
   await file.truncate(0)

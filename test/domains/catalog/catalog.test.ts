@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
+import { documentOf, schemaAt } from '#test/setup/document.ts'
 import { layerOf, operatorOf, releaseDescription } from '#test/setup/releases.ts'
 
 interface Product {
@@ -78,17 +79,20 @@ test('the catalog says what each scenario and each other word means, as the docu
     'synthetic',
     'stale',
   ])
-  const { components } = (await service.app.inject('/openapi.json')).json()
-  const { scenario } = components.schemas.YieldEntry.properties
+  const document = await documentOf(service.app, 'json')
+  const memberOf = (component: string, name: string) => {
+    const { properties } = schemaAt(document, { $ref: `#/components/schemas/${component}` })
+    return schemaAt(document, (properties as Record<string, object>)[name])
+  }
   for (const { scenario: name, description } of scenarios) {
     expect(description.length).toBeGreaterThan(40)
-    expect(scenario.description).toContain(`\`${name}\`: ${description}`)
+    expect(memberOf('YieldEntry', 'scenario').description).toContain(`\`${name}\`: ${description}`)
   }
-  const { forecast_period, synthetic, stale } = components.schemas.YieldResponse.properties
-  expect(forecast_period.description).toContain(glossary[0].description)
-  expect(synthetic.description).toBe(glossary[3].description)
-  expect(stale.description).toBe(glossary[4].description)
-  expect(components.schemas.CatalogGrid.properties.resolution.description).toBe(glossary[2].description)
+  const ofAnswer = (name: string) => memberOf('YieldResponse', name).description
+  expect(ofAnswer('forecast_period')).toContain(glossary[0].description)
+  expect(ofAnswer('synthetic')).toBe(glossary[3].description)
+  expect(ofAnswer('stale')).toBe(glossary[4].description)
+  expect(memberOf('CatalogGrid', 'resolution').description).toBe(glossary[2].description)
 })
 
 test('the catalog says how large pixels are in metres, and what values there are, whatever the CRS', async () => {

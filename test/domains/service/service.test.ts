@@ -16,6 +16,7 @@ test('the root leads to the documentation and the catalog, and its links work', 
     catalog: '/catalog',
     stac: '/stac',
     ogc: '/ogc',
+    mcp: '/mcp',
   })
   for (const link of ['/docs/', '/openapi.json', '/catalog', '/stac', '/ogc']) {
     expect((await service.app.inject(link)).statusCode).toBe(200)
@@ -24,7 +25,9 @@ test('the root leads to the documentation and the catalog, and its links work', 
 
 test('an empty service is live, ready and has an empty catalog', async () => {
   expect((await service.app.inject('/health/live')).json()).toEqual({ status: 'ok' })
-  expect((await service.app.inject('/health/ready')).json()).toEqual({ status: 'ok' })
+  for (const url of ['/health/ready', '/health']) {
+    expect((await service.app.inject(url)).json()).toEqual({ status: 'ok' })
+  }
   expect((await service.app.inject('/catalog')).json().releases).toEqual([])
 })
 
@@ -32,14 +35,15 @@ test('a process that begins to stop is live and not ready', async () => {
   service.app.draining = true
   try {
     expect((await service.app.inject('/health/live')).statusCode).toBe(200)
-    const response = await service.app.inject('/health/ready')
-    expect(response.statusCode).toBe(503)
-    expect(response.headers['retry-after']).toBe('1')
-    expect(response.json()).toEqual({
-      error: 'The service is stopping.',
-      code: 'OVERLOADED',
-      request_id: expect.any(String),
-    })
+    for (const url of ['/health/ready', '/health']) {
+      const { statusCode, headers, json } = await service.app.inject(url)
+      expect([statusCode, headers['retry-after'], headers['cache-control']]).toEqual([503, '1', 'no-store'])
+      expect(json()).toEqual({
+        error: 'The service is stopping.',
+        code: 'OVERLOADED',
+        request_id: expect.any(String),
+      })
+    }
   } finally {
     service.app.draining = false
   }

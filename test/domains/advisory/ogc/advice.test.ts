@@ -78,6 +78,19 @@ test('what a release comes to in areas is what is answered about them in bulk', 
   expect(one.properties).toEqual(features[1]?.properties)
 })
 
+test('pages for people have totals with three or four digits', async () => {
+  const items = '/ogc/collections/advisory-synthetic-fertilizer-rwa-potato-2026-07-v1-1/items'
+  const [first] = (await get(items)).json<Page>().features
+  const exact = first?.properties['total_kg Urea Normal'] as number
+  const rounded = Number(exact.toPrecision(/^[1-4]/.test(String(exact)) ? 4 : 3))
+  expect(rounded).not.toBe(exact)
+  for (const url of [`${items}?f=html`, `${items}/${first?.id}?f=html`]) {
+    const { body } = await get(url)
+    expect(body).toContain(`<td>${rounded}</td>`)
+    expect(body).not.toContain(`<td>${exact}</td>`)
+  }
+})
+
 test('the month of a release is the time of its features', async () => {
   const matched = async (datetime: string) =>
     (await get(`${ITEMS}?datetime=${datetime}`)).json().numberMatched

@@ -170,7 +170,7 @@ test.each(['', '/conformance', '/api', '/edr', '/edr/conformance', '/maps', '/ma
   async (path) => {
     const response = await get(path)
     const type = String(response.headers['content-type']).replace(/;.*/, '')
-    const tag = entityTag(VERSION, '', type, 'http', 'localhost:80', '', `/ogc${path}`)
+    const tag = entityTag(VERSION, '', type, 'http://localhost:80', `/ogc${path}`)
     expect(response.headers.etag).toBe(`W/${tag}`)
   },
 )

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { loadRelease } from '#src/ingest/load.ts'
 import { createTestApp, type TestApp } from '#test/setup/app.ts'
 import { boundaryFile, feature, loadFile, rectangle } from '#test/setup/boundaries.ts'
@@ -89,6 +89,16 @@ describe('EDR', () => {
       if (rel === 'self' || rel === 'alternate') {
         expect((await get(href.slice(href.indexOf('/edr')))).statusCode).toBe(200)
       }
+    }
+  })
+
+  test('positions take turns with other long work, as slices of batches do', async () => {
+    const next = vi.spyOn(service.app.turns, 'next')
+    try {
+      expect((await get(`${COLLECTION}/position?${POINT}`)).statusCode).toBe(200)
+      expect(next.mock.calls.length).toBeGreaterThanOrEqual(2)
+    } finally {
+      next.mockRestore()
     }
   })
 
