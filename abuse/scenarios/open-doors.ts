@@ -1,24 +1,35 @@
 import { star } from '#bench/rasters/shapes.ts'
 import { flood } from '../attacks.ts'
-import type { Sent } from '../client.ts'
+import { ask, type Sent } from '../client.ts'
 import type { Figure, Scenario } from '../scenario.ts'
 
 /** What the demo has published. */
 const RELEASE = 'synthetic-yield-eth-wheat-2026-07-v1'
 const CONNECTIONS = 20
 
-/** Somebody without a token, who asks for the next of some paths over and over. */
-const attackOf = (name: string, attacker: string, sentOf: (number: number) => string | Sent): Scenario => ({
+/**
+ * Somebody without a token, who asks for the next of some paths over and over.
+ *
+ * @param known so many of them are asked once before, since a process makes their answers once
+ */
+const attackOf = (
+  name: string,
+  attacker: string,
+  sentOf: (number: number) => string | Sent,
+  known = 0,
+): Scenario => ({
   name,
   attacker,
   victims: ['kept point', 'history'],
   async begin({ newcomer }) {
     let asked = 0
-    const anybody = { ...(await newcomer()), token: undefined }
-    const { answers, stop } = flood([anybody], CONNECTIONS, () => {
+    const next = (): Sent => {
       const sent = sentOf(asked++)
       return { method: 'GET', ...(typeof sent === 'string' ? { path: sent } : sent) }
-    })
+    }
+    const anybody = { ...(await newcomer()), token: undefined }
+    while (asked < known) await ask(anybody, next())
+    const { answers, stop } = flood([anybody], CONNECTIONS, next)
     return { stop: async () => [...(await stop()), missed(answers)] }
   },
 })
@@ -78,6 +89,7 @@ export const documents = attackOf(
     path: `/openapi.${number % 3 === 0 ? 'yaml' : 'json'}?media=all`,
     headers: { 'accept-encoding': number % 2 === 0 ? 'identity' : 'gzip' },
   }),
+  6,
 )
 
 /** As many points as one request may have. */
