@@ -77,6 +77,7 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
       refuseUnlessOne('polygons', body)
       const sentFor = { ...body, country_code: countryOf(body) }
       const asked = await withReleaseNamed(lookup, product, sentFor, call, reply)
+      if (body.admin) await inTime(call, reply, () => lookup.places.fillCrop(asked))
       const series = seriesOf(product, asked)
       const selection = body.admin && selectionOf(body.admin)
       const wanted = wantedIn(body)
