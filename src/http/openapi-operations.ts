@@ -86,8 +86,9 @@ function complete(operation: Operation, components: Components, shared: SharedRe
   if (facts.optionalBody && requestBody) requestBody.required = false
   operation.parameters = [...(operation.parameters ?? []), ...headerParametersOf(facts)]
 
-  for (const media of Object.values(requestBody?.content ?? {})) {
-    if (media.examples || hasExample(media.schema, components)) continue
+  for (const [type, media] of Object.entries(requestBody?.content ?? {})) {
+    // Postman's converter knows no example of a schema: it would make up all fields of a JSON body.
+    if (media.examples || (type !== 'application/json' && hasExample(media.schema, components))) continue
     media.examples = { example: { value: exampleOf(media.schema, components) } }
   }
 

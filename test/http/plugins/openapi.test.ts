@@ -234,6 +234,15 @@ describe('the OpenAPI document', () => {
   })
 })
 
+test('each JSON body has an example beside its schema, which converters for Postman send', () => {
+  const bodies = operations.flatMap(({ operation }) => {
+    const json = operation.requestBody?.content['application/json']
+    return json ? [[operation.operationId, Object.keys(json.examples ?? {})]] : []
+  })
+  expect(bodies.length).toBeGreaterThan(30)
+  for (const [id, examples] of bodies) expect(examples, String(id)).not.toEqual([])
+})
+
 /** The budgets may only fall. */
 const MOST_LINES = 9_700
 const MOST_BYTES = 405_000
