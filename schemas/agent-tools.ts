@@ -68,12 +68,11 @@ export function areaInputOf(codes: readonly string[]) {
       Type.Object(
         { type: Type.Unknown() },
         {
-          description:
-            'GeoJSON Polygon or MultiPolygon: [longitude, latitude], rings closed. In place of area; with country_code.',
+          description: 'GeoJSON (Multi)Polygon in place of area: [longitude, latitude], rings closed.',
         },
       ),
     ),
-    country_code: described(Country, 'Code as in catalogue. Needed with polygon.'),
+    country_code: Country,
     crop: Crop,
     forecast_period: Month,
   })
@@ -178,6 +177,8 @@ export const PointOutput = answered({
 
 export const AreaOutput = answered({
   location: Type.Object({ lat: Type.Number(), lng: Type.Number(), area_ha: Type.Number() }, Anything),
+  country_code: Type.String(),
+  crop: Type.Optional(TextOrNull),
   product: Type.String(),
   unit: Type.String(),
   ...Release,

@@ -21,5 +21,5 @@ export const ShortText = Type.String({
   $id: 'ShortText',
   description:
     'A text message of at most `max_segments` segments: 160 characters of the GSM 7-bit alphabet, or 153 in each of several; where another character is in it 70, or 67.',
-  examples: ['My field. Yield Jul 2026: Above Normal 2834 kg/ha; Normal 2464 kg/ha.'],
+  examples: ['My field. Yield (wheat) Jul 2026: Normal 2464 kg/ha; Above Normal 2834 kg/ha.'],
 })

@@ -16,6 +16,7 @@ export const ROUTE_FACTS = 'x-route-facts'
 
 interface Media {
   schema: ExampleSchema
+  example?: unknown
   examples?: Record<string, { value: unknown }>
 }
 
@@ -86,9 +87,10 @@ function complete(operation: Operation, components: Components, shared: SharedRe
   if (facts.optionalBody && requestBody) requestBody.required = false
   operation.parameters = [...(operation.parameters ?? []), ...headerParametersOf(facts)]
 
-  for (const media of Object.values(requestBody?.content ?? {})) {
-    if (media.examples || hasExample(media.schema, components)) continue
-    media.examples = { example: { value: exampleOf(media.schema, components) } }
+  for (const [type, media] of Object.entries(requestBody?.content ?? {})) {
+    // Postman's converter knows no example of a schema: it would make up all fields of a JSON body.
+    if (media.examples || (type !== 'application/json' && hasExample(media.schema, components))) continue
+    media.example = exampleOf(media.schema, components)
   }
 
   const negotiated = responses[406] !== undefined

@@ -33,6 +33,14 @@ const OGC = [
 
 const ofOgc = (method: 'GET' | 'HEAD') => OGC.map((path) => `${method} ${path}`)
 
+/** The document of the API, whole and in parts. */
+const DOCUMENTS = ['', '/account', '/fields', '/operations', '/points'].flatMap((part) => [
+  `/openapi${part}.json`,
+  `/openapi${part}.yaml`,
+])
+
+const ofDocuments = (method: 'GET' | 'HEAD') => DOCUMENTS.map((path) => `${method} ${path}`)
+
 /** What is answered without a token. */
 export const PUBLIC = [
   'GET /',
@@ -69,8 +77,7 @@ export const PUBLIC = [
   'GET /health/live',
   'GET /health/ready',
   ...ofOgc('GET'),
-  'GET /openapi.json',
-  'GET /openapi.yaml',
+  ...ofDocuments('GET'),
   'GET /operations',
   'GET /points',
   'GET /releases',
@@ -257,12 +264,10 @@ export const CACHING = {
   document: [
     'GET /docs/json',
     'GET /docs/yaml',
-    'GET /openapi.json',
-    'GET /openapi.yaml',
+    ...ofDocuments('GET'),
     'HEAD /docs/json',
     'HEAD /docs/yaml',
-    'HEAD /openapi.json',
-    'HEAD /openapi.yaml',
+    ...ofDocuments('HEAD'),
   ],
   never: [
     'DELETE /auth/keys/:id',

@@ -1,4 +1,4 @@
-import { amountFormat } from '../parts/numbers.js'
+import { amountFormat, estimateText } from '../parts/numbers.js'
 import { entriesOf } from '../parts/values.js'
 import { BAG_KG } from '../place/quantities.js'
 import { element } from '../shell/element.js'
@@ -39,7 +39,7 @@ export function summaryOf(advice, crop) {
       const count = amountText(bags)
       return at > 0 ? field.more(count, input) : bags === 1 ? field.bag(input) : field.bags(count, input)
     }),
-    harvest && field.harvest(amountText(harvest.kilograms / 1000), crop.toLowerCase()),
+    harvest && field.harvest(estimateText(harvest.kilograms / 1000), crop.toLowerCase()),
   ].filter((part) => part !== undefined)
   if (parts.length === 0) return false
   return element(

@@ -54,6 +54,16 @@ export function amountFormat(column, form) {
   return (value) => text(roundedAmount(value))
 }
 
+/** An estimate in a sentence: three digits of it say enough. @param {number} value */
+export const estimateText = (value) => {
+  const rounded = Number(value.toPrecision(3))
+  return valueFormat([rounded])(rounded)
+}
+
+/** About how long something is. @param {number} metres */
+export const lengthText = (metres) =>
+  metres < 1000 ? `${Number(metres.toPrecision(2))} m` : `${Number((metres / 1000).toPrecision(2))} km`
+
 /** @param {number} value as JSON writes it */
 function writtenDecimals(value) {
   const [digits = '', exponent = '0'] = String(value).split('e')

@@ -1,5 +1,6 @@
 import { short } from '../geo/places.js'
 import { syntheticNotice } from '../parts/notice.js'
+import { lengthText } from '../parts/numbers.js'
 import { seasonNote } from '../parts/seasons.js'
 import { watchLink } from '../parts/watch-link.js'
 import { copyButton } from '../shell/copy.js'
@@ -66,7 +67,9 @@ export function placePanel(
       ),
     districtsLink(areas[0], product),
     element('p', { className: 'small' }, texts.coordinates(lat, lng)),
-    across !== null && down !== null && element('p', { className: 'small' }, texts.pixel(across, down)),
+    across !== null &&
+      down !== null &&
+      element('p', { className: 'small' }, texts.pixel(lengthText(across), lengthText(down))),
     !synthetic && sections.some((section) => section.synthetic) && syntheticNotice(true),
     seasonNote(
       catalog,

@@ -111,8 +111,8 @@ export const TEXTS = {
     at: (/** @type {string} */ lat, /** @type {string} */ lng) => `${lat}, ${lng}`,
     coordinates: (/** @type {string} */ lat, /** @type {string} */ lng) =>
       `Latitude ${lat}, longitude ${lng}`,
-    pixel: (/** @type {number} */ across, /** @type {number} */ down) =>
-      `The outline on the map is the pixel that answers: about ${across} × ${down} m.`,
+    pixel: (/** @type {string} */ across, /** @type {string} */ down) =>
+      `The values are for the square on the map, about ${across} × ${down}.`,
     noValue: 'No value',
     season: 'Season',
     licence: (/** @type {string} */ licence) => `Licence: ${licence}.`,

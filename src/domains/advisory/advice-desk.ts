@@ -1,19 +1,16 @@
 import type { App } from '#src/http/app.ts'
 import { partyOf } from '#src/http/party.ts'
 import { inTime } from '#src/http/plugins/patience.ts'
-import type { Series } from '#src/products/series.ts'
 import { createLocationValidator } from './location/validator.ts'
-import type { AdviceDesk, Region } from './lookup/advice-desk.ts'
+import type { AdviceDesk } from './lookup/advice-desk.ts'
 import type { Lookup } from './lookup/lookup.ts'
 import { releaseMembers } from './lookup/products.ts'
-import { seriesOf } from './lookup/series.ts'
 import { allProductsAnswerer } from './point/all-products.ts'
 import { productAnswerer } from './point/answer.ts'
 import type { Advisors } from './polygon/advisors.ts'
-import type { Waiting } from './polygon/computing.ts'
 import { entriesOf } from './polygon/entries.ts'
 import { readGeoJson, soleFeature } from './polygon/geometry.ts'
-import { type Advice, locationOf } from './polygon/location.ts'
+import { locationOf } from './polygon/location.ts'
 import type { ReadRules } from './quantities/rules.ts'
 
 /** Makes what answers as the endpoints do, of the same parts. */
@@ -23,19 +20,11 @@ export function createAdviceDesk(
   advisors: Advisors,
   readRules: ReadRules,
 ): AdviceDesk {
-  const { areaAdvisor, polygonAdvisor, adviseInTime } = advisors
+  const { adviseOn, adviseInTime } = advisors
   const { list } = app.products
   const validator = createLocationValidator(app.database.reader, lookup, list)
   const ofAll = allProductsAnswerer(list, readRules)
   const ofOne = new Map(list.map((product) => [product, productAnswerer(product, readRules)]))
-
-  function adviserOn(region: Region): (series: Series, waiting: Waiting) => Promise<Advice> {
-    if (!('geometry' in region)) {
-      return (series, waiting) => areaAdvisor.advise(series, region, null, waiting)
-    }
-    const { polygons } = readGeoJson(soleFeature({ value: region.geometry, at: region.at }))
-    return (series, waiting) => polygonAdvisor.advise(series, polygons, null, waiting)
-  }
 
   return {
     async atPoint(product, point, { request, reply }) {
@@ -50,9 +39,13 @@ export function createAdviceDesk(
       return validator.fromMemory(place) ?? inTime(request, reply, fromDatabase)
     },
     async inRegion(product, region, question, { request, reply }) {
-      const series = seriesOf(product, question)
-      const advise = adviserOn(region)
-      const advice = await adviseInTime(request, reply, (waiting) => advise(series, waiting))
+      const where =
+        'geometry' in region ? readGeoJson(soleFeature({ value: region.geometry, at: region.at })) : region
+      const asked = { ...question }
+      await inTime(request, reply, () => lookup.places.fillCrop(asked))
+      const advice = await adviseInTime(request, reply, (waiting) =>
+        adviseOn(where, { product, asked, wanted: null, party: partyOf(request) }, waiting),
+      )
       return {
         location: locationOf(undefined, advice),
         ...releaseMembers(advice.release),

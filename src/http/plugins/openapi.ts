@@ -45,11 +45,11 @@ What the season's science says about a place in ${COUNTRY_NAMES}: ${advice}, fro
 
 What is optional is left out by \`null\` in a body, by an empty parameter in a query and by an empty cell in a table.
 
-Errors are JSON with an \`error\` sentence for people, a stable \`code\` for programs, and the \`request_id\` that is in \`X-Request-Id\`, too. Beside those that an operation lists, any request may be answered 404 \`NOT_FOUND\` for a path that there is not, and 405 \`METHOD_NOT_ALLOWED\` with \`Allow\` for a method that a path does not take; \`OPTIONS\` of a path says \`Allow\`, too.
+Errors are JSON with an \`error\` sentence for people, a stable \`code\` for programs, and the \`request_id\` of \`X-Request-Id\`. An unknown path is 404 \`NOT_FOUND\`, another method 405 \`METHOD_NOT_ALLOWED\` with \`Allow\`; \`OPTIONS\` says \`Allow\`, too.
 
-\`Accept-Encoding: gzip\` has answers above 1 kB compressed (\`Content-Encoding\`; answers to \`GET\` then say so in \`Vary\`), and an \`ETag\` is a weak one there. Bodies may be sent with a \`Content-Encoding\` of gzip, deflate or br; a 415 for another one names these in \`Accept-Encoding\`.
+With \`Accept-Encoding: gzip\`, answers above 1 kB are compressed, and their \`ETag\` is weak. Bodies may have a \`Content-Encoding\` of gzip, deflate or br; another one is 415.
 
-New fields may be added to answers, and new values to those that are listed; what is deprecated says so in \`Deprecation\` and \`Sunset\` headers, a year before it is gone.`.trim()
+Answers may get new fields, and lists new values. The headers \`Deprecation\` and \`Sunset\` announce a removal a year before.`.trim()
 
 /** The rules that all operations of advice share. */
 const ADVISORY = `
@@ -57,15 +57,15 @@ Advice of the published releases for a place.
 
 **Values.** A point is answered by the values of the pixel that it lies in, never by a neighbour's. Layers without a value there are left out; a 0 is a value. A point without any value is a 404 whose \`code\` says why.
 
-**Parameters.** Body and query are merged field by field, and the body wins. The query takes each member of the body, in the form that \`GET\` shows. An answer to \`GET\` is fresh for a minute, and then valid by \`If-None-Match\` as long as the release is the same. With a valid token only the caller's own cache stores it.
+**Parameters.** The query takes each field of the body, in the form that \`GET\` shows; the body wins. An answer to \`GET\` is fresh for a minute, then valid by \`If-None-Match\` while the release is the same. With a token only the caller's own cache stores it.
 
 **Quantities.** With \`area\`, \`bags\`, \`prices\`, \`budget\`, \`produce_price\`, \`scenario_weights\` or \`nutrients\` each entry of a rate or a yield has its \`quantity\`: the amount on the area, in whole bags and in money. The answer has \`quantities\`: the least, the most and the expected over the scenarios, and the share of the rates that a budget pays for. The rules of the API (\`/docs/rules\`) say how amounts are rounded.
 
-**Text messages.** With \`Accept: text/plain\` a point is answered in one text message, or in \`max_segments\` segments, in the language of \`Accept-Language\` where it is served. A longer answer leaves out the name of the place first, then scenarios, products and entries. A missing value (404) is a text as well; all other errors are JSON.
+**Text messages.** With \`Accept: text/plain\` a point is answered in one text message, or in \`max_segments\` segments, in the language of \`Accept-Language\` if served. A longer answer leaves out the place's name, then scenarios, products and entries. A missing value (404) is a text, too; other errors are JSON.
 
 **History.** With a valid token the answer is stored in the caller's history, and has the \`history_id\` for feedback. \`Prefer: history=none\`, or a key without the scope \`history\`, stores nothing. At a point or a batch an invalid token, or a key without the scope \`advisory\`, gets the anonymous answer, with \`WWW-Authenticate\`.
 
-**Many points.** Points are sent as JSON, as NDJSON (a point a line), as CSV or as GeoJSON. \`Accept\` chooses the form of the answer; without it, the answer has the form of the request. Each point is answered for the \`country_code\` of the call, or for the country that it lies in (\`country_source\`). Parameters of all points stand in the query; a JSON body may have them as well, and wins. \`pass=area_ha,farmer\` copies columns or properties to the answers. Long answers are streamed: an answer is whole when its transfer ends properly. Long bodies wait in a queue; a full queue is 503 \`OVERLOADED\`. Batches are not stored in the history.
+**Many points.** Points are sent as JSON, NDJSON (a point a line), CSV or GeoJSON. \`Accept\` chooses the form of the answer; without it, it is that of the request. Each point is answered for the \`country_code\` of the call, or for the country that it lies in (\`country_source\`). Parameters of all points stand in the query or in a JSON body. \`pass=area_ha,farmer\` copies columns or properties to the answers. Long answers are streamed: an answer is whole when its transfer ends properly. A full queue of long bodies is 503 \`OVERLOADED\`. The history stores no batches.
 
 **Timing.** \`Prefer: server-timing\` at a point adds a \`Server-Timing\` header: milliseconds for the release, the values, and the whole request.`.trim()
 

@@ -188,6 +188,19 @@ describe('where the country is left out it is the one of the place', () => {
     expect([set.status, set.body.details[0].field]).toEqual([400, 'country_code'])
   })
 
+  test.each(['/yield', '/yield/polygons'])(
+    'areas name their country: %s leaves the crop to it',
+    async (url) => {
+      const where = url === '/yield' ? { code: 'RWA-01' } : { level: 1 }
+      const admin = { country_code: 'RWA', ...where }
+      const { status, body } = await post(url, { admin })
+      expect([status, body.country_code, body.crop]).toEqual([200, 'rwa', 'potato'])
+      const named = await post(url, { admin, crop: 'potato' })
+      expect(withoutIds(body)).toEqual(withoutIds(named.body))
+      expect((await post(url, { admin, crop: 'wheat' })).body.code).toBe('CROP_NOT_AVAILABLE')
+    },
+  )
+
   test('a call without any release is refused as a whole, and one with some is not', async () => {
     const kenya = await post('/yield/points', { points: [NAIROBI, NAIROBI] })
     expect([kenya.status, kenya.body.code]).toEqual([400, 'CROP_NOT_AVAILABLE'])

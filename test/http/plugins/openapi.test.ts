@@ -234,6 +234,15 @@ describe('the OpenAPI document', () => {
   })
 })
 
+test('each JSON body has an example beside its schema, which converters for Postman send', () => {
+  const bodies = operations.flatMap(({ operation }) => {
+    const json = operation.requestBody?.content['application/json']
+    return json ? [[operation.operationId, json.example ?? json.examples]] : []
+  })
+  expect(bodies.length).toBeGreaterThan(30)
+  for (const [id, example] of bodies) expect(example, String(id)).toBeDefined()
+})
+
 /** The budgets may only fall. */
 const MOST_LINES = 9_700
 const MOST_BYTES = 405_000

@@ -26,6 +26,8 @@ export interface Places {
    */
   fillFromMemory(request: Placeable, position: Position): boolean
   fill(request: Placeable, position: Position, party: Party): Promise<void>
+  /** Fills in the crop that the country of a request offers, where it names a country and no crop. */
+  fillCrop(request: Placeable): Promise<void>
 }
 
 export function createPlaces(
@@ -56,6 +58,12 @@ export function createPlaces(
     },
     async fill(request, position, party) {
       if (isLeftToPlace(request)) placeIn(await country(await current(), position, party), request)
+    },
+    async fillCrop(request) {
+      const { country_code: code, crop } = request
+      if (code === undefined || crop !== undefined) return
+      const [offered] = countryOf(known() ?? (await current()), code.trim().toLowerCase())?.crops ?? []
+      if (offered !== undefined) request.crop = offered
     },
   }
 }

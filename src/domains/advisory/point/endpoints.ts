@@ -91,9 +91,9 @@ function allProductsEndpoint(
     response,
     summary: 'Everything for a point',
     description: `
-${subjects.charAt(0).toUpperCase()}${subjects.slice(1)} in one call: each what its own endpoint answers, with the release that it comes from, or, where that has no answer, null and the \`error\` and \`code\` that say why. So does a crop that the country does not offer${plain}.
+${subjects.charAt(0).toUpperCase()}${subjects.slice(1)} in one call: the answer of each endpoint with its release, or null with \`error\` and \`code\`, also for a crop that the country does not offer${plain}.
 
-Where \`country_code\` and \`release\` are left out, the country is the one that the point lies in, by its outline (\`country_source\`), and a \`crop\` that is left out the one that is offered there; a point in none of the countries is asked about with the defaults.
+Without \`country_code\` and \`release\`, the place decides the country (\`country_source\`), and the country a \`crop\` that is left out. A place in none of the countries gets the defaults.
 
 Where none of them has a value, the answer is a 404 with the reason that says most about the place, and each product's own in \`details\`.`.trim(),
     ...allProductsAnswerer(products, readRules),

@@ -12,6 +12,7 @@ import {
 } from '#schemas/polygon.ts'
 import type { PolygonsSchemas } from '#schemas/polygons.ts'
 import type { PolygonsForms } from '#schemas/polygons-forms.ts'
+import type { AreaReference } from '#src/domains/areas/queries.ts'
 import type { RecordAdvisory } from '#src/domains/history/queries.ts'
 import { BODY_ERRORS, errorResponses, NO_VALUE_ERRORS } from '#src/errors.ts'
 import type { App } from '#src/http/app.ts'
@@ -36,7 +37,6 @@ import { GEOJSON, polygonBodyReader } from './body.ts'
 import { countryOf, refuseUnlessOne } from './country.ts'
 import { entriesOf } from './entries.ts'
 import { type Outline, readGeoJson, type SentGeoJson } from './geometry.ts'
-import { interiorPointOf } from './interior-point.ts'
 import { type Advice, locationOf } from './location.ts'
 import { manyRoutes } from './many/routes.ts'
 import { quantitiesIn } from './quantities.ts'
@@ -49,15 +49,6 @@ type Call = FastifyRequest<{ Body: Body }>
 
 type SentArea = NonNullable<PolygonRequest['admin']>
 
-/** @param asked gets the country that the polygon lies in, where it names none */
-type AdviseOn = (
-  call: Call,
-  reply: FastifyReply,
-  product: ProductDefinition,
-  asked: Body & Placeable,
-  outline: Outline | null,
-) => Promise<Advice>
-
 declare module 'fastify' {
   interface FastifyRequest {
     /** The polygon that is asked about, and where in the body it was; null where there is none. */
@@ -69,7 +60,7 @@ const RULES = `
 
 Send \`geometry\`, a GeoJSON Polygon, MultiPolygon, Feature of one or FeatureCollection of one Feature, or \`admin\`, an administrative area of \`GET /admin\`: one of the two. The other parameters may also be sent in the query; the body wins. The polygon may also be the whole body, as \`application/geo+json\` or as \`application/json\`; the other parameters are in the query then. A Feature gives its \`properties.name\` where no \`name\` is sent.
 
-Where \`country_code\` and \`release\` are left out, the country is the one that a point inside the polygon lies in (\`country_source\`), and a \`crop\` that is left out the one that is offered there.
+Where \`country_code\` and \`release\` are left out, the country is the one that a point inside the polygon lies in (\`country_source\`), and a \`crop\` that is left out the one that is offered there. With \`admin\`, it is the one that its country offers.
 
 **How it is computed.** Each pixel counts by the part of its area that lies inside: on the WGS 84 ellipsoid for rasters in degrees, in the plane of their CRS for projected ones. So fields smaller than a pixel, holes and slivers are right. The value is the mean with these weights, \`stddev\` the standard deviation of the population with the same ones; \`min\` and \`max\` are over the pixels that the polygon overlaps. \`covered_percent\` is the part of its area that has values, and totals are for that part. Layers without a value in the polygon are left out.
 
@@ -90,36 +81,18 @@ export interface PolygonOptions {
 /** The advisory endpoints for polygons and administrative areas. They also read GeoJSON, which the app does not. */
 export async function polygonRoutes(app: App, options: PolygonOptions): Promise<void> {
   const { lookup, advisors, schemas, many, readRules } = options
-  const { config } = app
   app.decorateRequest('polygon', null)
   app.addContentTypeParser<Buffer>(GEOJSON, { parseAs: 'buffer' }, jsonReader(app))
-  const { polygonAdvisor, areaAdvisor, adviseInTime } = advisors
-
-  const adviceOn: AdviseOn = (call, reply, product, asked, outline) => {
-    const wanted = wantedIn(call.body)
-    return adviseInTime<Advice>(call, reply, async (waiting) => {
-      if (outline) {
-        const position = interiorPointOf(outline.polygons)
-        await waiting.wait(() => lookup.places.fill(asked, position, partyOf(call)))
-        return polygonAdvisor.advise(seriesOf(product, asked), outline.polygons, wanted, waiting)
-      }
-      const { code, level = null } = call.body.admin as SentArea
-      const series = seriesOf(product, asked)
-      const area = { countryCode: series.countryCode, code: code.trim(), level }
-      return areaAdvisor.advise(series, area, wanted, waiting)
-    })
-  }
 
   for (const endpoint of schemas) {
-    app.route({ ...polygonRoute(endpoint, adviceOn, options), bodyLimit: config.BODY_LIMIT_BYTES })
+    app.route({ ...polygonRoute(endpoint, options), bodyLimit: app.config.BODY_LIMIT_BYTES })
   }
   await app.register(manyRoutes, { lookup, ...many, ...advisors, readRules })
 }
 
 function polygonRoute(
   { product, request, response }: PolygonSchemas<ProductDefinition>,
-  adviceOn: AdviseOn,
-  { lookup, record, readRules }: PolygonOptions,
+  { lookup, advisors, record, readRules }: PolygonOptions,
 ) {
   const { code, names, descriptions } = product
   const read = polygonBodyReader(request)
@@ -159,9 +132,13 @@ function polygonRoute(
         refuseUnlessOne('geometry', body)
         const sent: Body & Placeable = { ...body, country_code: countryOf(body) }
         const asked = await withReleaseNamed(lookup, product, sent, call, reply)
-        const outline = takeOutline(call)
+        if (body.admin) await inTime(call, reply, () => lookup.places.fillCrop(asked))
+        const where = takeOutline(call) ?? areaIn(body.admin as SentArea)
         const rules = await inTime(call, reply, () => readRules(body, [product], 'polygons'))
-        const advice = await adviceOn(call, reply, product, asked, outline)
+        const question = { product, asked, wanted: wantedIn(body), party: partyOf(call) }
+        const advice = await advisors.adviseInTime(call, reply, (waiting) =>
+          advisors.adviseOn(where, question, waiting),
+        )
         const series = seriesOf(product, asked)
         const { release } = advice
         reply.header('advisory-release', release.code)
@@ -177,7 +154,7 @@ function polygonRoute(
           countryCode: series.countryCode,
           cropCode: series.cropCode,
           releases: [release.code],
-          request: recordedRequest(body, outline),
+          request: recordedRequest(body, 'polygons' in where ? where : null),
           answer: answered,
         }
         const kept = await inTime(call, reply, () => record(entry, partyOf(call)))
@@ -216,6 +193,10 @@ function takeOutline(call: Call): Outline | null {
   call.polygon = null
   body.geometry = undefined
   return readGeoJson(polygon as SentGeoJson)
+}
+
+function areaIn({ country_code, code, level = null }: SentArea): AreaReference {
+  return { countryCode: country_code.trim().toLowerCase(), code: code.trim(), level }
 }
 
 /** A polygon may be the whole body, as JSON as well. */

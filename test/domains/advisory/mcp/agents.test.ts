@@ -165,6 +165,24 @@ describe('advise_area', () => {
     expect(found.location).toEqual(endpoint.location)
     expect(found.rows).toEqual(endpoint.yield_data.map(Object.values))
   })
+
+  test('says of which country and crop it is: those of the polygon, where they are left out', async () => {
+    const ring = [
+      [30.06, -1.95],
+      [30.08, -1.95],
+      [30.08, -1.93],
+      [30.06, -1.95],
+    ]
+    const polygon = { type: 'Polygon', coordinates: [ring] }
+    const asked = { country_code: 'rwa', crop: 'potato' }
+    const found = dataOf(await call('advise_area', { product: 'yield', polygon }))
+    expect(found).toMatchObject(asked)
+    expect(found).toEqual(dataOf(await call('advise_area', { product: 'yield', polygon, ...asked })))
+    expect(dataOf(await call('advise_area', { product: 'forage', area: 'KEN-47' }))).toMatchObject({
+      country_code: 'ken',
+      crop: null,
+    })
+  })
 })
 
 describe('quantities', () => {

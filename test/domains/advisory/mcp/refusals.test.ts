@@ -179,8 +179,7 @@ describe('a tool', () => {
   test.each([
     [{}, 'INVALID_PARAMETERS', /^Send either area/],
     [{ area: 'x', polygon: { type: 'Polygon' } }, 'INVALID_PARAMETERS', /^Send either area/],
-    [{ polygon: { type: 'Polygon' } }, 'INVALID_PARAMETERS', /^country_code is required with polygon/],
-    [{ polygon: { type: 'Polygon' }, country_code: 'eth' }, 'INVALID_GEOMETRY', /^polygon.coordinates /],
+    [{ polygon: { type: 'Polygon' } }, 'INVALID_GEOMETRY', /^polygon.coordinates /],
     [{ area: 'Amhara', country_code: 'xxx' }, 'INVALID_PARAMETERS', /^country_code must be one of eth/],
     [{ area: 'Atlantis' }, 'UNKNOWN_AREA', /^There is no area/],
     [{ area: 'Amhra' }, 'UNKNOWN_AREA', /: did you mean Amhara \(ETH-03\)\?$/],

@@ -37,7 +37,7 @@ describe('a point as a text message', () => {
     )
     const entries = [others[0], above, ...others.slice(1)]
     expect(status).toBe(200)
-    expect(text).toBe(`My field. Demo data, not advice. Yield Jul 2026: ${entries.join('; ')}.`)
+    expect(text).toBe(`My field. Demo data, not advice. Yield (wheat) Jul 2026: ${entries.join('; ')}.`)
     expect(headers).toMatchObject({ 'content-type': 'text/plain; charset=utf-8', 'content-language': 'en' })
     expect(headers.vary).toContain('Accept, Accept-Language')
   })
@@ -47,7 +47,7 @@ describe('a point as a text message', () => {
     const { text } = await ask('fertilizer/point', { ...FIELD, name: 'My field' })
     const normal = fertilizer_data.filter(({ scenario }: { scenario: string }) => scenario.includes('Normal'))
     expect(text.length).toBeLessThanOrEqual(160)
-    expect(text).toMatch(/^Demo data, not advice\. Fertilizer Jul 2026: .*\. \.\.\.$/)
+    expect(text).toMatch(/^Demo data, not advice\. Fertilizer \(wheat\) Jul 2026: .*\. \.\.\.$/)
     expect(text).not.toContain('Dominant')
     expect(normal.length).toBeGreaterThan(0)
     const whole = await ask('fertilizer/point', { ...FIELD, name: 'My field', max_segments: 3 })
@@ -66,7 +66,7 @@ describe('a point as a text message', () => {
     const { quantity, rate_kg_ha, scenario } = fertilizer_data.find(
       ({ fertilizer_type }: { fertilizer_type: string }) => fertilizer_type === 'Urea',
     )
-    expect(text).toContain('Fertilizer Jul 2026 for 12.3456 timad:')
+    expect(text).toContain('Fertilizer (wheat) Jul 2026 for 12.3456 timad:')
     const bags = `${quantity.bags} ${quantity.bags === 1 ? 'bag' : 'bags'}`
     expect(text).toContain(
       `Urea ${scenario} ${rate_kg_ha} kg/ha, ${inShort(quantity.kg)} kg, ${bags}, ${quantity.cost} ETB`,

@@ -23,10 +23,7 @@ export function adviseArea({ list, of }: Products, desk: AdviceDesk, search: Are
         [{ field: 'area', message: 'exactly one of area and polygon must be sent' }],
       )
     }
-    if (area === undefined) {
-      if (country === undefined) throw ApiError.invalid('country_code', 'is required with polygon')
-      return { geometry: polygon, at: 'polygon' }
-    }
+    if (area === undefined) return { geometry: polygon, at: 'polygon' }
     const { areas, similar } = await search({ name: area, country_code: country, level }, by)
     const meant = areaMeant(areas)
     if (meant) return meant
@@ -53,24 +50,23 @@ export function adviseArea({ list, of }: Products, desk: AdviceDesk, search: Are
     name: 'advise_area',
     title: 'Advice for an area or a field',
     description:
-      'What one product comes to in an administrative area, by name or code, or in a polygon: the mean weighed by area, min, max, standard deviation, the percentage of the area that has values, and totals where the product has them (kg, t) for that part. For one farm advise_point is nearer to the field. Examples: {"product": "yield", "area": "Amhara", "country_code": "eth"}, {"product": "fertilizer", "country_code": "eth", "polygon": {"type": "Polygon", "coordinates": [[[38.5, 9.5], [38.6, 9.5], [38.6, 9.6], [38.5, 9.5]]]}}',
+      'What one product comes to in an administrative area, by name or code, or in a polygon: the mean weighed by area, min, max, standard deviation, the percentage of the area that has values, and totals where the product has them (kg, t) for that part. For one farm advise_point is nearer to the field. Examples: {"product": "yield", "area": "Amhara", "country_code": "eth"}, {"product": "fertilizer", "polygon": {"type": "Polygon", "coordinates": [[[38.5, 9.5], [38.6, 9.5], [38.6, 9.6], [38.5, 9.5]]]}}',
     input: areaInputOf(codesOfProducts(list)),
     output: AreaOutput,
     async run(asked, by) {
       const product = of(asked.product)
       const region = await regionOf(asked, by)
-      const country = 'geometry' in region ? (asked.country_code as string) : region.countryCode
-      const { countries } = await origins.snapshot(by)
-      const crop = asked.crop ?? countries.find(({ code }) => code === country.trim().toLowerCase())?.crops[0]
-      const question = {
-        country_code: country,
-        ...(crop !== undefined && { crop }),
-        ...(asked.forecast_period !== undefined && { forecast_period: asked.forecast_period }),
-      }
-      const body = await desk.inRegion(product, region, question, by)
+      const {
+        country_code = 'geometry' in region ? undefined : region.countryCode,
+        crop,
+        forecast_period,
+      } = asked
+      const body = await desk.inRegion(product, region, { country_code, crop, forecast_period }, by)
       const section = sectionOf(product, body) as Section
       const draft = (most: number) => ({
         location: body.location,
+        country_code: body.country_code,
+        crop: body.crop,
         product: product.code,
         unit: product.unit,
         ...releaseOf(section),

@@ -14,6 +14,7 @@ const [FIRST] = BY_WEIGHT
 
 /** The answer for one product, or its section of the answer for all. */
 type Section = Record<string, unknown> & {
+  crop?: string | null
   forecast_month?: string
   synthetic?: boolean
   stale?: boolean
@@ -107,13 +108,15 @@ function withScenarios({ head, entries }: Part, told: string[]): Part {
 }
 
 function partOf(messages: Messages, product: ProductDefinition, section: Section): Part {
-  const { forecast_month, quantities } = section
+  const { crop, forecast_month, quantities } = section
   const name = nameIn(messages.products, product.code)
   const month = forecast_month === undefined ? null : messages.month(forecast_month)
   const area = quantities ? messages.area(messages.number(quantities.area.value), quantities.area.unit) : null
   const entries = inOrder(product, section[product.entries] as ToldEntry[])
   return {
-    head: messages.head([name, month, area].filter((text) => text !== null)),
+    head: messages.head(
+      [name, crop ? `(${inOneLine(crop)})` : null, month, area].filter((text) => text !== null),
+    ),
     entries: entries.map((entry) => ({
       scenario: (entry.scenario as string | null | undefined) ?? null,
       text: entryText(messages, product, entry, quantities?.currency),

@@ -77,6 +77,7 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
       refuseUnlessOne('polygons', body)
       const sentFor = { ...body, country_code: countryOf(body) }
       const asked = await withReleaseNamed(lookup, product, sentFor, call, reply)
+      if (body.admin) await inTime(call, reply, () => lookup.places.fillCrop(asked))
       const series = seriesOf(product, asked)
       const selection = body.admin && selectionOf(body.admin)
       const wanted = wantedIn(body)
@@ -111,13 +112,12 @@ export async function manyRoutes(app: App, options: ManyOptions): Promise<void> 
           // It would seem whole to DHIS2, which does not read why the rest is missing.
           cutAtFault: form === DHIS2,
         }
-        const left = placed.polygons
         const items = selection
           ? itemsOfAreas(source, areaAdvisor, db, selection)
-          : itemsOfPolygons(source, polygonAdvisor, left)
+          : itemsOfPolygons(source, polygonAdvisor, placed.polygons)
         const counted = counting(items, () => answered++)
         const written = writeAnswer(counted, writer, pause)
-        const pieces = selection ? written : givingBack(call.place, () => sizeOf(left), written)
+        const pieces = selection ? written : givingBack(call.place, () => sizeOf(placed.polygons), written)
         return { releases: releasesOf(placed.sources), first: await pieces.next(), pieces }
       }
       const { releases, first, pieces } = await lookup.inRelease(series, begin, wait)
