@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createSession, type User } from '../../web/account/session.js'
+import { createSession, type User } from '../../../web/account/session.js'
 
 const USER = { id: '1', name: 'Amina', role: 'user' } as User
 
@@ -110,7 +110,12 @@ test('a logout forgets the tokens, also where the service does not answer', asyn
 test('a text is told in pieces as it comes, and is given whole', async () => {
   const pieces = ['{"id":"1', '"}\n{"id":', '"2"}\n']
   vi.stubGlobal('fetch', async () => {
-    const body = ReadableStream.from(pieces).pipeThrough(new TextEncoderStream())
+    const body = new ReadableStream({
+      start(controller) {
+        for (const piece of pieces) controller.enqueue(new TextEncoder().encode(piece))
+        controller.close()
+      },
+    })
     return new Response(body, { headers: { 'content-type': 'application/x-ndjson' } })
   })
   const told: string[] = []
