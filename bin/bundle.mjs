@@ -132,10 +132,13 @@ async function bundleInto(outdir, entry) {
 /** Modules that begin a page. */
 const BEGINS_A_PAGE = /(^|-)main\.js$/
 
+/** A bundle lies beside the module that it begins with, and finds files from there. */
+const PAGE_ENDING = '.bundle.js'
+
 /**
  * The modules of each page in one text.
  *
- * @returns {Promise<Map<string, string>>} by the names of the modules that begin them, such as `map/main.js`
+ * @returns {Promise<Map<string, string>>} by the names of bundles, such as `map/main.bundle.js`
  */
 export async function pageTexts() {
   const outdir = join(ROOT, 'web')
@@ -163,6 +166,7 @@ function buildPages(options) {
     absWorkingDir: ROOT,
     entryPoints,
     outbase: 'web',
+    outExtension: { '.js': PAGE_ENDING },
     bundle: true,
     minify: true,
     format: 'esm',

@@ -212,6 +212,14 @@ test.each([
   await write('web/said.js', "export const said = 'one'\n")
   const { bundledPages } = await import(join(project, 'bin/typescript.mjs'))
   const pages: Map<string, string> = await bundledPages()
-  expect([...pages.keys()]).toEqual(['page/main.js'])
-  expect(pages.get('page/main.js')?.trim()).toBe('import"library";console.log("one");')
+  expect([...pages.keys()]).toEqual(['page/main.bundle.js'])
+  expect(pages.get('page/main.bundle.js')?.trim()).toBe('import"library";console.log("one");')
+})
+
+test('modules of a page with a mistake have it named, and are bundled once it is mended', async () => {
+  const { bundledPages } = await import(join(project, 'bin/typescript.mjs'))
+  await write('web/page/main.js', "console.log('one)\n")
+  await expect(bundledPages()).rejects.toThrow('web/page/main.js:1')
+  await write('web/page/main.js', "console.log('one')\n")
+  expect([...(await bundledPages()).keys()]).toEqual(['page/main.bundle.js'])
 })
