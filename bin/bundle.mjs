@@ -130,7 +130,7 @@ async function bundleInto(outdir, entry) {
 }
 
 /** Modules that begin a page. */
-const BEGINS_A_PAGE = /(^|-)main\.js$/
+const BEGINS_A_PAGE = /(^|-)main\.ts$/
 
 /** A bundle lies beside the module that it begins with, and finds files from there. */
 const PAGE_ENDING = '.bundle.js'
@@ -172,6 +172,7 @@ function buildPages(options) {
     format: 'esm',
     platform: 'browser',
     target: 'es2023',
+    tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: true } },
     // Libraries are loaded by their names, when they are needed.
     packages: 'external',
     logLevel: 'silent',
@@ -213,10 +214,10 @@ const packagesOutside = {
 const keepingSources = (sources) => ({
   name: 'keeping sources',
   setup({ onLoad }) {
-    onLoad({ filter: /\.js$/, namespace: 'file' }, ({ path }) => {
+    onLoad({ filter: /\.ts$/, namespace: 'file' }, ({ path }) => {
       const source = readFileSync(path)
       sources.set(relative(ROOT, path), source)
-      return { contents: source, loader: 'js' }
+      return { contents: source, loader: 'ts' }
     })
   },
 })

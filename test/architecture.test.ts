@@ -50,10 +50,10 @@ function sourceFiles(folder: string): string[] {
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
 }
 
-/** The modules of the pages, which browsers run as they are. */
+/** The modules of the pages. */
 function webModules(): string[] {
   return readdirSync(join(ROOT, 'web'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.js'))
+    .filter((name) => name.endsWith('.ts'))
     .map((name) => join('web', name))
 }
 

@@ -161,7 +161,8 @@ describe('a file of a page', () => {
   test.each([
     'package.json',
     'tsconfig.json',
-    'api-types.d.ts',
+    'api-types.ts',
+    'map/main.ts',
     '../package.json',
     '..%2Fpackage.json',
     '%2e%2e/%2e%2e/package.json',

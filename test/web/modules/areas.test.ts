@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Area, Catalog, Position } from '../../../web/api-types.d.ts'
-import { boundsOf, contains, createAreas, pixelAt, placeInside } from '../../../web/geo/areas.js'
-import { areasCalled } from '../../../web/map/search.js'
+import type { Area, Catalog, Position } from '../../../web/api-types.ts'
+import { boundsOf, contains, createAreas, pixelAt, placeInside } from '../../../web/geo/areas.ts'
+import { areasCalled } from '../../../web/map/search.ts'
 import { catalogOf } from './catalog.ts'
 
 function areaOf(name: string, level: number, ...polygons: Position[][][]): Area {

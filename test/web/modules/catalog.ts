@@ -1,4 +1,4 @@
-import type { Catalog, CatalogRelease, Tileset } from '../../../web/api-types.d.ts'
+import type { Catalog, CatalogRelease, Tileset } from '../../../web/api-types.ts'
 
 type Said = Partial<CatalogRelease> & Pick<CatalogRelease, 'product' | 'country_code'>
 

@@ -1,8 +1,8 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { columnsOf, csvText, delimiterOf, NoTable, numberIn, recordsOf } from '../../../web/points/csv.js'
-import { pointOf, readTable } from '../../../web/points/read.js'
+import { columnsOf, csvText, delimiterOf, NoTable, numberIn, recordsOf } from '../../../web/points/csv.ts'
+import { pointOf, readTable } from '../../../web/points/read.ts'
 
 const cell = fc.string({ unit: fc.constantFrom('a', '1', '"', ',', ';', '\t', '\n', '\r\n', 'é', ' ') })
 

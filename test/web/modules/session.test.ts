@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createSession, type User } from '../../../web/account/session.js'
+import { createSession, type User } from '../../../web/account/session.ts'
 
 const USER = { id: '1', name: 'Amina', role: 'user' } as User
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { boundsOf, fieldText, NoShape, readField } from '../../../web/field/shape.js'
+import { boundsOf, fieldText, NoShape, readField } from '../../../web/field/shape.ts'
 
 const RING = [
   [38.5, 9.5],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { placeIn } from '../../../web/geo/places.js'
-import { readView, writeView } from '../../../web/map/view.js'
+import { placeIn } from '../../../web/geo/places.ts'
+import { readView, writeView } from '../../../web/map/view.ts'
 
 test('the address says all that is shown', () => {
   const view = {

@@ -1,0 +1,238 @@
+import { formOf } from '../parts/form.ts'
+import { codeOf } from '../parts/fresh-login.ts'
+import { send } from '../shell/api.ts'
+import { element } from '../shell/element.ts'
+import { TEXTS } from '../texts/en.ts'
+import { newName } from './session.ts'
+
+/** @typedef {import('./session.ts').Session} Session */
+
+const { account } = TEXTS
+
+const EMAIL = {
+  name: 'email',
+  label: account.email,
+  type: 'email',
+  attributes: { autocomplete: 'username', required: true, maxlength: 254 },
+}
+
+/**
+ * The ways in: log in, make an account, choose a new password.
+ *
+ * @param {Session} session
+ * @param {string} [why] what is asked for that takes an account
+ * @param {() => void} [entered] called when somebody is logged in
+ * @returns {HTMLElement}
+ */
+export function entrance(session, why, entered = () => {}) {
+  const place = element('section', { class: 'card narrow', 'aria-live': 'polite' })
+  /** @type {Record<string, () => HTMLElement[]>} */
+  const ways = {
+    login: () => [
+      element('h2', { tabindex: -1 }, account.login),
+      ...(why === undefined ? [] : [element('p', {}, why)]),
+      loginForm(session, entered),
+      others(['register', account.register], ['forgotten', account.forgotten]),
+    ],
+    register: () => [
+      element('h2', { tabindex: -1 }, account.register),
+      registration(session, show, entered),
+      others(['login', account.haveAccount]),
+    ],
+    confirm: () => [
+      element('h2', { tabindex: -1 }, account.confirmTitle),
+      element('p', {}, account.confirmWhy),
+      confirmation(show),
+      others(['login', account.login]),
+    ],
+    forgotten: () => [
+      element('h2', { tabindex: -1 }, account.forgotten),
+      element('p', {}, account.forgottenWhy),
+      forgottenForm(show),
+      others(['login', account.login], ['reset', account.haveToken]),
+    ],
+    reset: () => [
+      element('h2', { tabindex: -1 }, account.newPassword),
+      resetForm(show),
+      others(['login', account.login]),
+    ],
+  }
+
+  /** @param {string} way */
+  function show(way) {
+    place.replaceChildren(...(ways[way]?.() ?? []))
+    place.querySelector('h2')?.focus()
+  }
+
+  /** @param {...[way: string, label: string]} choices */
+  function others(...choices) {
+    const buttons = choices.map(([way, label]) =>
+      element('button', { type: 'button', class: 'link', onclick: () => show(way) }, label),
+    )
+    return element('p', { class: 'actions' }, ...buttons)
+  }
+
+  place.replaceChildren(...(ways.login?.() ?? []))
+  return place
+}
+
+/** @param {Session} session @param {() => void} entered */
+function loginForm(session, entered) {
+  /** @type {HTMLFormElement} */
+  const form = formOf({
+    fields: [
+      EMAIL,
+      {
+        name: 'password',
+        label: account.password,
+        type: 'password',
+        attributes: { autocomplete: 'current-password', required: true },
+      },
+      {
+        name: 'code',
+        label: account.code,
+        hint: account.codeHint,
+        attributes: { autocomplete: 'one-time-code' },
+      },
+    ],
+    action: account.login,
+    async submit({ email = '', password = '', code = '' }) {
+      try {
+        await session.login({ email, password, ...codeOf(code) })
+      } catch (error) {
+        if (/** @type {{ code?: string }} */ (error).code === 'TWO_FACTOR_REQUIRED') askCode()
+        throw error
+      }
+      entered()
+    },
+  })
+  const code = /** @type {HTMLInputElement} */ (form.elements.namedItem('code'))
+  const row = /** @type {HTMLElement} */ (code.parentElement)
+  row.hidden = true
+  function askCode() {
+    row.hidden = false
+    code.focus()
+  }
+  return form
+}
+
+/** @param {Session} session @param {(way: string) => void} show @param {() => void} entered */
+function registration(session, show, entered) {
+  const name = newName()
+  return formOf({
+    fields: [
+      {
+        name: 'name',
+        label: account.name,
+        attributes: { autocomplete: 'name', required: true, maxlength: 200 },
+      },
+      { name: 'organisation', label: account.organisation, attributes: { autocomplete: 'organization' } },
+      EMAIL,
+      newPasswordField('password'),
+    ],
+    action: account.register,
+    async submit({ name: called = '', organisation = '', email = '', password = '' }) {
+      const wanted = { name: called, email, password, ...(organisation !== '' && { organisation }) }
+      await send('auth/register', wanted, { headers: { 'idempotency-key': name } })
+      try {
+        await session.login({ email, password })
+      } catch (error) {
+        // The e-mail has to be confirmed first, where the service asks for that.
+        if (/** @type {{ code?: string }} */ (error).code !== 'INVALID_CREDENTIALS') throw error
+        return show('confirm')
+      }
+      entered()
+    },
+  })
+}
+
+/** @param {(way: string) => void} show */
+function confirmation(show) {
+  return formOf({
+    fields: [
+      { name: 'token', label: account.token, attributes: { autocomplete: 'off', required: true } },
+      {
+        name: 'password',
+        label: account.password,
+        hint: account.confirmPasswordHint,
+        type: 'password',
+        attributes: { autocomplete: 'current-password' },
+      },
+    ],
+    action: account.confirm,
+    async submit({ token = '', password = '' }) {
+      await send('auth/confirm', { token: token.trim(), ...(password !== '' && { password }) })
+      show('login')
+    },
+  })
+}
+
+/** @param {(way: string) => void} show */
+function forgottenForm(show) {
+  return formOf({
+    fields: [EMAIL],
+    action: account.sendMail,
+    async submit({ email = '' }) {
+      await send('auth/password/forgot', { email })
+      show('reset')
+    },
+  })
+}
+
+/** @param {(way: string) => void} show */
+function resetForm(show) {
+  return formOf({
+    fields: [
+      { name: 'token', label: account.token, attributes: { autocomplete: 'off', required: true } },
+      newPasswordField('password'),
+    ],
+    action: account.changePassword,
+    async submit({ token = '', password = '' }) {
+      await send('auth/password/reset', { token: token.trim(), password })
+      show('login')
+    },
+  })
+}
+
+/**
+ * @param {string} name
+ * @returns {import('../parts/form.ts').Field}
+ */
+export function newPasswordField(name) {
+  return {
+    name,
+    label: account.newPassword,
+    hint: account.passwordHint,
+    type: 'password',
+    attributes: { autocomplete: 'new-password', required: true, minlength: 10, maxlength: 256 },
+  }
+}
+
+/**
+ * Has somebody log in before the work goes on; at once where somebody is logged in.
+ *
+ * @param {Session} session
+ * @param {string} why
+ * @returns {Promise<boolean>} whether somebody is logged in now
+ */
+export async function loginFirst(session, why) {
+  if (await session.resume()) return true
+  const dialog = element('dialog', { 'aria-label': account.login })
+  const close = element(
+    'button',
+    { type: 'button', class: 'quiet', onclick: () => dialog.close() },
+    account.cancel,
+  )
+  dialog.append(
+    entrance(session, why, () => dialog.close()),
+    close,
+  )
+  document.body.append(dialog)
+  return new Promise((resolve) => {
+    dialog.addEventListener('close', () => {
+      dialog.remove()
+      resolve(session.user() !== null)
+    })
+    dialog.showModal()
+  })
+}

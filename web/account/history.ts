@@ -1,0 +1,166 @@
+import { loaded, timeText, workButton } from '../parts/blocks.ts'
+import { featuresMap } from '../parts/features-map.ts'
+import { formOf } from '../parts/form.ts'
+import { save } from '../parts/save.ts'
+import { valuesText } from '../parts/values.ts'
+import { element } from '../shell/element.ts'
+import { TEXTS } from '../texts/en.ts'
+import { entrance } from './enter.ts'
+import { feedbackForm } from './feedback.ts'
+
+/** @typedef {import('./session.ts').Session} Session */
+
+/**
+ * @typedef {object} Item
+ * @property {string} id
+ * @property {string} created_at
+ * @property {'point' | 'polygon'} kind
+ * @property {string} product
+ * @property {string} country_code
+ * @property {string | null} crop
+ * @property {{ name: string, lat: number, lng: number, area_ha?: number }} location
+ * @property {string} [forecast_period]
+ * @property {Record<string, unknown>} answer
+ * @property {import('./feedback.ts').Feedback | null} feedback
+ */
+
+const { history } = TEXTS
+const FILTERS = ['product', 'kind', 'country_code', 'from', 'to']
+const ITEMS_A_PAGE = 20
+
+/**
+ * What the caller was answered: a list and a map of it, with filters, and all of it as a file.
+ *
+ * @param {import('../parts/page.ts').Page} page
+ */
+export async function open({ session, view, remember, left }) {
+  if (!(await session.resume())) return entrance(session, history.login)
+  const catalog = await session.get('catalog')
+  const filter = Object.fromEntries(FILTERS.map((name) => [name, view.get(name) || undefined]))
+  const map = featuresMap(catalog, { label: history.map, left })
+  const choose = formOf({
+    fields: filterFields(catalog, filter),
+    action: history.apply,
+    submit: async (values) => remember(values),
+  })
+  choose.classList.add('filters')
+  return element(
+    'div',
+    { class: 'column' },
+    choose,
+    element('div', { class: 'actions' }, downloads(session, filter)),
+    map && element('section', { class: 'card map-card' }, map.place),
+    listOf(session, filter, (features) => void map?.show(features), catalog),
+  )
+}
+
+/** @param {import('../api-types.ts').Catalog} catalog @param {Record<string, string | undefined>} filter */
+function filterFields(catalog, filter) {
+  /** @type {[string, string][]} */
+  const every = [['', history.every]]
+  const chosen = (/** @type {[string, string][]} */ options, /** @type {string} */ name) =>
+    options.map(([value, text]) => ({ value, text, selected: filter[name] === value }))
+  /** @type {[string, string][]} */
+  const products = catalog.products.map(({ product }) => [product, TEXTS.products[product] ?? product])
+  /** @type {[string, string][]} */
+  const countries = catalog.countries.map(({ code, name }) => [code, name])
+  return [
+    {
+      name: 'product',
+      label: TEXTS.choosers.product,
+      type: 'select',
+      options: chosen([...every, ...products, ['all', history.all]], 'product'),
+    },
+    {
+      name: 'kind',
+      label: history.kind,
+      type: 'select',
+      options: chosen([...every, ['point', history.points], ['polygon', history.polygons]], 'kind'),
+    },
+    {
+      name: 'country_code',
+      label: TEXTS.choosers.country,
+      type: 'select',
+      options: chosen([...every, ...countries], 'country_code'),
+    },
+    { name: 'from', label: history.from, type: 'date', attributes: { value: filter.from ?? '' } },
+    { name: 'to', label: history.to, type: 'date', attributes: { value: filter.to ?? '' } },
+  ]
+}
+
+/** @param {Session} session @param {Record<string, string | undefined>} filter */
+function downloads(session, filter) {
+  return workButton(history.download, async () => {
+    const text = await session.get(
+      'history/my',
+      { ...filter, all: 'true' },
+      { headers: { accept: 'text/csv' } },
+    )
+    save(text, 'history.csv')
+  })
+}
+
+/**
+ * The newest items, and a button for more of them.
+ *
+ * @param {Session} session
+ * @param {Record<string, string | undefined>} filter
+ * @param {(features: import('../parts/features-map.ts').Feature[]) => void} draw
+ * @param {import('../api-types.ts').Catalog} catalog
+ */
+function listOf(session, filter, draw, catalog) {
+  const list = element('ul', { class: 'items' })
+  /** @type {import('../parts/features-map.ts').Feature[]} */
+  const drawn = []
+  /** @type {string | null} */
+  let cursor = null
+
+  async function more() {
+    const query = { ...filter, limit: ITEMS_A_PAGE, cursor: cursor ?? undefined }
+    const [page, shapes] = await Promise.all([
+      session.get('history/my', query),
+      session.get('history/my', query, { headers: { accept: 'application/geo+json' } }),
+    ])
+    cursor = page.next_cursor
+    list.append(...page.items.map((/** @type {Item} */ item) => itemOf(session, item, catalog)))
+    drawn.push(...shapes.features)
+    draw(drawn)
+    further.hidden = cursor === null
+  }
+
+  const further = workButton(history.more, more)
+  const place = loaded(async () => {
+    list.replaceChildren()
+    await more()
+    return list.childElementCount === 0 ? element('p', {}, history.none) : list
+  })
+  return element('section', { class: 'card', 'aria-label': history.title }, place, further)
+}
+
+/** @param {Session} session @param {Item} item @param {import('../api-types.ts').Catalog} catalog */
+function itemOf(session, item, catalog) {
+  const { id, created_at, product, location, forecast_period, answer } = item
+  const row = element('li', { class: 'item' })
+  const remove = workButton(
+    history.remove,
+    async () => {
+      if (!confirm(history.removeSure(location.name))) return
+      await session.remove(`history/${id}`)
+      row.remove()
+    },
+    { 'aria-label': history.removeNamed(location.name, timeText(created_at)) },
+  )
+  row.append(
+    element('strong', {}, `${TEXTS.products[product] ?? history.all}: ${location.name}`),
+    element('span', {}, history.when(timeText(created_at), forecast_period)),
+    element(
+      'span',
+      {},
+      element('a', { href: `./#at=${location.lat},${location.lng}` }, history.at(location.lat, location.lng)),
+    ),
+    element('span', {}, valuesText(answer, catalog)),
+    feedbackForm(session, item, catalog),
+    element('div', { class: 'actions' }, remove),
+  )
+  return row
+}

@@ -1,0 +1,137 @@
+import { loaded, section, timeText, workButton } from '../parts/blocks.ts'
+import { formOf } from '../parts/form.ts'
+import { withFreshLogin } from '../parts/fresh-login.ts'
+import { element } from '../shell/element.ts'
+import { TEXTS } from '../texts/en.ts'
+import { newPasswordField } from './enter.ts'
+
+/** @typedef {import('./session.ts').Session} Session */
+
+const { account, profile } = TEXTS
+
+/** @param {Session} session */
+export function profileSection(session) {
+  const user = session.user()
+  const said = element('p', { role: 'status' })
+  const form = formOf({
+    fields: [
+      {
+        name: 'name',
+        label: account.name,
+        attributes: { value: user?.name ?? '', autocomplete: 'name', required: true, maxlength: 200 },
+      },
+      {
+        name: 'organisation',
+        label: account.organisation,
+        attributes: { value: user?.organisation ?? '', autocomplete: 'organization', maxlength: 200 },
+      },
+    ],
+    action: profile.save,
+    async submit({ name = '', organisation = '' }) {
+      said.replaceChildren()
+      const changes = { name, organisation: organisation === '' ? null : organisation }
+      session.changed(await session.send('user/profile', changes, { method: 'PATCH' }))
+      said.replaceChildren(profile.saved)
+    },
+  })
+  return section(profile.title, element('p', {}, profile.of(user?.email ?? '')), form, said)
+}
+
+/** @param {Session} session */
+export function passwordSection(session) {
+  const said = element('p', { role: 'status' })
+  const form = formOf({
+    fields: [
+      {
+        name: 'current_password',
+        label: profile.currentPassword,
+        type: 'password',
+        attributes: { autocomplete: 'current-password', required: true },
+      },
+      newPasswordField('new_password'),
+      { name: 'end_keys', label: profile.endKeys, type: 'checkbox' },
+    ],
+    action: account.changePassword,
+    async submit({ current_password = '', new_password = '', end_keys }) {
+      said.replaceChildren()
+      await session.send('auth/password', { current_password, new_password, end_keys: end_keys === 'on' })
+      form.reset()
+      said.replaceChildren(profile.passwordChanged)
+    },
+  })
+  return section(profile.password, form, said)
+}
+
+/**
+ * @typedef {object} Login
+ * @property {string} id
+ * @property {string} created_at
+ * @property {string} last_used_at
+ * @property {string | null} network
+ * @property {string | null} user_agent
+ * @property {boolean} current
+ */
+
+/**
+ * Where somebody is logged in.
+ *
+ * @param {Session} session
+ */
+export function sessionsSection(session) {
+  /** @type {ReturnType<typeof loaded>} */
+  const list = loaded(async () => {
+    /** @type {Login[]} */
+    const items = (await session.get('auth/sessions')).items
+    return element('ul', { class: 'items' }, ...items.map(itemOf))
+  })
+
+  /** @param {Login} login */
+  function itemOf({ id, created_at, last_used_at, network, user_agent, current }) {
+    const name = user_agent ?? profile.unknownBrowser
+    const end = async () => {
+      await session.remove(`auth/sessions/${id}`)
+      await list.reload()
+    }
+    return element(
+      'li',
+      { class: 'item' },
+      element('strong', {}, current ? profile.thisOne : profile.usedAt(timeText(last_used_at))),
+      element('span', {}, name),
+      element('span', {}, profile.since(timeText(created_at), network ?? profile.unknownNetwork)),
+      !current && workButton(profile.end, end, { 'aria-label': profile.endNamed(timeText(last_used_at)) }),
+    )
+  }
+
+  const others = workButton(profile.endOthers, async () => {
+    await session.remove('auth/sessions')
+    await list.reload()
+  })
+  return section(profile.sessions, list, others)
+}
+
+/**
+ * The end of the account, which its e-mail has to be typed for.
+ *
+ * @param {Session} session
+ */
+export function deletionSection(session) {
+  const form = formOf({
+    fields: [
+      {
+        name: 'email',
+        label: profile.typeEmail,
+        type: 'email',
+        attributes: { autocomplete: 'off', required: true },
+      },
+    ],
+    action: profile.remove,
+    dangerous: true,
+    async submit({ email = '' }) {
+      const own = session.user()?.email ?? ''
+      if (email.trim().toLowerCase() !== own.toLowerCase()) throw new Error(profile.otherEmail(own))
+      await withFreshLogin(session, () => session.remove('user/profile'))
+      session.forget()
+    },
+  })
+  return section(profile.removeTitle, element('p', {}, profile.removeWhy), form)
+}

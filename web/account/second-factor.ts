@@ -1,0 +1,81 @@
+import { loaded, section } from '../parts/blocks.ts'
+import { formOf } from '../parts/form.ts'
+import { codeOf } from '../parts/fresh-login.ts'
+import { shownOnce } from '../parts/secret.ts'
+import { element } from '../shell/element.ts'
+import { TEXTS } from '../texts/en.ts'
+
+/** @typedef {import('./session.ts').Session} Session */
+
+const { account, factor } = TEXTS
+
+/**
+ * The second factor: set up with an app, turned off with a code of it.
+ *
+ * @param {Session} session
+ */
+export function secondFactorSection(session) {
+  const place = loaded(async () => {
+    const { enabled, required, recovery_codes } = await session.get('auth/two-factor')
+    const state = enabled ? factor.on(recovery_codes) : required ? factor.required : factor.off
+    return element('div', {}, element('p', {}, state), enabled ? offForm() : beginForm())
+  })
+
+  /** @param {...(Node | string)} content */
+  function show(...content) {
+    place.replaceChildren(...content)
+  }
+
+  const password = {
+    name: 'password',
+    label: account.password,
+    type: 'password',
+    attributes: { autocomplete: 'current-password', required: true },
+  }
+  const code = {
+    name: 'totp',
+    label: account.code,
+    attributes: { autocomplete: 'one-time-code', required: true },
+  }
+
+  function beginForm() {
+    return formOf({
+      fields: [password],
+      action: factor.begin,
+      async submit(values) {
+        const { secret, uri } = await session.send('auth/two-factor', { password: values.password })
+        show(
+          element('p', {}, factor.type),
+          shownOnce(factor.secret, secret),
+          element('p', {}, element('a', { href: uri }, factor.open)),
+          confirmForm(),
+        )
+      },
+    })
+  }
+
+  function confirmForm() {
+    return formOf({
+      fields: [code],
+      action: factor.confirm,
+      async submit({ totp = '' }) {
+        const { recovery_codes } = await session.send('auth/two-factor/confirm', { totp: totp.trim() })
+        show(element('p', {}, factor.recovery), shownOnce(factor.recoveryCodes, recovery_codes.join('\n')))
+      },
+    })
+  }
+
+  function offForm() {
+    return formOf({
+      fields: [password, { ...code, hint: account.codeHint }],
+      action: factor.turnOff,
+      dangerous: true,
+      async submit({ password: given = '', totp = '' }) {
+        await session.send('auth/two-factor/disable', { password: given, ...codeOf(totp) })
+        await place.reload()
+      },
+    })
+  }
+
+  return section(factor.title, place)
+}

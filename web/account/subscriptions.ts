@@ -1,0 +1,140 @@
+import { loaded, section, timeText, workButton } from '../parts/blocks.ts'
+import { shownOnce } from '../parts/secret.ts'
+import { element } from '../shell/element.ts'
+import { TEXTS } from '../texts/en.ts'
+import { nameOfMonth, nameOfProduct } from '../texts/names.ts'
+import { newName } from './session.ts'
+import { subscriptionForm } from './subscription-form.ts'
+
+/** @typedef {import('./session.ts').Session} Session */
+
+/**
+ * @typedef {object} Subscription
+ * @property {string} id
+ * @property {string} name empty where none was given
+ * @property {string} product
+ * @property {string} country_code
+ * @property {string | null} crop
+ * @property {string | null} forecast_month
+ * @property {{ type: 'point' | 'polygon' | 'area', lat?: number, lng?: number, code?: string }} place
+ * @property {string | null} input
+ * @property {string | null} scenario
+ * @property {{ kind: 'absolute' | 'relative', value: number }} threshold
+ * @property {string} unit
+ * @property {string} url
+ * @property {'active' | 'disabled'} status
+ * @property {string | null} disabled_reason
+ * @property {string | null} failing_since
+ * @property {string | null} delivered_at
+ */
+
+const { subscriptions } = TEXTS
+
+/**
+ * Where changes are sent to: made here, with a secret that is shown once, renewed, enabled again and deleted.
+ *
+ * @param {import('../parts/page.ts').Page} page of which the address may say what is wanted
+ */
+export function subscriptionsSection({ session, view, note, left }) {
+  const secret = element('div', { 'aria-live': 'polite' })
+  const list = loaded(async () => {
+    /** @type {Subscription[]} */
+    const items = (await session.get('subscriptions')).items
+    if (items.length === 0) return element('p', {}, subscriptions.none)
+    return element('ul', { class: 'items' }, ...items.map(itemOf))
+  })
+
+  /** @param {Subscription} subscription */
+  function itemOf(subscription) {
+    const { id, threshold, unit, url, status, delivered_at } = subscription
+    const name = nameOf(subscription)
+    const path = `subscriptions/${id}`
+    return element(
+      'li',
+      { class: 'item' },
+      element('strong', {}, name),
+      element('span', {}, whatOf(subscription)),
+      element('span', {}, subscriptions.by(threshold.value, threshold.kind === 'relative' ? '%' : unit)),
+      element('code', {}, url),
+      element('span', {}, stateText(subscription)),
+      element('span', {}, subscriptions.delivered(timeText(delivered_at))),
+      status === 'disabled' &&
+        workButton(
+          subscriptions.enable,
+          async () => {
+            await session.send(`${path}/enable`, {})
+            await list.reload()
+          },
+          { 'aria-label': subscriptions.enableNamed(name) },
+        ),
+      workButton(subscriptions.renew, () => renew(path, name), {
+        'aria-label': subscriptions.renewNamed(name),
+      }),
+      workButton(
+        subscriptions.remove,
+        async () => {
+          if (!confirm(subscriptions.removeSure(name))) return
+          await session.remove(path)
+          secret.replaceChildren()
+          await list.reload()
+        },
+        { class: 'danger', 'aria-label': subscriptions.removeNamed(name) },
+      ),
+    )
+  }
+
+  /** @param {string} path @param {string} name */
+  async function renew(path, name) {
+    const headers = { 'idempotency-key': newName() }
+    const answer = await session.send(`${path}/secret`, {}, { headers })
+    showSecret(subscriptions.renewed, name, answer.secret)
+  }
+
+  /** @param {string} why @param {string} name @param {string} text */
+  function showSecret(why, name, text) {
+    secret.replaceChildren(element('p', {}, why), shownOnce(subscriptions.secretOf(name), text))
+  }
+
+  const form = loaded(async () => {
+    const catalog = await session.get('catalog')
+    // Who comes for it is brought to it, once it stands.
+    if (view.toString() !== '') requestAnimationFrame(() => heading?.focus())
+    return subscriptionForm(session, catalog, { view, left }, async (made) => {
+      // Opened again, the page does not ask for the same once more.
+      note({})
+      showSecret(subscriptions.once, nameOf(made), made.secret)
+      await list.reload()
+    })
+  })
+  const place = section(subscriptions.title, element('p', {}, subscriptions.why), list, secret, form)
+  const heading = place.querySelector('h3')
+  heading?.setAttribute('tabindex', '-1')
+  return place
+}
+
+/** @param {Subscription} subscription */
+function nameOf({ name, product, place }) {
+  return name || subscriptions.of([nameOfProduct(product)], placeText(place))
+}
+
+/** @param {Subscription} subscription */
+function whatOf({ product, country_code, crop, forecast_month, input, scenario, place }) {
+  const month = forecast_month && nameOfMonth(forecast_month)
+  return subscriptions.of(
+    [nameOfProduct(product), country_code, crop, month, input, scenario],
+    placeText(place),
+  )
+}
+
+/** @param {Subscription['place']} place */
+function placeText({ type, lat = 0, lng = 0, code = '' }) {
+  if (type === 'point') return subscriptions.at(lat, lng)
+  return type === 'area' ? subscriptions.area(code) : subscriptions.polygon
+}
+
+/** @param {Subscription} subscription */
+function stateText({ status, disabled_reason, failing_since }) {
+  if (status === 'disabled')
+    return subscriptions.disabled[disabled_reason ?? ''] ?? subscriptions.disabledOtherwise
+  return failing_since === null ? subscriptions.active : subscriptions.failing(timeText(failing_since))
+}

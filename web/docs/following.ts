@@ -1,0 +1,136 @@
+import { forgetVisitor } from './visitor.ts'
+
+/** How a token is sent, as the document calls it. */
+const TOKEN = 'bearerAuth'
+
+/** Operations that end the session of the token. */
+const ENDING = ['logout', 'deleteProfile', 'resetPassword']
+
+/** Operations after which the account of the examples is gone, or has another password. */
+const PARTING = ['deleteProfile', 'changePassword', 'resetPassword']
+
+/** The refresh token of the last login. */
+let refreshToken: string | undefined
+
+/**
+ * Makes what sends the refresh token of the last login in the place of the one of the example.
+ *
+ * @param {any} system of Swagger UI
+ */
+export function createSender({ specSelectors }) {
+  return (/** @type {any} */ request) => {
+    const written = exampleOf(specSelectors.specJS(), 'RefreshRequest')?.refresh_token
+    if (typeof request.body !== 'string' || !written || !refreshToken) return request
+    return { ...request, body: request.body.replace(written, refreshToken) }
+  }
+}
+
+/** Carries from one answer to the next request what a person would have to copy: tokens, ids and a new password. */
+export function followingAnswers() {
+  const setResponse =
+    (/** @type {any} */ original, /** @type {any} */ system) =>
+    (/** @type {any[]} */ ...[path, method, response]) => {
+      if (response.ok) follow(system, path, method, response.body ?? {})
+      return original(path, method, response)
+    }
+  return { statePlugins: { spec: { wrapActions: { setResponse } } } }
+}
+
+/**
+ * @param {any} document
+ * @param {string} schema
+ */
+const exampleOf = (document, schema) => document.components?.schemas?.[schema]?.examples?.[0]
+
+/**
+ * Carries what an answer has given to the operations that want it.
+ *
+ * @param {any} system
+ * @param {string} path
+ * @param {string} method
+ * @param {any} body
+ */
+function follow(system, path, method, body) {
+  const { specSelectors } = system
+  const { paths } = specSelectors.specJS()
+  if (body.access_token) {
+    authorize(system, body.access_token)
+    refreshToken = body.refresh_token
+  }
+  const folders = [path, path.replace(/\/[^/]*$/, '')]
+  for (const folder of folders) fillIds(system, folder, method === 'delete' ? '' : idIn(body))
+  fillIds(system, '/history', body.history_id)
+  if (path === '/history/{id}/share') fillIds(system, '/cite', body.id)
+
+  const { operationId } = paths[path][method]
+  if (operationId === 'changePassword')
+    fillPassword(system, specSelectors.requestFor(path, method)?.get('body'))
+  if (ENDING.includes(operationId)) forgetToken(system)
+  if (PARTING.includes(operationId)) forgetVisitor()
+}
+
+/**
+ * The id of what an answer is about, or of the first thing that it lists.
+ *
+ * @param {any} body
+ */
+function idIn(body) {
+  return body.id ?? Object.values(body).find(Array.isArray)?.[0]?.id
+}
+
+/**
+ * @param {any} system
+ * @param {string} value
+ */
+function authorize({ authActions, specSelectors }, value) {
+  const schema = specSelectors.specJson().getIn(['components', 'securitySchemes', TOKEN])
+  authActions.authorizeWithPersistOption({ [TOKEN]: { name: TOKEN, schema, value } })
+}
+
+/**
+ * Where there is none, Swagger UI would take it for an error.
+ *
+ * @param {any} system
+ */
+function forgetToken({ authActions, authSelectors }) {
+  if (authSelectors.authorized().has(TOKEN)) authActions.logoutWithPersistOption([TOKEN])
+}
+
+/**
+ * Gives the operations that send a password the one that was chosen.
+ *
+ * @param {any} system
+ * @param {string | undefined} sent the request that has changed it
+ */
+function fillPassword({ specSelectors, oas3Actions, oas3Selectors }, sent) {
+  const { new_password: password } = JSON.parse(sent ?? '{}')
+  const document = specSelectors.specJS()
+  const [path, method] = ['/auth/login', 'post']
+  const written = oas3Selectors.requestBodyValue(path, method)
+  const example = typeof written === 'string' ? JSON.parse(written) : exampleOf(document, 'LoginRequest')
+  if (!password || !example) return
+  const value = JSON.stringify({ ...example, password }, null, 2)
+  oas3Actions.setRequestBodyValue({ value, pathMethod: [path, method] })
+}
+
+/**
+ * Gives the operations on one thing of a folder its id, if there is one.
+ *
+ * @param {any} system
+ * @param {string} folder
+ * @param {string | undefined} id
+ */
+function fillIds({ specActions, specSelectors }, folder, id) {
+  if (id === undefined) return
+  const { paths } = specSelectors.specJS()
+  for (const [path, operations] of Object.entries(paths)) {
+    if (!path.startsWith(`${folder}/{id}`)) continue
+    for (const method of Object.keys(operations)) {
+      const parameters = specSelectors
+        .specJsonWithResolvedSubtrees()
+        .getIn(['paths', path, method, 'parameters'])
+      const parameter = parameters.find((/** @type {any} */ candidate) => candidate.get('in') === 'path')
+      specActions.changeParamByIdentity([path, method], parameter, id, false)
+    }
+  }
+}

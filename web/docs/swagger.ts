@@ -1,0 +1,185 @@
+import { ROOT } from '../shell/root.ts'
+import { TEXTS } from '../texts/en.ts'
+import { shortened } from './document.ts'
+import { createSender, followingAnswers } from './following.ts'
+import { createResolver } from './resolve.ts'
+import { withAddressesOfVisitor } from './visitor.ts'
+
+const NDJSON = 'application/x-ndjson'
+
+/** The tags that are open at first: the others are for later. */
+const OPEN_TAGS = ['advisory', 'places', 'catalog']
+
+/** @typedef {any} System of Swagger UI, and what it gives to components */
+
+/**
+ * What Swagger UI does otherwise here.
+ *
+ * @param {(system: System) => void} onReady
+ */
+export function docsPlugins(onReady) {
+  // Called once the settings are there, before anything is drawn or asked for.
+  const loaded =
+    (/** @type {any} */ original, /** @type {System} */ system) =>
+    (/** @type {any[]} */ ...given) => {
+      const settings = system.getConfigs()
+      for (const document of settings.urls) document.url = new URL(document.url, ROOT).href
+      settings.operationsSorter = pointsFirst
+      settings.requestInterceptor = createSender(system)
+      onReady(system)
+      return original(...given)
+    }
+  const ready = { statePlugins: { configs: { wrapActions: { loaded } } } }
+  const changes = [
+    shortTexts,
+    openTags,
+    search,
+    plainLines,
+    quickReferences,
+    unchangedTexts,
+    bodyFirst,
+    padlocks,
+  ]
+  return [...changes, namedParts, followingAnswers, ready]
+}
+
+/**
+ * What most come for stands at the top; all else as the document has it.
+ *
+ * @param {any} one
+ * @param {any} other
+ */
+function pointsFirst(one, other) {
+  const rank = (/** @type {any} */ { path, method }) =>
+    method === 'post' && /^\/advisory\/\w+\/point$/.test(path) ? 0 : 1
+  return rank(one.toObject()) - rank(other.toObject())
+}
+
+/** The document as the page shows it: with examples that are the visitor's own. */
+function shortTexts() {
+  const updateJsonSpec = (/** @type {any} */ original) => (/** @type {any} */ document) =>
+    original(shortened(JSON.parse(withAddressesOfVisitor(JSON.stringify(document)))))
+  return { statePlugins: { spec: { wrapActions: { updateJsonSpec } } } }
+}
+
+/** Tags of accounts and operations are closed, unless something is searched for. */
+function openTags() {
+  const isShown =
+    (/** @type {any} */ original) =>
+    (/** @type {any[]} */ ...[state, thing, otherwise]) => {
+      if (thing[0] !== 'operations-tag') return original(thing, otherwise)
+      return Boolean(state.get('filter')) || original(thing, OPEN_TAGS.includes(thing[1]))
+    }
+  return { statePlugins: { layout: { wrapSelectors: { isShown } } } }
+}
+
+/** Finds operations by their paths and summaries. */
+function search() {
+  const opsFilter = (/** @type {any} */ tags, /** @type {string} */ phrase) => {
+    const words = phrase.toLowerCase().split(/\s+/).filter(Boolean)
+    const isMeant = (/** @type {any} */ one) => {
+      const text = [one.get('method'), one.get('path'), one.getIn(['operation', 'summary'])]
+        .join(' ')
+        .toLowerCase()
+      return words.every((word) => text.includes(word))
+    }
+    return tags
+      .map((/** @type {any} */ tag) =>
+        tag.update('operations', (/** @type {any} */ all) => all.filter(isMeant)),
+      )
+      .filter((/** @type {any} */ tag) => tag.get('operations').size > 0)
+  }
+  return { fn: { opsFilter } }
+}
+
+/** Lines of JSON are sent as they are: Swagger UI takes every type with "json" in its name for one JSON text. */
+function plainLines() {
+  return {
+    /** @this {System} */
+    afterLoad() {
+      const { getSampleSchema } = this.fn
+      this.fn.getSampleSchema = (/** @type {any[]} */ ...[schema, mediaType, ...rest]) =>
+        getSampleSchema(schema, mediaType === NDJSON ? 'text/plain' : mediaType, ...rest)
+    },
+  }
+}
+
+/** Operations open at once. */
+function quickReferences() {
+  let of: any
+  let resolveAt: (path: string[]) => unknown
+  const resolveSubtree = async (/** @type {any} */ document, /** @type {string[]} */ path) => {
+    if (of !== document) resolveAt = createResolver(document, globalThis.document.baseURI.replace(/#.*/, ''))
+    of = document
+    return { spec: resolveAt(path), errors: [] }
+  }
+  return { fn: { resolveSubtree } }
+}
+
+/** Texts and examples are made once: Swagger UI draws all that is open anew at each step of a request. */
+function unchangedTexts() {
+  const onChange = (/** @type {any} */ component, /** @type {System} */ { React }) => React.memo(component)
+  return { wrapComponents: { HighlightCode: onChange, Markdown: onChange } }
+}
+
+/** The editor of a body comes first, and what may also be sent in the query is folded below. */
+function bodyFirst() {
+  const parameters = (/** @type {any} */ Original, /** @type {System} */ { React }) =>
+    function Parameters(/** @type {any} */ props) {
+      const [isOpen, open] = React.useState(false)
+      const { parameters, operation } = props
+      const beside = parameters.filter((/** @type {any} */ one) => one.get('in') !== 'path')
+      if (!operation.get('requestBody') || beside.size === 0) return React.createElement(Original, props)
+      const path = parameters.filter((/** @type {any} */ one) => one.get('in') === 'path')
+      const body = React.createElement(Original, { ...props, parameters: path })
+      const others = { ...props, parameters: beside, operation: operation.delete('requestBody') }
+      const toggle = (/** @type {any} */ { currentTarget }) => open(currentTarget.open)
+      return React.createElement(
+        'div',
+        { className: path.size > 0 ? 'body-first' : 'body-first no-path' },
+        body,
+        React.createElement(
+          'details',
+          { className: 'in-query', onToggle: toggle },
+          React.createElement('summary', {}, TEXTS.docs.inQuery(beside.size)),
+          isOpen && React.createElement(Original, others),
+        ),
+      )
+    }
+  return { wrapComponents: { parameters } }
+}
+
+/** An operation that takes no token has no padlock; a closed one opens with a token. */
+function padlocks() {
+  const isAuthorized =
+    (/** @type {any} */ original) => (/** @type {any} */ _state, /** @type {any} */ needs) =>
+      needs?.some((/** @type {any} */ one) => one.size === 0) ? null : original(needs)
+  const inverted =
+    (/** @type {any} */ Original, /** @type {System} */ { React }) =>
+    (/** @type {any} */ props) =>
+      props.isAuthorized !== null &&
+      React.createElement(Original, { ...props, isAuthorized: !props.isAuthorized })
+  return {
+    statePlugins: { auth: { wrapSelectors: { isAuthorized } } },
+    wrapComponents: { authorizeOperationBtn: inverted, authorizeBtn: inverted },
+  }
+}
+
+/** Swagger UI gives the chooser of a server a label without a text, and its title comes after headings of the second level. */
+function namedParts() {
+  const named =
+    (/** @type {string} */ part, /** @type {string} */ name, /** @type {string} */ value) =>
+    (/** @type {any} */ Original, /** @type {System} */ { React }) => {
+      const mark = (/** @type {Element | null} */ box) => box?.querySelector(part)?.setAttribute(name, value)
+      return (/** @type {any} */ props) =>
+        React.createElement('div', { ref: mark }, React.createElement(Original, props))
+    }
+  return {
+    wrapComponents: {
+      // The page has a chooser of its own.
+      DarkModeToggle: () => () => null,
+      Servers: named('#servers', 'aria-label', TEXTS.docs.server),
+      InfoContainer: named('.title', 'aria-level', '2'),
+    },
+  }
+}

@@ -1,0 +1,118 @@
+import { normalFirst } from '../parts/seasons.ts'
+
+/**
+ * @typedef {import('../api-types.ts').Catalog} Catalog
+ * @typedef {import('../api-types.ts').CatalogRelease} CatalogRelease
+ * @typedef {import('../api-types.ts').Tileset} Tileset
+ * @typedef {import('./view.ts').View} View
+ */
+
+/**
+ * What can be chosen, and what is chosen: of each kind that which the view says, where there is such, else the first.
+ *
+ * @typedef {object} Choices
+ * @property {string[]} products
+ * @property {string[]} countries
+ * @property {string[]} crops none where the product needs none
+ * @property {string[]} months the newest first; none where the product has none
+ * @property {CatalogRelease} release what is chosen
+ */
+
+/**
+ * @param {Catalog} catalog
+ * @param {Pick<View, 'product' | 'country' | 'crop' | 'month'>} view
+ * @returns {Choices | undefined} undefined where nothing is published
+ */
+export function choicesOf({ products, countries, releases }, view) {
+  const published = products
+    .map(({ product }) => product)
+    .filter((code) => releases.some((one) => one.product === code))
+  // Who goes to a country keeps the product, where the country has it.
+  const product = oneOf(published, view.product)
+  if (product === undefined) return undefined
+  const ofProduct = releases.filter((one) => one.product === product)
+  const offered = countries
+    .map(({ code }) => code)
+    .filter((code) => ofProduct.some((one) => one.country_code === code))
+  const country = oneOf(offered, view.country)
+  const ofCountry = ofProduct.filter((one) => one.country_code === country)
+  const crops = different(ofCountry.map(({ crop }) => crop))
+  const crop = oneOf(crops, view.crop) ?? null
+  const ofCrop = ofCountry.filter((one) => one.crop === crop)
+  const months = different(ofCrop.map(({ forecast_period }) => forecast_period))
+    .sort()
+    .reverse()
+  const month = oneOf(months, view.month) ?? null
+  const release = ofCrop.find((one) => one.forecast_period === month)
+  return release && { products: published, countries: offered, crops, months, release }
+}
+
+/**
+ * The series of a country that keeps the product and the crop, as far as the country has them.
+ *
+ * @param {Catalog} catalog
+ * @param {string} country
+ * @param {Pick<View, 'product' | 'crop'>} view
+ * @returns {CatalogRelease | undefined} undefined where the country has nothing
+ */
+export function releaseIn({ products, releases }, country, { product, crop }) {
+  const offered = releases.filter((one) => one.country_code === country)
+  const first = products.find((one) => offered.some((release) => release.product === one.product))?.product
+  const kept = offered.some((one) => one.product === product) ? product : first
+  const ofProduct = offered.filter((one) => one.product === kept)
+  const newestFirst = ofProduct.toSorted((a, b) =>
+    (b.forecast_period ?? '').localeCompare(a.forecast_period ?? ''),
+  )
+  return newestFirst.find((one) => one.crop === crop) ?? newestFirst[0]
+}
+
+/**
+ * What can be chosen where advice on all products is asked for: countries that have any of them, and the crops of those
+ * that need one; none where no product of the country does.
+ *
+ * @param {Catalog} catalog
+ * @param {Pick<View, 'country' | 'crop'>} view
+ */
+export function placeChoicesOf({ countries, releases }, view) {
+  const offered = countries
+    .map(({ code }) => code)
+    .filter((code) => releases.some((one) => one.country_code === code))
+  const country = oneOf(offered, view.country)
+  if (country === undefined) return undefined
+  const ofCountry = releases.filter((one) => one.country_code === country)
+  const crops = different(ofCountry.map(({ crop }) => crop))
+  return { countries: offered, country, crops, crop: oneOf(crops, view.crop) ?? null, releases: ofCountry }
+}
+
+/**
+ * The inputs and scenarios of the layers of a release, the normal season first, and the layer of those that are chosen.
+ *
+ * @param {Tileset[]} layers
+ * @param {Pick<View, 'input' | 'scenario'>} view
+ */
+export function layerOf(layers, view) {
+  const inputs = different(layers.map(({ input }) => input))
+  const input = oneOf(inputs, view.input) ?? null
+  const ofInput = layers.filter((layer) => layer.input === input)
+  const scenarios = normalFirst(different(ofInput.map(({ scenario }) => scenario)), (scenario) => ({
+    scenario,
+  }))
+  const scenario = oneOf(scenarios, view.scenario) ?? null
+  return { inputs, scenarios, layer: ofInput.find((layer) => layer.scenario === scenario) }
+}
+
+/**
+ * @param {readonly string[]} offered
+ * @param {string | null} wanted
+ */
+function oneOf(offered, wanted) {
+  return wanted !== null && offered.includes(wanted) ? wanted : offered[0]
+}
+
+/**
+ * @param {(string | null)[]} values
+ * @returns {string[]}
+ */
+function different(values) {
+  return [...new Set(values.filter((value) => value !== null))]
+}

@@ -1,0 +1,96 @@
+import { section } from '../parts/blocks.ts'
+import { formOf } from '../parts/form.ts'
+import { tableOf } from '../parts/table.ts'
+import { element } from '../shell/element.ts'
+import { TEXTS } from '../texts/en.ts'
+import { numberText } from '../texts/names.ts'
+
+/**
+ * @typedef {object} Change
+ * @property {string} [name] of the area
+ * @property {string | null} input
+ * @property {string | null} scenario
+ * @property {string} unit
+ * @property {number | null} mean_before
+ * @property {number | null} mean_after
+ * @property {number | null} change_percent
+ * @property {number | null} gained_percent
+ * @property {number | null} lost_percent
+ * @property {number | null} changed_percent
+ */
+
+const { comparison } = TEXTS
+
+/**
+ * What changes from one release to another, before it is published or after. Codes are typed, or taken over from the
+ * list of releases by `choose`.
+ *
+ * @param {import('../account/session.ts').Session} session
+ * @param {import('../api-types.ts').CatalogRelease[]} published
+ * @param {AbortSignal} left
+ */
+export function releaseComparison(session, published, left) {
+  const place = element('div', { 'aria-live': 'polite' })
+  const codes = element(
+    'datalist',
+    { id: 'releases' },
+    ...published.map(({ release }) => element('option', { value: release })),
+  )
+  const attributes = { required: true, list: 'releases', autocomplete: 'off' }
+  const form = formOf({
+    fields: [
+      { name: 'after', label: comparison.after, hint: comparison.afterHint, attributes },
+      { name: 'before', label: comparison.before, attributes },
+      {
+        name: 'threshold',
+        label: comparison.threshold,
+        type: 'number',
+        attributes: { value: '10', min: 0, step: 'any' },
+      },
+    ],
+    action: comparison.compare,
+    async submit({ after = '', before = '', threshold = '' }) {
+      const path = `releases/${encodeURIComponent(before.trim())}/diff/${encodeURIComponent(after.trim())}`
+      const { layers, worst } = await session.get(path, { threshold }, { signal: left })
+      place.replaceChildren(changeTable(comparison.layers, layers), changeTable(comparison.worst, worst))
+    },
+  })
+
+  /** @param {'after' | 'before'} side @param {string} release */
+  function choose(side, release) {
+    const input = /** @type {HTMLInputElement} */ (form.elements.namedItem(side))
+    input.value = release
+    input.focus()
+  }
+
+  return {
+    place: section(comparison.title, element('p', {}, comparison.why), codes, form, place),
+    choose,
+  }
+}
+
+/** @param {string} caption @param {Change[]} changes */
+function changeTable(caption, changes) {
+  const { area, layer, ...numbers } = comparison.columns
+  return tableOf({
+    caption,
+    columns: [
+      { title: area },
+      { title: layer },
+      ...Object.values(numbers).map((title) => ({ title, number: true })),
+    ],
+    rows: changes.map((one) => ({
+      cells: [
+        one.name ?? comparison.all,
+        [one.input, one.scenario].filter(Boolean).join(', '),
+        one.mean_before,
+        one.mean_after,
+        one.change_percent,
+        one.changed_percent,
+        one.gained_percent,
+        one.lost_percent,
+      ],
+    })),
+    numberText,
+  })
+}

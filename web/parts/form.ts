@@ -1,0 +1,101 @@
+import { element } from '../shell/element.ts'
+
+/**
+ * @typedef {object} Field
+ * @property {string} name as the service calls it, so that it can say what is wrong with it
+ * @property {string} label
+ * @property {string} [type] of the input; `textarea`, `select` and `checkbox` are taken, too
+ * @property {string} [hint]
+ * @property {{ value: string, text: string, selected?: boolean }[]} [options] of a select
+ * @property {Record<string, unknown>} [attributes]
+ */
+
+/** @typedef {Error & { details?: { field: string, message: string }[] }} Problem */
+
+/**
+ * A form that says what is wrong beside the field that it is about, and is busy until its work is done.
+ *
+ * @param {object} wanted
+ * @param {Field[]} wanted.fields
+ * @param {string} wanted.action the label of its button
+ * @param {(values: Record<string, string>) => Promise<unknown>} wanted.submit
+ * @param {boolean} [wanted.dangerous]
+ * @param {HTMLElement[]} [wanted.beside] other buttons
+ * @returns {HTMLFormElement}
+ */
+export function formOf({ fields, action, submit, dangerous = false, beside = [] }) {
+  const problem = element('p', { class: 'problem', role: 'alert', hidden: true })
+  const button = element('button', { type: 'submit', class: dangerous ? 'danger' : 'primary' }, action)
+  const form = element(
+    'form',
+    { class: 'fields', novalidate: true },
+    ...fields.map(rowOf),
+    problem,
+    element('div', { class: 'actions' }, button, ...beside),
+  )
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault()
+    if (button.getAttribute('aria-disabled') === 'true') return
+    say(null)
+    // A button that is disabled would lose the focus.
+    button.setAttribute('aria-disabled', 'true')
+    try {
+      await submit(valuesIn(form))
+    } catch (error) {
+      say(/** @type {Problem} */ (error))
+    } finally {
+      button.removeAttribute('aria-disabled')
+    }
+  })
+
+  /** @param {Problem | null} error */
+  function say(error) {
+    for (const { name } of fields) mark(form, name, '')
+    problem.hidden = error === null
+    problem.replaceChildren(error?.message ?? '')
+    const wrong = (error?.details ?? []).filter(({ field }) => fields.some(({ name }) => name === field))
+    for (const { field, message } of wrong) mark(form, field, message)
+    const first = wrong[0] && form.elements.namedItem(wrong[0].field)
+    if (first instanceof HTMLElement) first.focus()
+  }
+
+  return form
+}
+
+/** @param {Field} field */
+function rowOf({ name, label, type = 'text', hint, options = [], attributes = {} }) {
+  const id = `${name}-${Math.random().toString(36).slice(2)}`
+  const described = hint === undefined ? `${id}-wrong` : `${id}-hint ${id}-wrong`
+  const common = { id, name, 'aria-describedby': described, ...attributes }
+  const input =
+    type === 'select'
+      ? element('select', common, ...options.map(({ text, ...option }) => element('option', option, text)))
+      : type === 'textarea'
+        ? element('textarea', common)
+        : element('input', { type, ...common })
+  const caption = element('label', { for: id }, label)
+  const rest = [
+    hint !== undefined && element('span', { id: `${id}-hint`, class: 'hint' }, hint),
+    element('span', { id: `${id}-wrong`, class: 'wrong' }),
+  ]
+  return type === 'checkbox'
+    ? element('div', { class: 'row tick' }, input, caption, ...rest)
+    : element('div', { class: 'row' }, caption, input, ...rest)
+}
+
+/** Says what is wrong with a field, or nothing more. @param {HTMLFormElement} form @param {string} name @param {string} message */
+export function mark(form, name, message) {
+  const input = form.elements.namedItem(name)
+  if (!(input instanceof HTMLElement)) return
+  if (message === '') input.removeAttribute('aria-invalid')
+  else input.setAttribute('aria-invalid', 'true')
+  document.getElementById(`${input.id}-wrong`)?.replaceChildren(message)
+}
+
+/** What is filled in, by name: texts, and `on` of what is ticked. @param {HTMLFormElement} form */
+function valuesIn(form) {
+  /** @type {Record<string, string>} */
+  const values = {}
+  for (const [name, value] of new FormData(form)) if (typeof value === 'string') values[name] = value
+  return values
+}

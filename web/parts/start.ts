@@ -1,0 +1,75 @@
+import { createSession, tabStorage } from '../account/session.ts'
+import { element } from '../shell/element.ts'
+import { frame } from '../shell/frame.ts'
+import { TEXTS } from '../texts/en.ts'
+import { problem } from './blocks.ts'
+
+/** @typedef {import('./page.ts').Page} Page */
+
+/**
+ * Makes a page in the frame, and anew where its address changes or somebody else is logged in.
+ *
+ * @param {Parameters<typeof frame>[0]} name
+ * @param {string} title
+ * @param {(page: Page) => Promise<HTMLElement>} open
+ */
+export function startPage(name, title, open) {
+  const main = frame(name)
+  main.classList.add('page')
+  document.title = `${title} – ${TEXTS.name}`
+  const heading = element('h2', { tabIndex: -1 }, title)
+  const session = createSession(tabStorage(), () => {
+    // A page that asked for the login in the middle of something goes on with it.
+    if (!main.querySelector('[data-goes-on]')) void show(true)
+  })
+  let leaving = new AbortController()
+
+  /** @param {boolean} [again] whether somebody is at the page already, whose place in it is lost */
+  async function show(again = false) {
+    leaving.abort()
+    leaving = new AbortController()
+    const { signal } = leaving
+    const view = new URLSearchParams(location.hash.slice(1))
+    main.setAttribute('aria-busy', 'true')
+    try {
+      const content = await open({ session, view, remember, note, left: signal })
+      if (!signal.aborted) main.replaceChildren(heading, content)
+    } catch (error) {
+      if (!signal.aborted)
+        main.replaceChildren(
+          heading,
+          problem(error, () => show(true)),
+        )
+    }
+    if (again && !signal.aborted) heading.focus()
+    main.removeAttribute('aria-busy')
+  }
+
+  addEventListener('hashchange', () => show(true))
+  void show()
+}
+
+/**
+ * Has the address say what is shown, so that a link opens it again; that makes the page anew.
+ *
+ * @param {Record<string, string | null>} view
+ */
+function remember(view) {
+  location.hash = hashOf(view)
+}
+
+/**
+ * The same, and the page stays as it is.
+ *
+ * @param {Record<string, string | null>} view
+ */
+function note(view) {
+  // A hash alone would be one of the front page: addresses are seen from there.
+  history.replaceState(null, '', `${location.pathname}#${hashOf(view)}`)
+}
+
+/** @param {Record<string, string | null>} view */
+function hashOf(view) {
+  const said = Object.entries(view).filter(([, value]) => value)
+  return new URLSearchParams(/** @type {[string, string][]} */ (said)).toString().replaceAll('%2C', ',')
+}

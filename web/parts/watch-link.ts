@@ -1,0 +1,17 @@
+import { element } from '../shell/element.ts'
+import { TEXTS } from '../texts/en.ts'
+
+/** A browser may cut off longer addresses. */
+const LONGEST = 60_000
+
+/**
+ * The way to the form that has changes at a place told, filled in. What a hash says is sent to nobody.
+ *
+ * @param {Record<string, string | null | undefined>} wanted as that form reads it
+ * @returns {HTMLElement | false} none where the place is too much for an address
+ */
+export function watchLink(wanted) {
+  const said = Object.entries(wanted).filter(([, value]) => value)
+  const hash = new URLSearchParams(/** @type {[string, string][]} */ (said)).toString()
+  return hash.length <= LONGEST && element('a', { href: `account#${hash}` }, TEXTS.subscriptions.link)
+}

@@ -1,0 +1,143 @@
+import { amountFormat } from '../parts/numbers.ts'
+import { element, labelled } from '../shell/element.ts'
+import { TEXTS } from '../texts/en.ts'
+import { nameOfProduct, numberText } from '../texts/names.ts'
+
+/** Where nothing else is typed. */
+export const BAG_KG = 50
+
+/** What a rate per hectare comes to is in these, and how many kilograms they are. */
+const PER_HECTARE = /** @type {Record<string, { unit: string, kilograms: number }>} */ ({
+  'kg/ha': { unit: 'kg', kilograms: 1 },
+  't/ha': { unit: 't', kilograms: 1000 },
+})
+
+/**
+ * What rates come to on an area.
+ *
+ * @param {import('./sections.ts').Section} section
+ * @param {number} hectares
+ * @param {number} bagKilograms
+ */
+export function quantitiesOf({ unit, entries }, hectares, bagKilograms) {
+  const per = PER_HECTARE[unit]
+  if (!per) return []
+  return entries.map(({ input, scenario, value }) => {
+    const total = value * hectares
+    // Rates have two decimals, so that what lies behind is of the arithmetic.
+    const bags = Math.ceil(Number(((total * per.kilograms) / bagKilograms).toFixed(6)))
+    return { input, scenario, total, unit: per.unit, bags: input === null ? null : bags }
+  })
+}
+
+/**
+ * A form for an area and what all rates come to on it.
+ *
+ * @param {import('./sections.ts').Section[]} sections
+ * @param {number | null} hectares
+ * @param {(hectares: number | null) => void} change
+ */
+export function quantities(sections, hectares, change) {
+  const texts = TEXTS.quantities
+  const area = numberField(hectares ?? '', 'hectares')
+  const bag = numberField(BAG_KG, 'bag')
+  const inputs = [
+    ...new Set(sections.filter(isRate).flatMap(({ entries }) => entries.map(({ input }) => input))),
+  ]
+  const prices = inputs
+    .filter((input) => input !== null)
+    .map((input) => ({ input, field: numberField('', 'price') }))
+  const results = element('div', { role: 'status' })
+  const draw = () => {
+    const size = positive(area.value)
+    const perBag = positive(bag.value) ?? BAG_KG
+    /** @param {string | null} input */
+    const priceOf = (input) => positive(prices.find((price) => price.input === input)?.field.value ?? '')
+    results.replaceChildren(
+      ...(size
+        ? sections
+            .filter(isRate)
+            .map((section) => tableOf(section, quantitiesOf(section, size, perBag), priceOf))
+        : []),
+    )
+  }
+  area.addEventListener('input', () => change(positive(area.value) ?? null))
+  const fields = [area, bag, ...prices.map(({ field }) => field)]
+  for (const field of fields) field.addEventListener('input', draw)
+  draw()
+  return element(
+    'details',
+    { className: 'quantities', open: hectares !== null },
+    element('summary', {}, texts.title),
+    element(
+      'div',
+      { className: 'fields' },
+      labelled(texts.hectares, area),
+      labelled(texts.bag, bag),
+      ...prices.map(({ input, field }) => labelled(texts.price(input ?? ''), field)),
+    ),
+    results,
+    element('p', { className: 'small' }, texts.note),
+  )
+}
+
+/** @param {import('./sections.ts').Section} section */
+const isRate = ({ unit, entries }) => unit in PER_HECTARE && entries.length > 0
+
+/**
+ * @param {import('./sections.ts').Section} section
+ * @param {ReturnType<typeof quantitiesOf>} rows
+ * @param {(input: string | null) => number | undefined} priceOf
+ */
+function tableOf({ product }, rows, priceOf) {
+  const texts = TEXTS.quantities
+  const inBags = rows.some(({ bags }) => bags !== null)
+  const text = amountFormat(rows.map(({ total }) => total))
+  const priced = rows.some(({ input }) => priceOf(input) !== undefined)
+  const columns = [
+    inBags && texts.input,
+    texts.season,
+    texts.total,
+    inBags && texts.bags,
+    priced && texts.cost,
+  ]
+  const head = columns.map((text) => text && element('th', { scope: 'col' }, text))
+  const lines = rows.map(({ input, scenario, total, unit, bags }) => {
+    const price = priceOf(input)
+    return element(
+      'tr',
+      {},
+      inBags && element('td', {}, input ?? ''),
+      element('th', { scope: 'row' }, scenario ?? ''),
+      element('td', { className: 'number' }, `${text(total)} ${unit}`),
+      inBags && element('td', { className: 'number' }, bags === null ? '' : numberText(bags)),
+      priced &&
+        element('td', { className: 'number' }, price && bags !== null ? numberText(price * bags) : ''),
+    )
+  })
+  return element(
+    'table',
+    {},
+    element('caption', {}, nameOfProduct(product)),
+    element('thead', {}, element('tr', {}, ...head)),
+    element('tbody', {}, ...lines),
+  )
+}
+
+/** @param {string} text */
+function positive(text) {
+  const number = Number(text)
+  return text.trim() !== '' && Number.isFinite(number) && number > 0 ? number : undefined
+}
+
+/** @param {number | string} value @param {string} name */
+function numberField(value, name) {
+  return element('input', {
+    type: 'number',
+    min: '0',
+    step: 'any',
+    inputMode: 'decimal',
+    value: String(value),
+    name,
+  })
+}

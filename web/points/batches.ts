@@ -1,0 +1,53 @@
+// Thousands of points, sent in calls that the service takes from anybody.
+
+import { patiently } from '../shell/patience.ts'
+
+/** @typedef {{ id: string, name?: string, lat: number | string | null, lng: number | string | null }} Point */
+
+/**
+ * @typedef {object} Answer an item of the service, for one point
+ * @property {{ name: string, lat: number, lng: number }} [location]
+ * @property {string} [release]
+ * @property {boolean} [synthetic]
+ * @property {string} [error]
+ * @property {string} [code]
+ */
+
+/** What the service takes of anybody at once. */
+const POINTS_A_CALL = 1000
+
+/** Calls that are refused with these are sent again; 0 is no answer. */
+const FOR_NOW = [0, 429, 503]
+
+/**
+ * @param {object} work
+ * @param {Point[]} work.points
+ * @param {(lines: string, init: RequestInit) => Promise<string>} work.send asks the service, and gives its lines back
+ * @param {AbortSignal} work.signal
+ * @param {(milliseconds: number) => Promise<unknown>} [work.wait]
+ * @returns {AsyncGenerator<Answer[]>} the answers of one call after the other, in the order of the points
+ */
+export async function* adviseAll({ points, send, signal, wait }) {
+  const headers = { 'content-type': 'application/x-ndjson', accept: 'application/x-ndjson' }
+  for (let from = 0; from < points.length; from += POINTS_A_CALL) {
+    const some = points.slice(from, from + POINTS_A_CALL)
+    const lines = some.map((point) => `${JSON.stringify(point)}\n`).join('')
+    const text = await patiently(() => send(lines, { headers, signal }), {
+      statuses: FOR_NOW,
+      ...(wait && { wait }),
+    })
+    const answers = linesOf(text)
+    if (answers.length !== some.length)
+      throw new TypeError(`${answers.length} answers to ${some.length} points`)
+    yield answers
+    signal.throwIfAborted()
+  }
+}
+
+/** The items of an answer with one a line. @param {string} text @returns {any[]} */
+export function linesOf(text) {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+}

@@ -1,0 +1,199 @@
+import { seasonNote } from '../parts/seasons.ts'
+import { element, labelled, select } from '../shell/element.ts'
+import { TEXTS } from '../texts/en.ts'
+import { nameOfLayer } from '../texts/names.ts'
+import { csvOf, figuresIn, formatOf, rowsOf, sorted } from './values.ts'
+
+/** @typedef {ReturnType<typeof import('../map/choices.ts').layerOf>} Layers */
+/** @typedef {(country: string, level: number) => Promise<import('../api-types.ts').Area[]>} AreasOf */
+
+/**
+ * What a layer shows, area by area: for those who cannot see the map, or would rather have numbers.
+ *
+ * @param {HTMLElement} container
+ * @param {object} shown
+ * @param {import('../api-types.ts').Catalog} shown.catalog
+ * @param {import('../api-types.ts').CatalogProduct} shown.product
+ * @param {import('../api-types.ts').CatalogRelease} shown.release
+ * @param {Layers} shown.layers
+ * @param {AreasOf} shown.areasOf
+ * @param {(place: import('../api-types.ts').Place) => void} open
+ */
+export async function showTable(container, { catalog, product, release, layers, areasOf }, open) {
+  const texts = TEXTS.table
+  const country = release.country_code
+  const levels = catalog.boundaries
+    .filter((one) => one.country_code === country && one.level > 0)
+    .map(({ level }) => level)
+    .sort()
+  const results = element('div', { className: 'results-table' })
+  let loads = 0
+  /** @param {number} level */
+  const load = async (level) => {
+    const mine = ++loads
+    const isMine = () => mine === loads
+    const found = await loadFigures(results, { release, level, areasOf }, isMine)
+    if (!found) return
+    const figure = { key: product.value.key, note: texts.note }
+    results.replaceChildren(
+      ...figureTable(found, { catalog, release, layers, figure }, ({ place }) => open(place)),
+    )
+  }
+  const title = nameOfLayer(release.product, { input: layers.layer?.input ?? null, scenario: null })
+  const countryName = catalog.countries.find(({ code }) => code === country)?.name ?? country
+  const options = levels.map((level) => ({ value: String(level), text: String(level) }))
+  container.replaceChildren(
+    element(
+      'h2',
+      {},
+      texts.caption(title, countryName),
+      element('span', { className: 'unit' }, ` ${product.unit}`),
+    ),
+    ...(levels.length > 0
+      ? [
+          labelled(
+            texts.level,
+            select(options, String(levels[0]), (level) => load(Number(level))),
+          ),
+          results,
+        ]
+      : [element('p', {}, texts.noAreas)]),
+  )
+  if (levels[0] !== undefined) await load(levels[0])
+}
+
+/**
+ * @typedef {object} Found
+ * @property {import('../api-types.ts').Area[]} areas
+ * @property {Map<string, Record<string, any>>} figures by the codes of areas
+ * @property {Map<string, string>} parents the names of the areas above, by their codes
+ */
+
+/**
+ * Loads all that is known of the areas of a level, and says meanwhile how far it is, or why it is not there.
+ *
+ * @param {HTMLElement} container
+ * @param {{ release: import('../api-types.ts').CatalogRelease, level: number, areasOf: AreasOf }} wanted
+ * @param {() => boolean} isWanted whether nothing else is, by now
+ * @returns {Promise<Found | undefined>}
+ */
+export async function loadFigures(container, { release, level, areasOf }, isWanted) {
+  const status = element('p', { role: 'status' }, TEXTS.loading)
+  container.replaceChildren(status)
+  try {
+    const areas = await areasOf(release.country_code, level)
+    const figures = await figuresIn(areas, release, (found, all) => {
+      status.textContent = TEXTS.table.progress(found, all)
+    })
+    const parents = new Map(
+      (await areasOf(release.country_code, level - 1)).map(({ code, name }) => [code, name]),
+    )
+    return isWanted() ? { areas, figures, parents } : undefined
+  } catch (error) {
+    const { message } = /** @type {Error} */ (error)
+    if (isWanted()) container.replaceChildren(element('p', { role: 'alert' }, TEXTS.failed(message)))
+    return undefined
+  }
+}
+
+/**
+ * One figure of all areas: a table with a column for each season, and the same as a file.
+ *
+ * @param {Found} found
+ * @param {object} shown
+ * @param {import('../api-types.ts').Catalog} shown.catalog
+ * @param {import('../api-types.ts').CatalogRelease} shown.release
+ * @param {Layers} shown.layers of which the input is shown
+ * @param {{ key: string, note: string }} shown.figure the name of its properties, and what is said of it
+ * @param {string | null} [shown.chosen] the code of an area that is marked
+ * @param {(row: import('./values.ts').Row) => void} open
+ */
+export function figureTable({ areas, figures, parents }, { catalog, release, layers, figure, chosen }, open) {
+  const texts = TEXTS.table
+  const input = layers.layer?.input ?? null
+  const scenarios = layers.scenarios.length > 0 ? layers.scenarios : [null]
+  const rows = rowsOf(areas, figures, figure.key, input, scenarios)
+  const columns = scenarios.map((scenario) => scenario ?? input ?? layers.layer?.unit ?? '')
+  return [
+    element('p', { className: 'small' }, figure.note),
+    ...[seasonNote(catalog, scenarios)].filter((note) => note !== false),
+    element(
+      'div',
+      { className: 'scrolling', tabIndex: 0, role: 'region', 'aria-label': texts.title },
+      tableOf(rows, columns, parents, chosen ?? null, open),
+    ),
+    element('p', {}, download(`${release.release}.csv`, csvOf(columns, rows))),
+  ]
+}
+
+/**
+ * @param {import('./values.ts').Row[]} rows
+ * @param {string[]} columns
+ * @param {Map<string, string>} parents
+ * @param {string | null} chosen
+ * @param {(row: import('./values.ts').Row) => void} open
+ */
+function tableOf(rows, columns, parents, chosen, open) {
+  const texts = TEXTS.table
+  const text = formatOf(rows)
+  let by = -1
+  let descending = false
+  const body = element('tbody')
+  const heads = [texts.area, ...columns].map((name, at) => {
+    const button = element('button', { type: 'button', title: texts.sort(name) }, name)
+    const head = element('th', { scope: 'col', className: at === 0 ? '' : 'number' }, button)
+    button.addEventListener('click', () => {
+      descending = by === at - 1 ? !descending : at > 0
+      by = at - 1
+      draw()
+    })
+    return head
+  })
+  const within = element('th', { scope: 'col' }, texts.within)
+  const draw = () => {
+    for (const [at, head] of heads.entries()) {
+      head.setAttribute('aria-sort', at - 1 !== by ? 'none' : descending ? 'descending' : 'ascending')
+    }
+    body.replaceChildren(...sorted(rows, by, descending).map(rowOf))
+  }
+  /** @param {import('./values.ts').Row} row */
+  const rowOf = (row) => {
+    const { area, values } = row
+    const name = element(
+      'button',
+      { type: 'button', className: 'link', title: texts.open(area.name) },
+      area.name,
+    )
+    name.addEventListener('click', () => open(row))
+    return element(
+      'tr',
+      { className: area.code === chosen ? 'chosen' : '' },
+      element('th', { scope: 'row' }, name),
+      ...values.map((value) =>
+        element('td', { className: 'number' }, value === null ? texts.none : text(value)),
+      ),
+      element('td', {}, (area.parent && parents.get(area.parent)) ?? ''),
+    )
+  }
+  draw()
+  return element(
+    'table',
+    { className: 'areas-table' },
+    element('thead', {}, element('tr', {}, ...heads, within)),
+    body,
+  )
+}
+
+/**
+ * @param {string} name
+ * @param {string} text
+ */
+function download(name, text) {
+  const button = element('button', { type: 'button', className: 'quiet' }, TEXTS.table.download)
+  button.addEventListener('click', () => {
+    const href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
+    element('a', { href, download: name }).click()
+    URL.revokeObjectURL(href)
+  })
+  return button
+}
