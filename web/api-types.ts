@@ -1,3 +1,5 @@
+import type { Cut } from '#schemas/map.ts'
+
 /** What the pages read of the answers of the API; all of it is in the OpenAPI document. */
 
 export interface Catalog {
@@ -35,22 +37,21 @@ export interface Grid {
   width: number
   height: number
   resolution: { metres_x: number | null; metres_y: number | null }
-  /** West, south, east and north in degrees. */
-  extent: [number, number, number, number]
+  extent: Bounds
 }
 
 export interface Tileset {
   tiles: string[]
   minzoom: number
   maxzoom: number
-  bounds: [number, number, number, number]
+  bounds: Bounds
   attribution: string
   release: string
   layer: number
   input: string | null
   scenario: string | null
   unit: string
-  cut: 'quantiles' | 'equal'
+  cut: Cut
   classes: { from: number; to: number; color: string }[]
 }
 
@@ -64,6 +65,8 @@ export interface Area {
   geometry: Polygon | MultiPolygon
 }
 
+/** West, south, east and north in degrees. */
+export type Bounds = [west: number, south: number, east: number, north: number]
 export type Position = [number, number]
 export interface Polygon {
   type: 'Polygon'

@@ -1,11 +1,6 @@
+import type { Area, Bounds, Catalog, Grid, Place, Position } from '../api-types.ts'
 import { ApiFailure, addressOf, ask, get } from '../shell/api.ts'
 import { patiently } from '../shell/patience.ts'
-
-/**
- * @typedef {import('../api-types.ts').Area} Area
- * @typedef {import('../api-types.ts').Place} Place
- * @typedef {import('../api-types.ts').Position} Position
- */
 
 /** The levels of areas, from the country down. */
 export const LEVELS = [0, 1, 2, 3]
@@ -21,18 +16,14 @@ const PAGE = 1000
 /**
  * Makes what knows the areas of a level of a country; they are asked for once.
  *
- * @param {import('../api-types.ts').Catalog} catalog says which levels are loaded
- * @param {number} [degrees] how far shapes may be from what they are
+ * @param catalog says which levels are loaded
+ * @param degrees how far shapes may be from what they are
  */
-export function createAreas({ boundaries }, degrees = COARSE_DEGREES) {
-  /** @type {Map<string, Promise<Area[]>>} */
-  const known = new Map()
+export function createAreas({ boundaries }: Catalog, degrees = COARSE_DEGREES) {
+  const known = new Map<string, Promise<Area[]>>()
 
-  /**
-   * @param {string} country
-   * @param {number} level 0 is the country
-   */
-  return function areasOf(country, level) {
+  /** @param level 0 is the country */
+  return function areasOf(country: string, level: number) {
     const key = `${country}-${level}`
     const areas = known.get(key) ?? (isLoaded(country, level) ? load(key, degrees) : Promise.resolve([]))
     known.set(key, areas)
@@ -40,42 +31,30 @@ export function createAreas({ boundaries }, degrees = COARSE_DEGREES) {
     return areas
   }
 
-  /**
-   * @param {string} country
-   * @param {number} level
-   */
-  function isLoaded(country, level) {
+  function isLoaded(country: string, level: number) {
     return boundaries.some((one) => one.country_code === country && one.level === level)
   }
 }
 
-/**
- * The area itself, of one that is known roughly.
- *
- * @param {Area} area
- * @returns {Promise<Area>}
- */
-export async function areaItself({ country_code, level, code }) {
+export type AreasOf = ReturnType<typeof createAreas>
+
+/** The area itself, of one that is known roughly. */
+export async function areaItself({ country_code, level, code }: Area): Promise<Area> {
   const path = `ogc/collections/areas-${country_code}-${level}/items/${encodeURIComponent(code)}`
-  return areaOf(await get(path, { 'max-allowable-offset': COARSE_DEGREES }))
+  return areaOf(await get<AreaFeature>(path, { 'max-allowable-offset': COARSE_DEGREES }))
 }
 
-/**
- * @param {string} key
- * @param {number} degrees
- * @returns {Promise<Area[]>}
- */
-async function load(key, degrees) {
-  const areas = []
+async function load(key: string, degrees: number): Promise<Area[]> {
+  const areas: Area[] = []
   const path = `ogc/collections/areas-${key}/items`
   try {
     let address = addressOf(path, { limit: PAGE, 'max-allowable-offset': degrees })
     for (;;) {
       const asked = address
       // Tiles of a service that is busy are asked for again; borders are to come with them.
-      const page = await patiently(() => ask(asked))
+      const page = await patiently(() => ask<AreaPage>(asked))
       areas.push(...page.features.map(areaOf))
-      const next = page.links?.find((/** @type {{ rel: string }} */ { rel }) => rel === 'next')
+      const next = page.links?.find(({ rel }) => rel === 'next')
       if (!next) return areas
       // The host may have another name for the service itself.
       address = new URL(new URL(next.href).search, addressOf(path))
@@ -87,53 +66,39 @@ async function load(key, degrees) {
   }
 }
 
-/**
- * Areas, or none where they cannot be had: what lies on top of values may be missing.
- *
- * @param {Promise<Area[]>} areas
- * @returns {Promise<Area[]>}
- */
-export const orNone = (areas) => areas.catch(() => [])
+/** Areas, or none where they cannot be had: what lies on top of values may be missing. */
+export const orNone = (areas: Promise<Area[]>): Promise<Area[]> => areas.catch(() => [])
 
-/** @param {{ properties: Omit<Area, 'geometry'>, geometry: Area['geometry'] }} feature */
-const areaOf = ({ properties, geometry }) => ({ ...properties, geometry })
+interface AreaFeature {
+  properties: Omit<Area, 'geometry'>
+  geometry: Area['geometry']
+}
 
-/**
- * @param {Area['geometry']} geometry
- * @returns {Position[][][]}
- */
-export function polygonsOf(geometry) {
+interface AreaPage {
+  features: AreaFeature[]
+  links?: { rel: string; href: string }[]
+}
+
+const areaOf = ({ properties, geometry }: AreaFeature): Area => ({ ...properties, geometry })
+
+export function polygonsOf(geometry: Area['geometry']): Position[][][] {
   return geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates
 }
 
-/**
- * @param {Area} area
- * @returns {[west: number, south: number, east: number, north: number]}
- */
-export function boundsOf({ geometry }) {
+export function boundsOf({ geometry }: Area): Bounds {
   const positions = polygonsOf(geometry).flatMap(([outer = []]) => outer)
   const lngs = positions.map(([lng]) => lng)
   const lats = positions.map(([, lat]) => lat)
   return [Math.min(...lngs), Math.min(...lats), Math.max(...lngs), Math.max(...lats)]
 }
 
-/**
- * Whether a place lies in an area: a line to the east crosses its border an odd number of times.
- *
- * @param {Area} area
- * @param {Place} place
- */
-export function contains({ geometry }, { lat, lng }) {
+/** Whether a place lies in an area: a line to the east crosses its border an odd number of times. */
+export function contains({ geometry }: Area, { lat, lng }: Place) {
   return polygonsOf(geometry).some((rings) => crossings(rings, lat).filter((at) => at > lng).length % 2 === 1)
 }
 
-/**
- * A place inside of an area: the middle of its widest part, halfway up.
- *
- * @param {Area} area
- * @returns {Place}
- */
-export function placeInside({ geometry }) {
+/** A place inside of an area: the middle of its widest part, halfway up. */
+export function placeInside({ geometry }: Area): Place {
   let best = { lat: 0, lng: 0, width: -1 }
   for (const rings of polygonsOf(geometry)) {
     const lats = (rings[0] ?? []).map(([, lat]) => lat)
@@ -147,17 +112,12 @@ export function placeInside({ geometry }) {
   return { lat: best.lat, lng: best.lng }
 }
 
-/**
- * Where the rings of a polygon cross a latitude.
- *
- * @param {Position[][]} rings
- * @param {number} latitude
- */
-function crossings(rings, latitude) {
+/** Where the rings of a polygon cross a latitude. */
+function crossings(rings: Position[][], latitude: number) {
   const found = []
   for (const ring of rings) {
     for (let at = 0; at + 1 < ring.length; at++) {
-      const [[lng1, lat1], [lng2, lat2]] = /** @type {[Position, Position]} */ ([ring[at], ring[at + 1]])
+      const [[lng1, lat1], [lng2, lat2]] = [ring[at], ring[at + 1]] as [Position, Position]
       if (lat1 > latitude === lat2 > latitude) continue
       found.push(lng1 + ((latitude - lat1) / (lat2 - lat1)) * (lng2 - lng1))
     }
@@ -167,12 +127,8 @@ function crossings(rings, latitude) {
 
 /**
  * The pixel of a grid that a place lies in, as a ring; undefined where that cannot be said from its extent alone.
- *
- * @param {import('../api-types.ts').Grid[]} grids
- * @param {Place} place
- * @returns {Position[] | undefined}
  */
-export function pixelAt(grids, { lat, lng }) {
+export function pixelAt(grids: Grid[], { lat, lng }: Place): Position[] | undefined {
   const [grid] = grids
   if (!grid || grids.length > 1 || grid.srid !== 4326) return undefined
   const [west, south, east, north] = grid.extent

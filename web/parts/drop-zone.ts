@@ -3,11 +3,9 @@ import { element } from '../shell/element.ts'
 /**
  * A place that a file is dropped on, or chosen at.
  *
- * @param {string} label
- * @param {string} accept
- * @param {(file: File) => Promise<string | void>} take says what it has taken, or throws what is wrong with it
+ * @param take says what it has taken, or throws what is wrong with it
  */
-export function dropZone(label, accept, take) {
+export function dropZone(label: string, accept: string, take: (file: File) => Promise<string>) {
   const said = element('span', { role: 'status' })
   const input = element('input', { type: 'file', accept })
   const zone = element(
@@ -17,16 +15,15 @@ export function dropZone(label, accept, take) {
     said,
   )
 
-  /** @param {File | undefined} file */
-  async function taken(file) {
+  async function taken(file: File | undefined) {
     if (!file) return
     zone.classList.remove('wrong')
     said.textContent = ''
     try {
-      said.textContent = (await take(file)) ?? ''
+      said.textContent = await take(file)
     } catch (error) {
       zone.classList.add('wrong')
-      said.textContent = /** @type {Error} */ (error).message
+      said.textContent = (error as Error).message
     }
   }
 

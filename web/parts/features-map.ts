@@ -1,15 +1,24 @@
+import type { FeatureCollection, Feature as GeoJsonFeature, Geometry, GeometryCollection } from 'geojson'
+import type {
+  ExpressionSpecification,
+  GeoJSONSource,
+  LayerSpecification,
+  Map as MapLibreMap,
+} from 'maplibre-gl'
+import type { Area, Bounds, Catalog, Place } from '../api-types.ts'
 import { createAreas } from '../geo/areas.ts'
 import { canDraw } from '../map/canvas.ts'
+import type { Pane, Shown } from '../map/pane.ts'
 import { ABOVE_SHAPES, ABOVE_VALUES } from '../map/style.ts'
 import { element } from '../shell/element.ts'
 import { onThemeChange } from '../shell/theme.ts'
 
-/**
- * @typedef {object} Feature
- * @property {'Feature'} type
- * @property {{ type: string, coordinates: any } | null} geometry
- * @property {Record<string, unknown>} properties of which `color` is its colour
- */
+/** Its property `color` is its colour. */
+export interface Feature {
+  type: 'Feature'
+  geometry: Exclude<Geometry, GeometryCollection> | null
+  properties: Record<string, unknown>
+}
 
 const MARK = '#d5006d'
 const SOURCE = 'features'
@@ -20,23 +29,21 @@ const FIELD_ZOOM = 14
 /**
  * A map of features on the outlines of the countries. Its place is there at once; what draws it is loaded meanwhile.
  *
- * @param {import('../api-types.ts').Catalog} catalog
- * @param {{ label: string, left: AbortSignal }} options
- * @returns {FeaturesMap | null} null where the browser cannot draw one
+ * @returns null where the browser cannot draw one
  */
-export function featuresMap(catalog, { label, left }) {
+export function featuresMap(
+  catalog: Catalog,
+  { label, left }: { label: string; left: AbortSignal },
+): FeaturesMap | null {
   if (!canDraw()) return null
   const place = element('div', { class: 'pane features' })
-  /** @type {Feature[]} */
-  let features = []
-  let around: [number, number, number, number] | undefined
-  /** @type {import('../map/pane.ts').Shown} */
-  let base = { layer: undefined, opacity: 0, countries: [], areas: [], place: null, pixel: undefined }
-  let pane: ReturnType<typeof import('../map/pane.ts').createPane> | undefined
+  let features: Feature[] = []
+  let around: Bounds | undefined
+  let base: Shown = { layer: undefined, opacity: 0, countries: [], areas: [], place: null, pixel: undefined }
+  let pane: Pane | undefined
   const ready = load()
 
-  /** @param {Partial<typeof base>} changes */
-  function draw(changes) {
+  function draw(changes: Partial<typeof base>) {
     base = { ...base, ...changes }
     pane?.show(base)
   }
@@ -53,7 +60,7 @@ export function featuresMap(catalog, { label, left }) {
     map.addControl(new maplibre.ScaleControl({}), 'bottom-left')
     map.on('style.load', () => {
       map.addSource(SOURCE, { type: 'geojson', data: collectionOf(features) })
-      for (const [layer, above] of layersOf()) map.addLayer(/** @type {any} */ (layer), above)
+      for (const [layer, above] of layersOf()) map.addLayer(layer, above)
     })
     onThemeChange(() => {
       if (!left.aborted) made.restyle()
@@ -68,8 +75,7 @@ export function featuresMap(catalog, { label, left }) {
     return map
   }
 
-  /** @param {import('maplibre-gl').Map} map */
-  function goTo(map) {
+  function goTo(map: MapLibreMap) {
     const bounds = boundsOf(features) ?? around
     if (!bounds) return
     // What has no place in the page yet has no size.
@@ -88,7 +94,7 @@ export function featuresMap(catalog, { label, left }) {
     async show(shown, whole = true) {
       features = shown
       const map = await ready.catch(() => null)
-      const source = /** @type {import('maplibre-gl').GeoJSONSource | undefined} */ (map?.getSource(SOURCE))
+      const source = map?.getSource(SOURCE) as GeoJSONSource | undefined
       source?.setData(collectionOf(features))
       if (map && whole) goTo(map)
     },
@@ -101,44 +107,53 @@ export function featuresMap(catalog, { label, left }) {
   }
 }
 
-/**
- * @typedef {object} FeaturesMap
- * @property {HTMLElement} place
- * @property {Promise<import('maplibre-gl').Map>} ready
- * @property {(features: Feature[], whole?: boolean) => Promise<void>} show goes to where all of them are seen, if `whole`
- * @property {(bounds: [number, number, number, number]) => void} look goes there, where no features are shown
- * @property {(areas: import('../api-types.ts').Area[]) => void} outline draws borders and names of areas
- * @property {(place: import('../api-types.ts').Place) => Promise<void>} mark puts a dot there, and goes near
- */
+export interface FeaturesMap {
+  place: HTMLElement
+  ready: Promise<MapLibreMap>
+  /** Goes to where all of them are seen, if `whole`. */
+  show: (features: Feature[], whole?: boolean) => Promise<void>
+  /** Goes there, where no features are shown. */
+  look: (bounds: Bounds) => void
+  /** Draws borders and names of areas. */
+  outline: (areas: Area[]) => void
+  /** Puts a dot there, and goes near. */
+  mark: (place: Place) => Promise<void>
+}
 
-/** @param {import('../api-types.ts').Catalog} catalog */
-async function countriesOf(catalog) {
+async function countriesOf(catalog: Catalog) {
   const areasOf = createAreas(catalog)
   const outlines = await Promise.all(catalog.countries.map(({ code }) => areasOf(code, 0)))
   return outlines.flat()
 }
 
 /** The layers of features, each with the layer of the style that lies on it. */
-function layersOf() {
-  const color = ['coalesce', ['get', 'color'], MARK]
-  const isPoint = ['==', ['geometry-type'], 'Point']
+function layersOf(): [LayerSpecification, above: string | undefined][] {
+  const color: ExpressionSpecification = ['coalesce', ['get', 'color'], MARK]
+  const isPoint: ExpressionSpecification = ['==', ['geometry-type'], 'Point']
   // Areas with values have the borders of the map, but the one that is chosen.
-  const isOutlined = ['any', ['!', ['has', 'color']], ['to-boolean', ['get', 'chosen']]]
-  const fill = {
+  const isOutlined: ExpressionSpecification = [
+    'any',
+    ['!', ['has', 'color']],
+    ['to-boolean', ['get', 'chosen']],
+  ]
+  const fill: LayerSpecification = {
     id: 'feature-fill',
     type: 'fill',
+    source: SOURCE,
     filter: ['!', isPoint],
     paint: { 'fill-color': color, 'fill-opacity': ['case', ['has', 'color'], 0.85, 0.35] },
   }
-  const line = {
+  const line: LayerSpecification = {
     id: 'feature-line',
     type: 'line',
+    source: SOURCE,
     filter: ['all', ['!', isPoint], isOutlined],
     paint: { 'line-color': MARK, 'line-width': 2 },
   }
-  const point = {
+  const point: LayerSpecification = {
     id: 'feature-point',
     type: 'circle',
+    source: SOURCE,
     filter: isPoint,
     paint: {
       'circle-radius': ['interpolate', ['linear'], ['zoom'], 4, 3.5, 10, 7],
@@ -147,33 +162,27 @@ function layersOf() {
       'circle-stroke-width': 1,
     },
   }
-  return /** @type {const} */ ([
-    [{ ...fill, source: SOURCE }, ABOVE_VALUES],
-    [{ ...line, source: SOURCE }, ABOVE_SHAPES],
-    [{ ...point, source: SOURCE }, undefined],
-  ])
+  return [
+    [fill, ABOVE_VALUES],
+    [line, ABOVE_SHAPES],
+    [point, undefined],
+  ]
 }
 
-/** @param {Feature[]} features @returns {any} */
-function collectionOf(features) {
-  return { type: 'FeatureCollection', features: features.filter(({ geometry }) => geometry !== null) }
+function collectionOf(features: Feature[]): FeatureCollection {
+  const placed = features.filter((one) => one.geometry !== null) as GeoJsonFeature[]
+  return { type: 'FeatureCollection', features: placed }
 }
 
-/**
- * West, south, east and north of all features.
- *
- * @param {Feature[]} features
- * @returns {[number, number, number, number] | null}
- */
-export function boundsOf(features) {
-  /** @type {[number, number, number, number]} */
-  const bounds = [Infinity, Infinity, -Infinity, -Infinity]
+/** West, south, east and north of all features. */
+export function boundsOf(features: Feature[]): Bounds | null {
+  const bounds: Bounds = [Infinity, Infinity, -Infinity, -Infinity]
   for (const { geometry } of features) widen(bounds, geometry?.coordinates)
   return bounds[0] <= bounds[2] ? bounds : null
 }
 
-/** @param {[number, number, number, number]} bounds @param {any} coordinates a position, or lists of such */
-function widen(bounds, coordinates) {
+/** @param coordinates a position, or lists of such */
+function widen(bounds: Bounds, coordinates: unknown) {
   if (!Array.isArray(coordinates)) return
   const [lng, lat] = coordinates
   if (typeof lng !== 'number') {

@@ -1,29 +1,31 @@
 import { element } from '../shell/element.ts'
 
-/**
- * @typedef {object} Field
- * @property {string} name as the service calls it, so that it can say what is wrong with it
- * @property {string} label
- * @property {string} [type] of the input; `textarea`, `select` and `checkbox` are taken, too
- * @property {string} [hint]
- * @property {{ value: string, text: string, selected?: boolean }[]} [options] of a select
- * @property {Record<string, unknown>} [attributes]
- */
+interface Wanted {
+  fields: Field[]
+  /** The label of its button. */
+  action: string
+  submit: (values: Record<string, string>) => Promise<unknown>
+  dangerous?: boolean
+  /** Other buttons. */
+  beside?: HTMLElement[]
+}
 
-/** @typedef {Error & { details?: { field: string, message: string }[] }} Problem */
+export interface Field {
+  /** As the service calls it, so that it can say what is wrong with it. */
+  name: string
+  label: string
+  /** Of the input; `textarea`, `select` and `checkbox` are taken, too. */
+  type?: string
+  hint?: string
+  /** Of a select. */
+  options?: { value: string; text: string; selected?: boolean }[]
+  attributes?: Record<string, unknown>
+}
 
-/**
- * A form that says what is wrong beside the field that it is about, and is busy until its work is done.
- *
- * @param {object} wanted
- * @param {Field[]} wanted.fields
- * @param {string} wanted.action the label of its button
- * @param {(values: Record<string, string>) => Promise<unknown>} wanted.submit
- * @param {boolean} [wanted.dangerous]
- * @param {HTMLElement[]} [wanted.beside] other buttons
- * @returns {HTMLFormElement}
- */
-export function formOf({ fields, action, submit, dangerous = false, beside = [] }) {
+type Problem = Error & { details?: { field: string; message: string }[] }
+
+/** A form that says what is wrong beside the field that it is about, and is busy until its work is done. */
+export function formOf({ fields, action, submit, dangerous = false, beside = [] }: Wanted): HTMLFormElement {
   const problem = element('p', { class: 'problem', role: 'alert', hidden: true })
   const button = element('button', { type: 'submit', class: dangerous ? 'danger' : 'primary' }, action)
   const form = element(
@@ -42,14 +44,13 @@ export function formOf({ fields, action, submit, dangerous = false, beside = [] 
     try {
       await submit(valuesIn(form))
     } catch (error) {
-      say(/** @type {Problem} */ (error))
+      say(error as Problem)
     } finally {
       button.removeAttribute('aria-disabled')
     }
   })
 
-  /** @param {Problem | null} error */
-  function say(error) {
+  function say(error: Problem | null) {
     for (const { name } of fields) mark(form, name, '')
     problem.hidden = error === null
     problem.replaceChildren(error?.message ?? '')
@@ -62,8 +63,7 @@ export function formOf({ fields, action, submit, dangerous = false, beside = [] 
   return form
 }
 
-/** @param {Field} field */
-function rowOf({ name, label, type = 'text', hint, options = [], attributes = {} }) {
+function rowOf({ name, label, type = 'text', hint, options = [], attributes = {} }: Field) {
   const id = `${name}-${Math.random().toString(36).slice(2)}`
   const described = hint === undefined ? `${id}-wrong` : `${id}-hint ${id}-wrong`
   const common = { id, name, 'aria-describedby': described, ...attributes }
@@ -83,8 +83,8 @@ function rowOf({ name, label, type = 'text', hint, options = [], attributes = {}
     : element('div', { class: 'row' }, caption, input, ...rest)
 }
 
-/** Says what is wrong with a field, or nothing more. @param {HTMLFormElement} form @param {string} name @param {string} message */
-export function mark(form, name, message) {
+/** Says what is wrong with a field, or nothing more. */
+export function mark(form: HTMLFormElement, name: string, message: string) {
   const input = form.elements.namedItem(name)
   if (!(input instanceof HTMLElement)) return
   if (message === '') input.removeAttribute('aria-invalid')
@@ -92,10 +92,9 @@ export function mark(form, name, message) {
   document.getElementById(`${input.id}-wrong`)?.replaceChildren(message)
 }
 
-/** What is filled in, by name: texts, and `on` of what is ticked. @param {HTMLFormElement} form */
-function valuesIn(form) {
-  /** @type {Record<string, string>} */
-  const values = {}
+/** What is filled in, by name: texts, and `on` of what is ticked. */
+function valuesIn(form: HTMLFormElement) {
+  const values: Record<string, string> = {}
   for (const [name, value] of new FormData(form)) if (typeof value === 'string') values[name] = value
   return values
 }

@@ -1,33 +1,24 @@
+import type { Session } from '../account/session.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { formOf } from './form.ts'
 
-/** @typedef {import('../account/session.ts').Session} Session */
-
-/**
- * Does what takes a password that was given lately: where it was not, asks for it and does it again.
- *
- * @template Result
- * @param {Session} session
- * @param {() => Promise<Result>} work
- * @returns {Promise<Result>}
- */
-export async function withFreshLogin(session, work) {
+/** Does what takes a password that was given lately: where it was not, asks for it and does it again. */
+export async function withFreshLogin<Result>(session: Session, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {
-    if (/** @type {{ code?: string }} */ (error).code !== 'REAUTHENTICATION_REQUIRED') throw error
+    if ((error as { code?: string }).code !== 'REAUTHENTICATION_REQUIRED') throw error
   }
   await askPassword(session)
   return work()
 }
 
 /**
- * @param {Session} session
- * @returns {Promise<void>} when the service knows that it is still the same person
+ * @returns when the service knows that it is still the same person
  * @throws {Error} where somebody gives it up
  */
-function askPassword(session) {
+function askPassword(session: Session): Promise<void> {
   const { account } = TEXTS
   return new Promise((resolve, reject) => {
     const form = formOf({
@@ -71,12 +62,8 @@ function askPassword(session) {
   })
 }
 
-/**
- * What is typed as a code is one of the app, or a recovery code.
- *
- * @param {string} typed
- */
-export function codeOf(typed) {
+/** What is typed as a code is one of the app, or a recovery code. */
+export function codeOf(typed: string) {
   const code = typed.trim()
   if (code === '') return {}
   return /^\d{3} ?\d{3}$/.test(code) ? { totp: code } : { recovery_code: code }

@@ -3,31 +3,30 @@
 /**
  * The digits of a number that say something: three, or four where it begins with 1 to 4. What is left out is at most a
  * thousandth of it.
- *
- * @param {number} value
  */
-const digitsOf = (value) => (Math.abs(value) < 5 * 10 ** exponentOf(value) ? 4 : 3)
+const digitsOf = (value: number) => (Math.abs(value) < 5 * 10 ** exponentOf(value) ? 4 : 3)
 
-/** @param {number} value */
-const exponentOf = (value) => Number(value.toExponential().split('e')[1])
+const exponentOf = (value: number) => Number(value.toExponential().split('e')[1])
 
-/** The decimals that these digits take, 0 for large numbers. @param {number} value */
-const decimalsOf = (value) => (value === 0 ? 0 : Math.max(0, digitsOf(value) - 1 - exponentOf(value)))
+/** The decimals that these digits take, 0 for large numbers. */
+const decimalsOf = (value: number) => (value === 0 ? 0 : Math.max(0, digitsOf(value) - 1 - exponentOf(value)))
 
-/** An area or a total without the digits that only computing has given it. @param {number} value */
-export const roundedAmount = (value) => Number(value.toPrecision(digitsOf(value)))
+/** An area or a total without the digits that only computing has given it. */
+export const roundedAmount = (value: number) => Number(value.toPrecision(digitsOf(value)))
 
-/** @typedef {(value: number) => string} NumberText */
+export type NumberText = (value: number) => string
 
 /**
  * How values and means of a column are written: all with the same decimals, which are those of their layer as far as they
  * say something of the largest.
  *
- * @param {Iterable<unknown>} column what is no number does not count
- * @param {{ grouped?: boolean }} [form] without separators of thousands in files
- * @returns {NumberText}
+ * @param column what is no number does not count
+ * @param form without separators of thousands in files
  */
-export function valueFormat(column, { grouped = true } = {}) {
+export function valueFormat(
+  column: Iterable<unknown>,
+  { grouped = true }: { grouped?: boolean } = {},
+): NumberText {
   const numbers = [...column].filter((value) => typeof value === 'number')
   const largest = numbers.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
   const told = numbers.reduce((most, value) => Math.max(most, writtenDecimals(value)), 0)
@@ -41,27 +40,20 @@ export function valueFormat(column, { grouped = true } = {}) {
   }
 }
 
-/**
- * How areas and totals of a column are written.
- *
- * @param {Iterable<unknown>} column
- * @param {{ grouped?: boolean }} [form]
- * @returns {NumberText}
- */
-export function amountFormat(column, form) {
+/** How areas and totals of a column are written. */
+export function amountFormat(column: Iterable<unknown>, form?: { grouped?: boolean }): NumberText {
   const rounded = [...column].map((value) => (typeof value === 'number' ? roundedAmount(value) : value))
   const text = valueFormat(rounded, form)
   return (value) => text(roundedAmount(value))
 }
 
-/** @param {number} value as JSON writes it */
-function writtenDecimals(value) {
+/** @param value as JSON writes it */
+function writtenDecimals(value: number) {
   const [digits = '', exponent = '0'] = String(value).split('e')
   return Math.max(0, (digits.split('.')[1] ?? '').length - Number(exponent))
 }
 
-/** @param {number} decimals @param {boolean} grouped */
-function format(decimals, grouped) {
+function format(decimals: number, grouped: boolean) {
   const places = Math.min(20, decimals)
   const { format: write } = new Intl.NumberFormat('en', {
     minimumFractionDigits: places,

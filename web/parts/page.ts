@@ -1,12 +1,17 @@
-/**
- * What a page is given.
- *
- * @typedef {object} Page
- * @property {import('../account/session.ts').Session} session
- * @property {URLSearchParams} view what the address says is shown
- * @property {(view: Record<string, string | null>) => void} remember puts it there, which makes the page anew
- * @property {(view: Record<string, string | null>) => void} note puts it there, and the page stays as it is
- * @property {AbortSignal} left aborts when another page takes its place
- */
+import type { Session } from '../account/session.ts'
 
-export {}
+/** What an address says of a page; null is left out. */
+export type Shown = { [name: string]: string | null }
+
+/** What a page is given. */
+export interface Page {
+  session: Session
+  /** What the address says is shown. */
+  view: URLSearchParams
+  /** Puts it there, which makes the page anew. */
+  remember: (view: Shown) => void
+  /** Puts it there, and the page stays as it is. */
+  note: (view: Shown) => void
+  /** Aborts when another page takes its place. */
+  left: AbortSignal
+}

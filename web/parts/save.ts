@@ -1,11 +1,5 @@
-/**
- * Has the browser save a file.
- *
- * @param {BlobPart} content
- * @param {string} name
- * @param {string} [type]
- */
-export function save(content, name, type = 'text/csv;charset=utf-8') {
+/** Has the browser save a file. */
+export function save(content: BlobPart, name: string, type = 'text/csv;charset=utf-8') {
   const address = URL.createObjectURL(new Blob([content], { type }))
   const link = document.createElement('a')
   link.href = address

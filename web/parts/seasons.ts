@@ -1,3 +1,4 @@
+import type { Catalog } from '../api-types.ts'
 import { element } from '../shell/element.ts'
 
 /** The season that people are shown first, and the one whose name does not say itself. */
@@ -7,15 +8,12 @@ const EXPLAINED = 'Dominant'
 /**
  * Entries with the normal season first among those of the same input; else they stay as they are. Programs get the order
  * of the interface.
- *
- * @template Entry
- * @param {readonly Entry[]} entries
- * @param {(entry: Entry) => { input?: unknown, scenario: unknown }} read
- * @returns {Entry[]}
  */
-export function normalFirst(entries, read) {
-  /** @type {Map<unknown, Entry[]>} */
-  const groups = new Map()
+export function normalFirst<Entry>(
+  entries: readonly Entry[],
+  read: (entry: Entry) => { input?: unknown; scenario: unknown },
+): Entry[] {
+  const groups = new Map<unknown, Entry[]>()
   for (const entry of entries) {
     const { input, scenario } = read(entry)
     const group = groups.get(input) ?? []
@@ -24,13 +22,8 @@ export function normalFirst(entries, read) {
   return [...groups.values()].flat()
 }
 
-/**
- * The meaning of the season whose name does not say itself, where it is among those that are shown.
- *
- * @param {Pick<import('../api-types.ts').Catalog, 'scenarios'>} catalog
- * @param {Iterable<unknown>} shown
- */
-export function seasonNote({ scenarios }, shown) {
+/** The meaning of the season whose name does not say itself, where it is among those that are shown. */
+export function seasonNote({ scenarios }: Pick<Catalog, 'scenarios'>, shown: Iterable<unknown>) {
   const one = scenarios.find(({ scenario }) => scenario === EXPLAINED)
   return (
     one !== undefined &&

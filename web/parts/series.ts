@@ -1,19 +1,14 @@
+import type { Catalog, CatalogRelease } from '../api-types.ts'
 import { choicesOf, placeChoicesOf } from '../map/choices.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameOfMonth, nameOfProduct, nameOfSource } from '../texts/names.ts'
 
-/** @typedef {import('../api-types.ts').Catalog} Catalog */
-/** @typedef {{ product: string | null, country: string | null, crop: string | null, month: string | null }} Series */
+/** An address has it, so it is no interface: those are not indexed by names. */
+export type Series = Record<'product' | 'country' | 'crop' | 'month', string | null>
 
-/**
- * The choosers of what advice is wanted on.
- *
- * @param {Catalog} catalog
- * @param {Series} wanted
- * @param {(chosen: Series) => void} choose
- */
-export function seriesChoosers(catalog, wanted, choose) {
+/** The choosers of what advice is wanted on. */
+export function seriesChoosers(catalog: Catalog, wanted: Series, choose: (chosen: Series) => void) {
   const choices = choicesOf(catalog, wanted)
   if (!choices) return { release: undefined, place: element('p', {}, TEXTS.nothingPublished) }
   const { release, products, countries, crops, months } = choices
@@ -32,14 +27,8 @@ export function seriesChoosers(catalog, wanted, choose) {
   return { release, place }
 }
 
-/**
- * The choosers of where and for which crop advice on all products is wanted.
- *
- * @param {Catalog} catalog
- * @param {Series} wanted
- * @param {(chosen: Series) => void} choose
- */
-export function placeChoosers(catalog, wanted, choose) {
+/** The choosers of where and for which crop advice on all products is wanted. */
+export function placeChoosers(catalog: Catalog, wanted: Series, choose: (chosen: Series) => void) {
   const choices = placeChoicesOf(catalog, wanted)
   const chosen = { ...wanted, country: choices?.country ?? null, crop: choices?.crop ?? null }
   const place = choices
@@ -48,26 +37,24 @@ export function placeChoosers(catalog, wanted, choose) {
   return { chosen, place, extent: choices?.releases[0]?.grids[0]?.extent }
 }
 
-/**
- * A chooser of each kind that has any values.
- *
- * @param {Catalog} catalog
- * @param {Partial<Record<keyof Series, string[]>>} offered
- * @param {Series} chosen
- * @param {(chosen: Series) => void} choose
- */
-function choosersOf(catalog, offered, chosen, choose) {
+/** A chooser of each kind that has any values. */
+function choosersOf(
+  catalog: Catalog,
+  offered: Partial<Record<keyof Series, string[]>>,
+  chosen: Series,
+  choose: (chosen: Series) => void,
+) {
   const texts = TEXTS.choosers
   const kinds = {
     product: { label: texts.product, name: nameOfProduct },
     country: {
       label: texts.country,
-      name: (/** @type {string} */ code) => nameIn(catalog.countries, code),
+      name: (code: string) => nameIn(catalog.countries, code),
     },
-    crop: { label: texts.crop, name: (/** @type {string} */ code) => nameIn(catalog.crops, code) },
+    crop: { label: texts.crop, name: (code: string) => nameIn(catalog.crops, code) },
     month: { label: texts.month, name: nameOfMonth },
   }
-  const controls = /** @type {(keyof Series)[]} */ (Object.keys(offered)).map((kind) => {
+  const controls = (Object.keys(offered) as (keyof Series)[]).map((kind) => {
     const { label, name } = kinds[kind]
     const values = offered[kind] ?? []
     if (values.length === 0) return false
@@ -79,18 +66,12 @@ function choosersOf(catalog, offered, chosen, choose) {
   return element('div', { class: 'choosers' }, ...controls)
 }
 
-/** @param {{ code: string, name: string }[]} named @param {string} code */
-function nameIn(named, code) {
+function nameIn(named: { code: string; name: string }[], code: string) {
   return named.find((one) => one.code === code)?.name ?? code
 }
 
-/**
- * What the address of a page says of a series.
- *
- * @param {URLSearchParams} view
- * @returns {Series}
- */
-export function seriesIn(view) {
+/** What the address of a page says of a series. */
+export function seriesIn(view: URLSearchParams): Series {
   const [product = null, country = null, crop = null, month = null] = [
     'product',
     'country',
@@ -100,7 +81,6 @@ export function seriesIn(view) {
   return { product, country, crop, month }
 }
 
-/** @param {import('../api-types.ts').CatalogRelease} release */
-export function sourceText(release) {
+export function sourceText(release: CatalogRelease) {
   return `${release.release}: ${nameOfSource(release)}`
 }

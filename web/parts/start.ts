@@ -3,17 +3,14 @@ import { element } from '../shell/element.ts'
 import { frame } from '../shell/frame.ts'
 import { TEXTS } from '../texts/en.ts'
 import { problem } from './blocks.ts'
+import type { Page } from './page.ts'
 
-/** @typedef {import('./page.ts').Page} Page */
-
-/**
- * Makes a page in the frame, and anew where its address changes or somebody else is logged in.
- *
- * @param {Parameters<typeof frame>[0]} name
- * @param {string} title
- * @param {(page: Page) => Promise<HTMLElement>} open
- */
-export function startPage(name, title, open) {
+/** Makes a page in the frame, and anew where its address changes or somebody else is logged in. */
+export function startPage(
+  name: Parameters<typeof frame>[0],
+  title: string,
+  open: (page: Page) => Promise<HTMLElement>,
+) {
   const main = frame(name)
   main.classList.add('page')
   document.title = `${title} – ${TEXTS.name}`
@@ -24,7 +21,7 @@ export function startPage(name, title, open) {
   })
   let leaving = new AbortController()
 
-  /** @param {boolean} [again] whether somebody is at the page already, whose place in it is lost */
+  /** @param again whether somebody is at the page already, whose place in it is lost */
   async function show(again = false) {
     leaving.abort()
     leaving = new AbortController()
@@ -49,27 +46,18 @@ export function startPage(name, title, open) {
   void show()
 }
 
-/**
- * Has the address say what is shown, so that a link opens it again; that makes the page anew.
- *
- * @param {Record<string, string | null>} view
- */
-function remember(view) {
+/** Has the address say what is shown, so that a link opens it again; that makes the page anew. */
+function remember(view: Record<string, string | null>) {
   location.hash = hashOf(view)
 }
 
-/**
- * The same, and the page stays as it is.
- *
- * @param {Record<string, string | null>} view
- */
-function note(view) {
+/** The same, and the page stays as it is. */
+function note(view: Record<string, string | null>) {
   // A hash alone would be one of the front page: addresses are seen from there.
   history.replaceState(null, '', `${location.pathname}#${hashOf(view)}`)
 }
 
-/** @param {Record<string, string | null>} view */
-function hashOf(view) {
+function hashOf(view: Record<string, string | null>) {
   const said = Object.entries(view).filter(([, value]) => value)
-  return new URLSearchParams(/** @type {[string, string][]} */ (said)).toString().replaceAll('%2C', ',')
+  return new URLSearchParams(said as [string, string][]).toString().replaceAll('%2C', ',')
 }

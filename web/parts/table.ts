@@ -4,28 +4,36 @@ import { TEXTS } from '../texts/en.ts'
 /** As people sort: A2 before A10. */
 const ORDER = new Intl.Collator('en', { numeric: true })
 
-/** @typedef {string | number | null | undefined} Cell */
-/** @typedef {(value: number) => string} NumberText */
-/** @typedef {{ title: string, number?: boolean, text?: NumberText }} Column numbers stand at the right, as `text` writes them */
+interface Wanted {
+  caption: string
+  columns: Column[]
+  rows: Row[]
+  rowsAPage?: number
+  /** For columns without one. */
+  numberText?: NumberText
+}
 
-/**
- * @typedef {object} Row
- * @property {Cell[]} cells
- * @property {(Node | string | undefined)[]} [shown] what stands in the cells, where it is not their value
- * @property {string} [mark] a class of the row
- */
+type Cell = string | number | null | undefined
 
-/**
- * A table that is sorted by a press on a heading, a page at a time.
- *
- * @param {object} wanted
- * @param {string} wanted.caption
- * @param {Column[]} wanted.columns
- * @param {Row[]} wanted.rows
- * @param {number} [wanted.rowsAPage]
- * @param {NumberText} [wanted.numberText] for columns without one
- */
-export function tableOf({ caption, columns, rows, rowsAPage = 100, numberText = String }) {
+type NumberText = (value: number) => string
+
+/** Numbers stand at the right, as `text` writes them. */
+interface Column {
+  title: string
+  number?: boolean
+  text?: NumberText
+}
+
+interface Row {
+  cells: Cell[]
+  /** What stands in the cells, where it is not their value. */
+  shown?: (Node | string | undefined)[]
+  /** A class of the row. */
+  mark?: string
+}
+
+/** A table that is sorted by a press on a heading, a page at a time. */
+export function tableOf({ caption, columns, rows, rowsAPage = 100, numberText = String }: Wanted) {
   const { sheet } = TEXTS
   const pages = Math.max(1, Math.ceil(rows.length / rowsAPage))
   let order = { column: -1, descending: false }
@@ -47,8 +55,7 @@ export function tableOf({ caption, columns, rows, rowsAPage = 100, numberText = 
     element('button', { type: 'button', class: 'quiet', onclick: () => turn(1) }, sheet.next),
   )
 
-  /** @param {number} column */
-  function sortBy(column) {
+  function sortBy(column: number) {
     order = { column, descending: order.column === column && !order.descending }
     for (const [place, heading] of headings.entries()) {
       if (place === column) heading.setAttribute('aria-sort', order.descending ? 'descending' : 'ascending')
@@ -58,8 +65,7 @@ export function tableOf({ caption, columns, rows, rowsAPage = 100, numberText = 
     show()
   }
 
-  /** @param {number} step */
-  function turn(step) {
+  function turn(step: number) {
     page = Math.min(pages - 1, Math.max(0, page + step))
     show()
   }
@@ -95,8 +101,7 @@ export function tableOf({ caption, columns, rows, rowsAPage = 100, numberText = 
   )
 }
 
-/** @param {Row} row @param {Column[]} columns @param {NumberText} numberText */
-function rowOf({ cells, shown, mark }, columns, numberText) {
+function rowOf({ cells, shown, mark }: Row, columns: Column[], numberText: NumberText) {
   const filled = cells.map((cell, place) => {
     const text = columns[place]?.text ?? numberText
     const content = shown?.[place] ?? (typeof cell === 'number' ? text(cell) : cell)
@@ -105,14 +110,8 @@ function rowOf({ cells, shown, mark }, columns, numberText) {
   return element('tr', { class: mark }, ...filled)
 }
 
-/**
- * What has no value comes last, whichever way it is sorted.
- *
- * @param {Cell} a
- * @param {Cell} b
- * @param {boolean} descending
- */
-export function compare(a, b, descending) {
+/** What has no value comes last, whichever way it is sorted. */
+export function compare(a: Cell, b: Cell, descending: boolean) {
   const [noA, noB] = [(a ?? '') === '', (b ?? '') === '']
   if (noA || noB) return Number(noA) - Number(noB)
   const order = typeof a === 'number' && typeof b === 'number' ? a - b : ORDER.compare(String(a), String(b))

@@ -7,11 +7,11 @@ const LONGEST = 60_000
 /**
  * The way to the form that has changes at a place told, filled in. What a hash says is sent to nobody.
  *
- * @param {Record<string, string | null | undefined>} wanted as that form reads it
- * @returns {HTMLElement | false} none where the place is too much for an address
+ * @param wanted as that form reads it
+ * @returns none where the place is too much for an address
  */
-export function watchLink(wanted) {
+export function watchLink(wanted: Record<string, string | null | undefined>): HTMLElement | false {
   const said = Object.entries(wanted).filter(([, value]) => value)
-  const hash = new URLSearchParams(/** @type {[string, string][]} */ (said)).toString()
+  const hash = new URLSearchParams(said as [string, string][]).toString()
   return hash.length <= LONGEST && element('a', { href: `account#${hash}` }, TEXTS.subscriptions.link)
 }

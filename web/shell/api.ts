@@ -1,13 +1,19 @@
+import type { ErrorBody } from '#schemas/common.ts'
 import { TEXTS } from '../texts/en.ts'
+
+/** Null and undefined are left out. */
+export type Query = Record<string, string | number | null | undefined>
 
 /** What the service answers where it cannot do what was asked; `code` is for programs, the message for people. */
 export class ApiFailure extends Error {
-  /**
-   * @param {number} status 0 where no answer has come
-   * @param {{ error?: string, code?: string, details?: { field: string, message: string, code?: string }[] }} body
-   * @param {number} [retryAfter] the seconds to wait, where the service has said so
-   */
-  constructor(status, body, retryAfter = 0) {
+  /** 0 without an answer. */
+  declare readonly status: number
+  declare readonly code: string
+  declare readonly details: NonNullable<ErrorBody['details']>
+  /** Seconds to wait, where the service says so. */
+  declare readonly retryAfter: number
+
+  constructor(status: number, body: Partial<ErrorBody>, retryAfter = 0) {
     super(body.error ?? TEXTS.unreachable)
     this.status = status
     this.code = body.code ?? 'UNREACHABLE'
@@ -19,10 +25,9 @@ export class ApiFailure extends Error {
 /**
  * The address of a path of the API, wherever the service lies.
  *
- * @param {string} path without a slash in front
- * @param {Record<string, string | number | null | undefined>} [query] what is null or undefined is left out
+ * @param path without a slash in front
  */
-export function addressOf(path, query = {}) {
+export function addressOf(path: string, query: Query = {}) {
   const address = new URL(path, document.baseURI)
   for (const [name, value] of Object.entries(query)) {
     if (value !== null && value !== undefined) address.searchParams.set(name, String(value))
@@ -30,17 +35,16 @@ export function addressOf(path, query = {}) {
   return address
 }
 
-/** @typedef {RequestInit & { onText?: (piece: string) => void }} Init `onText` is told the pieces of a text as they come */
+/** `onText` is told the pieces of a text as they come. */
+export type Init = RequestInit & { onText?: (piece: string) => void }
 
 /**
  * Asks the service.
  *
- * @param {URL} address
- * @param {Init} [init]
- * @returns {Promise<any>} the body, where it is JSON
+ * @returns the body, where it is JSON
  * @throws {ApiFailure}
  */
-export async function ask(address, { onText, ...init } = {}) {
+export async function ask<Answer>(address: URL, { onText, ...init }: Init = {}): Promise<Answer> {
   const headers = new Headers(init.headers)
   if (!headers.has('accept')) headers.set('accept', 'application/json, application/geo+json')
   const response = await fetch(address, { ...init, headers }).catch(unanswered)
@@ -53,19 +57,13 @@ export async function ask(address, { onText, ...init } = {}) {
   return body
 }
 
-/**
- * Nothing has come, or not all of it, unless it is not wanted any more.
- *
- * @param {unknown} error
- * @returns {never}
- */
-function unanswered(error) {
+/** Nothing has come, or not all of it, unless it is not wanted any more. */
+function unanswered(error: unknown): never {
   if (error instanceof DOMException && error.name === 'AbortError') throw error
   throw new ApiFailure(0, {})
 }
 
-/** @param {Response} response @param {Init['onText']} onText */
-async function textOf(response, onText) {
+async function textOf(response: Response, onText: Init['onText']) {
   if (!onText || !response.body) return response.text()
   let text = ''
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
@@ -77,22 +75,16 @@ async function textOf(response, onText) {
   return text
 }
 
-/**
- * @param {string} path
- * @param {Record<string, string | number | null | undefined>} [query]
- * @param {RequestInit} [init]
- */
-export const get = (path, query, init) => ask(addressOf(path, query), init)
+export const get = <Answer>(path: string, query?: Query, init?: RequestInit) =>
+  ask<Answer>(addressOf(path, query), init)
 
 /**
  * Sends a body of JSON.
  *
- * @param {string} path
- * @param {unknown} body
- * @param {RequestInit} [init] with another `method` than POST, or a token in `headers`
+ * @param init with another `method` than POST, or a token in `headers`
  */
-export function send(path, body, init = {}) {
+export function send<Answer>(path: string, body: unknown, init: RequestInit = {}) {
   const headers = new Headers(init.headers)
   headers.set('content-type', 'application/json')
-  return ask(addressOf(path), { method: 'POST', ...init, headers, body: JSON.stringify(body) })
+  return ask<Answer>(addressOf(path), { method: 'POST', ...init, headers, body: JSON.stringify(body) })
 }

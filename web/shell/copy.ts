@@ -1,13 +1,8 @@
 import { TEXTS } from '../texts/en.ts'
 import { element } from './element.ts'
 
-/**
- * A button that copies, and says that it has.
- *
- * @param {string} label
- * @param {() => string} text
- */
-export function copyButton(label, text) {
+/** A button that copies, and says that it has. */
+export function copyButton(label: string, text: () => string) {
   const button = element('button', { type: 'button', className: 'quiet' }, label)
   const said = element('span', { role: 'status', className: 'small' })
   button.addEventListener('click', async () => {
@@ -17,12 +12,8 @@ export function copyButton(label, text) {
   return element('p', { className: 'copy' }, button, ' ', said)
 }
 
-/**
- * Browsers have a clipboard where the address is a safe one alone; elsewhere what is selected is copied.
- *
- * @param {string} text
- */
-async function copy(text) {
+/** Browsers have a clipboard where the address is a safe one alone; elsewhere what is selected is copied. */
+async function copy(text: string) {
   if (navigator.clipboard) {
     const copied = await navigator.clipboard.writeText(text).then(
       () => true,

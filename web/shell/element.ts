@@ -1,14 +1,14 @@
 /**
  * Makes an element.
  *
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {Record<string, unknown>} [properties] of the element where it has one of that name (`onclick`,
- *   `className`), else attributes (`aria-label`); what is undefined, null or false is left out
- * @param {...(Node | string | null | undefined | false)} children
- * @returns {HTMLElementTagNameMap[Tag]}
+ * @param properties of the element where it has one of that name (`onclick`, `className`), else attributes
+ * (`aria-label`); undefined, null and false are left out
  */
-export function element(tag, properties = {}, ...children) {
+export function element<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  properties: Record<string, unknown> = {},
+  ...children: (Node | string | null | undefined | false)[]
+): HTMLElementTagNameMap[Tag] {
   const made = document.createElement(tag)
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined || value === null || value === false) continue
@@ -19,22 +19,16 @@ export function element(tag, properties = {}, ...children) {
   return made
 }
 
-/**
- * A label with the control that it is for.
- *
- * @param {string} text
- * @param {HTMLElement} control
- */
-export function labelled(text, control) {
+/** A label with the control that it is for. */
+export function labelled(text: string, control: HTMLElement) {
   return element('label', { className: 'field' }, element('span', {}, text), control)
 }
 
-/**
- * @param {readonly { value: string, text: string }[]} options
- * @param {string | null} chosen
- * @param {(value: string) => void} choose
- */
-export function select(options, chosen, choose) {
+export function select(
+  options: readonly { value: string; text: string }[],
+  chosen: string | null,
+  choose: (value: string) => void,
+) {
   const made = element(
     'select',
     {},

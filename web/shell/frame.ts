@@ -5,22 +5,22 @@ import { ROOT } from './root.ts'
 import { themeChooser } from './theme.ts'
 
 /** The pages that the frame leads to, by their names in the texts; addresses are those below the service's own. */
-const PAGES = /** @type {const} */ ([
+const PAGES = [
   ['map', './'],
   ['field', 'field'],
   ['points', 'points'],
   ['districts', 'districts'],
   ['account', 'account'],
   ['docs', 'docs'],
-])
+] as const
 
 /**
  * Makes the frame of a page: its head with the way to the others, and a `main` for its content.
  *
- * @param {(typeof PAGES)[number][0] | null} current null for one that no link of the head leads to
- * @returns {HTMLElement} the empty `main`
+ * @param current null for one that no link of the head leads to
+ * @returns the empty `main`
  */
-export function frame(current) {
+export function frame(current: (typeof PAGES)[number][0] | null): HTMLElement {
   const main = element('main', { id: 'content', tabIndex: -1 })
   const skip = element('a', { className: 'skip', href: '#content' }, TEXTS.skip)
   // The hash says what is shown, so it does not change.

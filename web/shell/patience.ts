@@ -9,17 +9,17 @@ const FIRST_WAIT = 1000
 /** However long the service says. */
 const LONGEST_WAIT = 60_000
 
-/**
- * Asks again where the service refuses for now, later each time, and as late as it says.
- *
- * @template T
- * @param {() => Promise<T>} work
- * @param {object} [how]
- * @param {number[]} [how.statuses] which of its answers are for now; 0 is none
- * @param {(milliseconds: number) => Promise<unknown>} [how.wait]
- * @returns {Promise<T>}
- */
-export async function patiently(work, { statuses = [503], wait = pause } = {}) {
+interface Retries {
+  /** Which of its answers are for now; 0 is none. */
+  statuses?: number[]
+  wait?: (milliseconds: number) => Promise<unknown>
+}
+
+/** Asks again where the service refuses for now, later each time, and as late as it says. */
+export async function patiently<T>(
+  work: () => Promise<T>,
+  { statuses = [503], wait = pause }: Retries = {},
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work()
@@ -32,7 +32,6 @@ export async function patiently(work, { statuses = [503], wait = pause } = {}) {
   }
 }
 
-/** @param {number} milliseconds */
-function pause(milliseconds) {
+function pause(milliseconds: number) {
   return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }

@@ -2,7 +2,7 @@ import { TEXTS } from '../texts/en.ts'
 import { element, select } from './element.ts'
 
 const KEY = 'agro.theme'
-const THEMES = /** @type {const} */ (['auto', 'light', 'dark'])
+const THEMES = ['auto', 'light', 'dark'] as const
 
 /** What the visitor has chosen; `auto` is what the system says. */
 function chosen() {
@@ -14,8 +14,7 @@ function chosen() {
   }
 }
 
-/** @param {string} theme */
-function apply(theme) {
+function apply(theme: string) {
   if (theme === 'auto') delete document.documentElement.dataset.theme
   else document.documentElement.dataset.theme = theme
   document.dispatchEvent(new Event('themechange'))
@@ -27,8 +26,8 @@ export function isDark() {
   return theme ? theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches
 }
 
-/** @param {() => void} listen called whenever light becomes dark, or the other way round */
-export function onThemeChange(listen) {
+/** @param listen called whenever light becomes dark, or the other way round */
+export function onThemeChange(listen: () => void) {
   document.addEventListener('themechange', listen)
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', listen)
 }

@@ -22,7 +22,7 @@ export const TEXTS = {
   offline: 'You are offline. What was loaded before is still there.',
   synthetic: 'Demonstration data, made by a formula. Not advice.',
   loading: 'Loading …',
-  failed: (/** @type {string} */ why) => `This could not be loaded: ${why}`,
+  failed: (why: string) => `This could not be loaded: ${why}`,
   nothingPublished: 'Nothing is published yet.',
   unreachable: 'The service cannot be reached.',
   again: 'Try again',
@@ -33,24 +33,24 @@ export const TEXTS = {
   sheet: {
     before: 'Back',
     next: 'Next',
-    page: (/** @type {number} */ page, /** @type {number} */ pages) => `Page ${page} of ${pages}`,
+    page: (page: number, pages: number) => `Page ${page} of ${pages}`,
     none: 'Nothing to show.',
   },
 
   docs: {
     search: 'Find an operation',
     searchHint: 'For example "history" or "polygon"',
-    inQuery: (/** @type {number} */ count) =>
+    inQuery: (count: number) =>
       count === 1 ? '1 parameter of the query and headers' : `${count} parameters of the query and headers`,
     server: 'Server',
   },
 
-  products: /** @type {Record<string, string>} */ ({
+  products: {
     yield: 'Yield',
     fertilizer: 'Fertilizer',
     isfm: 'Organic inputs',
     forage: 'Forage',
-  }),
+  } as Record<string, string>,
 
   choosers: {
     title: 'What to show',
@@ -62,8 +62,8 @@ export const TEXTS = {
     scenario: 'Season',
     compare: 'Compare with',
     nothing: 'Nothing',
-    otherScenario: (/** @type {string} */ scenario) => `${scenario}`,
-    otherRelease: (/** @type {string} */ month) => `The forecast for ${month}`,
+    otherScenario: (scenario: string) => `${scenario}`,
+    otherRelease: (month: string) => `The forecast for ${month}`,
     opacity: 'Opacity',
     cut: 'Classes',
     cuts: { quantiles: 'Equal area', equal: 'Equal width' },
@@ -74,7 +74,7 @@ export const TEXTS = {
 
   legend: {
     title: 'Legend',
-    range: (/** @type {string} */ from, /** @type {string} */ to) => `${from} – ${to}`,
+    range: (from: string, to: string) => `${from} – ${to}`,
     quantiles: 'Each class covers about the same area.',
     equal: 'All classes are equally wide.',
     shared: 'All seasons share these classes.',
@@ -99,37 +99,36 @@ export const TEXTS = {
     label: 'Area or coordinates',
     hint: 'Name or 9.5, 38.5',
     submit: 'Find',
-    none: (/** @type {string} */ wanted) => `No area is called “${wanted}”.`,
-    results: (/** @type {number} */ count) => (count === 1 ? '1 area' : `${count} areas`),
-    near: (/** @type {string} */ wanted) => `No area is called “${wanted}”. Similar names:`,
-    within: (/** @type {string[]} */ ...names) => names.join(', '),
+    none: (wanted: string) => `No area is called “${wanted}”.`,
+    results: (count: number) => (count === 1 ? '1 area' : `${count} areas`),
+    near: (wanted: string) => `No area is called “${wanted}”. Similar names:`,
+    within: (...names: string[]) => names.join(', '),
   },
 
   place: {
     title: 'This place',
     empty: 'Choose a place on the map, or find one by name: what is known of it is shown here.',
-    at: (/** @type {string} */ lat, /** @type {string} */ lng) => `${lat}, ${lng}`,
-    coordinates: (/** @type {string} */ lat, /** @type {string} */ lng) =>
-      `Latitude ${lat}, longitude ${lng}`,
-    pixel: (/** @type {number} */ across, /** @type {number} */ down) =>
+    at: (lat: string, lng: string) => `${lat}, ${lng}`,
+    coordinates: (lat: string, lng: string) => `Latitude ${lat}, longitude ${lng}`,
+    pixel: (across: number, down: number) =>
       `The outline on the map is the pixel that answers: about ${across} × ${down} m.`,
     noValue: 'No value',
     season: 'Season',
-    licence: (/** @type {string} */ licence) => `Licence: ${licence}.`,
-    source: (/** @type {string} */ source, /** @type {string} */ licence) => `${source} (${licence})`,
+    licence: (licence: string) => `Licence: ${licence}.`,
+    source: (source: string, licence: string) => `${source} (${licence})`,
     release: 'Release',
-    validUntil: (/** @type {string} */ date) => `valid until ${date}`,
+    validUntil: (date: string) => `valid until ${date}`,
     stale: 'This forecast is older than its season.',
-    districts: (/** @type {string} */ name) => `All areas like ${name} in a table`,
+    districts: (name: string) => `All areas like ${name} in a table`,
     link: 'Copy a link to this view',
-    found: (/** @type {string} */ name) => `Values at ${name}`,
+    found: (name: string) => `Values at ${name}`,
   },
 
   quantities: {
     title: 'For an area',
     hectares: 'Area in hectares',
     bag: 'Kilograms in a bag',
-    price: (/** @type {string} */ input) => `Price of a bag of ${input}`,
+    price: (input: string) => `Price of a bag of ${input}`,
     input: 'Input',
     season: 'Season',
     total: 'In all',
@@ -145,16 +144,16 @@ export const TEXTS = {
 
   table: {
     title: 'As a table',
-    caption: (/** @type {string} */ layer, /** @type {string} */ country) => `${layer}, ${country}`,
+    caption: (layer: string, country: string) => `${layer}, ${country}`,
     level: 'Areas of level',
     area: 'Area',
     within: 'Within',
     note: 'Each value is the mean of the area.',
-    progress: (/** @type {number} */ found, /** @type {number} */ all) => `${found} of ${all} areas`,
-    sort: (/** @type {string} */ column) => `Sort by ${column}`,
+    progress: (found: number, all: number) => `${found} of ${all} areas`,
+    sort: (column: string) => `Sort by ${column}`,
     download: 'Download as CSV',
     noAreas: 'No boundaries are loaded for this country: ask for a place by its coordinates.',
     none: 'none',
-    open: (/** @type {string} */ area) => `Show ${area}`,
+    open: (area: string) => `Show ${area}`,
   },
 }

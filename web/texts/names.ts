@@ -1,51 +1,52 @@
 import { TEXTS } from './en.ts'
 
-/** @param {string} code of a product that the texts may not know */
-export function nameOfProduct(code) {
+/** @param code of a product that the texts may not know */
+export function nameOfProduct(code: string) {
   return TEXTS.products[code] ?? code.charAt(0).toUpperCase() + code.slice(1)
 }
 
-/** @param {string} month as `YYYY-MM` */
-export function nameOfMonth(month) {
+/** @param month as `YYYY-MM` */
+export function nameOfMonth(month: string) {
   const first = new Date(`${month}-01T00:00:00Z`)
   return first.toLocaleDateString('en', { month: 'long', year: 'numeric', timeZone: 'UTC' })
 }
 
-/**
- * What a layer shows, in words.
- *
- * @param {string} product
- * @param {{ input: string | null, scenario: string | null }} layer
- */
-export function nameOfLayer(product, { input, scenario }) {
+/** What a layer shows, in words. */
+export function nameOfLayer(
+  product: string,
+  { input, scenario }: { input: string | null; scenario: string | null },
+) {
   return [nameOfProduct(product), input, scenario].filter((part) => part !== null).join(', ')
 }
 
-/**
- * Where a release comes from. Of demonstration data the page says so already.
- *
- * @param {{ synthetic: boolean, source: string, licence: string }} release
- */
-export function nameOfSource({ synthetic, source, licence }) {
+/** Where a release comes from. Of demonstration data the page says so already. */
+export function nameOfSource({
+  synthetic,
+  source,
+  licence,
+}: {
+  synthetic: boolean
+  source: string
+  licence: string
+}) {
   return synthetic ? TEXTS.place.licence(licence) : TEXTS.place.source(source, licence)
 }
 
 const AGES = new Intl.RelativeTimeFormat('en')
 
-const UNITS = /** @type {const} */ ([
+const UNITS = [
   ['day', 86_400_000],
   ['hour', 3_600_000],
   ['minute', 60_000],
   ['second', 1000],
-])
+] as const
 
 /**
  * How long ago something was, in the largest unit of which it is two or more.
  *
- * @param {number} time in milliseconds since 1970
- * @param {number} [now]
+ * @param time in milliseconds since 1970
  */
-export function agoText(time, now = Date.now()) {
+export function agoText(time: number, now: number = Date.now()) {
   const age = Math.max(0, now - time)
   const [unit, length] = UNITS.find(([, one]) => age >= 2 * one) ?? ['second', 1000]
   return AGES.format(-Math.floor(age / length), unit)
@@ -53,8 +54,7 @@ export function agoText(time, now = Date.now()) {
 
 const NUMBERS = new Intl.NumberFormat('en', { maximumFractionDigits: 4 })
 
-/** @param {number} value */
-export const numberText = (value) => NUMBERS.format(value)
+export const numberText = (value: number) => NUMBERS.format(value)
 
-/** Counts, and milliseconds: of what takes long, nobody needs the parts of one. @param {number} value */
-export const wholeText = (value) => numberText(value >= 10 ? Math.round(value) : value)
+/** Counts, and milliseconds: of what takes long, nobody needs the parts of one. */
+export const wholeText = (value: number) => numberText(value >= 10 ? Math.round(value) : value)

@@ -1,7 +1,7 @@
 /** The ways in, and what belongs to an account. */
 export const account = {
   title: 'Account',
-  hello: (/** @type {string} */ name) => `Logged in as ${name}.`,
+  hello: (name: string) => `Logged in as ${name}.`,
   login: 'Log in',
   logout: 'Log out',
   register: 'Make an account',
@@ -34,7 +34,7 @@ export const account = {
 
 export const profile = {
   title: 'Profile',
-  of: (/** @type {string} */ email) => `The e-mail of this account is ${email}.`,
+  of: (email: string) => `The e-mail of this account is ${email}.`,
   save: 'Save',
   saved: 'Saved.',
   password: 'Password',
@@ -43,26 +43,26 @@ export const profile = {
   passwordChanged: 'The password is changed. All other logins have ended.',
   sessions: 'Where you are logged in',
   thisOne: 'This browser',
-  usedAt: (/** @type {string} */ time) => `Last used ${time}`,
-  since: (/** @type {string} */ time, /** @type {string} */ network) => `since ${time}, from ${network}`,
+  usedAt: (time: string) => `Last used ${time}`,
+  since: (time: string, network: string) => `since ${time}, from ${network}`,
   unknownBrowser: 'an unnamed program',
   unknownNetwork: 'an unknown network',
   end: 'End it',
-  endNamed: (/** @type {string} */ time) => `End it: the login last used ${time}`,
+  endNamed: (time: string) => `End it: the login last used ${time}`,
   endOthers: 'End all others',
   removeTitle: 'Delete the account',
   removeWhy:
     'The account goes for good, with its history, feedback and keys. Nothing of it can be brought back.',
   typeEmail: 'Type the e-mail of the account',
   remove: 'Delete the account',
-  otherEmail: (/** @type {string} */ email) => `That is not ${email}.`,
+  otherEmail: (email: string) => `That is not ${email}.`,
 }
 
 export const factor = {
   title: 'Second factor',
   off: 'Off: whoever knows the password gets in.',
   required: 'Off. Admins of this service need one.',
-  on: (/** @type {number} */ codes) => `On. ${codes} recovery codes are left.`,
+  on: (codes: number) => `On. ${codes} recovery codes are left.`,
   begin: 'Set it up',
   type: 'Type this secret into your authenticator app, then the code that it shows.',
   secret: 'Secret for the app',
@@ -82,23 +82,22 @@ export const keys = {
   nameHint: 'Such as: Dashboard of the ministry',
   days: 'Days until it ends',
   daysHint: 'Empty: it goes on until it is deleted.',
-  scopes: /** @type {Record<string, string>} */ ({
+  scopes: {
     advisory: 'advice and places',
     history: 'the history: kept, read, rated, deleted',
     account: 'read the profile and the list of keys',
     admin: 'what admins may do',
-  }),
-  may: (/** @type {string[]} */ scopes) => `It may do: ${scopes.join('; ')}.`,
-  used: (/** @type {string} */ time, /** @type {number} */ requests) =>
-    `Last used: ${time}. Requests in 30 days: ${requests}.`,
+  } as Record<string, string>,
+  may: (scopes: string[]) => `It may do: ${scopes.join('; ')}.`,
+  used: (time: string, requests: number) => `Last used: ${time}. Requests in 30 days: ${requests}.`,
   noEnd: 'It does not end.',
-  ends: (/** @type {string} */ time) => `It ends ${time}.`,
+  ends: (time: string) => `It ends ${time}.`,
   make: 'Make a key',
-  made: (/** @type {string} */ name) => `The key for ${name}`,
+  made: (name: string) => `The key for ${name}`,
   once: 'This is the key. Copy it now: it is never shown again.',
   remove: 'Delete',
-  removeNamed: (/** @type {string} */ name) => `Delete the key for ${name}`,
-  removeSure: (/** @type {string} */ name) => `Delete the key for ${name}? What uses it will be refused.`,
+  removeNamed: (name: string) => `Delete the key for ${name}`,
+  removeSure: (name: string) => `Delete the key for ${name}? What uses it will be refused.`,
 }
 
 export const history = {
@@ -116,27 +115,26 @@ export const history = {
   download: 'Download as CSV',
   more: 'Show more',
   none: 'Nothing was asked for yet, or nothing that is as chosen.',
-  when: (/** @type {string} */ time, /** @type {string | undefined} */ month) =>
-    month === undefined ? time : `${time}, for ${month}`,
-  at: (/** @type {number} */ lat, /** @type {number} */ lng) => `${lat}, ${lng}`,
+  when: (time: string, month: string | undefined) => (month === undefined ? time : `${time}, for ${month}`),
+  at: (lat: number, lng: number) => `${lat}, ${lng}`,
   remove: 'Delete',
-  removeNamed: (/** @type {string} */ name, /** @type {string} */ time) => `Delete ${name} of ${time}`,
-  removeSure: (/** @type {string} */ name) => `Delete ${name} from the history, with its feedback?`,
+  removeNamed: (name: string, time: string) => `Delete ${name} of ${time}`,
+  removeSure: (name: string) => `Delete ${name} from the history, with its feedback?`,
 }
 
 export const feedback = {
   title: 'How good was it?',
-  given: (/** @type {number} */ rating) => `Your rating: ${rating} of 5`,
+  given: (rating: number) => `Your rating: ${rating} of 5`,
   rating: 'Rating',
-  ratings: /** @type {Record<string, string>} */ ({
+  ratings: {
     1: '1, useless',
     2: '2',
     3: '3',
     4: '4',
     5: '5, just right',
-  }),
+  } as Record<string, string>,
   comment: 'Comment',
-  observed: (/** @type {string} */ unit) => `What was seen in the field, in ${unit}`,
+  observed: (unit: string) => `What was seen in the field, in ${unit}`,
   harvested: 'Date of the harvest',
   send: 'Send',
 }

@@ -15,17 +15,23 @@ export const operations = {
     source: 'Source',
   },
   usage: 'Usage and errors',
-  summary: (
-    /** @type {{ from: string, to: string, advisories: number, requests: number, errors: number, registered: number, active: number }} */ {
-      from,
-      to,
-      advisories,
-      requests,
-      errors,
-      registered,
-      active,
-    },
-  ) =>
+  summary: ({
+    from,
+    to,
+    advisories,
+    requests,
+    errors,
+    registered,
+    active,
+  }: {
+    from: string
+    to: string
+    advisories: number
+    requests: number
+    errors: number
+    registered: number
+    active: number
+  }) =>
     `From ${from} to ${to}: ${requests} requests, ${errors} of them with an error; ${advisories} advisories with a token; ${registered} accounts, ${active} of them active.`,
   byOperation: 'By operation, in milliseconds',
   slowNote: 'Press a heading to sort, once more for the slowest first.',
@@ -42,7 +48,7 @@ export const operations = {
 
 export const slowCalls = {
   title: 'Slowest calls',
-  why: (/** @type {string} */ since) =>
+  why: (since: string) =>
     `The five slowest of each operation since ${since}, from the arrival of the request to the end of the answer. They are those of the process that has answered this page; others have their own. What clients gave up is not among them. Where each call is logged (ACCESS_LOG), the log tells more of one by its request.`,
   caption: 'Single calls, the slowest first',
   columns: {
@@ -108,8 +114,8 @@ export const coverage = {
   everyCountry: 'Every country',
   everyProduct: 'Every product',
   show: 'Show the coverage',
-  sofar: (/** @type {number} */ areas) => `${areas} areas so far; the first time there is much to compute …`,
-  summary: (/** @type {number} */ areas, /** @type {number} */ rows, /** @type {number} */ empty) =>
+  sofar: (areas: number) => `${areas} areas so far; the first time there is much to compute …`,
+  summary: (areas: number, rows: number, empty: number) =>
     `${areas} areas with ${rows} rows, ${empty} of them without any value. Press a heading to sort.`,
   download: 'Download the coverage as CSV',
   caption: 'Coverage by area and release',
@@ -131,12 +137,12 @@ export const releases = {
   caption: 'All releases',
   state: 'State',
   every: 'All but deleted ones',
-  states: /** @type {Record<string, string>} */ ({
+  states: {
     unpublished: 'not published yet',
     published: 'published',
     replaced: 'replaced',
     deleted: 'deleted',
-  }),
+  } as Record<string, string>,
   columns: {
     release: 'Release',
     state: 'State',
@@ -149,16 +155,15 @@ export const releases = {
     source: 'Source',
     licence: 'Licence',
   },
-  open: (/** @type {string} */ release) => `Show ${release}`,
-  from: (/** @type {string} */ source, /** @type {string} */ licence) =>
-    `Source: ${source}. Licence: ${licence}.`,
-  loaded: (/** @type {string} */ time) => `Loaded ${time}.`,
-  period: (/** @type {string} */ from, /** @type {string | null} */ to) =>
+  open: (release: string) => `Show ${release}`,
+  from: (source: string, licence: string) => `Source: ${source}. Licence: ${licence}.`,
+  loaded: (time: string) => `Loaded ${time}.`,
+  period: (from: string, to: string | null) =>
     to === null ? `Published since ${from}.` : `Published from ${from} to ${to}.`,
   checksum: 'Checksum:',
   asAfter: 'Compare this release',
   asBefore: 'Compare another one with it',
-  layersOf: (/** @type {string} */ release) => `Layers of ${release}`,
+  layersOf: (release: string) => `Layers of ${release}`,
   layer: 'Layer',
   unit: 'Unit',
   numbers: ['Pixels', 'Smallest', 'Mean', 'Largest'],
