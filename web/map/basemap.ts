@@ -1,44 +1,48 @@
+import type {
+  ExpressionSpecification,
+  GeoJSONSource,
+  LayerSpecification,
+  Map as MapLibreMap,
+  SourceSpecification,
+  SymbolLayerSpecification,
+} from 'maplibre-gl'
+
 /** Rivers, lakes and towns by Natural Earth, as this service has them. */
 const FEATURES = new URL('../basemap/africa.geojson', import.meta.url).href
 
 /** From which zoom on they are shown: in a whole country, borders and values say enough. */
 const LEAST_ZOOM = 5.5
 
-/**
- * The nearer, the smaller towns.
- *
- * @type {any}
- */
-const TOWNS = ['all', ofKind('town'), ['<=', ['get', 'rank'], ['step', ['zoom'], 4, 6, 6, 7, 7, 8, 10]]]
+/** The nearer, the smaller towns. */
+const TOWNS: ExpressionSpecification = [
+  'all',
+  ofKind('town'),
+  ['<=', ['get', 'rank'], ['step', ['zoom'], 4, 6, 6, 7, 7, 8, 10]],
+]
 
-/** @typedef {{ river: string, lake: string, label: string, halo: string }} Colours */
+interface Colours {
+  river: string
+  lake: string
+  label: string
+  halo: string
+}
 
 /** The tiles that the operator has set, and who is to be named for them; null where there are none. */
 function operatorTiles() {
-  const meta = /** @type {HTMLMetaElement | null} */ (document.querySelector('meta[name=basemap]'))
+  const meta = document.querySelector('meta[name=basemap]') as HTMLMetaElement | null
   return meta && { url: meta.content, attribution: meta.dataset.attribution ?? '' }
 }
 
-/**
- * What lies below values.
- *
- * @param {Colours} colours
- * @returns {import('maplibre-gl').LayerSpecification[]}
- */
-export function layersBelow({ lake }) {
+/** What lies below values. */
+export function layersBelow({ lake }: Colours): LayerSpecification[] {
   if (operatorTiles()) return [{ id: 'tiles', type: 'raster', source: 'basemap' }]
   return [
     { id: 'lakes', type: 'fill', source: 'basemap', filter: ofKind('lake'), paint: { 'fill-color': lake } },
   ]
 }
 
-/**
- * What lies on values, under the borders of areas.
- *
- * @param {Colours} colours
- * @returns {import('maplibre-gl').LayerSpecification[]}
- */
-export function layersAbove({ river }) {
+/** What lies on values, under the borders of areas. */
+export function layersAbove({ river }: Colours): LayerSpecification[] {
   if (operatorTiles()) return []
   return [
     {
@@ -51,16 +55,14 @@ export function layersAbove({ river }) {
   ]
 }
 
-/**
- * The names of rivers and towns, under those of areas.
- *
- * @param {Colours} colours
- * @returns {import('maplibre-gl').LayerSpecification[]}
- */
-export function nameLayers({ river, label, halo }) {
+/** The names of rivers and towns, under those of areas. */
+export function nameLayers({ river, label, halo }: Colours): LayerSpecification[] {
   if (operatorTiles()) return []
-  /** @type {any} */
-  const text = { 'text-field': ['get', 'name'], 'text-font': ['sans-serif'], 'text-size': 12 }
+  const text: SymbolLayerSpecification['layout'] = {
+    'text-field': ['get', 'name'],
+    'text-font': ['sans-serif'],
+    'text-size': 12,
+  }
   const around = { 'text-halo-color': halo, 'text-halo-width': 1.4 }
   return [
     {
@@ -95,13 +97,11 @@ export function nameLayers({ river, label, halo }) {
   ]
 }
 
-/** @param {string} kind @returns {import('maplibre-gl').FilterSpecification} */
-function ofKind(kind) {
+function ofKind(kind: string): ExpressionSpecification {
   return ['==', ['get', 'kind'], kind]
 }
 
-/** @returns {import('maplibre-gl').SourceSpecification} */
-export function basemapSource() {
+export function basemapSource(): SourceSpecification {
   const tiles = operatorTiles()
   if (tiles)
     return { type: 'raster', tiles: [tiles.url], tileSize: 256, attribution: escaped(tiles.attribution) }
@@ -112,21 +112,17 @@ export function basemapSource() {
   }
 }
 
-/** MapLibre takes attributions for HTML. @param {string} text */
-function escaped(text) {
+/** MapLibre takes attributions for HTML. */
+function escaped(text: string) {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 }
 
-/**
- * Has the features loaded as soon as they are to be seen.
- *
- * @param {import('maplibre-gl').Map} map
- */
-export function loadBasemap(map) {
+/** Has the features loaded as soon as they are to be seen. */
+export function loadBasemap(map: MapLibreMap) {
   let loaded = operatorTiles() !== null
   function load() {
     if (loaded || map.getZoom() < LEAST_ZOOM) return
-    const source = /** @type {import('maplibre-gl').GeoJSONSource | undefined} */ (map.getSource('basemap'))
+    const source = map.getSource('basemap') as GeoJSONSource | undefined
     loaded = source !== undefined
     source?.setData(FEATURES)
   }

@@ -1,24 +1,26 @@
+import type { Bounds, Place } from '../api-types.ts'
 import { element } from '../shell/element.ts'
 import { onThemeChange } from '../shell/theme.ts'
-import { createPane } from './pane.ts'
+import { createPane, type Pane, type Shown } from './pane.ts'
 import { createSwipe, FOLLOWING } from './swipe.ts'
+import type { Camera } from './view.ts'
 
 /** Whether this browser can draw the map. */
 export function canDraw() {
   return document.createElement('canvas').getContext('webgl2') !== null
 }
 
-/**
- * The map, and beside it another one to compare with: both are of the same place, and a slider says where they meet.
- *
- * @param {HTMLElement} container
- * @param {object} options
- * @param {{ zoom: number, lat: number, lng: number } | null} options.camera
- * @param {[number, number, number, number] | undefined} options.bounds what is seen where there is no camera
- * @param {(place: import('../api-types.ts').Place) => void} options.choose called with the place that was clicked
- * @param {(camera: { zoom: number, lat: number, lng: number }) => void} options.moved
- */
-export async function createCanvas(container, { camera, bounds, choose, moved }) {
+interface Options {
+  camera: Camera | null
+  /** What is seen where there is no camera. */
+  bounds: Bounds | undefined
+  /** Called with the place that was clicked. */
+  choose: (place: Place) => void
+  moved: (camera: Camera) => void
+}
+
+/** The map, and beside it another one to compare with: both are of the same place, and a slider says where they meet. */
+export async function createCanvas(container: HTMLElement, { camera, bounds, choose, moved }: Options) {
   addStyles()
   const maplibre = await import('maplibre-gl')
   const room = element('div', { className: 'pane' })
@@ -35,8 +37,7 @@ export async function createCanvas(container, { camera, bounds, choose, moved })
     second?.pane.restyle()
   })
 
-  /** @param {ReturnType<typeof createPane>} pane */
-  function listen({ map }) {
+  function listen({ map }: Pane) {
     map.on('click', ({ lngLat: { lat, lng } }) => choose({ lat, lng }))
     map.getCanvas().addEventListener('keydown', ({ key }) => {
       if (key === 'Enter') choose({ lat: map.getCenter().lat, lng: map.getCenter().lng })
@@ -48,12 +49,8 @@ export async function createCanvas(container, { camera, bounds, choose, moved })
   }
 
   return {
-    /**
-     * @param {import('./pane.ts').Shown} shown
-     * @param {import('./pane.ts').Shown} [compared] what is on the right, where two are compared
-     * @param {{ left: string, right: string }} [names]
-     */
-    show(shown, compared, names = { left: '', right: '' }) {
+    /** @param compared what is on the right, where two are compared */
+    show(shown: Shown, compared?: Shown, names: { left: string; right: string } = { left: '', right: '' }) {
       first.show(shown)
       if (!compared) {
         second?.remove()
@@ -67,15 +64,14 @@ export async function createCanvas(container, { camera, bounds, choose, moved })
       second.pane.show(compared)
       second.name(names.left, names.right)
     },
-    /** @param {number} opacity in percent */
-    setOpacity(opacity) {
+    /** @param opacity in percent */
+    setOpacity(opacity: number) {
       first.setOpacity(opacity)
       second?.pane.setOpacity(opacity)
     },
-    /** @param {[number, number, number, number]} to west, south, east and north */
-    fit: (to) => first.map.fitBounds(to, { padding: 24, maxZoom: 11 }),
-    /** @param {import('../api-types.ts').Place} to */
-    goTo: ({ lat, lng }) => first.map.easeTo({ center: [lng, lat], zoom: Math.max(first.map.getZoom(), 7) }),
+    fit: (to: Bounds) => first.map.fitBounds(to, { padding: 24, maxZoom: 11 }),
+    goTo: ({ lat, lng }: Place) =>
+      first.map.easeTo({ center: [lng, lat], zoom: Math.max(first.map.getZoom(), 7) }),
   }
 }
 

@@ -1,29 +1,24 @@
+import type { Catalog, CatalogRelease, Tileset } from '../api-types.ts'
 import { normalFirst } from '../parts/seasons.ts'
+import type { View } from './view.ts'
 
-/**
- * @typedef {import('../api-types.ts').Catalog} Catalog
- * @typedef {import('../api-types.ts').CatalogRelease} CatalogRelease
- * @typedef {import('../api-types.ts').Tileset} Tileset
- * @typedef {import('./view.ts').View} View
- */
+/** What can be chosen, and what is chosen: of each kind that which the view says, where there is such, else the first. */
+export interface Choices {
+  products: string[]
+  countries: string[]
+  /** None where the product needs none. */
+  crops: string[]
+  /** The newest first; none where the product has none. */
+  months: string[]
+  /** What is chosen. */
+  release: CatalogRelease
+}
 
-/**
- * What can be chosen, and what is chosen: of each kind that which the view says, where there is such, else the first.
- *
- * @typedef {object} Choices
- * @property {string[]} products
- * @property {string[]} countries
- * @property {string[]} crops none where the product needs none
- * @property {string[]} months the newest first; none where the product has none
- * @property {CatalogRelease} release what is chosen
- */
-
-/**
- * @param {Catalog} catalog
- * @param {Pick<View, 'product' | 'country' | 'crop' | 'month'>} view
- * @returns {Choices | undefined} undefined where nothing is published
- */
-export function choicesOf({ products, countries, releases }, view) {
+/** @returns undefined where nothing is published */
+export function choicesOf(
+  { products, countries, releases }: Catalog,
+  view: Pick<View, 'product' | 'country' | 'crop' | 'month'>,
+): Choices | undefined {
   const published = products
     .map(({ product }) => product)
     .filter((code) => releases.some((one) => one.product === code))
@@ -50,12 +45,13 @@ export function choicesOf({ products, countries, releases }, view) {
 /**
  * The series of a country that keeps the product and the crop, as far as the country has them.
  *
- * @param {Catalog} catalog
- * @param {string} country
- * @param {Pick<View, 'product' | 'crop'>} view
- * @returns {CatalogRelease | undefined} undefined where the country has nothing
+ * @returns undefined where the country has nothing
  */
-export function releaseIn({ products, releases }, country, { product, crop }) {
+export function releaseIn(
+  { products, releases }: Catalog,
+  country: string,
+  { product, crop }: Pick<View, 'product' | 'crop'>,
+): CatalogRelease | undefined {
   const offered = releases.filter((one) => one.country_code === country)
   const first = products.find((one) => offered.some((release) => release.product === one.product))?.product
   const kept = offered.some((one) => one.product === product) ? product : first
@@ -69,11 +65,8 @@ export function releaseIn({ products, releases }, country, { product, crop }) {
 /**
  * What can be chosen where advice on all products is asked for: countries that have any of them, and the crops of those
  * that need one; none where no product of the country does.
- *
- * @param {Catalog} catalog
- * @param {Pick<View, 'country' | 'crop'>} view
  */
-export function placeChoicesOf({ countries, releases }, view) {
+export function placeChoicesOf({ countries, releases }: Catalog, view: Pick<View, 'country' | 'crop'>) {
   const offered = countries
     .map(({ code }) => code)
     .filter((code) => releases.some((one) => one.country_code === code))
@@ -84,13 +77,8 @@ export function placeChoicesOf({ countries, releases }, view) {
   return { countries: offered, country, crops, crop: oneOf(crops, view.crop) ?? null, releases: ofCountry }
 }
 
-/**
- * The inputs and scenarios of the layers of a release, the normal season first, and the layer of those that are chosen.
- *
- * @param {Tileset[]} layers
- * @param {Pick<View, 'input' | 'scenario'>} view
- */
-export function layerOf(layers, view) {
+/** The inputs and scenarios of the layers of a release, the normal season first, and the layer of those that are chosen. */
+export function layerOf(layers: Tileset[], view: Pick<View, 'input' | 'scenario'>) {
   const inputs = different(layers.map(({ input }) => input))
   const input = oneOf(inputs, view.input) ?? null
   const ofInput = layers.filter((layer) => layer.input === input)
@@ -101,18 +89,12 @@ export function layerOf(layers, view) {
   return { inputs, scenarios, layer: ofInput.find((layer) => layer.scenario === scenario) }
 }
 
-/**
- * @param {readonly string[]} offered
- * @param {string | null} wanted
- */
-function oneOf(offered, wanted) {
+export type Layers = ReturnType<typeof layerOf>
+
+function oneOf(offered: readonly string[], wanted: string | null) {
   return wanted !== null && offered.includes(wanted) ? wanted : offered[0]
 }
 
-/**
- * @param {(string | null)[]} values
- * @returns {string[]}
- */
-function different(values) {
+function different(values: (string | null)[]): string[] {
   return [...new Set(values.filter((value) => value !== null))]
 }

@@ -1,40 +1,43 @@
+import type { Cut } from '#schemas/map.ts'
+import type { Catalog } from '../api-types.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameOfMonth, nameOfProduct } from '../texts/names.ts'
+import type { Choices, Layers } from './choices.ts'
+import type { View } from './view.ts'
 
-/**
- * @typedef {import('./view.ts').View} View
- *
- * @param {object} state
- * @param {import('../api-types.ts').Catalog} state.catalog
- * @param {View} state.view
- * @param {import('./choices.ts').Choices} state.choices
- * @param {ReturnType<typeof import('./choices.ts').layerOf>} state.layers
- * @param {(changes: Partial<View>) => void} change
- * @param {(opacity: number) => void} setOpacity called while the slider is drawn
- */
-export function choosers({ catalog, view, choices, layers }, change, setOpacity) {
+interface State {
+  catalog: Catalog
+  view: View
+  choices: Choices
+  layers: Layers
+}
+
+/** @param setOpacity called while the slider is drawn */
+export function choosers(
+  { catalog, view, choices, layers }: State,
+  change: (changes: Partial<View>) => void,
+  setOpacity: (opacity: number) => void,
+) {
   const { release } = choices
   const { layer, inputs, scenarios } = layers
   const texts = TEXTS.choosers
-  /**
-   * @param {string} label
-   * @param {readonly { value: string, text: string }[]} options
-   * @param {string | null | undefined} chosen
-   * @param {(value: string) => void} choose
-   */
-  const chooser = (label, options, chosen, choose) => {
+  const chooser = (
+    label: string,
+    options: readonly { value: string; text: string }[],
+    chosen: string | null | undefined,
+    choose: (value: string) => void,
+  ) => {
     if (options.length === 0) return false
     const control = select(options, chosen ?? null, choose)
     control.name = label
     return labelled(label, control)
   }
-  /** @param {string[]} values @param {(value: string) => string} [name] */
-  const named = (values, name = (value) => value) => values.map((value) => ({ value, text: name(value) }))
-  /** @param {string} code */
-  const cropName = (code) => catalog.crops.find((crop) => crop.code === code)?.name ?? code
-  /** @param {string} code */
-  const countryName = (code) => catalog.countries.find((country) => country.code === code)?.name ?? code
+  const named = (values: string[], name: (value: string) => string = (value) => value) =>
+    values.map((value) => ({ value, text: name(value) }))
+  const cropName = (code: string) => catalog.crops.find((crop) => crop.code === code)?.name ?? code
+  const countryName = (code: string) =>
+    catalog.countries.find((country) => country.code === code)?.name ?? code
 
   return element(
     'div',
@@ -56,21 +59,16 @@ export function choosers({ catalog, view, choices, layers }, change, setOpacity)
     ),
     chooser(
       texts.cut,
-      named(['quantiles', 'equal'], (cut) => texts.cuts[/** @type {View['cut']} */ (cut)]),
+      named(['quantiles', 'equal'], (cut) => texts.cuts[cut as Cut]),
       view.cut,
-      (cut) => change({ cut: /** @type {View['cut']} */ (cut) }),
+      (cut) => change({ cut: cut as Cut }),
     ),
     labelled(texts.opacity, opacity(view.opacity, setOpacity)),
   )
 }
 
-/**
- * What a layer can be compared with: its other scenarios, and other releases of the same series.
- *
- * @param {import('./choices.ts').Choices} choices
- * @param {ReturnType<typeof import('./choices.ts').layerOf>} layers
- */
-function comparable({ months, release }, { layer, scenarios }) {
+/** What a layer can be compared with: its other scenarios, and other releases of the same series. */
+function comparable({ months, release }: Choices, { layer, scenarios }: Layers) {
   const texts = TEXTS.choosers
   const others = [
     ...scenarios
@@ -83,11 +81,7 @@ function comparable({ months, release }, { layer, scenarios }) {
   return others.length > 0 ? [{ value: '', text: texts.nothing }, ...others] : []
 }
 
-/**
- * @param {number} chosen
- * @param {(opacity: number) => void} set
- */
-function opacity(chosen, set) {
+function opacity(chosen: number, set: (opacity: number) => void) {
   const slider = element('input', {
     type: 'range',
     min: '0',

@@ -1,23 +1,25 @@
+import type { Cut } from '#schemas/map.ts'
+import type { Catalog, CatalogRelease, Tileset } from '../api-types.ts'
 import { nameOfMonth } from '../texts/names.ts'
 import { choicesOf, layerOf } from './choices.ts'
+import type { View } from './view.ts'
+
+export interface Compared {
+  release: CatalogRelease
+  layer: Tileset
+  names: { left: string; right: string }
+}
 
 /**
- * @typedef {import('../api-types.ts').Tileset} Tileset
- * @typedef {import('./view.ts').View} View
- *
- * What a layer is compared with, and what the two are called beside each other.
- *
- * @typedef {{ release: import('../api-types.ts').CatalogRelease, layer: Tileset, names: { left: string, right: string } }} Compared
+ * @param layer the one that is shown
+ * @returns undefined where nothing is, or there is no such layer
  */
-
-/**
- * @param {import('../api-types.ts').Catalog} catalog
- * @param {View} view
- * @param {Tileset | undefined} layer the one that is shown
- * @param {(release: string, cut: View['cut']) => Promise<Tileset[]>} layersOf
- * @returns {Promise<Compared | undefined>} undefined where nothing is, or there is no such layer
- */
-export async function comparedWith(catalog, view, layer, layersOf) {
+export async function comparedWith(
+  catalog: Catalog,
+  view: View,
+  layer: Tileset | undefined,
+  layersOf: (release: string, cut: Cut) => Promise<Tileset[]>,
+): Promise<Compared | undefined> {
   const [, kind, name = ''] = /^(scenario|month):(.+)$/.exec(view.compare ?? '') ?? []
   if (!layer || !kind) return undefined
   const ofMonth = kind === 'month'

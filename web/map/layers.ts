@@ -1,21 +1,18 @@
+import type { Cut } from '#schemas/map.ts'
+import type { Tileset } from '../api-types.ts'
 import { get } from '../shell/api.ts'
-
-/** @typedef {import('../api-types.ts').Tileset} Tileset */
 
 /** Makes what knows the layers of releases; they are asked for once. */
 export function createLayers() {
-  /** @type {Map<string, Promise<Tileset[]>>} */
-  const known = new Map()
+  const known = new Map<string, Promise<Tileset[]>>()
 
-  /**
-   * @param {string} release
-   * @param {'quantiles' | 'equal'} cut
-   */
-  return function layersOf(release, cut) {
+  return function layersOf(release: string, cut: Cut) {
     const key = `${cut} ${release}`
     const layers =
       known.get(key) ??
-      get(`releases/${encodeURIComponent(release)}/layers`, { cut }).then((list) => list.layers)
+      get<{ layers: Tileset[] }>(`releases/${encodeURIComponent(release)}/layers`, { cut }).then(
+        (list) => list.layers,
+      )
     known.set(key, layers)
     layers.catch(() => known.delete(key))
     return layers

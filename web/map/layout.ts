@@ -5,13 +5,9 @@ import { TEXTS } from '../texts/en.ts'
 /** Narrower ones show the map first, and what to choose below it. */
 const WIDE = '(min-width: 60rem)'
 
-/**
- * The parts of the page, each to be filled.
- *
- * @param {HTMLElement} main
- */
-export function layout(main) {
-  const part = (/** @type {string} */ className) => element('div', { className })
+/** The parts of the page, each to be filled. */
+export function layout(main: HTMLElement) {
+  const part = (className: string) => element('div', { className })
   const [search, mode, choosers, legend] = [part('part'), part('part'), part('part'), part('legends')]
   const canvas = part('canvas')
   const table = part('table-room')
@@ -33,13 +29,8 @@ export function layout(main) {
   return { search, mode, choosers, legend, canvas, table, message, notice, place }
 }
 
-/**
- * Puts new controls where others are; whoever was at one of them is at the new one of its name.
- *
- * @param {HTMLElement} room
- * @param {HTMLElement} content
- */
-export function replaceControls(room, content) {
+/** Puts new controls where others are; whoever was at one of them is at the new one of its name. */
+export function replaceControls(room: HTMLElement, content: HTMLElement) {
   const active = document.activeElement
   const name = active && room.contains(active) ? active.getAttribute('name') : null
   room.replaceChildren(content)
@@ -53,14 +44,9 @@ export function replaceControls(room, content) {
   if (again instanceof HTMLElement) again.focus()
 }
 
-/**
- * A choice between the map and the table.
- *
- * @param {'map' | 'table'} chosen
- * @param {(mode: 'map' | 'table') => void} choose
- */
-export function modeChooser(chosen, choose) {
-  const options = /** @type {const} */ (['map', 'table']).map((mode) => {
+/** A choice between the map and the table. */
+export function modeChooser(chosen: 'map' | 'table', choose: (mode: 'map' | 'table') => void) {
+  const options = (['map', 'table'] as const).map((mode) => {
     const input = element('input', { type: 'radio', name: 'mode', checked: mode === chosen })
     input.addEventListener('change', () => choose(mode))
     return element('label', {}, input, element('span', {}, TEXTS.choosers[mode]))

@@ -1,16 +1,11 @@
+import type { Catalog, CatalogRelease, Tileset } from '../api-types.ts'
 import { seasonNote } from '../parts/seasons.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameOfLayer, nameOfSource, numberText } from '../texts/names.ts'
 
-/**
- * The legend of a layer: unit, classes and how they were cut.
- *
- * @param {import('../api-types.ts').Tileset} layer
- * @param {import('../api-types.ts').CatalogRelease} release
- * @param {import('../api-types.ts').Catalog} catalog
- */
-export function legend(layer, release, catalog) {
+/** The legend of a layer: unit, classes and how they were cut. */
+export function legend(layer: Tileset, release: CatalogRelease, catalog: Catalog) {
   const texts = TEXTS.legend
   const rows = layer.classes.map(({ from, to, color }, at) => {
     const swatch = element('span', { className: 'swatch' })

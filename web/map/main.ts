@@ -1,3 +1,4 @@
+import type { Catalog } from '../api-types.ts'
 import { get } from '../shell/api.ts'
 import { element } from '../shell/element.ts'
 import { frame } from '../shell/frame.ts'
@@ -10,14 +11,10 @@ await open()
 async function open() {
   main.replaceChildren(element('p', { className: 'message', role: 'status' }, TEXTS.loading))
   try {
-    await createMapPage(main, await get('catalog'))
+    await createMapPage(main, await get<Catalog>('catalog'))
   } catch (error) {
     main.replaceChildren(
-      element(
-        'p',
-        { className: 'message', role: 'alert' },
-        TEXTS.failed(/** @type {Error} */ (error).message),
-      ),
+      element('p', { className: 'message', role: 'alert' }, TEXTS.failed((error as Error).message)),
       element('button', { type: 'button', onclick: open }, TEXTS.again),
     )
   }

@@ -1,4 +1,6 @@
+import type { Area, Catalog, Place } from '../api-types.ts'
 import {
+  type AreasOf,
   areaItself,
   boundsOf,
   createAreas,
@@ -10,30 +12,18 @@ import {
 import { shortPlace } from '../geo/places.ts'
 import { createPlaceRoom } from '../place/room.ts'
 import { TEXTS } from '../texts/en.ts'
-import { choicesOf, layerOf, releaseIn } from './choices.ts'
+import { type Choices, choicesOf, type Layers, layerOf, releaseIn } from './choices.ts'
 import { choosers } from './choosers.ts'
-import { comparedWith } from './compared.ts'
+import { type Compared, comparedWith } from './compared.ts'
 import { createLayers } from './layers.ts'
 import { layout, modeChooser, replaceControls } from './layout.ts'
 import { legend } from './legend.ts'
 import { searchForm } from './search.ts'
 import { createStage } from './stage.ts'
-import { readView, writeView } from './view.ts'
+import { readView, type View, writeView } from './view.ts'
 
-/**
- * @typedef {import('../api-types.ts').Area} Area
- * @typedef {import('../api-types.ts').Catalog} Catalog
- * @typedef {import('../api-types.ts').Place} Place
- * @typedef {import('./view.ts').View} View
- */
-
-/**
- * The page with the map: the address says what it shows, and follows what is chosen.
- *
- * @param {HTMLElement} main
- * @param {Catalog} catalog
- */
-export async function createMapPage(main, catalog) {
+/** The page with the map: the address says what it shows, and follows what is chosen. */
+export async function createMapPage(main: HTMLElement, catalog: Catalog) {
   const source = { catalog, areasOf: createAreas(catalog) }
   const parts = layout(main)
   const page = new MapPage(parts, source)
@@ -52,11 +42,7 @@ class MapPage {
   #room
   #stage
 
-  /**
-   * @param {ReturnType<typeof layout>} parts
-   * @param {{ catalog: Catalog, areasOf: ReturnType<typeof createAreas> }} source
-   */
-  constructor(parts, source) {
+  constructor(parts: ReturnType<typeof layout>, source: { catalog: Catalog; areasOf: AreasOf }) {
     this.#parts = parts
     this.#source = source
     this.#namesOf = createAreas(source.catalog, ROUGH_DEGREES)
@@ -75,14 +61,13 @@ class MapPage {
     })
     const actions = {
       areas: () => this.#searched(),
-      showArea: (/** @type {Area} */ area) => this.#showArea(area),
-      showPlace: (/** @type {Place} */ at) => this.#showPlace(at),
+      showArea: (area: Area) => this.#showArea(area),
+      showPlace: (at: Place) => this.#showPlace(at),
     }
     parts.search.replaceChildren(searchForm(actions))
   }
 
-  /** @param {Partial<View>} changes */
-  async change(changes) {
+  async change(changes: Partial<View>) {
     this.#say(changes)
     await this.update()
   }
@@ -110,20 +95,15 @@ class MapPage {
       const staged = this.#stage.show({ view: this.#view, release, layers, compared })
       await Promise.all([staged, this.#drawPlace()])
     } catch (error) {
-      this.#parts.message.textContent = TEXTS.failed(/** @type {Error} */ (error).message)
+      this.#parts.message.textContent = TEXTS.failed((error as Error).message)
     }
   }
 
-  /**
-   * @param {import('./choices.ts').Choices} choices
-   * @param {ReturnType<typeof layerOf>} layers
-   * @param {import('./compared.ts').Compared | undefined} compared
-   */
-  #draw(choices, layers, compared) {
+  #draw(choices: Choices, layers: Layers, compared: Compared | undefined) {
     const { release } = choices
     const view = this.#view
     const { catalog } = this.#source
-    const change = (/** @type {Partial<View>} */ changes) => this.change(changes)
+    const change = (changes: Partial<View>) => this.change(changes)
     replaceControls(
       this.#parts.mode,
       modeChooser(view.mode, (mode) => change({ mode })),
@@ -149,19 +129,14 @@ class MapPage {
     else this.#room.clear()
   }
 
-  /** @param {Place} at */
-  async #showPlace(at) {
+  async #showPlace(at: Place) {
     await this.change({ at })
     this.#stage.goTo(at)
     this.#room.focus()
   }
 
-  /**
-   * Goes to an area, and to what its country has where that is another one.
-   *
-   * @param {Area} found
-   */
-  async #showArea(found) {
+  /** Goes to an area, and to what its country has where that is another one. */
+  async #showArea(found: Area) {
     // Boundaries may have been replaced since the search.
     const area = await areaItself(found).catch(() => found)
     const at = placeInside(area)
@@ -187,8 +162,8 @@ class MapPage {
     return (await Promise.all(areas)).flat()
   }
 
-  /** @param {Partial<View>} changes what the address is to say from now on */
-  #say(changes) {
+  /** @param changes what the address is to say from now on */
+  #say(changes: Partial<View>) {
     const at = changes.at && shortPlace(changes.at)
     this.#view = { ...this.#view, ...changes, ...(at && { at }) }
     history.replaceState(null, '', writeView(this.#view))

@@ -1,21 +1,22 @@
+import type { FeatureCollection } from 'geojson'
+import type * as MapLibre from 'maplibre-gl'
+import type { Area, Place, Position, Tileset } from '../api-types.ts'
 import { addressOf } from '../shell/api.ts'
 import { isDark } from '../shell/theme.ts'
 import { TEXTS } from '../texts/en.ts'
 import { loadBasemap } from './basemap.ts'
-import { ABOVE_VALUES, namesOf, nothing, outlineOf, pointOf, shapesOf, styleOf } from './style.ts'
+import { ABOVE_VALUES, namesOf, outlineOf, pointOf, shapesOf, styleOf } from './style.ts'
 
-/**
- * @typedef {import('../api-types.ts').Tileset} Tileset
- * @typedef {import('../api-types.ts').Area} Area
- *
- * @typedef {object} Shown
- * @property {Tileset | undefined} layer
- * @property {number} opacity in percent
- * @property {Area[]} countries
- * @property {Area[]} areas
- * @property {import('../api-types.ts').Place | null} place
- * @property {import('../api-types.ts').Position[] | undefined} pixel the outline of the pixel that answers there
- */
+export interface Shown {
+  layer: Tileset | undefined
+  /** In percent. */
+  opacity: number
+  countries: Area[]
+  areas: Area[]
+  place: Place | null
+  /** The outline of the pixel that answers there. */
+  pixel: Position[] | undefined
+}
 
 const VALUES = 'values'
 
@@ -24,14 +25,12 @@ const BUSY = 503
 const AGAIN_MS = 3000
 const MOST_ATTEMPTS = 10
 
-/**
- * One map in the page: what is drawn in it is said anew as a whole each time.
- *
- * @param {typeof import('maplibre-gl')} maplibre
- * @param {HTMLElement} container
- * @param {{ center: [number, number], zoom: number }} camera
- */
-export function createPane(maplibre, container, camera) {
+/** One map in the page: what is drawn in it is said anew as a whole each time. */
+export function createPane(
+  maplibre: typeof MapLibre,
+  container: HTMLElement,
+  camera: { center: [number, number]; zoom: number },
+) {
   const map = mapIn(maplibre, container, camera)
   let shown: Shown | undefined
   let drawn = ''
@@ -53,8 +52,7 @@ export function createPane(maplibre, container, camera) {
     fill('pixel', outlineOf(pixel))
   }
 
-  /** @param {Tileset | undefined} layer */
-  function drawValues(layer) {
+  function drawValues(layer: Tileset | undefined) {
     const wanted = layer ? `${layer.release} ${layer.layer} ${layer.cut}` : ''
     if (wanted === drawn) return
     drawn = wanted
@@ -81,24 +79,19 @@ export function createPane(maplibre, container, camera) {
     )
   }
 
-  /**
-   * @param {string} name
-   * @param {any} data
-   */
-  function fill(name, data) {
-    const source = /** @type {import('maplibre-gl').GeoJSONSource | undefined} */ (map.getSource(name))
-    source?.setData(data ?? nothing())
+  function fill(name: string, data: FeatureCollection) {
+    const source = map.getSource(name) as MapLibre.GeoJSONSource | undefined
+    source?.setData(data)
   }
 
   return {
     map,
-    /** @param {Shown} next */
-    show(next) {
+    show(next: Shown) {
       shown = next
       draw()
     },
-    /** @param {number} opacity in percent */
-    setOpacity(opacity) {
+    /** @param opacity in percent */
+    setOpacity(opacity: number) {
       if (shown) shown = { ...shown, opacity }
       draw()
     },
@@ -111,22 +104,19 @@ export function createPane(maplibre, container, camera) {
   }
 }
 
-/**
- * Where the tiles of a layer are, seen from this page: the address in the answer may be that of another name of the host.
- *
- * @param {Tileset} layer
- */
-function tilesOf({ release, layer, cut }) {
+export type Pane = ReturnType<typeof createPane>
+
+/** The address of tiles, seen from this page: the one in the answer may be that of another name of the host. */
+function tilesOf({ release, layer, cut }: Tileset) {
   const { href } = addressOf(`releases/${encodeURIComponent(release)}/layers/${layer}/tiles`)
   return `${href}/{z}/{x}/{y}${cut === 'equal' ? '?cut=equal' : ''}`
 }
 
-/**
- * @param {typeof import('maplibre-gl')} maplibre
- * @param {HTMLElement} container
- * @param {{ center: [number, number], zoom: number }} camera
- */
-function mapIn(maplibre, container, camera) {
+function mapIn(
+  maplibre: typeof MapLibre,
+  container: HTMLElement,
+  camera: { center: [number, number]; zoom: number },
+) {
   const map = new maplibre.Map({
     container,
     style: styleOf(isDark()),
@@ -156,12 +146,8 @@ function mapIn(maplibre, container, camera) {
   return map
 }
 
-/**
- * Asks for tiles again that a busy service has refused.
- *
- * @param {import('maplibre-gl').Map} map
- */
-function askAgain(map) {
+/** Asks for tiles again that a busy service has refused. */
+function askAgain(map: MapLibre.Map) {
   let attempts = 0
   let waiting = false
   map.on('error', ({ error }) => {

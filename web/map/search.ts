@@ -1,8 +1,7 @@
+import type { Area, Place } from '../api-types.ts'
 import { placeIn } from '../geo/places.ts'
 import { element, labelled } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-
-/** @typedef {import('../api-types.ts').Area} Area */
 
 const MOST_RESULTS = 8
 
@@ -13,17 +12,14 @@ const LETTERS_A_SLIP = 4
  * The areas that somebody means: those whose name has the text in it, or else those where a part of the name is near to
  * it. Case and accents do not matter.
  *
- * @param {Area[]} areas those that come first do so among equals
- * @param {string} wanted
- * @returns {{ found: Area[], isNear: boolean }}
+ * @param areas those that come first do so among equals
  */
-export function areasCalled(areas, wanted) {
+export function areasCalled(areas: Area[], wanted: string): { found: Area[]; isNear: boolean } {
   const text = plain(wanted)
   const names = areas.map((area) => ({ area, name: plain(area.name) }))
   const called = names.filter(({ name }) => name.includes(text))
   if (called.length > 0 || text.length < LETTERS_A_SLIP) {
-    /** @param {string} name */
-    const rank = (name) => (name === text ? 0 : name.startsWith(text) ? 1 : 2)
+    const rank = (name: string) => (name === text ? 0 : name.startsWith(text) ? 1 : 2)
     called.sort((a, b) => rank(a.name) - rank(b.name) || a.area.level - b.area.level)
     return { found: first(called), isNear: false }
   }
@@ -39,19 +35,12 @@ export function areasCalled(areas, wanted) {
   return { found: first(near), isNear: true }
 }
 
-/** @param {{ area: Area }[]} ranked */
-const first = (ranked) => ranked.slice(0, MOST_RESULTS).map(({ area }) => area)
+const first = (ranked: { area: Area }[]) => ranked.slice(0, MOST_RESULTS).map(({ area }) => area)
 
-/** @param {string} text */
-const plain = (text) => text.trim().normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
+const plain = (text: string) => text.trim().normalize('NFD').replace(/\p{M}/gu, '').toLowerCase()
 
-/**
- * How many letters have to be put in, left out or replaced to make a text a part of a name (Sellers, 1980).
- *
- * @param {string} text
- * @param {string} name
- */
-function slipsTo(text, name) {
+/** How many letters have to be put in, left out or replaced to make a text a part of a name (Sellers, 1980). */
+function slipsTo(text: string, name: string) {
   let last = Array.from({ length: name.length + 1 }, () => 0)
   for (const [row, letter] of [...text].entries()) {
     const current = [row + 1]
@@ -64,15 +53,15 @@ function slipsTo(text, name) {
   return Math.min(...last)
 }
 
-/**
- * A form that finds areas by their names, and takes coordinates.
- *
- * @param {object} actions
- * @param {() => Promise<Area[]>} actions.areas all that can be found; asked for when somebody begins to search
- * @param {(area: Area) => void} actions.showArea
- * @param {(place: import('../api-types.ts').Place) => void} actions.showPlace
- */
-export function searchForm({ areas, showArea, showPlace }) {
+interface Actions {
+  /** All that can be found; asked for when somebody begins to search. */
+  areas: () => Promise<Area[]>
+  showArea: (area: Area) => void
+  showPlace: (place: Place) => void
+}
+
+/** A form that finds areas by their names, and takes coordinates. */
+export function searchForm({ areas, showArea, showPlace }: Actions) {
   const texts = TEXTS.search
   const input = element('input', {
     type: 'search',
@@ -90,8 +79,7 @@ export function searchForm({ areas, showArea, showPlace }) {
     said,
     list,
   )
-  /** @param {Area} area */
-  const choose = (area) => {
+  const choose = (area: Area) => {
     list.replaceChildren()
     said.textContent = ''
     input.value = area.name
@@ -135,16 +123,11 @@ export function searchForm({ areas, showArea, showPlace }) {
 /**
  * Areas by their names and those of the areas above. Of some that are called alike, such as a city that is its own
  * district, the first stands for all.
- *
- * @param {Area[]} found
- * @param {Area[]} all
  */
-function byFullName(found, all) {
-  /** @param {string} country @param {string | null} code */
-  const key = (country, code) => `${country} ${code}`
+function byFullName(found: Area[], all: Area[]) {
+  const key = (country: string, code: string | null) => `${country} ${code}`
   const known = new Map(all.map((area) => [key(area.country_code, area.code), area]))
-  /** @type {Map<string, Area>} */
-  const named = new Map()
+  const named = new Map<string, Area>()
   for (const area of found) {
     const names = [area.name]
     for (let one = known.get(key(area.country_code, area.parent)); one; ) {

@@ -1,46 +1,41 @@
-import { orNone, pixelAt } from '../geo/areas.ts'
+import type { Bounds, Catalog, CatalogRelease, Place } from '../api-types.ts'
+import { type AreasOf, orNone, pixelAt } from '../geo/areas.ts'
 import { showTable } from '../table/table.ts'
 import { TEXTS } from '../texts/en.ts'
 import { canDraw, createCanvas } from './canvas.ts'
+import type { Layers } from './choices.ts'
+import type { Compared } from './compared.ts'
+import type { Shown } from './pane.ts'
+import type { Camera, View } from './view.ts'
 
-/**
- * @typedef {import('../api-types.ts').Catalog} Catalog
- * @typedef {import('../api-types.ts').CatalogRelease} CatalogRelease
- * @typedef {import('../api-types.ts').Place} Place
- *
- * @typedef {object} Staged
- * @property {import('./view.ts').View} view
- * @property {CatalogRelease} release
- * @property {ReturnType<typeof import('./choices.ts').layerOf>} layers
- * @property {import('./compared.ts').Compared | undefined} compared
- */
+interface Actions {
+  camera: Camera | null
+  moved: (camera: Camera) => void
+  choose: (place: Place) => void
+  open: (place: Place) => void
+}
 
-/**
- * Where the layer is shown: on the map, or in the table, which also stands in for a map that cannot be drawn.
- *
- * @param {{ canvas: HTMLElement, table: HTMLElement, message: HTMLElement }} parts
- * @param {{ catalog: Catalog, areasOf: ReturnType<typeof import('../geo/areas.ts').createAreas> }} source
- * @param {object} actions
- * @param {import('./view.ts').View['camera']} actions.camera
- * @param {(camera: { zoom: number, lat: number, lng: number }) => void} actions.moved
- * @param {(place: Place) => void} actions.choose
- * @param {(place: Place) => void} actions.open
- */
+interface Staged {
+  view: View
+  release: CatalogRelease
+  layers: Layers
+  compared: Compared | undefined
+}
+
+/** Shows the layer on the map, or in the table, which also stands in for a map that cannot be drawn. */
 export function createStage(
-  { canvas, table, message },
-  { catalog, areasOf },
-  { camera, moved, choose, open },
+  { canvas, table, message }: { canvas: HTMLElement; table: HTMLElement; message: HTMLElement },
+  { catalog, areasOf }: { catalog: Catalog; areasOf: AreasOf },
+  { camera, moved, choose, open }: Actions,
 ) {
   const drawable = canDraw()
   let map: Promise<Awaited<ReturnType<typeof createCanvas>> | undefined> | undefined
   let country = ''
   let shows = 0
-  /** @type {Pick<import('./pane.ts').Shown, 'countries' | 'areas'>} */
-  let base = { countries: [], areas: [] }
+  let base: Pick<Shown, 'countries' | 'areas'> = { countries: [], areas: [] }
   let tabled = ''
 
-  /** @param {CatalogRelease} release */
-  function mapOf({ grids }) {
+  function mapOf({ grids }: CatalogRelease) {
     map ??= createCanvas(canvas, { camera, bounds: grids[0]?.extent, choose, moved }).catch((error) => {
       message.textContent = TEXTS.map.failed
       console.error(error)
@@ -49,13 +44,11 @@ export function createStage(
     return map
   }
 
-  /** @param {Staged} staged */
-  async function showMap({ view, release, layers, compared }) {
+  async function showMap({ view, release, layers, compared }: Staged) {
     const drawn = await mapOf(release)
     if (!drawn) return false
     const marks = { place: view.at, opacity: view.opacity }
-    /** @param {CatalogRelease} of */
-    const pixelOf = (of) => (view.at ? pixelAt(of.grids, view.at) : undefined)
+    const pixelOf = (of: CatalogRelease) => (view.at ? pixelAt(of.grids, view.at) : undefined)
     const draw = () =>
       drawn.show(
         { ...base, ...marks, layer: layers.layer, pixel: pixelOf(release) },
@@ -76,8 +69,7 @@ export function createStage(
     return true
   }
 
-  /** @param {Staged} staged */
-  async function tabulate({ release, layers }) {
+  async function tabulate({ release, layers }: Staged) {
     const wanted = `${release.release} ${layers.layer?.input}`
     if (wanted === tabled) return
     tabled = wanted
@@ -86,8 +78,7 @@ export function createStage(
   }
 
   return {
-    /** @param {Staged} staged */
-    async show(staged) {
+    async show(staged: Staged) {
       const asMap = drawable && staged.view.mode === 'map'
       canvas.hidden = !asMap
       table.hidden = asMap
@@ -97,11 +88,8 @@ export function createStage(
       table.hidden = false
       await tabulate(staged)
     },
-    /** @param {[number, number, number, number]} bounds */
-    fit: async (bounds) => (await map)?.fit(bounds),
-    /** @param {number} opacity */
-    setOpacity: async (opacity) => (await map)?.setOpacity(opacity),
-    /** @param {Place} place */
-    goTo: async (place) => (await map)?.goTo(place),
+    fit: async (bounds: Bounds) => (await map)?.fit(bounds),
+    setOpacity: async (opacity: number) => (await map)?.setOpacity(opacity),
+    goTo: async (place: Place) => (await map)?.goTo(place),
   }
 }

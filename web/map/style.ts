@@ -1,11 +1,8 @@
+import type { FeatureCollection, Geometry } from 'geojson'
+import type { StyleSpecification } from 'maplibre-gl'
+import type { Area, Place, Position } from '../api-types.ts'
 import { placeInside } from '../geo/areas.ts'
 import { basemapSource, layersAbove, layersBelow, nameLayers } from './basemap.ts'
-
-/**
- * @typedef {import('../api-types.ts').Area} Area
- * @typedef {import('../api-types.ts').Place} Place
- * @typedef {import('../api-types.ts').Position} Position
- */
 
 /** The colours of the base map, in light and dark; those of values come with their tiles. */
 const COLOURS = {
@@ -34,19 +31,13 @@ const COLOURS = {
 /** What is chosen on the map stands out from every colour of values. */
 const MARK = '#d5006d'
 
-/** @returns {any} a collection of no features */
-export const nothing = () => ({ type: 'FeatureCollection', features: [] })
+const nothing = () => collectionOf([])
 
-/**
- * The style of the map: land and borders, with room for the values between.
- *
- * @param {boolean} dark
- * @returns {import('maplibre-gl').StyleSpecification}
- */
-export function styleOf(dark) {
+/** The style of the map: land and borders, with room for the values between. */
+export function styleOf(dark: boolean): StyleSpecification {
   const colours = COLOURS[dark ? 'dark' : 'light']
   const { water, land, line, border, label, halo } = colours
-  const source = () => ({ type: /** @type {const} */ ('geojson'), data: nothing() })
+  const source = () => ({ type: 'geojson' as const, data: nothing() })
   return {
     version: 8,
     sources: {
@@ -108,19 +99,12 @@ export function styleOf(dark) {
 export const ABOVE_VALUES = 'above-values'
 export const ABOVE_SHAPES = 'above-shapes'
 
-/**
- * @param {Area[]} areas
- * @returns {any} a collection of their shapes
- */
-export function shapesOf(areas) {
+export function shapesOf(areas: Area[]) {
   return collectionOf(areas.map(({ name, geometry }) => ({ name, geometry })))
 }
 
-/**
- * @param {Area[]} areas
- * @returns {any} a collection of their names, each in the middle of its area
- */
-export function namesOf(areas) {
+/** Names, each in the middle of its area. */
+export function namesOf(areas: Area[]) {
   return collectionOf(
     areas.map((area) => {
       const { lat, lng } = placeInside(area)
@@ -129,25 +113,20 @@ export function namesOf(areas) {
   )
 }
 
-/**
- * @param {Place | null} place
- * @returns {any}
- */
-export function pointOf(place) {
+export function pointOf(place: Place | null) {
   if (!place) return nothing()
   return collectionOf([{ name: '', geometry: { type: 'Point', coordinates: [place.lng, place.lat] } }])
 }
 
-/**
- * @param {Position[] | undefined} ring
- * @returns {any}
- */
-export function outlineOf(ring) {
+export function outlineOf(ring: Position[] | undefined) {
   return ring ? collectionOf([{ name: '', geometry: { type: 'LineString', coordinates: ring } }]) : nothing()
 }
 
-/** @param {{ name: string, level?: number, geometry: unknown }[]} shapes */
-function collectionOf(shapes) {
-  const features = shapes.map(({ geometry, ...properties }) => ({ type: 'Feature', properties, geometry }))
+function collectionOf(shapes: { name: string; level?: number; geometry: Geometry }[]): FeatureCollection {
+  const features = shapes.map(({ geometry, ...properties }) => ({
+    type: 'Feature' as const,
+    properties,
+    geometry,
+  }))
   return { type: 'FeatureCollection', features }
 }

@@ -1,18 +1,13 @@
+import type * as MapLibre from 'maplibre-gl'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import { createPane } from './pane.ts'
+import { createPane, type Pane } from './pane.ts'
 
 /** Said of movements that follow another map's. */
-export const FOLLOWING = /** @type {any} */ (new Event('following'))
+export const FOLLOWING = new Event('following')
 
-/**
- * Another map over one, of the same place: a slider says where the two meet.
- *
- * @param {typeof import('maplibre-gl')} maplibre
- * @param {HTMLElement} container
- * @param {ReturnType<typeof createPane>} below
- */
-export function createSwipe(maplibre, container, { map }) {
+/** Another map over one, of the same place: a slider says where the two meet. */
+export function createSwipe(maplibre: typeof MapLibre, container: HTMLElement, { map }: Pane) {
   const over = element('div', { className: 'pane over' })
   const divider = element('div', { className: 'divider' })
   const slider = element('input', { type: 'range', min: '0', max: '100', value: '50', className: 'swipe' })
@@ -33,11 +28,7 @@ export function createSwipe(maplibre, container, { map }) {
   place()
   return {
     pane,
-    /**
-     * @param {string} one
-     * @param {string} other
-     */
-    name(one, other) {
+    name(one: string, other: string) {
       left.textContent = one
       right.textContent = other
     },
@@ -50,15 +41,9 @@ export function createSwipe(maplibre, container, { map }) {
   }
 }
 
-/**
- * Has a map move as another one does.
- *
- * @param {import('maplibre-gl').Map} leader
- * @param {import('maplibre-gl').Map} follower
- */
-function following(leader, follower) {
-  /** @param {any} event */
-  const follow = ({ originalEvent }) => {
+/** Has a map move as another one does. */
+function following(leader: MapLibre.Map, follower: MapLibre.Map) {
+  const follow = ({ originalEvent }: { originalEvent?: Event }) => {
     if (originalEvent === FOLLOWING) return
     follower.jumpTo({ center: leader.getCenter(), zoom: leader.getZoom() }, { originalEvent: FOLLOWING })
   }

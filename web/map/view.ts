@@ -1,31 +1,39 @@
+import type { Cut } from '#schemas/map.ts'
+import type { Place } from '../api-types.ts'
 import { isPlace, short } from '../geo/places.ts'
 
-/**
- * What is shown, as the address of the page says it: a link opens the same again.
- *
- * @typedef {object} View
- * @property {string | null} product
- * @property {string | null} country
- * @property {string | null} crop
- * @property {string | null} month as `YYYY-MM`
- * @property {string | null} input
- * @property {string | null} scenario
- * @property {'quantiles' | 'equal'} cut
- * @property {number} opacity in percent
- * @property {string | null} compare `scenario:NAME` or `month:YYYY-MM`
- * @property {'map' | 'table'} mode
- * @property {import('../api-types.ts').Place | null} at the place that was chosen
- * @property {{ zoom: number, lat: number, lng: number } | null} camera
- * @property {number | null} hectares
- */
+export interface Camera extends Place {
+  zoom: number
+}
 
-const TEXTS = /** @type {const} */ (['product', 'country', 'crop', 'month', 'input', 'scenario', 'compare'])
+/** What is shown, as the address of the page says it: a link opens the same again. */
+export interface View {
+  product: string | null
+  country: string | null
+  crop: string | null
+  /** As `YYYY-MM`. */
+  month: string | null
+  input: string | null
+  scenario: string | null
+  cut: Cut
+  /** In percent. */
+  opacity: number
+  /** `scenario:NAME` or `month:YYYY-MM`. */
+  compare: string | null
+  mode: 'map' | 'table'
+  /** The place that was chosen. */
+  at: Place | null
+  camera: Camera | null
+  hectares: number | null
+}
+
+const TEXTS = ['product', 'country', 'crop', 'month', 'input', 'scenario', 'compare'] as const
 
 /**
- * @param {string} hash as `location.hash` has it
- * @returns {View} what cannot be read is as if it was not there
+ * @param hash as `location.hash` has it
+ * @returns what cannot be read is as if it was not there
  */
-export function readView(hash) {
+export function readView(hash: string): View {
   const given = new URLSearchParams(hash.replace(/^#/, ''))
   const texts = Object.fromEntries(TEXTS.map((name) => [name, given.get(name) || null]))
   const [lat, lng] = numbersIn(given.get('at'), 2)
@@ -33,7 +41,7 @@ export function readView(hash) {
   const opacity = numberIn(given.get('opacity'))
   const hectares = numberIn(given.get('ha'))
   return {
-    .../** @type {Pick<View, (typeof TEXTS)[number]>} */ (texts),
+    ...(texts as Pick<View, (typeof TEXTS)[number]>),
     cut: given.get('cut') === 'equal' ? 'equal' : 'quantiles',
     opacity: opacity !== undefined && opacity >= 0 && opacity <= 100 ? opacity : 85,
     mode: given.get('as') === 'table' ? 'table' : 'map',
@@ -46,11 +54,8 @@ export function readView(hash) {
   }
 }
 
-/**
- * @param {View} view
- * @returns {string} the hash that it is read from again
- */
-export function writeView(view) {
+/** @returns the hash that it is read from again */
+export function writeView(view: View): string {
   const said = new URLSearchParams()
   for (const name of TEXTS) if (view[name]) said.set(name, view[name])
   if (view.cut !== 'quantiles') said.set('cut', view.cut)
@@ -65,17 +70,12 @@ export function writeView(view) {
   return `#${said.toString().replaceAll('%2C', ',').replaceAll('%3A', ':')}`
 }
 
-/** @param {string | null} text */
-function numberIn(text) {
+function numberIn(text: string | null) {
   return text?.trim() && Number.isFinite(Number(text)) ? Number(text) : undefined
 }
 
-/**
- * @param {string | null} text
- * @param {number} count
- * @returns {(number | undefined)[]} as many as there are to be, or none
- */
-function numbersIn(text, count) {
+/** @returns as many as there are to be, or none */
+function numbersIn(text: string | null, count: number): (number | undefined)[] {
   const numbers = (text ?? '').split(',').map(numberIn)
   return numbers.length === count && !numbers.includes(undefined) ? numbers : []
 }

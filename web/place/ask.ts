@@ -1,14 +1,9 @@
-import { ApiFailure, get } from '../shell/api.ts'
+import type { Catalog } from '../api-types.ts'
+import { ApiFailure, get, type Query } from '../shell/api.ts'
 import { sectionsOf, sectionsOfFailure } from './sections.ts'
 
-/**
- * Asks what all products say at a place.
- *
- * @param {import('../api-types.ts').Catalog} catalog
- * @param {Record<string, string | number | null | undefined>} query
- * @param {AbortSignal} signal
- */
-export async function askAt({ products }, query, signal) {
+/** Asks what all products say at a place. */
+export async function askAt({ products }: Catalog, query: Query, signal: AbortSignal) {
   try {
     return sectionsOf(products, await get('advisory/point', query, { signal }))
   } catch (error) {

@@ -1,14 +1,10 @@
-import { addressOf } from '../shell/api.ts'
+import { addressOf, type Query } from '../shell/api.ts'
 import { copyButton } from '../shell/copy.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 
-/**
- * The same call in the languages that people copy it in.
- *
- * @type {Record<string, (url: string) => string>}
- */
-export const CALLS = {
+/** The same call in the languages that people copy it in. */
+export const CALLS: Record<string, (url: string) => string> = {
   curl: (url) => `curl '${url}'`,
   JavaScript: (url) => `const response = await fetch('${url}')
 const advice = await response.json()
@@ -26,22 +22,16 @@ advice <- fromJSON('${url}')
 str(advice)`,
 }
 
-/**
- * The address of what all products say at a place.
- *
- * @param {Record<string, string | number | null | undefined>} query
- */
-export function addressOfPlace(query) {
+/** The address of what all products say at a place. */
+export function addressOfPlace(query: Query) {
   // No language needs another way to write a quote then.
   return addressOf('advisory/point', query).href.replaceAll("'", '%27')
 }
 
-/** @param {string} url */
-export function calls(url) {
+export function calls(url: string) {
   const code = element('code')
   const languages = Object.keys(CALLS)
-  /** @param {string} language */
-  const show = (language) => {
+  const show = (language: string) => {
     code.textContent = CALLS[language]?.(url) ?? ''
   }
   show('curl')

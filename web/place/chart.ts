@@ -1,14 +1,11 @@
-import { valueFormat } from '../parts/numbers.ts'
+import { type NumberText, valueFormat } from '../parts/numbers.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameOfProduct } from '../texts/names.ts'
+import type { Section } from './sections.ts'
 
-/**
- * A table of the values of a product, each with a bar: what a chart shows is read from the same place.
- *
- * @param {import('./sections.ts').Section} section
- */
-export function chart({ product, unit, entries }) {
+/** A table of the values of a product, each with a bar: what a chart shows is read from the same place. */
+export function chart({ product, unit, entries }: Section) {
   const most = Math.max(...entries.map(({ value }) => value), 0)
   const text = valueFormat(entries.map(({ value }) => value))
   const seasonal = entries.some(({ scenario }) => scenario !== null)
@@ -38,13 +35,8 @@ export function chart({ product, unit, entries }) {
   )
 }
 
-/**
- * @param {string} name
- * @param {number} value
- * @param {number} most the value whose bar is as long as can be
- * @param {import('../parts/numbers.ts').NumberText} text
- */
-function row(name, value, most, text) {
+/** @param most the value whose bar is as long as can be */
+function row(name: string, value: number, most: number, text: NumberText) {
   const bar = element('span', { className: 'bar' })
   bar.style.inlineSize = `${most > 0 ? (Math.max(value, 0) / most) * 100 : 0}%`
   return element(

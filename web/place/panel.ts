@@ -1,7 +1,9 @@
+import type { Area, Catalog, Grid, Place } from '../api-types.ts'
 import { short } from '../geo/places.ts'
 import { syntheticNotice } from '../parts/notice.ts'
 import { seasonNote } from '../parts/seasons.ts'
 import { watchLink } from '../parts/watch-link.ts'
+import type { Query } from '../shell/api.ts'
 import { copyButton } from '../shell/copy.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
@@ -9,34 +11,34 @@ import { nameOfProduct, nameOfSource } from '../texts/names.ts'
 import { addressOfPlace, calls } from './calls.ts'
 import { chart } from './chart.ts'
 import { quantities } from './quantities.ts'
+import type { Section } from './sections.ts'
 
-/**
- * @typedef {object} PlaceShown
- * @property {import('../api-types.ts').Place} place
- * @property {import('../api-types.ts').Area[]} areas from the smallest up, the country last
- * @property {string | null} product the one on the map
- * @property {import('./sections.ts').Section[]} sections
- * @property {Record<string, string | number | null | undefined>} query what was asked
- * @property {import('../api-types.ts').Catalog} catalog
- * @property {import('../api-types.ts').Grid | undefined} grid of the pixel that is outlined
- * @property {number | null} hectares
- * @property {boolean} synthetic whether the page says already that values are made up
- */
+interface PlaceShown {
+  place: Place
+  /** From the smallest up, the country last. */
+  areas: Area[]
+  /** The one on the map. */
+  product: string | null
+  sections: Section[]
+  /** What was asked. */
+  query: Query
+  catalog: Catalog
+  /** Of the pixel that is outlined. */
+  grid: Grid | undefined
+  hectares: number | null
+  /** Whether the page says already that values are made up. */
+  synthetic: boolean
+}
 
 /** What the panel says where no place is chosen. */
 export function emptyPanel() {
   return [element('h2', {}, TEXTS.place.title), element('p', { className: 'small' }, TEXTS.place.empty)]
 }
 
-/**
- * What is known of a place.
- *
- * @param {PlaceShown} shown
- * @param {{ close: () => void, setHectares: (hectares: number | null) => void }} actions
- */
+/** What is known of a place. */
 export function placePanel(
-  { place, areas, product, sections, query, catalog, grid, hectares, synthetic },
-  { close, setHectares },
+  { place, areas, product, sections, query, catalog, grid, hectares, synthetic }: PlaceShown,
+  { close, setHectares }: { close: () => void; setHectares: (hectares: number | null) => void },
 ) {
   const texts = TEXTS.place
   const [lat, lng] = [String(short(place.lat)), String(short(place.lng))]
@@ -80,17 +82,11 @@ export function placePanel(
   ].filter((part) => part !== false)
 }
 
-/** @param {string | number | null | undefined} value */
-const asText = (value) => (value === undefined || value === null ? null : String(value))
+const asText = (value: Query[string]) => (value === undefined || value === null ? null : String(value))
 
-/**
- * The way to the table of all areas like this one.
- *
- * @param {import('../api-types.ts').Area | undefined} area
- * @param {string | null} product
- */
-function districtsLink(area, product) {
-  if (!area || area.level === 0) return /** @type {const} */ (false)
+/** The way to the table of all areas like this one. */
+function districtsLink(area: Area | undefined, product: string | null): HTMLElement | false {
+  if (!area || area.level === 0) return false
   const { country_code, level, code, name } = area
   const wanted = new URLSearchParams({ country: country_code, level: String(level), area: code })
   if (product) wanted.set('product', product)
@@ -101,11 +97,7 @@ function districtsLink(area, product) {
   )
 }
 
-/**
- * @param {import('./sections.ts').Section} section
- * @param {import('../api-types.ts').Catalog} catalog
- */
-function sectionOf(section, { releases }) {
+function sectionOf(section: Section, { releases }: Catalog) {
   const texts = TEXTS.place
   const { product, unit, period, entries, reason, stale } = section
   const release = releases.find((one) => one.release === section.release)

@@ -2,24 +2,19 @@ import { amountFormat } from '../parts/numbers.ts'
 import { element, labelled } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameOfProduct, numberText } from '../texts/names.ts'
+import type { Section } from './sections.ts'
 
 /** Where nothing else is typed. */
 export const BAG_KG = 50
 
 /** What a rate per hectare comes to is in these, and how many kilograms they are. */
-const PER_HECTARE = /** @type {Record<string, { unit: string, kilograms: number }>} */ ({
+const PER_HECTARE: Record<string, { unit: string; kilograms: number }> = {
   'kg/ha': { unit: 'kg', kilograms: 1 },
   't/ha': { unit: 't', kilograms: 1000 },
-})
+}
 
-/**
- * What rates come to on an area.
- *
- * @param {import('./sections.ts').Section} section
- * @param {number} hectares
- * @param {number} bagKilograms
- */
-export function quantitiesOf({ unit, entries }, hectares, bagKilograms) {
+/** What rates come to on an area. */
+export function quantitiesOf({ unit, entries }: Section, hectares: number, bagKilograms: number) {
   const per = PER_HECTARE[unit]
   if (!per) return []
   return entries.map(({ input, scenario, value }) => {
@@ -30,14 +25,12 @@ export function quantitiesOf({ unit, entries }, hectares, bagKilograms) {
   })
 }
 
-/**
- * A form for an area and what all rates come to on it.
- *
- * @param {import('./sections.ts').Section[]} sections
- * @param {number | null} hectares
- * @param {(hectares: number | null) => void} change
- */
-export function quantities(sections, hectares, change) {
+/** A form for an area and what all rates come to on it. */
+export function quantities(
+  sections: Section[],
+  hectares: number | null,
+  change: (hectares: number | null) => void,
+) {
   const texts = TEXTS.quantities
   const area = numberField(hectares ?? '', 'hectares')
   const bag = numberField(BAG_KG, 'bag')
@@ -51,8 +44,8 @@ export function quantities(sections, hectares, change) {
   const draw = () => {
     const size = positive(area.value)
     const perBag = positive(bag.value) ?? BAG_KG
-    /** @param {string | null} input */
-    const priceOf = (input) => positive(prices.find((price) => price.input === input)?.field.value ?? '')
+    const priceOf = (input: string | null) =>
+      positive(prices.find((price) => price.input === input)?.field.value ?? '')
     results.replaceChildren(
       ...(size
         ? sections
@@ -81,15 +74,13 @@ export function quantities(sections, hectares, change) {
   )
 }
 
-/** @param {import('./sections.ts').Section} section */
-const isRate = ({ unit, entries }) => unit in PER_HECTARE && entries.length > 0
+const isRate = ({ unit, entries }: Section) => unit in PER_HECTARE && entries.length > 0
 
-/**
- * @param {import('./sections.ts').Section} section
- * @param {ReturnType<typeof quantitiesOf>} rows
- * @param {(input: string | null) => number | undefined} priceOf
- */
-function tableOf({ product }, rows, priceOf) {
+function tableOf(
+  { product }: Section,
+  rows: ReturnType<typeof quantitiesOf>,
+  priceOf: (input: string | null) => number | undefined,
+) {
   const texts = TEXTS.quantities
   const inBags = rows.some(({ bags }) => bags !== null)
   const text = amountFormat(rows.map(({ total }) => total))
@@ -124,14 +115,12 @@ function tableOf({ product }, rows, priceOf) {
   )
 }
 
-/** @param {string} text */
-function positive(text) {
+function positive(text: string) {
   const number = Number(text)
   return text.trim() !== '' && Number.isFinite(number) && number > 0 ? number : undefined
 }
 
-/** @param {number | string} value @param {string} name */
-function numberField(value, name) {
+function numberField(value: number | string, name: string) {
   return element('input', {
     type: 'number',
     min: '0',

@@ -1,38 +1,32 @@
-import { contains, LEVELS, orNone } from '../geo/areas.ts'
+import type { Catalog, Place } from '../api-types.ts'
+import { type AreasOf, contains, LEVELS, orNone } from '../geo/areas.ts'
+import type { View } from '../map/view.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { askAt } from './ask.ts'
 import { emptyPanel, placePanel } from './panel.ts'
 
-/**
- * @typedef {import('../api-types.ts').Place} Place
- *
- * Where the place that is chosen is shown.
- *
- * @param {HTMLElement} container
- * @param {{ catalog: import('../api-types.ts').Catalog, areasOf: ReturnType<typeof import('../geo/areas.ts').createAreas> }} source
- * @param {{ close: () => void, setHectares: (hectares: number | null) => void }} actions
- */
-export function createPlaceRoom(container, { catalog, areasOf }, actions) {
+/** Shows the place that is chosen. */
+export function createPlaceRoom(
+  container: HTMLElement,
+  { catalog, areasOf }: { catalog: Catalog; areasOf: AreasOf },
+  actions: { close: () => void; setHectares: (hectares: number | null) => void },
+) {
   let asking = new AbortController()
   let shown = ''
-  /** @type {number | null} */
-  let hectares = null
+  let hectares: number | null = null
 
   /** The area of a link that differs in it alone: no value is asked for again, and prices stay. */
   function fillHectares() {
-    const field = /** @type {HTMLInputElement | null} */ (container.querySelector('[name=hectares]'))
+    const field = container.querySelector('[name=hectares]') as HTMLInputElement | null
     if (!field || Number(field.value) === (hectares ?? 0)) return
     field.value = String(hectares ?? '')
     field.dispatchEvent(new Event('input'))
     field.closest('details')?.toggleAttribute('open', true)
   }
 
-  /**
-   * @param {Place} place
-   * @param {string | null} country where it lies in none of ours
-   */
-  async function areasAt(place, country) {
+  /** @param country where it lies in none of ours */
+  async function areasAt(place: Place, country: string | null) {
     const outlines = (await Promise.all(catalog.countries.map(({ code }) => orNone(areasOf(code, 0))))).flat()
     const code = outlines.find((area) => contains(area, place))?.country_code ?? country
     const levels = await Promise.all(LEVELS.map((level) => orNone(areasOf(code ?? '', level))))
@@ -40,8 +34,7 @@ export function createPlaceRoom(container, { catalog, areasOf }, actions) {
     return { country: code, areas: areas.reverse() }
   }
 
-  /** @param {import('../map/view.ts').View & { at: Place }} view */
-  async function load(view) {
+  async function load(view: View & { at: Place }) {
     const { at: place, month } = view
     const { country, areas } = await areasAt(place, view.country)
     const crops = catalog.countries.find(({ code }) => code === country)?.crops ?? []
@@ -54,8 +47,8 @@ export function createPlaceRoom(container, { catalog, areasOf }, actions) {
   }
 
   return {
-    /** @param {import('../map/view.ts').View & { at: Place }} view @param {boolean} synthetic whether the page says so */
-    async show(view, synthetic) {
+    /** @param synthetic whether the page says so */
+    async show(view: View & { at: Place }, synthetic: boolean) {
       const { at, country, crop, month, product } = view
       const wanted = JSON.stringify([at, country, crop, month, product, synthetic])
       hectares = view.hectares
@@ -70,7 +63,7 @@ export function createPlaceRoom(container, { catalog, areasOf }, actions) {
         container.replaceChildren(...placePanel({ ...found, hectares, synthetic }, actions))
       } catch (error) {
         if (wanted !== shown) return
-        const { message } = /** @type {Error} */ (error)
+        const { message } = error as Error
         container.replaceChildren(element('p', { role: 'alert' }, TEXTS.failed(message)))
       }
       if (wanted === shown) container.removeAttribute('aria-busy')

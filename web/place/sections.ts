@@ -1,27 +1,33 @@
+import type { CatalogProduct } from '../api-types.ts'
 import { normalFirst } from '../parts/seasons.ts'
+import type { ApiFailure } from '../shell/api.ts'
 
-/**
- * What a product says at a place, in a form that is the same for all products.
- *
- * @typedef {object} Section
- * @property {string} product
- * @property {string} unit
- * @property {string | null} release
- * @property {string | null} period the month, in words
- * @property {boolean} synthetic
- * @property {boolean} stale
- * @property {{ input: string | null, scenario: string | null, value: number }[]} entries
- * @property {string | null} reason why there is no value
- */
+/** What a product says at a place, in a form that is the same for all products. */
+export interface Section {
+  product: string
+  unit: string
+  release: string | null
+  /** The month, in words. */
+  period: string | null
+  synthetic: boolean
+  stale: boolean
+  entries: { input: string | null; scenario: string | null; value: number }[]
+  /** Why there is no value. */
+  reason: string | null
+}
 
-/**
- * Reads the answer about all products at a point.
- *
- * @param {import('../api-types.ts').CatalogProduct[]} products
- * @param {Record<string, any>} answer
- * @returns {Section[]}
- */
-export function sectionsOf(products, answer) {
+/** What an answer about all products says of one. */
+interface Answered {
+  release?: string
+  forecast_period?: string
+  synthetic?: boolean
+  stale?: boolean
+  error?: string
+  [entries: string]: unknown
+}
+
+/** Reads the answer about all products at a point. */
+export function sectionsOf(products: CatalogProduct[], answer: Record<string, Answered>): Section[] {
   return products.map(({ product, unit, value }) => {
     const section = answer[product] ?? {}
     return {
@@ -40,28 +46,20 @@ export function sectionsOf(products, answer) {
 /**
  * The entries of an answer about one product: its list has another name and other keys in each.
  *
- * @param {Record<string, any>} section
- * @param {string} key of values
- * @returns {Section['entries']}
+ * @param key of values
  */
-export function entriesOf(section, key) {
+export function entriesOf(section: object, key: string): Section['entries'] {
   const entries =
     Object.values(section).find((member) => Array.isArray(member) && key in (member[0] ?? {})) ?? []
-  const read = entries.map((/** @type {Record<string, any>} */ entry) => {
+  const read: Section['entries'] = entries.map((entry: Record<string, unknown>) => {
     const input = Object.entries(entry).find(([name]) => name !== key && name !== 'scenario')?.[1]
     return { input: input ?? null, scenario: entry.scenario ?? null, value: entry[key] }
   })
   return normalFirst(read, (entry) => entry)
 }
 
-/**
- * Where no product has a value the answer is an error, whose details say why of each.
- *
- * @param {import('../api-types.ts').CatalogProduct[]} products
- * @param {import('../shell/api.ts').ApiFailure} failure
- * @returns {Section[]}
- */
-export function sectionsOfFailure(products, failure) {
+/** Where no product has a value the answer is an error, whose details say why of each. */
+export function sectionsOfFailure(products: CatalogProduct[], failure: ApiFailure): Section[] {
   return products.map(({ product, unit }) => {
     const reason = failure.details.find(({ field }) => field === product)?.message ?? failure.message
     return { product, unit, release: null, period: null, synthetic: false, stale: false, entries: [], reason }
