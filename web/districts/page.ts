@@ -1,25 +1,20 @@
+import type { Catalog, CatalogProduct, Tileset } from '../api-types.ts'
 import { createAreas } from '../geo/areas.ts'
 import { loaded } from '../parts/blocks.ts'
 import { featuresMap } from '../parts/features-map.ts'
 import { syntheticNotice } from '../parts/notice.ts'
+import type { Page } from '../parts/page.ts'
 import { seriesChoosers, seriesIn } from '../parts/series.ts'
 import { get } from '../shell/api.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { districtsShown } from './shown.ts'
 
-/** @typedef {import('../parts/page.ts').Page} Page */
-
 const { districts } = TEXTS
 
-/**
- * All areas of a level of a country, each with the advice for the whole of it: a map and a table.
- *
- * @param {Page} page
- */
-export async function open({ session, view, remember, note, left }) {
-  /** @type {import('../api-types.ts').Catalog} */
-  const catalog = await session.get('catalog')
+/** All areas of a level of a country, each with the advice for the whole of it: a map and a table. */
+export async function open({ session, view, remember, note, left }: Page) {
+  const catalog: Catalog = await session.get('catalog')
   const series = seriesIn(view)
   const { release, place } = seriesChoosers(catalog, series, (chosen) =>
     remember({ ...chosen, level: view.get('level'), scenario: view.get('scenario') }),
@@ -35,11 +30,14 @@ export async function open({ session, view, remember, note, left }) {
     crop: release.crop,
     month: release.forecast_period,
   }
-  /** @type {Record<string, string | null>} */
-  let shown = { level, input: view.get('input'), scenario: view.get('scenario'), area: view.get('area') }
+  let shown: Record<string, string | null> = {
+    level,
+    input: view.get('input'),
+    scenario: view.get('scenario'),
+    area: view.get('area'),
+  }
 
-  /** @param {Record<string, string | null>} changes */
-  function keep(changes) {
+  function keep(changes: Record<string, string | null>) {
     shown = { ...shown, ...changes }
     note({ ...said, ...shown })
   }
@@ -49,13 +47,12 @@ export async function open({ session, view, remember, note, left }) {
   place.append(labelled(districts.levelOf, chooser))
   keep({})
   const map = featuresMap(catalog, { label: districts.map, left })
-  const { layers } = await get(`releases/${encodeURIComponent(release.release)}/layers`, { cut: 'quantiles' })
-  const product = catalog.products.find(
-    (/** @type {{ product: string }} */ one) => one.product === release.product,
-  )
+  const path = `releases/${encodeURIComponent(release.release)}/layers`
+  const { layers } = await get<{ layers: Tileset[] }>(path, { cut: 'quantiles' })
+  const product = catalog.products.find((one) => one.product === release.product)
   const wanted = {
     catalog,
-    product: /** @type {import('../api-types.ts').CatalogProduct} */ (product),
+    product: product as CatalogProduct,
     release,
     level: Number(level),
     tilesets: layers,
@@ -75,13 +72,8 @@ export async function open({ session, view, remember, note, left }) {
   )
 }
 
-/**
- * The levels of which areas are loaded.
- *
- * @param {import('../api-types.ts').Catalog} catalog
- * @param {string} country
- */
-function levelsOf({ boundaries }, country) {
+/** The levels of which areas are loaded. */
+function levelsOf({ boundaries }: Catalog, country: string) {
   return boundaries
     .filter((one) => one.country_code === country && one.level > 0)
     .map(({ level, areas }) => ({ value: String(level), text: districts.level(level, areas) }))

@@ -1,46 +1,47 @@
+import type { Catalog, CatalogProduct, CatalogRelease, Tileset } from '../api-types.ts'
+import type { AreasOf } from '../geo/areas.ts'
 import { layerOf } from '../map/choices.ts'
 import { legend } from '../map/legend.ts'
+import type { FeaturesMap } from '../parts/features-map.ts'
 import { NO_VALUE } from '../points/colors.ts'
 import { element, labelled, select } from '../shell/element.ts'
-import { figureTable, loadFigures } from '../table/table.ts'
-import { rowsOf } from '../table/values.ts'
+import { type Found, figureTable, loadFigures } from '../table/table.ts'
+import { type Row, rowsOf } from '../table/values.ts'
 import { TEXTS } from '../texts/en.ts'
 
-/** @typedef {import('../api-types.ts').Tileset} Tileset */
-
-/**
- * @typedef {object} Wanted
- * @property {import('../api-types.ts').Catalog} catalog
- * @property {import('../api-types.ts').CatalogProduct} product
- * @property {import('../api-types.ts').CatalogRelease} release
- * @property {number} level
- * @property {Tileset[]} tilesets
- * @property {import('../table/table.ts').AreasOf} areasOf
- * @property {AbortSignal} left
- */
+interface Wanted {
+  catalog: Catalog
+  product: CatalogProduct
+  release: CatalogRelease
+  level: number
+  tilesets: Tileset[]
+  areasOf: AreasOf
+  left: AbortSignal
+}
 
 const { districts } = TEXTS
 
 /**
  * What is shown of areas: the means of a layer as colours, which its legend explains, and any figure in the table.
  *
- * @param {Wanted} wanted
- * @param {Record<string, string | null>} view the input, the season and the area that are chosen
- * @param {import('../parts/features-map.ts').FeaturesMap | null} map
- * @param {(changes: Record<string, string | null>) => void} keep
+ * @param view the input, the season and the area that are chosen
  */
-export function districtsShown(wanted, view, map, keep) {
+export function districtsShown(
+  wanted: Wanted,
+  view: Record<string, string | null>,
+  map: FeaturesMap | null,
+  keep: (changes: Record<string, string | null>) => void,
+) {
   const { catalog, product, release, level, tilesets, areasOf, left } = wanted
   let { area = null } = view
   let layers = layerOf(tilesets, { input: view.input ?? null, scenario: view.scenario ?? null })
-  let found: import('../table/table.ts').Found | undefined
+  let found: Found | undefined
   const key = element('div', { class: 'legends' })
   const table = element('div')
   const figureChooser = select([], null, draw)
   figureChooser.name = 'figure'
 
-  /** @param {Parameters<typeof layerOf>[1]} chosen */
-  function choose(chosen) {
+  function choose(chosen: Parameters<typeof layerOf>[1]) {
     layers = layerOf(tilesets, chosen)
     keep({ input: layers.layer?.input ?? null, scenario: layers.layer?.scenario ?? null })
     drawLegend()
@@ -59,8 +60,7 @@ export function districtsShown(wanted, view, map, keep) {
     )
   }
 
-  /** @param {string | null} code */
-  function mark(code) {
+  function mark(code: string | null) {
     area = code
     keep({ area })
     draw()
@@ -68,8 +68,8 @@ export function districtsShown(wanted, view, map, keep) {
     table.querySelector('.chosen')?.scrollIntoView({ block: 'nearest' })
   }
 
-  /** @param {boolean} whole whether all areas are to be seen */
-  function drawMap(whole) {
+  /** @param whole whether all areas are to be seen */
+  function drawMap(whole: boolean) {
     const { layer } = layers
     if (!found || !layer) return
     const rows = rowsOf(found.areas, found.figures, product.value.key, layer.input, [layer.scenario])
@@ -96,11 +96,7 @@ export function districtsShown(wanted, view, map, keep) {
       found = await loadFigures(table, { release, level, areasOf }, () => !left.aborted)
       if (!found) return table
       map?.outline(found.areas)
-      figureChooser.replaceChildren(
-        ...figuresIn(found, product).map((name) =>
-          element('option', { value: name }, nameOf(name, product.unit)),
-        ),
-      )
+      figureChooser.replaceChildren(...figureOptions(found, product))
       draw()
       drawMap(true)
       return element('div', {}, labelled(districts.figure, figureChooser), table)
@@ -108,39 +104,29 @@ export function districtsShown(wanted, view, map, keep) {
   }
 }
 
-/**
- * The figures that any area has.
- *
- * @param {import('../table/table.ts').Found} found
- * @param {import('../api-types.ts').CatalogProduct} product
- */
-function figuresIn({ figures }, { value }) {
+/** The figures that any area has. */
+function figureOptions({ figures }: Found, { value, unit }: CatalogProduct) {
   const names = [...new Set([...figures.values()].flatMap((one) => Object.keys(one)))]
-  return [value.key, 'min', 'max', 'stddev', 'covered_percent', 'total_kg', 'total_tons'].filter((figure) =>
-    names.some((name) => name === figure || name.startsWith(`${figure} `)),
-  )
+  return [value.key, 'min', 'max', 'stddev', 'covered_percent', 'total_kg', 'total_tons']
+    .filter((figure) => names.some((name) => name === figure || name.startsWith(`${figure} `)))
+    .map((figure) => element('option', { value: figure }, nameOf(figure, unit)))
 }
 
-/**
- * @param {import('../table/values.ts').Row[]} rows
- * @param {Tileset} layer
- * @param {string | null} chosen the code of an area
- */
-function featuresOf(rows, layer, chosen) {
+/** @param chosen the code of an area */
+function featuresOf(rows: Row[], layer: Tileset, chosen: string | null) {
   return rows.map(({ area: { code, geometry }, values: [value] }) => ({
-    type: /** @type {const} */ ('Feature'),
+    type: 'Feature' as const,
     geometry,
     properties: { code, color: colorIn(layer, value ?? null), chosen: code === chosen },
   }))
 }
 
-/**
- * @param {'input' | 'scenario'} name
- * @param {string[]} values
- * @param {string | null} chosen
- * @param {(value: string) => void} choose
- */
-function chooserOf(name, values, chosen, choose) {
+function chooserOf(
+  name: 'input' | 'scenario',
+  values: string[],
+  chosen: string | null,
+  choose: (value: string) => void,
+) {
   if (values.length === 0) return undefined
   const control = select(
     values.map((value) => ({ value, text: value })),
@@ -151,18 +137,16 @@ function chooserOf(name, values, chosen, choose) {
   return labelled(TEXTS.choosers[name], control)
 }
 
-/** @param {Tileset} layer @param {number | null} value @returns {string} as the map has it */
-function colorIn({ classes }, value) {
+/** @returns as the map has it */
+function colorIn({ classes }: Tileset, value: number | null): string {
   if (value === null) return NO_VALUE
   return classes.findLast(({ from }) => value >= from)?.color ?? classes[0]?.color ?? NO_VALUE
 }
 
-/** @param {string} figure @param {string} unit */
-function nameOf(figure, unit) {
+function nameOf(figure: string, unit: string) {
   return districts.figures[figure] ?? districts.mean(unit)
 }
 
-/** @param {string} figure @param {string} unit */
-function noteOf(figure, unit) {
+function noteOf(figure: string, unit: string) {
   return districts.figures[figure] ? districts.note(nameOf(figure, unit)) : TEXTS.table.note
 }

@@ -1,4 +1,5 @@
-/** @typedef {import('./shape.ts').Shape} Shape */
+import type { Map as MapLibreMap } from 'maplibre-gl'
+import type { Shape } from './shape.ts'
 
 /** Stands out from every colour of values. */
 const COLOR = '#d5006d'
@@ -7,10 +8,9 @@ const COLOR = '#d5006d'
  * Has a map be drawn on: a corner a click, done by a click on the first one or by Enter. What is done can be pulled
  * at its corners.
  *
- * @param {import('maplibre-gl').Map} map
- * @param {(shape: Shape) => void} drawn called with each change
+ * @param drawn called with each change
  */
-export async function drawingOn(map, drawn) {
+export async function drawingOn(map: MapLibreMap, drawn: (shape: Shape) => void) {
   const [{ TerraDraw, TerraDrawPolygonMode, TerraDrawSelectMode }, { TerraDrawMapLibreGLAdapter }] =
     await Promise.all([import('terra-draw'), import('terra-draw-maplibre-gl-adapter')])
   const draw = new TerraDraw({
@@ -44,8 +44,8 @@ export async function drawingOn(map, drawn) {
 
   function tell() {
     const shapes = draw.getSnapshot().filter(({ geometry }) => geometry.type === 'Polygon')
-    const geometry = /** @type {Shape | undefined} */ (shapes.at(-1)?.geometry)
-    if (geometry) drawn({ type: 'Polygon', coordinates: /** @type {number[][][]} */ (geometry.coordinates) })
+    const geometry = shapes.at(-1)?.geometry as Shape | undefined
+    if (geometry) drawn({ type: 'Polygon', coordinates: geometry.coordinates as number[][][] })
   }
 
   draw.on('finish', (id, { action }) => {

@@ -1,9 +1,11 @@
 import { loginFirst } from '../account/enter.ts'
+import type { Catalog } from '../api-types.ts'
 import { workButton } from '../parts/blocks.ts'
 import { dropZone } from '../parts/drop-zone.ts'
-import { featuresMap } from '../parts/features-map.ts'
+import { type Feature, type FeaturesMap, featuresMap } from '../parts/features-map.ts'
 import { formOf } from '../parts/form.ts'
-import { placeChoosers, seriesIn } from '../parts/series.ts'
+import type { Page } from '../parts/page.ts'
+import { placeChoosers, type Series, seriesIn } from '../parts/series.ts'
 import { watchLink } from '../parts/watch-link.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
@@ -11,9 +13,7 @@ import { fieldAdvice } from './advice.ts'
 import { positionButton } from './position.ts'
 import { readOrSay } from './read.ts'
 import { fieldReport } from './report.ts'
-import { fieldText, readField } from './shape.ts'
-
-/** @typedef {import('./shape.ts').Shape} Shape */
+import { fieldText, readField, type Shape } from './shape.ts'
 
 const { field } = TEXTS
 
@@ -23,14 +23,10 @@ const LONGEST_LINK = 2000
 /** A file of a field is a few kilobytes; larger ones are something else. */
 const LARGEST_FILE = 2_000_000
 
-/**
- * A field that is drawn, pasted or dropped, and what the service says of it.
- *
- * @param {import('../parts/page.ts').Page} page
- */
-export async function open(page) {
+/** A field that is drawn, pasted or dropped, and what the service says of it. */
+export async function open(page: Page) {
   const { session, view, note, left } = page
-  const catalog = await session.get('catalog')
+  const catalog = await session.get<Catalog>('catalog')
   const map = featuresMap(catalog, { label: field.map, left })
   let series = seriesIn(view)
   const choosers = element('div')
@@ -42,8 +38,8 @@ export async function open(page) {
     report.querySelector('h3')?.focus()
     keep()
   })
-  const outline = /** @type {HTMLTextAreaElement} */ (form.elements.namedItem('outline'))
-  const name = /** @type {HTMLInputElement} */ (form.elements.namedItem('name'))
+  const outline = form.elements.namedItem('outline') as HTMLTextAreaElement
+  const name = form.elements.namedItem('name') as HTMLInputElement
   const drawing =
     map &&
     drawer(map, (shape) => {
@@ -51,8 +47,7 @@ export async function open(page) {
       keep()
     })
 
-  /** @param {typeof series} chosen */
-  function choose(chosen) {
+  function choose(chosen: typeof series) {
     const offered = placeChoosers(catalog, chosen, choose)
     series = offered.chosen
     choosers.replaceChildren(offered.place)
@@ -74,8 +69,7 @@ export async function open(page) {
     keep()
   }
 
-  /** @param {File} file */
-  async function take(file) {
+  async function take(file: File) {
     const read = readOrSay(await textIn(file), 'outline')
     outline.value = fieldText(read.shape)
     if (read.name) name.value = read.name
@@ -106,11 +100,7 @@ export async function open(page) {
   )
 }
 
-/**
- * @param {URLSearchParams} view
- * @param {(name: string, text: string) => Promise<void>} answer
- */
-function fieldForm(view, answer) {
+function fieldForm(view: URLSearchParams, answer: (name: string, text: string) => Promise<void>) {
   return formOf({
     fields: [
       { name: 'name', label: field.name, attributes: { value: view.get('name') ?? '', maxlength: 200 } },
@@ -127,13 +117,8 @@ function fieldForm(view, answer) {
   })
 }
 
-/**
- * What draws on the map.
- *
- * @param {import('../parts/features-map.ts').FeaturesMap} map
- * @param {(shape: Shape) => void} drawn
- */
-function drawer(map, drawn) {
+/** What draws on the map. */
+function drawer(map: FeaturesMap, drawn: (shape: Shape) => void) {
   const said = element('p', { role: 'status', class: 'hint' })
   let drawing: Promise<{ begin(): void; end(): void }> | undefined
   const button = workButton(field.draw, async () => {
@@ -163,21 +148,18 @@ function drawer(map, drawn) {
   }
 }
 
-/** @param {import('../parts/features-map.ts').FeaturesMap} map @param {ReturnType<typeof drawer>} drawing */
-function mapCard(map, { button, said }) {
+function mapCard(map: FeaturesMap, { button, said }: ReturnType<typeof drawer>) {
   const actions = element('div', { class: 'actions' }, button, positionButton(map))
   return element('section', { class: 'card map-card' }, map.place, actions, said)
 }
 
-/**
- * Asks for the advice, as somebody who is logged in.
- *
- * @param {import('../parts/page.ts').Page} page
- * @param {import('../api-types.ts').Catalog} catalog
- * @param {import('../parts/series.ts').Series} series
- * @param {{ name: string, text: string }} wanted
- */
-async function reportOn({ session, left }, catalog, { country, crop }, { name, text }) {
+/** Asks for the advice, as somebody who is logged in. */
+async function reportOn(
+  { session, left }: Page,
+  catalog: Catalog,
+  { country, crop }: Series,
+  { name, text }: { name: string; text: string },
+) {
   const read = readOrSay(text, 'outline')
   if (!(await loginFirst(session, field.login))) throw new Error(field.loginNeeded)
   const { shape } = read
@@ -188,11 +170,8 @@ async function reportOn({ session, left }, catalog, { country, crop }, { name, t
   return fieldReport(advice, wanted, watch)
 }
 
-/**
- * @param {string} text
- * @returns {import('../parts/features-map.ts').Feature[]} none, where it is no shape yet
- */
-function featuresIn(text) {
+/** @returns none, where it is no shape yet */
+function featuresIn(text: string): Feature[] {
   try {
     return [{ type: 'Feature', geometry: readField(text).shape, properties: {} }]
   } catch {
@@ -200,8 +179,7 @@ function featuresIn(text) {
   }
 }
 
-/** @param {File} file */
-async function textIn(file) {
+async function textIn(file: File) {
   if (file.size > LARGEST_FILE) throw new Error(field.tooLarge)
   return file.text()
 }

@@ -1,16 +1,13 @@
 import { workButton } from '../parts/blocks.ts'
+import type { FeaturesMap } from '../parts/features-map.ts'
 import { TEXTS } from '../texts/en.ts'
 import { wholeText } from '../texts/names.ts'
 
 /** A device that has just been switched on takes half a minute outside. */
 const LONGEST_MS = 30_000
 
-/**
- * A button that shows on the map where the visitor is.
- *
- * @param {import('../parts/features-map.ts').FeaturesMap} map
- */
-export function positionButton(map) {
+/** A button that shows on the map where the visitor is. */
+export function positionButton(map: FeaturesMap) {
   const { field } = TEXTS
   return workButton(field.position, async () => {
     const { latitude: lat, longitude: lng, accuracy } = await position()
@@ -19,8 +16,7 @@ export function positionButton(map) {
   })
 }
 
-/** @returns {Promise<GeolocationCoordinates>} */
-function position() {
+function position(): Promise<GeolocationCoordinates> {
   const { field } = TEXTS
   return new Promise((resolve, reject) => {
     const options = { enableHighAccuracy: true, timeout: LONGEST_MS }

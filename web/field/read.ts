@@ -4,11 +4,10 @@ import { NoShape, readField } from './shape.ts'
 /**
  * A field as it is typed.
  *
- * @param {string} text
- * @param {string} name of the control that it is typed into
+ * @param name of the control that it is typed into
  * @throws {Error} with a sentence, and the control that it is about, as the service says it
  */
-export function readOrSay(text, name) {
+export function readOrSay(text: string, name: string) {
   try {
     return readField(text)
   } catch (error) {

@@ -1,34 +1,41 @@
+import type { Catalog } from '../api-types.ts'
 import { syntheticNotice } from '../parts/notice.ts'
-import { amountFormat, valueFormat } from '../parts/numbers.ts'
+import { amountFormat, type NumberText, valueFormat } from '../parts/numbers.ts'
 import { seasonNote } from '../parts/seasons.ts'
 import { sourceText } from '../parts/series.ts'
-import { entriesOf, labelOf } from '../parts/values.ts'
+import { type Entry, entriesOf, labelOf } from '../parts/values.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameOfProduct } from '../texts/names.ts'
+import type { ProductAdvice } from './advice.ts'
+import type { Shape } from './shape.ts'
 import { sketch } from './sketch.ts'
 import { summaryOf } from './summary.ts'
-
-/** @typedef {import('./advice.ts').ProductAdvice} ProductAdvice */
-/** @typedef {import('../parts/values.ts').Entry} Entry */
 
 const { field } = TEXTS
 
 /** How the total of an entry is called, and its unit. */
 const TOTALS = { total_kg: 'kg', total_tons: 't' }
 
+interface Asked {
+  shape: Shape
+  /** Empty where it has none. */
+  name: string
+  catalog: Catalog
+  /** Its code. */
+  crop: string | null
+}
+
 /**
  * All that the service says of a field, as one sheet that can be printed.
  *
- * @param {ProductAdvice[]} advice
- * @param {object} asked
- * @param {import('./shape.ts').Shape} asked.shape
- * @param {string} asked.name empty where it has none
- * @param {import('../api-types.ts').Catalog} asked.catalog
- * @param {string | null} asked.crop its code
- * @param {HTMLElement | false} watch the way to be told when it changes
+ * @param watch the way to be told when it changes
  */
-export function fieldReport(advice, { shape, name, catalog, crop }, watch) {
+export function fieldReport(
+  advice: ProductAdvice[],
+  { shape, name, catalog, crop }: Asked,
+  watch: HTMLElement | false,
+) {
   const answers = advice.flatMap((one) => ('answer' in one ? [one.answer] : []))
   const location = answers[0]?.location
   const releases = catalog.releases.filter(({ release }) =>
@@ -74,8 +81,7 @@ export function fieldReport(advice, { shape, name, catalog, crop }, watch) {
   )
 }
 
-/** @param {ProductAdvice} one */
-function productPart(one) {
+function productPart(one: ProductAdvice) {
   const { product } = one
   if (!('answer' in one)) {
     return element(
@@ -86,9 +92,9 @@ function productPart(one) {
     )
   }
   const entries = entriesOf(one.answer)
-  const total = /** @type {(keyof typeof TOTALS) | undefined} */ (
-    Object.keys(TOTALS).find((key) => entries.some((entry) => key in entry))
-  )
+  const total = Object.keys(TOTALS).find((key) => entries.some((entry) => key in entry)) as
+    | keyof typeof TOTALS
+    | undefined
   const key = product.value.key
   // A field in one pixel has one value.
   const differs = entries.some((entry) => quantilesOf(entry).some((value) => value !== entry[key]))
@@ -99,7 +105,7 @@ function productPart(one) {
     ...(differs ? field.quantiles : []),
     field.covered,
   ]
-  const cells = (/** @type {Entry} */ entry) => [
+  const cells = (entry: Entry) => [
     ...(total ? [entry[total]] : []),
     entry[key],
     ...(differs ? quantilesOf(entry) : []),
@@ -144,13 +150,12 @@ function productPart(one) {
   )
 }
 
-/** @param {Entry} entry */
-function quantilesOf({ quantiles }) {
-  return /** @type {{ value: number }[]} */ (quantiles ?? []).map(({ value }) => value)
+function quantilesOf({ quantiles }: Entry) {
+  return ((quantiles ?? []) as { value: number }[]).map(({ value }) => value)
 }
 
-/** @param {string} label @param {unknown[]} values @param {import('../parts/numbers.ts').NumberText[]} texts how each is written */
-function rowOf(label, values, texts) {
+/** @param texts how each is written */
+function rowOf(label: string, values: unknown[], texts: NumberText[]) {
   return element(
     'tr',
     {},

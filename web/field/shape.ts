@@ -1,12 +1,34 @@
 // What somebody pastes or drops as the shape of a field.
 
-/** @typedef {{ type: 'Polygon', coordinates: number[][][] } | { type: 'MultiPolygon', coordinates: number[][][][] }} Shape */
-/** @typedef {{ shape: Shape, name?: string }} Field */
+import type { Bounds } from '../api-types.ts'
+
+export type Shape =
+  | { type: 'Polygon'; coordinates: number[][][] }
+  | { type: 'MultiPolygon'; coordinates: number[][][][] }
+
+/** GeoJSON that may have anything in it. */
+interface Sent {
+  type?: unknown
+  coordinates?: unknown
+  features?: Sent[]
+  geometry?: Sent
+  properties?: { name?: unknown }
+}
+
+interface Field {
+  shape: Shape
+  name?: string
+}
+
+type Reason = 'empty' | 'notJson' | 'noPolygon' | 'manyShapes' | 'notPairs' | 'fewPairs' | 'outOfRange'
 
 /** Why a text is no shape: the key of its sentence. */
 export class NoShape extends Error {
-  /** @param {'empty' | 'notJson' | 'noPolygon' | 'manyShapes' | 'notPairs' | 'fewPairs' | 'outOfRange'} reason @param {number} [line] from 1 */
-  constructor(reason, line) {
+  declare readonly reason: Reason
+  /** From 1. */
+  declare readonly line: number | undefined
+
+  constructor(reason: Reason, line?: number) {
     super(reason)
     this.reason = reason
     this.line = line
@@ -20,22 +42,16 @@ const PAIR = new RegExp(String.raw`^\(?\s*(${NUMBER})\s*[,;\s]\s*(${NUMBER})\s*\
 /**
  * GeoJSON, or a corner a line: latitude, then longitude.
  *
- * @param {string} text
- * @returns {Field}
  * @throws {NoShape}
  */
-export function readField(text) {
+export function readField(text: string): Field {
   const trimmed = text.trim()
   if (trimmed === '') throw new NoShape('empty')
   return trimmed.startsWith('{') ? readGeoJson(trimmed) : { shape: readCorners(trimmed) }
 }
 
-/**
- * @param {string} text
- * @returns {Field}
- */
-function readGeoJson(text) {
-  let sent: any
+function readGeoJson(text: string): Field {
+  let sent: Sent
   try {
     sent = JSON.parse(text)
   } catch {
@@ -44,13 +60,9 @@ function readGeoJson(text) {
   return fieldOf(sent)
 }
 
-/**
- * @param {any} sent
- * @returns {Field}
- */
-function fieldOf(sent) {
+function fieldOf(sent: Sent | undefined): Field {
   if (sent?.type === 'FeatureCollection' && Array.isArray(sent.features)) {
-    const shapes = sent.features.filter((/** @type {any} */ feature) => isShape(feature?.geometry))
+    const shapes = sent.features.filter((feature) => isShape(feature?.geometry))
     if (shapes.length > 1) throw new NoShape('manyShapes')
     return fieldOf(shapes[0])
   }
@@ -62,19 +74,16 @@ function fieldOf(sent) {
       : { shape }
   }
   if (!isShape(sent)) throw new NoShape('noPolygon')
-  return { shape: { type: sent.type, coordinates: sent.coordinates } }
+  return { shape: { type: sent.type, coordinates: sent.coordinates } as Shape }
 }
 
-/** @param {any} geometry */
-function isShape(geometry) {
-  return ['Polygon', 'MultiPolygon'].includes(geometry?.type) && Array.isArray(geometry.coordinates)
+function isShape(geometry: Sent | undefined): geometry is Shape {
+  return (
+    ['Polygon', 'MultiPolygon'].includes(geometry?.type as string) && Array.isArray(geometry?.coordinates)
+  )
 }
 
-/**
- * @param {string} text
- * @returns {Shape}
- */
-function readCorners(text) {
+function readCorners(text: string): Shape {
   const ring = []
   for (const [index, line] of text.split(/\r\n|[\r\n]/).entries()) {
     if (line.trim() === '') continue
@@ -92,10 +101,9 @@ function readCorners(text) {
 /**
  * The corners of a shape, as they are typed: a line each, latitude first. Only of a polygon without holes.
  *
- * @param {Shape} shape
- * @returns {string} GeoJSON, where lines cannot say it
+ * @returns GeoJSON, where lines cannot say it
  */
-export function fieldText(shape) {
+export function fieldText(shape: Shape): string {
   if (shape.type !== 'Polygon' || shape.coordinates.length !== 1) return JSON.stringify(shape)
   const ring = shape.coordinates[0] ?? []
   return ring
@@ -104,13 +112,7 @@ export function fieldText(shape) {
     .join('\n')
 }
 
-/**
- * West, south, east and north.
- *
- * @param {Shape} shape
- * @returns {[number, number, number, number]}
- */
-export function boundsOf(shape) {
+export function boundsOf(shape: Shape): Bounds {
   const rings = shape.type === 'Polygon' ? shape.coordinates : shape.coordinates.flat()
   const lngs = rings.flat().map(([lng]) => Number(lng))
   const lats = rings.flat().map(([, lat]) => Number(lat))

@@ -1,17 +1,12 @@
 import { element } from '../shell/element.ts'
-import { boundsOf } from './shape.ts'
+import { boundsOf, type Shape } from './shape.ts'
 
 const SVG = 'http://www.w3.org/2000/svg'
 const SIZE = 220
 const EDGE = 8
 
-/**
- * The outline of a field as a drawing, which prints as well.
- *
- * @param {import('./shape.ts').Shape} shape
- * @param {string} label
- */
-export function sketch(shape, label) {
+/** The outline of a field as a drawing, which prints as well. */
+export function sketch(shape: Shape, label: string) {
   const [west, south, east, north] = boundsOf(shape)
   // A degree of longitude is shorter than one of latitude, but on the equator.
   const narrow = Math.cos((((south + north) / 2) * Math.PI) / 180)

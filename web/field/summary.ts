@@ -1,11 +1,10 @@
+import type { CatalogProduct } from '../api-types.ts'
 import { amountFormat } from '../parts/numbers.ts'
-import { entriesOf } from '../parts/values.ts'
+import { type Entry, entriesOf } from '../parts/values.ts'
 import { BAG_KG } from '../place/quantities.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-
-/** @typedef {import('./advice.ts').ProductAdvice} ProductAdvice */
-/** @typedef {import('../parts/values.ts').Entry} Entry */
+import type { ProductAdvice } from './advice.ts'
 
 /** The season that the answer is about: neither the best case nor the worst. */
 const SEASON = 'Normal'
@@ -13,10 +12,9 @@ const SEASON = 'Normal'
 /**
  * How much to buy, and how much to expect, in a sentence; false where no product is in kilograms per hectare.
  *
- * @param {ProductAdvice[]} advice
- * @param {string} crop its name
+ * @param crop its name
  */
-export function summaryOf(advice, crop) {
+export function summaryOf(advice: ProductAdvice[], crop: string) {
   const { field } = TEXTS
   const answers = advice.flatMap((one) =>
     'answer' in one && one.product.unit === 'kg/ha' ? [{ ...one, area: one.answer.location.area_ha }] : [],
@@ -50,22 +48,16 @@ export function summaryOf(advice, crop) {
   )
 }
 
-/** @param {Entry} entry @returns {string | undefined} such as Urea; undefined of a harvest */
-function inputOf(entry) {
+/** @returns such as Urea; undefined of a harvest */
+function inputOf(entry: Entry): string | undefined {
   const [, input] =
     Object.entries(entry).find(([key, value]) => key !== 'scenario' && typeof value === 'string') ?? []
-  return /** @type {string | undefined} */ (input)
+  return input as string | undefined
 }
 
-/**
- * @param {Entry} entry
- * @param {import('../api-types.ts').CatalogProduct} product
- * @param {number} hectares
- */
-function kilogramsOf(entry, { value }, hectares) {
+function kilogramsOf(entry: Entry, { value }: CatalogProduct, hectares: number) {
   const [total, rate, covered] = [entry.total_kg, entry[value.key], entry.covered_percent].map(Number)
   return total || (Number(rate) * hectares * Number(covered)) / 100
 }
 
-/** @param {number} value */
-const amountText = (value) => amountFormat([value])(value)
+const amountText = (value: number) => amountFormat([value])(value)

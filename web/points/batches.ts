@@ -2,16 +2,21 @@
 
 import { patiently } from '../shell/patience.ts'
 
-/** @typedef {{ id: string, name?: string, lat: number | string | null, lng: number | string | null }} Point */
+export interface Point {
+  id: string
+  name?: string
+  lat: number | string | null
+  lng: number | string | null
+}
 
-/**
- * @typedef {object} Answer an item of the service, for one point
- * @property {{ name: string, lat: number, lng: number }} [location]
- * @property {string} [release]
- * @property {boolean} [synthetic]
- * @property {string} [error]
- * @property {string} [code]
- */
+/** An item of the service, for one point. */
+export interface Answer {
+  location?: { name: string; lat: number; lng: number }
+  release?: string
+  synthetic?: boolean
+  error?: string
+  code?: string
+}
 
 /** What the service takes of anybody at once. */
 const POINTS_A_CALL = 1000
@@ -19,15 +24,16 @@ const POINTS_A_CALL = 1000
 /** Calls that are refused with these are sent again; 0 is no answer. */
 const FOR_NOW = [0, 429, 503]
 
-/**
- * @param {object} work
- * @param {Point[]} work.points
- * @param {(lines: string, init: RequestInit) => Promise<string>} work.send asks the service, and gives its lines back
- * @param {AbortSignal} work.signal
- * @param {(milliseconds: number) => Promise<unknown>} [work.wait]
- * @returns {AsyncGenerator<Answer[]>} the answers of one call after the other, in the order of the points
- */
-export async function* adviseAll({ points, send, signal, wait }) {
+interface Work {
+  points: Point[]
+  /** Asks the service, and gives its lines back. */
+  send: (lines: string, init: RequestInit) => Promise<string>
+  signal: AbortSignal
+  wait?: (milliseconds: number) => Promise<unknown>
+}
+
+/** @returns the answers of one call after the other, in the order of the points */
+export async function* adviseAll({ points, send, signal, wait }: Work): AsyncGenerator<Answer[]> {
   const headers = { 'content-type': 'application/x-ndjson', accept: 'application/x-ndjson' }
   for (let from = 0; from < points.length; from += POINTS_A_CALL) {
     const some = points.slice(from, from + POINTS_A_CALL)
@@ -44,8 +50,8 @@ export async function* adviseAll({ points, send, signal, wait }) {
   }
 }
 
-/** The items of an answer with one a line. @param {string} text @returns {any[]} */
-export function linesOf(text) {
+/** The items of an answer with one a line. */
+export function linesOf(text: string): Answer[] {
   return text
     .split('\n')
     .filter((line) => line !== '')

@@ -1,9 +1,14 @@
 // Tables as people have them: commas, semicolons or tabs, with or without quotes.
 
+type Reason = 'empty' | 'openQuote' | 'noRows' | 'tooMany'
+
 /** What somebody's file has that no table has. */
 export class NoTable extends Error {
-  /** @param {'empty' | 'openQuote' | 'noRows' | 'tooMany'} reason @param {number} [line] from 1 */
-  constructor(reason, line) {
+  declare readonly reason: Reason
+  /** From 1. */
+  declare readonly line: number | undefined
+
+  constructor(reason: Reason, line?: number) {
     super(reason)
     this.reason = reason
     this.line = line
@@ -12,31 +17,20 @@ export class NoTable extends Error {
 
 const DELIMITERS = [',', ';', '\t']
 
-/**
- * The one that the first line has most of.
- *
- * @param {string} text
- */
-export function delimiterOf(text) {
+/** The one that the first line has most of. */
+export function delimiterOf(text: string) {
   const [line = ''] = text.split(/[\r\n]/, 1)
   const bare = line.replaceAll(/"[^"]*"/g, '')
-  const count = (/** @type {string} */ delimiter) => bare.split(delimiter).length
+  const count = (delimiter: string) => bare.split(delimiter).length
   return DELIMITERS.reduce((most, delimiter) => (count(delimiter) > count(most) ? delimiter : most))
 }
 
-/**
- * The records of a table as RFC 4180 has it, with a delimiter of its own; lines without anything are left out.
- *
- * @param {string} text
- * @param {string} delimiter
- * @returns {Generator<string[]>}
- */
-export function* recordsOf(text, delimiter) {
+/** The records of a table as RFC 4180 has it, with a delimiter of its own; empty lines are left out. */
+export function* recordsOf(text: string, delimiter: string): Generator<string[]> {
   const cell = new RegExp(`[^${delimiter}\\r\\n]*`, 'y')
   const end = /\r\n|[\r\n]/y
   let at = text.startsWith('\ufeff') ? 1 : 0
-  /** @type {string[]} */
-  let record = []
+  let record: string[] = []
   while (at < text.length) {
     if (text[at] === '"') {
       const close = closingQuote(text, at)
@@ -64,11 +58,7 @@ export function* recordsOf(text, delimiter) {
   }
 }
 
-/**
- * @param {string} text
- * @param {number} open
- */
-function closingQuote(text, open) {
+function closingQuote(text: string, open: number) {
   for (let at = open + 1; ; at += 2) {
     at = text.indexOf('"', at)
     if (at === -1) throw new NoTable('openQuote', text.slice(0, open).split('\n').length)
@@ -84,33 +74,29 @@ const NAMES = {
   name: ['name', 'farmer', 'farm', 'field', 'plot', 'label', 'site'],
 }
 
-/** @typedef {{ lat: number, lng: number, id: number, name: number }} Columns places from 0; -1 for none */
+/** Places from 0; -1 for none. */
+export interface Columns {
+  lat: number
+  lng: number
+  id: number
+  name: number
+}
 
-/**
- * Which columns say what, as far as their names tell.
- *
- * @param {string[]} header
- * @returns {Columns}
- */
-export function columnsOf(header) {
+/** Which columns say what, as far as their names tell. */
+export function columnsOf(header: string[]): Columns {
   const names = header.map((name) =>
     name
       .trim()
       .toLowerCase()
       .replaceAll(/[\s-]+/g, '_'),
   )
-  const find = (/** @type {keyof typeof NAMES} */ what) =>
+  const find = (what: keyof typeof NAMES) =>
     NAMES[what].map((name) => names.indexOf(name)).find((place) => place !== -1) ?? -1
   return { lat: find('lat'), lng: find('lng'), id: find('id'), name: find('name') }
 }
 
-/**
- * A number as people write it; what is none stays as it is, for the service to say so.
- *
- * @param {string | undefined} cell
- * @returns {number | string | null}
- */
-export function numberIn(cell) {
+/** A number as people write it; what is none stays as it is, for the service to say so. */
+export function numberIn(cell: string | undefined): number | string | null {
   const text = (cell ?? '').trim()
   if (text === '') return null
   const value = Number(/^[-+]?\d+,\d+$/.test(text) ? text.replace(',', '.') : text)
@@ -120,17 +106,12 @@ export function numberIn(cell) {
 /** Also with a decimal comma: numbers stay numbers. */
 const NUMBER = /^[-+]?\d+(?:[.,]\d+)?(?:e[-+]?\d+)?$/i
 
-/**
- * A table as a file. Text that a spreadsheet would run as a formula gets an apostrophe in front.
- *
- * @param {(string | number | boolean | null | undefined)[][]} rows
- */
-export function csvText(rows) {
+/** A table as a file. Text that a spreadsheet would run as a formula gets an apostrophe in front. */
+export function csvText(rows: (string | number | boolean | null | undefined)[][]) {
   return rows.map((row) => `${row.map(cellText).join(',')}\r\n`).join('')
 }
 
-/** @param {string | number | boolean | null | undefined} value */
-function cellText(value) {
+function cellText(value: string | number | boolean | null | undefined) {
   if (typeof value !== 'string') return String(value ?? '')
   const text = /^[=+\-@\t\r]/.test(value) && !NUMBER.test(value) ? `'${value}` : value
   return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text

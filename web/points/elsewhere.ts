@@ -1,25 +1,22 @@
+import type { Area, Catalog } from '../api-types.ts'
 import { boundsOf, contains, createAreas, orNone } from '../geo/areas.ts'
 import { releaseIn } from '../map/choices.ts'
+import type { Series } from '../parts/series.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameOfProduct } from '../texts/names.ts'
+import type { Point } from './batches.ts'
 import { pauses } from './read.ts'
-
-/** @typedef {import('../api-types.ts').Area} Area */
-/** @typedef {import('../api-types.ts').Catalog} Catalog */
-/** @typedef {import('../parts/series.ts').Series} Series */
 
 const { where } = TEXTS.points
 
 /**
  * How many points lie in each country, the most first. Near a border it may be the neighbour: outlines are simplified.
  *
- * @param {Iterable<import('./batches.ts').Point>} points
- * @param {Area[]} outlines of the countries
+ * @param outlines of the countries
  */
-async function countByCountry(points, outlines) {
-  /** @type {Map<string, number>} */
-  const counts = new Map()
+async function countByCountry(points: Iterable<Point>, outlines: Area[]) {
+  const counts = new Map<string, number>()
   const countries = outlines.map((area) => ({ area, bounds: boundsOf(area) }))
   const pause = pauses()
   for (const { lat, lng } of points) {
@@ -35,24 +32,17 @@ async function countByCountry(points, outlines) {
   return [...counts].sort(([, a], [, b]) => b - a).map(([country, count]) => ({ country, count }))
 }
 
-/**
- * Says where points lie that do not lie in the country that is chosen, and offers to choose theirs.
- *
- * @param {Catalog} catalog
- * @param {(series: Series) => void} choose
- */
-export function createElsewhere(catalog, choose) {
+/** Says where points lie that do not lie in the country that is chosen, and offers to choose theirs. */
+export function createElsewhere(catalog: Catalog, choose: (series: Series) => void) {
   const place = element('div', { role: 'status' })
   const areasOf = createAreas(catalog)
-  /** @type {{ country: string, count: number }[]} */
-  let counts = []
-  /** @type {Series} */
-  let chosen = { product: null, country: null, crop: null, month: null }
+  let counts: { country: string; count: number }[] = []
+  let chosen: Series = { product: null, country: null, crop: null, month: null }
   let all = 0
   let locates = 0
 
-  /** @param {Series} series what is chosen */
-  function offer(series) {
+  /** @param series what is chosen */
+  function offer(series: Series) {
     chosen = series
     const others = counts.filter(({ country }) => country !== series.country)
     place.replaceChildren(
@@ -68,8 +58,7 @@ export function createElsewhere(catalog, choose) {
     return where.several(counts.map(({ country, count }) => ({ count, name: nameOf(country) })))
   }
 
-  /** @param {{ country: string }[]} others */
-  function actionsOf(others) {
+  function actionsOf(others: { country: string }[]) {
     const offers = others.flatMap(({ country }) => {
       const release = releaseIn(catalog, country, chosen)
       if (!release) return []
@@ -82,11 +71,9 @@ export function createElsewhere(catalog, choose) {
     return element('div', { class: 'actions' }, ...offers)
   }
 
-  /** @param {string} code */
-  const nameOf = (code) => catalog.countries.find((country) => country.code === code)?.name ?? code
+  const nameOf = (code: string) => catalog.countries.find((country) => country.code === code)?.name ?? code
 
-  /** @param {import('./batches.ts').Point[]} points */
-  async function locate(points) {
+  async function locate(points: Point[]) {
     const mine = ++locates
     counts = []
     offer(chosen)

@@ -1,41 +1,34 @@
+import type { Catalog } from '../api-types.ts'
 import { dropZone } from '../parts/drop-zone.ts'
 import { featuresMap } from '../parts/features-map.ts'
+import type { Page } from '../parts/page.ts'
 import { seriesChoosers, seriesIn } from '../parts/series.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import { columnsOf, NoTable } from './csv.ts'
+import { type Columns, columnsOf, NoTable } from './csv.ts'
 import { createElsewhere } from './elsewhere.ts'
-import { pointOf, readTable } from './read.ts'
+import { pointOf, readTable, type Table } from './read.ts'
 import { createRun } from './run.ts'
-
-/** @typedef {import('./csv.ts').Columns} Columns */
 
 const { points } = TEXTS
 const LARGEST_FILE = 30_000_000
-const KINDS = /** @type {const} */ (['lat', 'lng', 'name', 'id'])
+const KINDS = ['lat', 'lng', 'name', 'id'] as const
 
-/**
- * A file of points, and the advice for all of them.
- *
- * @param {import('../parts/page.ts').Page} page
- */
-export async function open({ session, view, note, left }) {
-  /** @type {import('../api-types.ts').Catalog} */
-  const catalog = await session.get('catalog')
+/** A file of points, and the advice for all of them. */
+export async function open({ session, view, note, left }: Page) {
+  const catalog: Catalog = await session.get('catalog')
   await session.resume().catch(() => null)
   const map = featuresMap(catalog, { label: points.map, left })
   const mapCard = element('section', { class: 'card map-card', hidden: true }, map?.place)
-  let table: import('./read.ts').Table | undefined
-  /** @type {Columns} */
-  let columns = { lat: -1, lng: -1, id: -1, name: -1 }
+  let table: Table | undefined
+  let columns: Columns = { lat: -1, lng: -1, id: -1, name: -1 }
   let series = seriesIn(view)
   const choosers = element('div')
   const found = element('div')
   const elsewhere = createElsewhere(catalog, choose)
   const run = createRun({ session, catalog, map, mapCard, left })
 
-  /** @param {typeof series} chosen */
-  function choose(chosen) {
+  function choose(chosen: typeof series) {
     const { release, place } = seriesChoosers(catalog, chosen, choose)
     choosers.replaceChildren(place)
     series = {
@@ -48,8 +41,7 @@ export async function open({ session, view, note, left }) {
     elsewhere.offer(series)
   }
 
-  /** @param {File} file */
-  async function take(file) {
+  async function take(file: File) {
     if (file.size > LARGEST_FILE) throw new Error(points.tooLarge)
     try {
       table = await readTable(await file.text())
@@ -61,8 +53,7 @@ export async function open({ session, view, note, left }) {
     return points.taken(file.name, table.rows.length)
   }
 
-  /** @param {import('./read.ts').Table} read */
-  function showColumns(read) {
+  function showColumns(read: Table) {
     const choosing = columnChoosers(read.header, columns, (chosen) => {
       columns = chosen
       showColumns(read)
@@ -96,12 +87,7 @@ export async function open({ session, view, note, left }) {
   )
 }
 
-/**
- * @param {string[]} header
- * @param {Columns} columns
- * @param {(columns: Columns) => void} choose
- */
-function columnChoosers(header, columns, choose) {
+function columnChoosers(header: string[], columns: Columns, choose: (columns: Columns) => void) {
   const options = [
     { value: '-1', text: points.noColumn },
     ...header.map((text, place) => ({ value: String(place), text })),

@@ -1,11 +1,13 @@
 // From a file to the points of calls, in slices between which the page goes on.
 
-import { delimiterOf, NoTable, numberIn, recordsOf } from './csv.ts'
+import type { Point } from './batches.ts'
+import { type Columns, delimiterOf, NoTable, numberIn, recordsOf } from './csv.ts'
 
-/** @typedef {import('./csv.ts').Columns} Columns */
-/** @typedef {import('./batches.ts').Point} Point */
-
-/** A file as it was read: the names of its columns, and its rows. @typedef {{ header: string[], rows: string[][] }} Table */
+/** A file as it was read: the names of its columns, and its rows. */
+export interface Table {
+  header: string[]
+  rows: string[][]
+}
 
 /** More rows than a page should be asked to show. */
 export const MOST_ROWS = 100_000
@@ -23,14 +25,9 @@ export function pauses() {
   }
 }
 
-/**
- * @param {string} text
- * @returns {Promise<Table>}
- * @throws {NoTable}
- */
-export async function readTable(text) {
-  /** @type {string[][]} */
-  const rows = []
+/** @throws {NoTable} */
+export async function readTable(text: string): Promise<Table> {
+  const rows: string[][] = []
   const pause = pauses()
   for (const record of recordsOf(text, delimiterOf(text))) {
     if (rows.length > MOST_ROWS) throw new NoTable('tooMany')
@@ -43,13 +40,8 @@ export async function readTable(text) {
   return { header, rows: others }
 }
 
-/**
- * @param {string[]} record
- * @param {Columns} columns
- * @param {number} number of the row, from 1: its id where it has no other
- * @returns {Point}
- */
-export function pointOf(record, columns, number) {
+/** @param number of the row, from 1: its id where it has no other */
+export function pointOf(record: string[], columns: Columns, number: number): Point {
   const name = (record[columns.name] ?? '').trim().slice(0, 200)
   return {
     id: (record[columns.id] ?? '').trim().slice(0, 200) || String(number),

@@ -1,4 +1,6 @@
+import type { Catalog, CatalogProduct } from '../api-types.ts'
 import { short } from '../geo/places.ts'
+import type { FeaturesMap } from '../parts/features-map.ts'
 import { syntheticNotice } from '../parts/notice.ts'
 import { valueFormat } from '../parts/numbers.ts'
 import { save } from '../parts/save.ts'
@@ -7,27 +9,33 @@ import { tableOf } from '../parts/table.ts'
 import { valueColumns } from '../parts/values.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
+import type { Answer, Point } from './batches.ts'
 import { classesOf, colorOf, NO_VALUE } from './colors.ts'
 import { csvText } from './csv.ts'
 
-/** @typedef {import('./batches.ts').Point} Point */
-/** @typedef {import('./batches.ts').Answer} Answer */
-/** @typedef {{ point: Point, answer: Answer, values: Map<string, number>, record: string[] }} Done a row that is answered */
+/** A row that is answered. */
+export interface Done {
+  point: Point
+  answer: Answer
+  values: Map<string, number>
+  record: string[]
+}
 
 const { points } = TEXTS
 
-/**
- * What has come of a file: a table, a map, and the file with the values behind.
- *
- * @param {object} work
- * @param {string[]} work.header
- * @param {Done[]} work.done
- * @param {import('../api-types.ts').CatalogProduct} work.product
- * @param {import('../api-types.ts').Catalog} work.catalog
- * @param {import('../parts/features-map.ts').FeaturesMap | null} map
- * @param {HTMLElement} mapCard
- */
-export function resultsOf({ header, done, product, catalog }, map, mapCard) {
+interface Work {
+  header: string[]
+  done: Done[]
+  product: CatalogProduct
+  catalog: Catalog
+}
+
+/** What has come of a file: a table, a map, and the file with the values behind. */
+export function resultsOf(
+  { header, done, product, catalog }: Work,
+  map: FeaturesMap | null,
+  mapCard: HTMLElement,
+) {
   const names = valueColumns(done.map(({ values }) => values))
   let shown = names[0] ?? ''
   const draw = () => void map?.show(featuresOf(done, shown))
@@ -40,7 +48,7 @@ export function resultsOf({ header, done, product, catalog }, map, mapCard) {
     },
   )
   const text = valueFormat(done.flatMap(({ values }) => [...values.values()]))
-  const degrees = (/** @type {number} */ value) => String(short(value))
+  const degrees = (value: number) => String(short(value))
   const table = tableOf({
     caption: points.caption(product.unit),
     columns: [
@@ -84,30 +92,22 @@ export function resultsOf({ header, done, product, catalog }, map, mapCard) {
   )
 }
 
-/** @param {Done[]} done @param {string} shown */
-function featuresOf(done, shown) {
+function featuresOf(done: Done[], shown: string) {
   const classes = classesOf(done.flatMap(({ values }) => values.get(shown) ?? []))
   return done.flatMap(({ point, answer, values }) => {
     const value = values.get(shown)
     const { lat, lng } = answer.location ?? point
     if (typeof lat !== 'number' || typeof lng !== 'number') return []
     return {
-      type: /** @type {const} */ ('Feature'),
-      geometry: { type: 'Point', coordinates: [lng, lat] },
+      type: 'Feature' as const,
+      geometry: { type: 'Point' as const, coordinates: [lng, lat] },
       properties: { color: value === undefined ? NO_VALUE : colorOf(classes, value) },
     }
   })
 }
 
-/**
- * The file as it was, with the values behind.
- *
- * @param {string[]} header
- * @param {Done[]} done
- * @param {string[]} names
- * @param {import('../api-types.ts').CatalogProduct} product
- */
-function fileRows(header, done, names, { value }) {
+/** The file as it was, with the values behind. */
+function fileRows(header: string[], done: Done[], names: string[], { value }: CatalogProduct) {
   const added = [
     ...names.map((name) => `${value.key} ${name}`.trim()),
     'release',

@@ -1,33 +1,33 @@
+import type { Session } from '../account/session.ts'
+import type { Catalog } from '../api-types.ts'
+import type { FeaturesMap } from '../parts/features-map.ts'
+import type { Series } from '../parts/series.ts'
 import { valuesOf } from '../parts/values.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { adviseAll } from './batches.ts'
-import { pointOf } from './read.ts'
-import { resultsOf } from './results.ts'
-
-/** @typedef {import('../parts/series.ts').Series} Series */
-/** @typedef {import('./results.ts').Done} Done */
+import type { Columns } from './csv.ts'
+import { pointOf, type Table } from './read.ts'
+import { type Done, resultsOf } from './results.ts'
 
 const { points } = TEXTS
 
-/**
- * Asks for the advice for all rows of a file, and shows how far it is and what has come of it.
- *
- * @param {object} surroundings
- * @param {import('../account/session.ts').Session} surroundings.session
- * @param {import('../api-types.ts').Catalog} surroundings.catalog
- * @param {import('../parts/features-map.ts').FeaturesMap | null} surroundings.map
- * @param {HTMLElement} surroundings.mapCard
- * @param {AbortSignal} surroundings.left
- */
-export function createRun({ session, catalog, map, mapCard, left }) {
+interface Surroundings {
+  session: Session
+  catalog: Catalog
+  map: FeaturesMap | null
+  mapCard: HTMLElement
+  left: AbortSignal
+}
+
+/** Asks for the advice for all rows of a file, and shows how far it is and what has come of it. */
+export function createRun({ session, catalog, map, mapCard, left }: Surroundings) {
   const progress = element('div')
   const result = element('div')
   let running = new AbortController()
   left.addEventListener('abort', () => running.abort())
 
-  /** @param {import('./read.ts').Table} table @param {import('./csv.ts').Columns} columns @param {Series} series */
-  async function start(table, columns, series) {
+  async function start(table: Table, columns: Columns, series: Series) {
     running.abort()
     running = new AbortController()
     const { signal } = running
@@ -37,14 +37,13 @@ export function createRun({ session, catalog, map, mapCard, left }) {
     const query = new URLSearchParams({ country_code: series.country ?? '' })
     if (product.needs_crop && series.crop) query.set('crop', series.crop)
     if (series.month) query.set('forecast_period', series.month)
-    const send = (/** @type {string} */ lines, /** @type {RequestInit} */ init) =>
-      session.send(`advisory/${product.product}/points?${query}`, lines, init)
+    const send = (lines: string, init: RequestInit) =>
+      session.send<string>(`advisory/${product.product}/points?${query}`, lines, init)
     const bar = progressBar(all.length, () => running.abort())
     progress.replaceChildren(bar.place)
     result.replaceChildren()
     mapCard.hidden = true
-    /** @type {Done[]} */
-    const done = []
+    const done: Done[] = []
     try {
       for await (const answers of adviseAll({ points: all, send, signal })) {
         for (const answer of answers) {
@@ -58,9 +57,7 @@ export function createRun({ session, catalog, map, mapCard, left }) {
       bar.end(summaryOf(done))
     } catch (error) {
       bar.end(
-        signal.aborted
-          ? points.stopped(done.length)
-          : points.failed(done.length, /** @type {Error} */ (error).message),
+        signal.aborted ? points.stopped(done.length) : points.failed(done.length, (error as Error).message),
       )
     }
     // What is shown by now is another run, or another page.
@@ -72,28 +69,24 @@ export function createRun({ session, catalog, map, mapCard, left }) {
   return { progress, result, start }
 }
 
-/** @param {number} most @param {() => void} stop */
-function progressBar(most, stop) {
+function progressBar(most: number, stop: () => void) {
   const bar = element('progress', { max: most, value: 0, 'aria-label': points.progress })
   const said = element('span', { role: 'status' }, points.done(0, most))
   const button = element('button', { type: 'button', class: 'quiet', onclick: stop }, points.stop)
   return {
     place: element('div', { class: 'actions' }, bar, said, button),
-    /** @param {number} done */
-    set(done) {
+    set(done: number) {
       bar.value = done
       said.textContent = points.done(done, most)
     },
-    /** @param {string} text */
-    end(text) {
+    end(text: string) {
       button.remove()
       said.textContent = text
     },
   }
 }
 
-/** @param {Done[]} done */
-function summaryOf(done) {
+function summaryOf(done: Done[]) {
   const wrong = done.filter(({ answer }) => answer.error !== undefined).length
   const releases = new Set(done.map(({ answer }) => answer.release).filter(Boolean))
   const text = points.finished(done.length - wrong, wrong)

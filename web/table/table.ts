@@ -1,25 +1,26 @@
+import type { Area, Catalog, CatalogProduct, CatalogRelease, Place } from '../api-types.ts'
+import type { AreasOf } from '../geo/areas.ts'
+import type { Layers } from '../map/choices.ts'
 import { seasonNote } from '../parts/seasons.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameOfLayer } from '../texts/names.ts'
-import { csvOf, figuresIn, formatOf, rowsOf, sorted } from './values.ts'
+import { csvOf, type Figures, figuresIn, formatOf, type Row, rowsOf, sorted } from './values.ts'
 
-/** @typedef {ReturnType<typeof import('../map/choices.ts').layerOf>} Layers */
-/** @typedef {(country: string, level: number) => Promise<import('../api-types.ts').Area[]>} AreasOf */
+interface LayerShown {
+  catalog: Catalog
+  product: CatalogProduct
+  release: CatalogRelease
+  layers: Layers
+  areasOf: AreasOf
+}
 
-/**
- * What a layer shows, area by area: for those who cannot see the map, or would rather have numbers.
- *
- * @param {HTMLElement} container
- * @param {object} shown
- * @param {import('../api-types.ts').Catalog} shown.catalog
- * @param {import('../api-types.ts').CatalogProduct} shown.product
- * @param {import('../api-types.ts').CatalogRelease} shown.release
- * @param {Layers} shown.layers
- * @param {AreasOf} shown.areasOf
- * @param {(place: import('../api-types.ts').Place) => void} open
- */
-export async function showTable(container, { catalog, product, release, layers, areasOf }, open) {
+/** What a layer shows, area by area: for those who cannot see the map, or would rather have numbers. */
+export async function showTable(
+  container: HTMLElement,
+  { catalog, product, release, layers, areasOf }: LayerShown,
+  open: (place: Place) => void,
+) {
   const texts = TEXTS.table
   const country = release.country_code
   const levels = catalog.boundaries
@@ -28,8 +29,7 @@ export async function showTable(container, { catalog, product, release, layers, 
     .sort()
   const results = element('div', { className: 'results-table' })
   let loads = 0
-  /** @param {number} level */
-  const load = async (level) => {
+  const load = async (level: number) => {
     const mine = ++loads
     const isMine = () => mine === loads
     const found = await loadFigures(results, { release, level, areasOf }, isMine)
@@ -62,22 +62,24 @@ export async function showTable(container, { catalog, product, release, layers, 
   if (levels[0] !== undefined) await load(levels[0])
 }
 
-/**
- * @typedef {object} Found
- * @property {import('../api-types.ts').Area[]} areas
- * @property {Map<string, Record<string, any>>} figures by the codes of areas
- * @property {Map<string, string>} parents the names of the areas above, by their codes
- */
+export interface Found {
+  areas: Area[]
+  /** By the codes of areas. */
+  figures: Figures
+  /** The names of the areas above, by their codes. */
+  parents: Map<string, string>
+}
 
 /**
  * Loads all that is known of the areas of a level, and says meanwhile how far it is, or why it is not there.
  *
- * @param {HTMLElement} container
- * @param {{ release: import('../api-types.ts').CatalogRelease, level: number, areasOf: AreasOf }} wanted
- * @param {() => boolean} isWanted whether nothing else is, by now
- * @returns {Promise<Found | undefined>}
+ * @param isWanted whether nothing else is, by now
  */
-export async function loadFigures(container, { release, level, areasOf }, isWanted) {
+export async function loadFigures(
+  container: HTMLElement,
+  { release, level, areasOf }: { release: CatalogRelease; level: number; areasOf: AreasOf },
+  isWanted: () => boolean,
+): Promise<Found | undefined> {
   const status = element('p', { role: 'status' }, TEXTS.loading)
   container.replaceChildren(status)
   try {
@@ -90,25 +92,29 @@ export async function loadFigures(container, { release, level, areasOf }, isWant
     )
     return isWanted() ? { areas, figures, parents } : undefined
   } catch (error) {
-    const { message } = /** @type {Error} */ (error)
+    const { message } = error as Error
     if (isWanted()) container.replaceChildren(element('p', { role: 'alert' }, TEXTS.failed(message)))
     return undefined
   }
 }
 
-/**
- * One figure of all areas: a table with a column for each season, and the same as a file.
- *
- * @param {Found} found
- * @param {object} shown
- * @param {import('../api-types.ts').Catalog} shown.catalog
- * @param {import('../api-types.ts').CatalogRelease} shown.release
- * @param {Layers} shown.layers of which the input is shown
- * @param {{ key: string, note: string }} shown.figure the name of its properties, and what is said of it
- * @param {string | null} [shown.chosen] the code of an area that is marked
- * @param {(row: import('./values.ts').Row) => void} open
- */
-export function figureTable({ areas, figures, parents }, { catalog, release, layers, figure, chosen }, open) {
+interface FigureShown {
+  catalog: Catalog
+  release: CatalogRelease
+  /** Of which the input is shown. */
+  layers: Layers
+  /** The name of its properties, and what is said of it. */
+  figure: { key: string; note: string }
+  /** The code of an area that is marked. */
+  chosen?: string | null
+}
+
+/** One figure of all areas: a table with a column for each season, and the same as a file. */
+export function figureTable(
+  { areas, figures, parents }: Found,
+  { catalog, release, layers, figure, chosen }: FigureShown,
+  open: (row: Row) => void,
+) {
   const texts = TEXTS.table
   const input = layers.layer?.input ?? null
   const scenarios = layers.scenarios.length > 0 ? layers.scenarios : [null]
@@ -126,14 +132,13 @@ export function figureTable({ areas, figures, parents }, { catalog, release, lay
   ]
 }
 
-/**
- * @param {import('./values.ts').Row[]} rows
- * @param {string[]} columns
- * @param {Map<string, string>} parents
- * @param {string | null} chosen
- * @param {(row: import('./values.ts').Row) => void} open
- */
-function tableOf(rows, columns, parents, chosen, open) {
+function tableOf(
+  rows: Row[],
+  columns: string[],
+  parents: Map<string, string>,
+  chosen: string | null,
+  open: (row: Row) => void,
+) {
   const texts = TEXTS.table
   const text = formatOf(rows)
   let by = -1
@@ -156,8 +161,7 @@ function tableOf(rows, columns, parents, chosen, open) {
     }
     body.replaceChildren(...sorted(rows, by, descending).map(rowOf))
   }
-  /** @param {import('./values.ts').Row} row */
-  const rowOf = (row) => {
+  const rowOf = (row: Row) => {
     const { area, values } = row
     const name = element(
       'button',
@@ -184,11 +188,7 @@ function tableOf(rows, columns, parents, chosen, open) {
   )
 }
 
-/**
- * @param {string} name
- * @param {string} text
- */
-function download(name, text) {
+function download(name: string, text: string) {
   const button = element('button', { type: 'button', className: 'quiet' }, TEXTS.table.download)
   button.addEventListener('click', () => {
     const href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))

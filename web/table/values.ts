@@ -1,3 +1,4 @@
+import type { Area, CatalogRelease, Place } from '../api-types.ts'
 import { placeInside, ROUGH_DEGREES } from '../geo/areas.ts'
 import { short } from '../geo/places.ts'
 import { valueFormat } from '../parts/numbers.ts'
@@ -7,28 +8,42 @@ import { get } from '../shell/api.ts'
 /** As many as a page may have. */
 const MOST_AREAS = 1000
 
-/**
- * @typedef {object} Row
- * @property {import('../api-types.ts').Area} area
- * @property {import('../api-types.ts').Place} place inside of it
- * @property {(number | null)[]} values one for each column
- */
+export interface Row {
+  area: Area
+  /** Inside of it. */
+  place: Place
+  /** One for each column. */
+  values: (number | null)[]
+}
+
+interface Properties {
+  code: string
+  [figure: string]: unknown
+}
+
+export type Figures = ReadonlyMap<string, Properties>
+
+interface FigurePage {
+  features: { properties: Properties }[]
+  numberMatched: number
+}
 
 /**
  * What a release comes to in each area of a level, by the codes of areas. Pages end early where they have to be computed
  * first.
  *
- * @param {import('../api-types.ts').Area[]} areas of one level
- * @param {import('../api-types.ts').CatalogRelease} release
- * @param {(found: number, all: number) => void} progress
- * @returns {Promise<Map<string, Record<string, any>>>}
+ * @param areas of one level
  */
-export async function figuresIn(areas, { release }, progress) {
+export async function figuresIn(
+  areas: Area[],
+  { release }: CatalogRelease,
+  progress: (found: number, all: number) => void,
+): Promise<Figures> {
   const path = `ogc/collections/advisory-${release}-${areas[0]?.level}/items`
-  /** @type {Map<string, Record<string, any>>} */
-  const found = new Map()
+  const found = new Map<string, Properties>()
   for (let offset = 0, all = areas.length; offset < all; ) {
-    const page = await get(path, { limit: MOST_AREAS, offset, 'max-allowable-offset': ROUGH_DEGREES })
+    const query = { limit: MOST_AREAS, offset, 'max-allowable-offset': ROUGH_DEGREES }
+    const page = await get<FigurePage>(path, query)
     for (const { properties } of page.features) found.set(properties.code, properties)
     // Fewer than there were: boundaries are being replaced.
     if (page.features.length === 0) break
@@ -42,30 +57,26 @@ export async function figuresIn(areas, { release }, progress) {
 /**
  * One figure of each area, such as its mean, for an input.
  *
- * @param {import('../api-types.ts').Area[]} areas
- * @param {Map<string, Record<string, any>>} found
- * @param {string} figure the name that its properties begin with
- * @param {string | null} input
- * @param {readonly (string | null)[]} scenarios the columns
- * @returns {Row[]}
+ * @param figure the name that its properties begin with
+ * @param scenarios the columns
  */
-export function rowsOf(areas, found, figure, input, scenarios) {
+export function rowsOf(
+  areas: Area[],
+  found: Figures,
+  figure: string,
+  input: string | null,
+  scenarios: readonly (string | null)[],
+): Row[] {
   const columns = scenarios.map((scenario) => [figure, input, scenario].filter(Boolean).join(' '))
   return areas.map((area) => ({
     area,
     place: placeInside(area),
-    values: columns.map((column) => found.get(area.code)?.[column] ?? null),
+    values: columns.map((column) => (found.get(area.code)?.[column] ?? null) as number | null),
   }))
 }
 
-/**
- * Rows in order: of a column of values, or of names (-1). What has no value comes last.
- *
- * @param {Row[]} rows
- * @param {number} column
- * @param {boolean} descending
- */
-export function sorted(rows, column, descending) {
+/** Rows in order: of a column of values, or of names (-1). What has no value comes last. */
+export function sorted(rows: Row[], column: number, descending: boolean) {
   const sign = descending ? -1 : 1
   return [...rows].sort((a, b) => {
     if (column < 0) return sign * a.area.name.localeCompare(b.area.name)
@@ -75,13 +86,8 @@ export function sorted(rows, column, descending) {
   })
 }
 
-/**
- * The table as a file, with the numbers that the page shows.
- *
- * @param {string[]} columns
- * @param {Row[]} rows
- */
-export function csvOf(columns, rows) {
+/** The table as a file, with the numbers that the page shows. */
+export function csvOf(columns: string[], rows: Row[]) {
   const text = formatOf(rows, { grouped: false })
   const lines = rows.map(({ area, place, values }) => [
     ...[area.code, area.name, short(place.lat), short(place.lng)],
@@ -90,13 +96,8 @@ export function csvOf(columns, rows) {
   return csvText([['code', 'name', 'lat', 'lng', ...columns], ...lines])
 }
 
-/**
- * How the values of a table are written.
- *
- * @param {Row[]} rows
- * @param {{ grouped?: boolean }} [form]
- */
-export const formatOf = (rows, form) =>
+/** How the values of a table are written. */
+export const formatOf = (rows: Row[], form?: { grouped?: boolean }) =>
   valueFormat(
     rows.flatMap(({ values }) => values),
     form,
