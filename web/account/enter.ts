@@ -1,11 +1,9 @@
-import { formOf } from '../parts/form.ts'
+import { type Field, formOf } from '../parts/form.ts'
 import { codeOf } from '../parts/fresh-login.ts'
 import { send } from '../shell/api.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import { newName } from './session.ts'
-
-/** @typedef {import('./session.ts').Session} Session */
+import { newName, type Session } from './session.ts'
 
 const { account } = TEXTS
 
@@ -19,15 +17,12 @@ const EMAIL = {
 /**
  * The ways in: log in, make an account, choose a new password.
  *
- * @param {Session} session
- * @param {string} [why] what is asked for that takes an account
- * @param {() => void} [entered] called when somebody is logged in
- * @returns {HTMLElement}
+ * @param why what is asked for that takes an account
+ * @param entered called when somebody is logged in
  */
-export function entrance(session, why, entered = () => {}) {
+export function entrance(session: Session, why?: string, entered: () => void = () => {}): HTMLElement {
   const place = element('section', { class: 'card narrow', 'aria-live': 'polite' })
-  /** @type {Record<string, () => HTMLElement[]>} */
-  const ways = {
+  const ways: Record<string, () => HTMLElement[]> = {
     login: () => [
       element('h2', { tabindex: -1 }, account.login),
       ...(why === undefined ? [] : [element('p', {}, why)]),
@@ -58,14 +53,12 @@ export function entrance(session, why, entered = () => {}) {
     ],
   }
 
-  /** @param {string} way */
-  function show(way) {
+  function show(way: string) {
     place.replaceChildren(...(ways[way]?.() ?? []))
     place.querySelector('h2')?.focus()
   }
 
-  /** @param {...[way: string, label: string]} choices */
-  function others(...choices) {
+  function others(...choices: [way: string, label: string][]) {
     const buttons = choices.map(([way, label]) =>
       element('button', { type: 'button', class: 'link', onclick: () => show(way) }, label),
     )
@@ -76,10 +69,8 @@ export function entrance(session, why, entered = () => {}) {
   return place
 }
 
-/** @param {Session} session @param {() => void} entered */
-function loginForm(session, entered) {
-  /** @type {HTMLFormElement} */
-  const form = formOf({
+function loginForm(session: Session, entered: () => void) {
+  const form: HTMLFormElement = formOf({
     fields: [
       EMAIL,
       {
@@ -100,14 +91,14 @@ function loginForm(session, entered) {
       try {
         await session.login({ email, password, ...codeOf(code) })
       } catch (error) {
-        if (/** @type {{ code?: string }} */ (error).code === 'TWO_FACTOR_REQUIRED') askCode()
+        if ((error as { code?: string }).code === 'TWO_FACTOR_REQUIRED') askCode()
         throw error
       }
       entered()
     },
   })
-  const code = /** @type {HTMLInputElement} */ (form.elements.namedItem('code'))
-  const row = /** @type {HTMLElement} */ (code.parentElement)
+  const code = form.elements.namedItem('code') as HTMLInputElement
+  const row = code.parentElement as HTMLElement
   row.hidden = true
   function askCode() {
     row.hidden = false
@@ -116,8 +107,7 @@ function loginForm(session, entered) {
   return form
 }
 
-/** @param {Session} session @param {(way: string) => void} show @param {() => void} entered */
-function registration(session, show, entered) {
+function registration(session: Session, show: (way: string) => void, entered: () => void) {
   const name = newName()
   return formOf({
     fields: [
@@ -138,7 +128,7 @@ function registration(session, show, entered) {
         await session.login({ email, password })
       } catch (error) {
         // The e-mail has to be confirmed first, where the service asks for that.
-        if (/** @type {{ code?: string }} */ (error).code !== 'INVALID_CREDENTIALS') throw error
+        if ((error as { code?: string }).code !== 'INVALID_CREDENTIALS') throw error
         return show('confirm')
       }
       entered()
@@ -146,8 +136,7 @@ function registration(session, show, entered) {
   })
 }
 
-/** @param {(way: string) => void} show */
-function confirmation(show) {
+function confirmation(show: (way: string) => void) {
   return formOf({
     fields: [
       { name: 'token', label: account.token, attributes: { autocomplete: 'off', required: true } },
@@ -167,8 +156,7 @@ function confirmation(show) {
   })
 }
 
-/** @param {(way: string) => void} show */
-function forgottenForm(show) {
+function forgottenForm(show: (way: string) => void) {
   return formOf({
     fields: [EMAIL],
     action: account.sendMail,
@@ -179,8 +167,7 @@ function forgottenForm(show) {
   })
 }
 
-/** @param {(way: string) => void} show */
-function resetForm(show) {
+function resetForm(show: (way: string) => void) {
   return formOf({
     fields: [
       { name: 'token', label: account.token, attributes: { autocomplete: 'off', required: true } },
@@ -194,11 +181,7 @@ function resetForm(show) {
   })
 }
 
-/**
- * @param {string} name
- * @returns {import('../parts/form.ts').Field}
- */
-export function newPasswordField(name) {
+export function newPasswordField(name: string): Field {
   return {
     name,
     label: account.newPassword,
@@ -211,11 +194,9 @@ export function newPasswordField(name) {
 /**
  * Has somebody log in before the work goes on; at once where somebody is logged in.
  *
- * @param {Session} session
- * @param {string} why
- * @returns {Promise<boolean>} whether somebody is logged in now
+ * @returns whether somebody is logged in now
  */
-export async function loginFirst(session, why) {
+export async function loginFirst(session: Session, why: string): Promise<boolean> {
   if (await session.resume()) return true
   const dialog = element('dialog', { 'aria-label': account.login })
   const close = element(

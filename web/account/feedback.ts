@@ -1,26 +1,16 @@
+import type { Feedback } from '#schemas/feedback.ts'
+import type { HistoryItem } from '#schemas/history.ts'
+import type { Catalog } from '../api-types.ts'
 import { formOf } from '../parts/form.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import { newName } from './session.ts'
-
-/**
- * @typedef {object} Feedback
- * @property {number} rating
- * @property {string | null} comment
- * @property {Record<string, number | string> | null} observed
- */
+import { newName, type Session } from './session.ts'
 
 const { feedback } = TEXTS
 const RATINGS = ['1', '2', '3', '4', '5']
 
-/**
- * What its caller says of an item of the history; what was said before is filled in, and is replaced.
- *
- * @param {import('./session.ts').Session} session
- * @param {import('./history.ts').Item} item
- * @param {import('../api-types.ts').Catalog} catalog
- */
-export function feedbackForm(session, item, catalog) {
+/** What its caller says of an item of the history; what was said before is filled in, and is replaced. */
+export function feedbackForm(session: Session, item: HistoryItem, catalog: Catalog) {
   const given = item.feedback
   const summary = element('summary', {}, titleOf(given))
   const value = observable(item, catalog)
@@ -72,7 +62,7 @@ export function feedbackForm(session, item, catalog) {
         ...(Object.keys(values).length > 0 && { observed: values }),
       }
       const headers = { 'idempotency-key': newName() }
-      const kept = await session.send(`history/${item.id}/feedback`, said, { headers })
+      const kept = await session.send<Feedback>(`history/${item.id}/feedback`, said, { headers })
       summary.replaceChildren(titleOf(kept))
       box.open = false
       summary.focus()
@@ -82,18 +72,14 @@ export function feedbackForm(session, item, catalog) {
   return box
 }
 
-/** @param {Feedback | null} given */
-function titleOf(given) {
+function titleOf(given: Feedback | null) {
   return given ? feedback.given(given.rating) : feedback.title
 }
 
 /**
  * The value that can be seen in the field; none of what has no season, and none where several inputs share a key.
- *
- * @param {import('./history.ts').Item} item
- * @param {import('../api-types.ts').Catalog} catalog
  */
-function observable({ product }, { products }) {
+function observable({ product }: HistoryItem, { products }: Catalog) {
   const found = products.find((one) => one.product === product)
   return found?.needs_crop ? found.value : undefined
 }

@@ -1,41 +1,25 @@
+import type { HistoryItem, HistoryList } from '#schemas/history.ts'
+import type { Catalog } from '../api-types.ts'
 import { loaded, timeText, workButton } from '../parts/blocks.ts'
-import { featuresMap } from '../parts/features-map.ts'
+import { type Feature, featuresMap } from '../parts/features-map.ts'
 import { formOf } from '../parts/form.ts'
+import type { Page } from '../parts/page.ts'
 import { save } from '../parts/save.ts'
 import { valuesText } from '../parts/values.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { entrance } from './enter.ts'
 import { feedbackForm } from './feedback.ts'
-
-/** @typedef {import('./session.ts').Session} Session */
-
-/**
- * @typedef {object} Item
- * @property {string} id
- * @property {string} created_at
- * @property {'point' | 'polygon'} kind
- * @property {string} product
- * @property {string} country_code
- * @property {string | null} crop
- * @property {{ name: string, lat: number, lng: number, area_ha?: number }} location
- * @property {string} [forecast_period]
- * @property {Record<string, unknown>} answer
- * @property {import('./feedback.ts').Feedback | null} feedback
- */
+import type { Session } from './session.ts'
 
 const { history } = TEXTS
 const FILTERS = ['product', 'kind', 'country_code', 'from', 'to']
 const ITEMS_A_PAGE = 20
 
-/**
- * What the caller was answered: a list and a map of it, with filters, and all of it as a file.
- *
- * @param {import('../parts/page.ts').Page} page
- */
-export async function open({ session, view, remember, left }) {
+/** What the caller was answered: a list and a map of it, with filters, and all of it as a file. */
+export async function open({ session, view, remember, left }: Page) {
   if (!(await session.resume())) return entrance(session, history.login)
-  const catalog = await session.get('catalog')
+  const catalog = await session.get<Catalog>('catalog')
   const filter = Object.fromEntries(FILTERS.map((name) => [name, view.get(name) || undefined]))
   const map = featuresMap(catalog, { label: history.map, left })
   const choose = formOf({
@@ -54,16 +38,15 @@ export async function open({ session, view, remember, left }) {
   )
 }
 
-/** @param {import('../api-types.ts').Catalog} catalog @param {Record<string, string | undefined>} filter */
-function filterFields(catalog, filter) {
-  /** @type {[string, string][]} */
-  const every = [['', history.every]]
-  const chosen = (/** @type {[string, string][]} */ options, /** @type {string} */ name) =>
+function filterFields(catalog: Catalog, filter: Record<string, string | undefined>) {
+  const every: [string, string][] = [['', history.every]]
+  const chosen = (options: [string, string][], name: string) =>
     options.map(([value, text]) => ({ value, text, selected: filter[name] === value }))
-  /** @type {[string, string][]} */
-  const products = catalog.products.map(({ product }) => [product, TEXTS.products[product] ?? product])
-  /** @type {[string, string][]} */
-  const countries = catalog.countries.map(({ code, name }) => [code, name])
+  const products: [string, string][] = catalog.products.map(({ product }) => [
+    product,
+    TEXTS.products[product] ?? product,
+  ])
+  const countries: [string, string][] = catalog.countries.map(({ code, name }) => [code, name])
   return [
     {
       name: 'product',
@@ -88,10 +71,9 @@ function filterFields(catalog, filter) {
   ]
 }
 
-/** @param {Session} session @param {Record<string, string | undefined>} filter */
-function downloads(session, filter) {
+function downloads(session: Session, filter: Record<string, string | undefined>) {
   return workButton(history.download, async () => {
-    const text = await session.get(
+    const text = await session.get<string>(
       'history/my',
       { ...filter, all: 'true' },
       { headers: { accept: 'text/csv' } },
@@ -100,29 +82,27 @@ function downloads(session, filter) {
   })
 }
 
-/**
- * The newest items, and a button for more of them.
- *
- * @param {Session} session
- * @param {Record<string, string | undefined>} filter
- * @param {(features: import('../parts/features-map.ts').Feature[]) => void} draw
- * @param {import('../api-types.ts').Catalog} catalog
- */
-function listOf(session, filter, draw, catalog) {
+/** The newest items, and a button for more of them. */
+function listOf(
+  session: Session,
+  filter: Record<string, string | undefined>,
+  draw: (features: Feature[]) => void,
+  catalog: Catalog,
+) {
   const list = element('ul', { class: 'items' })
-  /** @type {import('../parts/features-map.ts').Feature[]} */
-  const drawn = []
-  /** @type {string | null} */
-  let cursor = null
+  const drawn: Feature[] = []
+  let cursor: string | null = null
 
   async function more() {
     const query = { ...filter, limit: ITEMS_A_PAGE, cursor: cursor ?? undefined }
     const [page, shapes] = await Promise.all([
-      session.get('history/my', query),
-      session.get('history/my', query, { headers: { accept: 'application/geo+json' } }),
+      session.get<HistoryList>('history/my', query),
+      session.get<{ features: Feature[] }>('history/my', query, {
+        headers: { accept: 'application/geo+json' },
+      }),
     ])
     cursor = page.next_cursor
-    list.append(...page.items.map((/** @type {Item} */ item) => itemOf(session, item, catalog)))
+    list.append(...page.items.map((item) => itemOf(session, item, catalog)))
     drawn.push(...shapes.features)
     draw(drawn)
     further.hidden = cursor === null
@@ -137,8 +117,7 @@ function listOf(session, filter, draw, catalog) {
   return element('section', { class: 'card', 'aria-label': history.title }, place, further)
 }
 
-/** @param {Session} session @param {Item} item @param {import('../api-types.ts').Catalog} catalog */
-function itemOf(session, item, catalog) {
+function itemOf(session: Session, item: HistoryItem, catalog: Catalog) {
   const { id, created_at, product, location, forecast_period, answer } = item
   const row = element('li', { class: 'item' })
   const remove = workButton(

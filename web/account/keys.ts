@@ -1,36 +1,19 @@
+import type { ApiKey, ApiKeyList, NewApiKey } from '#schemas/keys.ts'
 import { loaded, section, timeText, workButton } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
 import { withFreshLogin } from '../parts/fresh-login.ts'
 import { shownOnce } from '../parts/secret.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import { newName } from './session.ts'
-
-/** @typedef {import('./session.ts').Session} Session */
-
-/**
- * @typedef {object} Key
- * @property {string} id
- * @property {string} name
- * @property {string} hint
- * @property {string[]} scopes
- * @property {string} created_at
- * @property {string | null} expires_at
- * @property {string | null} last_used_at
- * @property {{ day: string, requests: number }[]} usage
- */
+import { newName, type Session } from './session.ts'
 
 const { keys } = TEXTS
 
-/**
- * The keys for servers: made here, shown once, deleted.
- *
- * @param {Session} session
- */
-export function keysSection(session) {
+/** The keys for servers: made here, shown once, deleted. */
+export function keysSection(session: Session) {
   const made = element('div', { 'aria-live': 'polite' })
   const list = loaded(async () =>
-    listOf(session, (await session.get('auth/keys')).items, () => list.reload()),
+    listOf(session, (await session.get<ApiKeyList>('auth/keys')).items, () => list.reload()),
   )
   return section(
     keys.title,
@@ -41,8 +24,7 @@ export function keysSection(session) {
   )
 }
 
-/** @param {Session} session @param {Key[]} items @param {() => Promise<void>} reload */
-function listOf(session, items, reload) {
+function listOf(session: Session, items: ApiKey[], reload: () => Promise<void>) {
   if (items.length === 0) return element('p', {}, keys.none)
   const rows = items.map(({ id, name, hint, scopes, expires_at, last_used_at, usage }) =>
     element(
@@ -67,13 +49,11 @@ function listOf(session, items, reload) {
   return element('ul', { class: 'items' }, ...rows)
 }
 
-/** @param {Key['usage']} usage */
-function total(usage) {
+function total(usage: ApiKey['usage']) {
   return usage.reduce((sum, { requests }) => sum + requests, 0)
 }
 
-/** @param {Session} session @param {HTMLElement} made @param {() => Promise<void>} reload */
-function keyForm(session, made, reload) {
+function keyForm(session: Session, made: HTMLElement, reload: () => Promise<void>) {
   const scopes = ['advisory', 'history', 'account', ...(session.user()?.role === 'admin' ? ['admin'] : [])]
   // Of one key that is wanted, however often its request is sent.
   let request = newName()
@@ -102,7 +82,7 @@ function keyForm(session, made, reload) {
         scopes: scopes.filter((scope) => ticked[scope] === 'on'),
       }
       const { key } = await withFreshLogin(session, () =>
-        session.send('auth/keys', wanted, { headers: { 'idempotency-key': request } }),
+        session.send<NewApiKey>('auth/keys', wanted, { headers: { 'idempotency-key': request } }),
       )
       request = newName()
       made.replaceChildren(element('p', {}, keys.once), shownOnce(keys.made(name), key))

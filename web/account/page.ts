@@ -1,4 +1,5 @@
 import { workButton } from '../parts/blocks.ts'
+import type { Page } from '../parts/page.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { entrance } from './enter.ts'
@@ -9,12 +10,8 @@ import { subscriptionsSection } from './subscriptions.ts'
 
 const { account } = TEXTS
 
-/**
- * The account: the ways in for whom is not logged in, else all that belongs to it.
- *
- * @param {import('../parts/page.ts').Page} page
- */
-export async function open(page) {
+/** The account: the ways in for whom is not logged in, else all that belongs to it. */
+export async function open(page: Page) {
   const { session } = page
   const user = await session.resume()
   if (!user) return entrance(session)

@@ -1,16 +1,15 @@
+import type { Session as Login, SessionList } from '#schemas/sessions.ts'
 import { loaded, section, timeText, workButton } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
 import { withFreshLogin } from '../parts/fresh-login.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { newPasswordField } from './enter.ts'
-
-/** @typedef {import('./session.ts').Session} Session */
+import type { Session } from './session.ts'
 
 const { account, profile } = TEXTS
 
-/** @param {Session} session */
-export function profileSection(session) {
+export function profileSection(session: Session) {
   const user = session.user()
   const said = element('p', { role: 'status' })
   const form = formOf({
@@ -37,8 +36,7 @@ export function profileSection(session) {
   return section(profile.title, element('p', {}, profile.of(user?.email ?? '')), form, said)
 }
 
-/** @param {Session} session */
-export function passwordSection(session) {
+export function passwordSection(session: Session) {
   const said = element('p', { role: 'status' })
   const form = formOf({
     fields: [
@@ -62,31 +60,14 @@ export function passwordSection(session) {
   return section(profile.password, form, said)
 }
 
-/**
- * @typedef {object} Login
- * @property {string} id
- * @property {string} created_at
- * @property {string} last_used_at
- * @property {string | null} network
- * @property {string | null} user_agent
- * @property {boolean} current
- */
-
-/**
- * Where somebody is logged in.
- *
- * @param {Session} session
- */
-export function sessionsSection(session) {
-  /** @type {ReturnType<typeof loaded>} */
-  const list = loaded(async () => {
-    /** @type {Login[]} */
-    const items = (await session.get('auth/sessions')).items
+/** Where somebody is logged in. */
+export function sessionsSection(session: Session) {
+  const list: ReturnType<typeof loaded> = loaded(async () => {
+    const items = (await session.get<SessionList>('auth/sessions')).items
     return element('ul', { class: 'items' }, ...items.map(itemOf))
   })
 
-  /** @param {Login} login */
-  function itemOf({ id, created_at, last_used_at, network, user_agent, current }) {
+  function itemOf({ id, created_at, last_used_at, network, user_agent, current }: Login) {
     const name = user_agent ?? profile.unknownBrowser
     const end = async () => {
       await session.remove(`auth/sessions/${id}`)
@@ -109,12 +90,8 @@ export function sessionsSection(session) {
   return section(profile.sessions, list, others)
 }
 
-/**
- * The end of the account, which its e-mail has to be typed for.
- *
- * @param {Session} session
- */
-export function deletionSection(session) {
+/** The end of the account, which its e-mail has to be typed for. */
+export function deletionSection(session: Session) {
   const form = formOf({
     fields: [
       {

@@ -1,28 +1,23 @@
+import type { RecoveryCodes, TwoFactorSecret, TwoFactorStatus } from '#schemas/two-factor.ts'
 import { loaded, section } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
 import { codeOf } from '../parts/fresh-login.ts'
 import { shownOnce } from '../parts/secret.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-
-/** @typedef {import('./session.ts').Session} Session */
+import type { Session } from './session.ts'
 
 const { account, factor } = TEXTS
 
-/**
- * The second factor: set up with an app, turned off with a code of it.
- *
- * @param {Session} session
- */
-export function secondFactorSection(session) {
+/** The second factor: set up with an app, turned off with a code of it. */
+export function secondFactorSection(session: Session) {
   const place = loaded(async () => {
-    const { enabled, required, recovery_codes } = await session.get('auth/two-factor')
+    const { enabled, required, recovery_codes } = await session.get<TwoFactorStatus>('auth/two-factor')
     const state = enabled ? factor.on(recovery_codes) : required ? factor.required : factor.off
     return element('div', {}, element('p', {}, state), enabled ? offForm() : beginForm())
   })
 
-  /** @param {...(Node | string)} content */
-  function show(...content) {
+  function show(...content: (Node | string)[]) {
     place.replaceChildren(...content)
   }
 
@@ -43,7 +38,9 @@ export function secondFactorSection(session) {
       fields: [password],
       action: factor.begin,
       async submit(values) {
-        const { secret, uri } = await session.send('auth/two-factor', { password: values.password })
+        const { secret, uri } = await session.send<TwoFactorSecret>('auth/two-factor', {
+          password: values.password,
+        })
         show(
           element('p', {}, factor.type),
           shownOnce(factor.secret, secret),
@@ -59,7 +56,9 @@ export function secondFactorSection(session) {
       fields: [code],
       action: factor.confirm,
       async submit({ totp = '' }) {
-        const { recovery_codes } = await session.send('auth/two-factor/confirm', { totp: totp.trim() })
+        const { recovery_codes } = await session.send<RecoveryCodes>('auth/two-factor/confirm', {
+          totp: totp.trim(),
+        })
         show(element('p', {}, factor.recovery), shownOnce(factor.recoveryCodes, recovery_codes.join('\n')))
       },
     })

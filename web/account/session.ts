@@ -3,67 +3,45 @@
 // The access token is kept in memory alone. The refresh token is in the storage of the tab, so that a reload goes
 // on; it is changed for a new one at each use, and the service ends the session where an old one is used again.
 
-import { ApiFailure, addressOf, ask, send } from '../shell/api.ts'
+import type { LoginRequest, Tokens } from '#schemas/auth.ts'
+import type { UserProfile as User } from '#schemas/user.ts'
+import { ApiFailure, addressOf, ask, type Init, type Query, send } from '../shell/api.ts'
 
-/**
- * @typedef {object} User
- * @property {string} id
- * @property {string} email
- * @property {string} name
- * @property {string | null} organisation
- * @property {boolean} email_confirmed
- * @property {'user' | 'admin'} role
- * @property {string} created_at
- */
+type TokenStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
-/**
- * @typedef {object} Tokens as the service gives them
- * @property {string} access_token
- * @property {number} expires_in seconds
- * @property {string} refresh_token
- * @property {User} user
- */
-
-/** @typedef {{ email: string, password: string, totp?: string, recovery_code?: string }} Credentials */
-/** @typedef {Record<string, string | number | null | undefined>} Query */
-/** @typedef {import('../shell/api.ts').Init} Init */
-
-/**
- * @typedef {object} Session
- * @property {() => User | null} user
- * @property {() => Promise<User | null>} resume takes up the session of this tab, if it has one
- * @property {(credentials: Credentials) => Promise<User>} login
- * @property {() => Promise<void>} logout ends the session at the service, too
- * @property {(user: User) => void} changed takes over what was changed of the account
- * @property {() => void} forget drops the tokens, where the service has ended the session
- * @property {(path: string, query?: Query, init?: RequestInit) => Promise<any>} get
- * @property {(path: string, body: unknown, init?: Init) => Promise<any>} send
- * @property {(path: string) => Promise<any>} remove
- */
+export interface Session {
+  user: () => User | null
+  /** Takes up the session of this tab, if it has one. */
+  resume: () => Promise<User | null>
+  login: (credentials: LoginRequest) => Promise<User>
+  /** Ends the session at the service, too. */
+  logout: () => Promise<void>
+  /** Takes over what was changed of the account. */
+  changed: (user: User) => void
+  /** Drops the tokens, where the service has ended the session. */
+  forget: () => void
+  get: <Answer>(path: string, query?: Query, init?: RequestInit) => Promise<Answer>
+  send: <Answer>(path: string, body: unknown, init?: Init) => Promise<Answer>
+  remove: (path: string) => Promise<void>
+}
 
 const STORED = 'agro.refresh'
 
 /** A token that ends sooner is changed before it is used, in milliseconds. */
 const MARGIN = 30_000
 
-/**
- * @param {Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>} storage
- * @param {(user: User | null) => void} announce called when somebody has logged in, or nobody is any more
- * @returns {Session}
- */
-export function createSession(storage, announce) {
+/** @param announce called when somebody has logged in, or nobody is any more */
+export function createSession(storage: TokenStorage, announce: (user: User | null) => void): Session {
   const tokens = createTokens(storage, announce)
 
-  /** @param {URL} address @param {Init} init */
-  function askOnce(address, init) {
+  function askOnce<Answer>(address: URL, init: Init) {
     const headers = new Headers(init.headers)
     const token = tokens.current()?.token
     if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
-    return ask(address, { ...init, headers })
+    return ask<Answer>(address, { ...init, headers })
   }
 
-  /** @param {URL} address @param {Init} [init] */
-  async function askAsUser(address, init = {}) {
+  async function askAsUser<Answer>(address: URL, init: Init = {}): Promise<Answer> {
     const token = tokens.current()
     if (token && token.endsAt - Date.now() < MARGIN) await tokens.refresh()
     try {
@@ -101,20 +79,12 @@ export function createSession(storage, announce) {
   }
 }
 
-/**
- * What a login has given, and how it is gone on with.
- *
- * @param {Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>} storage
- * @param {(user: User | null) => void} announce
- */
-function createTokens(storage, announce) {
-  /** @type {{ token: string, endsAt: number, user: User } | null} */
-  let current = null
-  /** @type {Promise<void> | null} */
-  let refreshing = null
+/** What a login has given, and how it is gone on with. */
+function createTokens(storage: TokenStorage, announce: (user: User | null) => void) {
+  let current: { token: string; endsAt: number; user: User } | null = null
+  let refreshing: Promise<void> | null = null
 
-  /** @param {Tokens} tokens */
-  function keep({ access_token, expires_in, refresh_token, user }) {
+  function keep({ access_token, expires_in, refresh_token, user }: Tokens) {
     current = { token: access_token, endsAt: Date.now() + expires_in * 1000, user }
     storage.setItem(STORED, refresh_token)
     return user
@@ -143,8 +113,7 @@ function createTokens(storage, announce) {
     current: () => current,
     keep,
     forget,
-    /** @param {User} user */
-    changed(user) {
+    changed(user: User) {
       if (current) current = { ...current, user }
     },
     /** Changes the refresh token for new tokens, once for all who wait for it. */
@@ -157,38 +126,25 @@ function createTokens(storage, announce) {
   }
 }
 
-/**
- * Whether a token was refused: it has ended, or is none.
- *
- * @param {unknown} error
- */
-function isRefusal(error) {
+/** Whether a token was refused: it has ended, or is none. */
+function isRefusal(error: unknown) {
   return error instanceof ApiFailure && error.status === 401 && error.code === 'UNAUTHORIZED'
 }
 
-/**
- * @param {unknown} body texts go as they are
- * @param {Init} init
- * @returns {Init}
- */
-function asJson(body, init) {
+/** @param body texts go as they are */
+function asJson(body: unknown, init: Init): Init {
   const headers = new Headers(init.headers)
   if (!headers.has('content-type')) headers.set('content-type', 'application/json')
   return { method: 'POST', ...init, headers, body: typeof body === 'string' ? body : JSON.stringify(body) }
 }
 
-/**
- * The storage of the tab; memory, where the browser refuses to keep anything.
- *
- * @returns {Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>}
- */
-export function tabStorage() {
+/** The storage of the tab; memory, where the browser refuses to keep anything. */
+export function tabStorage(): TokenStorage {
   try {
     sessionStorage.getItem(STORED)
     return sessionStorage
   } catch {
-    /** @type {Map<string, string>} */
-    const memory = new Map()
+    const memory = new Map<string, string>()
     return {
       getItem: (name) => memory.get(name) ?? null,
       setItem: (name, value) => void memory.set(name, value),

@@ -1,31 +1,40 @@
+import type { SubscriptionAnswer } from '#schemas/subscriptions.ts'
+import type { Catalog, CatalogRelease } from '../api-types.ts'
 import { formOf } from '../parts/form.ts'
-import { seriesChoosers, seriesIn } from '../parts/series.ts'
+import type { Page } from '../parts/page.ts'
+import { type Series, seriesChoosers, seriesIn } from '../parts/series.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import { newName } from './session.ts'
+import { newName, type Session } from './session.ts'
 import { placeFields, placeIn, placeRows } from './subscription-place.ts'
 
-/** @typedef {import('../parts/series.ts').Series} Series */
-/** @typedef {{ input: string | null, scenario: string | null }} Layer */
+export type NewSubscription = SubscriptionAnswer & { secret: string }
+
+interface Layer {
+  input: string | null
+  scenario: string | null
+}
 
 const { subscriptions } = TEXTS
 
 /**
  * Where, of what and from which change on somebody wants to be told.
  *
- * @param {import('./session.ts').Session} session
- * @param {import('../api-types.ts').Catalog} catalog
- * @param {Pick<import('../parts/page.ts').Page, 'view' | 'left'>} page of which the address may say what is wanted
- * @param {(made: import('./subscriptions.ts').Subscription & { secret: string }) => Promise<void>} done
+ * @param page of which the address may say what is wanted
  */
-export function subscriptionForm(session, catalog, { view, left }, done) {
+export function subscriptionForm(
+  session: Session,
+  catalog: Catalog,
+  { view, left }: Pick<Page, 'view' | 'left'>,
+  done: (made: NewSubscription) => Promise<void>,
+) {
   // No month is chosen: the newest is watched at any time.
   const series = {
     ...catalog,
     releases: catalog.releases.map((one) => ({ ...one, forecast_period: null })),
   }
   const choosers = element('div')
-  let release: import('../api-types.ts').CatalogRelease | undefined
+  let release: CatalogRelease | undefined
   // Of one subscription that is wanted, however often its request is sent.
   let request = newName()
   const form = formOf({
@@ -33,7 +42,7 @@ export function subscriptionForm(session, catalog, { view, left }, done) {
     action: subscriptions.make,
     async submit(values) {
       if (!release) return
-      const made = await session.send('subscriptions', wantedBy(values, release), {
+      const made = await session.send<NewSubscription>('subscriptions', wantedBy(values, release), {
         headers: { 'idempotency-key': request },
       })
       request = newName()
@@ -43,8 +52,7 @@ export function subscriptionForm(session, catalog, { view, left }, done) {
 
   const place = placeRows(form, { session, catalog, view, left })
 
-  /** @param {Series} wanted */
-  function choose(wanted) {
+  function choose(wanted: Series) {
     const focused = choosers.contains(document.activeElement) && document.activeElement?.getAttribute('name')
     const chosen = seriesChoosers(series, wanted, choose)
     release = chosen.release
@@ -61,23 +69,20 @@ export function subscriptionForm(session, catalog, { view, left }, done) {
     void offerLayers(release)
   }
 
-  /** @param {typeof release} wanted */
-  async function offerLayers(wanted) {
+  async function offerLayers(wanted: typeof release) {
     fill('input', optionsOf([]))
     fill('scenario', optionsOf([]))
     if (!wanted) return
-    /** @type {{ layers: Layer[] }} */
     const { layers } = await session
-      .get(`releases/${encodeURIComponent(wanted.release)}`)
+      .get<{ layers: Layer[] }>(`releases/${encodeURIComponent(wanted.release)}`)
       .catch(() => ({ layers: [] }))
     if (wanted !== release) return
     fill('input', optionsOf(layers.map(({ input }) => input)))
     fill('scenario', optionsOf(layers.map(({ scenario }) => scenario)))
   }
 
-  /** @param {string} name @param {{ value: string, text: string }[]} options */
-  function fill(name, options) {
-    const control = /** @type {HTMLSelectElement} */ (form.elements.namedItem(name))
+  function fill(name: string, options: { value: string; text: string }[]) {
+    const control = form.elements.namedItem(name) as HTMLSelectElement
     control.replaceChildren(...options.map(({ text, ...option }) => element('option', option, text)))
   }
 
@@ -86,8 +91,7 @@ export function subscriptionForm(session, catalog, { view, left }, done) {
   return form
 }
 
-/** @param {URLSearchParams} view */
-function fieldsOf(view) {
+function fieldsOf(view: URLSearchParams) {
   return [
     {
       name: 'name',
@@ -116,19 +120,14 @@ function fieldsOf(view) {
   ]
 }
 
-/** All, and each that there is. @param {(string | null)[]} names */
-function optionsOf(names) {
+/** All, and each that there is. */
+function optionsOf(names: (string | null)[]) {
   const different = [...new Set(names.filter((name) => name !== null))]
   return [{ value: '', text: subscriptions.all }, ...different.map((name) => ({ value: name, text: name }))]
 }
 
-/**
- * What is left empty is not sent, so that the service says what is missing.
- *
- * @param {Record<string, string>} values
- * @param {import('../api-types.ts').CatalogRelease} release
- */
-function wantedBy(values, { product, country_code, crop }) {
+/** What is left empty is not sent, so that the service says what is missing. */
+function wantedBy(values: Record<string, string>, { product, country_code, crop }: CatalogRelease) {
   const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
   const { name, input, scenario, url } = given
   const value = given['threshold.value']

@@ -1,33 +1,33 @@
+import type { AdminArea } from '#schemas/areas.ts'
+import type { Catalog } from '../api-types.ts'
 import { readOrSay } from '../field/read.ts'
 import { allItems } from '../operations/pages.ts'
-import { mark } from '../parts/form.ts'
+import { type Field, mark } from '../parts/form.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
+import type { Session } from './session.ts'
 
-/** @typedef {import('../parts/form.ts').Field} Field */
-/** @typedef {'point' | 'polygon' | 'area'} Kind */
+type Kind = 'point' | 'polygon' | 'area'
 
 const { subscriptions } = TEXTS
 
 /** The fields of each kind of place, by the names that the service has for them. */
-const FIELDS = /** @type {const} */ ({
+const FIELDS = {
   point: ['lat', 'lng'],
   polygon: ['geometry'],
   area: ['admin.level', 'admin.code'],
-})
+} as const
 
-const KINDS = /** @type {Kind[]} */ (Object.keys(FIELDS))
+const KINDS = Object.keys(FIELDS) as Kind[]
 
 /**
  * The fields that say where: a point, an outline, or an administrative area.
  *
- * @param {URLSearchParams} view what is filled in
- * @returns {Field[]}
+ * @param view what is filled in
  */
-export function placeFields(view) {
+export function placeFields(view: URLSearchParams): Field[] {
   const chosen = view.has('outline') ? 'polygon' : view.has('area') ? 'area' : 'point'
-  /** @param {string} name */
-  const number = (name) => ({
+  const number = (name: string) => ({
     type: 'number',
     attributes: { required: true, step: 'any', value: view.get(name) ?? '' },
   })
@@ -56,19 +56,16 @@ export function placeFields(view) {
   ]
 }
 
-/**
- * Has a form show the fields of the kind that is chosen, and offer the areas of a country.
- *
- * @param {HTMLFormElement} form
- * @param {object} source
- * @param {import('./session.ts').Session} source.session
- * @param {import('../api-types.ts').Catalog} source.catalog
- * @param {URLSearchParams} source.view
- * @param {AbortSignal} source.left
- */
-export function placeRows(form, { session, catalog, view, left }) {
-  /** @param {string} name */
-  const control = (name) => /** @type {HTMLSelectElement} */ (form.elements.namedItem(name))
+interface Source {
+  session: Session
+  catalog: Catalog
+  view: URLSearchParams
+  left: AbortSignal
+}
+
+/** Has a form show the fields of the kind that is chosen, and offer the areas of a country. */
+export function placeRows(form: HTMLFormElement, { session, catalog, view, left }: Source) {
+  const control = (name: string) => form.elements.namedItem(name) as HTMLSelectElement
   const [kind, level, code] = ['kind', 'admin.level', 'admin.code'].map(control)
   let country = ''
   let offered = ''
@@ -102,13 +99,15 @@ export function placeRows(form, { session, catalog, view, left }) {
     fill(code, [])
     mark(form, 'admin.code', '')
     if (!level?.value) return
-    /** @type {{ code: string, name: string, parents: { level: number, name: string }[] }[]} */
-    const areas = await allItems(session, 'admin', { admin0: country, level: level.value }, left).catch(
-      (error) => {
-        mark(form, 'admin.code', TEXTS.failed(error.message))
-        return []
-      },
-    )
+    const areas = await allItems<AdminArea>(
+      session,
+      'admin',
+      { admin0: country, level: level.value },
+      left,
+    ).catch((error) => {
+      mark(form, 'admin.code', TEXTS.failed(error.message))
+      return []
+    })
     if (wanted !== offered) return
     // What cannot be had now is asked for again.
     if (areas.length === 0) offered = ''
@@ -123,8 +122,8 @@ export function placeRows(form, { session, catalog, view, left }) {
   kind?.addEventListener('change', show)
   level?.addEventListener('change', show)
   return {
-    /** @param {string} of whose areas are offered from now on */
-    setCountry(of) {
+    /** @param of whose areas are offered from now on */
+    setCountry(of: string) {
       if (of !== country) {
         country = of
         offerLevels()
@@ -134,30 +133,24 @@ export function placeRows(form, { session, catalog, view, left }) {
   }
 }
 
-/**
- * @param {HTMLSelectElement | undefined} control
- * @param {{ value: string, text: string }[]} options
- * @param {string | null} [chosen]
- */
-function fill(control, options, chosen = null) {
+function fill(
+  control: HTMLSelectElement | undefined,
+  options: { value: string; text: string }[],
+  chosen: string | null = null,
+) {
   control?.replaceChildren(
     ...options.map(({ value, text }) => element('option', { value, selected: value === chosen }, text)),
   )
 }
 
-/** Many areas have a name of their own only within the one above. @param {{ name: string, parents: { level: number, name: string }[] }} area */
-function nameOf({ name, parents }) {
+/** Many areas have a name of their own only within the one above. */
+function nameOf({ name, parents }: AdminArea) {
   const above = parents.at(-1)
   return above && above.level > 0 ? TEXTS.search.within(name, above.name) : name
 }
 
-/**
- * The place as the service takes it. What is left empty is not sent, so that the service says what is missing.
- *
- * @param {Record<string, string>} values
- * @param {string} country
- */
-export function placeIn(values, country) {
+/** The place as the service takes it. What is left empty is not sent, so that the service says what is missing. */
+export function placeIn(values: Record<string, string>, country: string) {
   const { kind, lat, lng, geometry = '' } = values
   if (kind === 'polygon') return { geometry: readOrSay(geometry, 'geometry').shape }
   if (kind === 'area') {

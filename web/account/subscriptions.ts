@@ -1,4 +1,7 @@
+import type { SubscriptionAnswer } from '#schemas/subscriptions.ts'
+import type { Catalog } from '../api-types.ts'
 import { loaded, section, timeText, workButton } from '../parts/blocks.ts'
+import type { Page } from '../parts/page.ts'
 import { shownOnce } from '../parts/secret.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
@@ -6,46 +9,22 @@ import { nameOfMonth, nameOfProduct } from '../texts/names.ts'
 import { newName } from './session.ts'
 import { subscriptionForm } from './subscription-form.ts'
 
-/** @typedef {import('./session.ts').Session} Session */
-
-/**
- * @typedef {object} Subscription
- * @property {string} id
- * @property {string} name empty where none was given
- * @property {string} product
- * @property {string} country_code
- * @property {string | null} crop
- * @property {string | null} forecast_month
- * @property {{ type: 'point' | 'polygon' | 'area', lat?: number, lng?: number, code?: string }} place
- * @property {string | null} input
- * @property {string | null} scenario
- * @property {{ kind: 'absolute' | 'relative', value: number }} threshold
- * @property {string} unit
- * @property {string} url
- * @property {'active' | 'disabled'} status
- * @property {string | null} disabled_reason
- * @property {string | null} failing_since
- * @property {string | null} delivered_at
- */
-
 const { subscriptions } = TEXTS
 
 /**
  * Where changes are sent to: made here, with a secret that is shown once, renewed, enabled again and deleted.
  *
- * @param {import('../parts/page.ts').Page} page of which the address may say what is wanted
+ * @param page of which the address may say what is wanted
  */
-export function subscriptionsSection({ session, view, note, left }) {
+export function subscriptionsSection({ session, view, note, left }: Page) {
   const secret = element('div', { 'aria-live': 'polite' })
   const list = loaded(async () => {
-    /** @type {Subscription[]} */
-    const items = (await session.get('subscriptions')).items
+    const items = (await session.get<{ items: SubscriptionAnswer[] }>('subscriptions')).items
     if (items.length === 0) return element('p', {}, subscriptions.none)
     return element('ul', { class: 'items' }, ...items.map(itemOf))
   })
 
-  /** @param {Subscription} subscription */
-  function itemOf(subscription) {
+  function itemOf(subscription: SubscriptionAnswer) {
     const { id, threshold, unit, url, status, delivered_at } = subscription
     const name = nameOf(subscription)
     const path = `subscriptions/${id}`
@@ -83,20 +62,18 @@ export function subscriptionsSection({ session, view, note, left }) {
     )
   }
 
-  /** @param {string} path @param {string} name */
-  async function renew(path, name) {
+  async function renew(path: string, name: string) {
     const headers = { 'idempotency-key': newName() }
-    const answer = await session.send(`${path}/secret`, {}, { headers })
+    const answer = await session.send<{ secret: string }>(`${path}/secret`, {}, { headers })
     showSecret(subscriptions.renewed, name, answer.secret)
   }
 
-  /** @param {string} why @param {string} name @param {string} text */
-  function showSecret(why, name, text) {
+  function showSecret(why: string, name: string, text: string) {
     secret.replaceChildren(element('p', {}, why), shownOnce(subscriptions.secretOf(name), text))
   }
 
   const form = loaded(async () => {
-    const catalog = await session.get('catalog')
+    const catalog = await session.get<Catalog>('catalog')
     // Who comes for it is brought to it, once it stands.
     if (view.toString() !== '') requestAnimationFrame(() => heading?.focus())
     return subscriptionForm(session, catalog, { view, left }, async (made) => {
@@ -112,13 +89,11 @@ export function subscriptionsSection({ session, view, note, left }) {
   return place
 }
 
-/** @param {Subscription} subscription */
-function nameOf({ name, product, place }) {
+function nameOf({ name, product, place }: SubscriptionAnswer) {
   return name || subscriptions.of([nameOfProduct(product)], placeText(place))
 }
 
-/** @param {Subscription} subscription */
-function whatOf({ product, country_code, crop, forecast_month, input, scenario, place }) {
+function whatOf({ product, country_code, crop, forecast_month, input, scenario, place }: SubscriptionAnswer) {
   const month = forecast_month && nameOfMonth(forecast_month)
   return subscriptions.of(
     [nameOfProduct(product), country_code, crop, month, input, scenario],
@@ -126,14 +101,12 @@ function whatOf({ product, country_code, crop, forecast_month, input, scenario, 
   )
 }
 
-/** @param {Subscription['place']} place */
-function placeText({ type, lat = 0, lng = 0, code = '' }) {
+function placeText({ type, lat = 0, lng = 0, code = '' }: SubscriptionAnswer['place']) {
   if (type === 'point') return subscriptions.at(lat, lng)
   return type === 'area' ? subscriptions.area(code) : subscriptions.polygon
 }
 
-/** @param {Subscription} subscription */
-function stateText({ status, disabled_reason, failing_since }) {
+function stateText({ status, disabled_reason, failing_since }: SubscriptionAnswer) {
   if (status === 'disabled')
     return subscriptions.disabled[disabled_reason ?? ''] ?? subscriptions.disabledOtherwise
   return failing_since === null ? subscriptions.active : subscriptions.failing(timeText(failing_since))

@@ -1,3 +1,6 @@
+import type { AreaChange, LayerChange, ReleaseChanges } from '#schemas/changes.ts'
+import type { Session } from '../account/session.ts'
+import type { CatalogRelease } from '../api-types.ts'
 import { section } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
 import { tableOf } from '../parts/table.ts'
@@ -5,31 +8,13 @@ import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { numberText } from '../texts/names.ts'
 
-/**
- * @typedef {object} Change
- * @property {string} [name] of the area
- * @property {string | null} input
- * @property {string | null} scenario
- * @property {string} unit
- * @property {number | null} mean_before
- * @property {number | null} mean_after
- * @property {number | null} change_percent
- * @property {number | null} gained_percent
- * @property {number | null} lost_percent
- * @property {number | null} changed_percent
- */
-
 const { comparison } = TEXTS
 
 /**
  * What changes from one release to another, before it is published or after. Codes are typed, or taken over from the
  * list of releases by `choose`.
- *
- * @param {import('../account/session.ts').Session} session
- * @param {import('../api-types.ts').CatalogRelease[]} published
- * @param {AbortSignal} left
  */
-export function releaseComparison(session, published, left) {
+export function releaseComparison(session: Session, published: CatalogRelease[], left: AbortSignal) {
   const place = element('div', { 'aria-live': 'polite' })
   const codes = element(
     'datalist',
@@ -51,14 +36,13 @@ export function releaseComparison(session, published, left) {
     action: comparison.compare,
     async submit({ after = '', before = '', threshold = '' }) {
       const path = `releases/${encodeURIComponent(before.trim())}/diff/${encodeURIComponent(after.trim())}`
-      const { layers, worst } = await session.get(path, { threshold }, { signal: left })
+      const { layers, worst } = await session.get<ReleaseChanges>(path, { threshold }, { signal: left })
       place.replaceChildren(changeTable(comparison.layers, layers), changeTable(comparison.worst, worst))
     },
   })
 
-  /** @param {'after' | 'before'} side @param {string} release */
-  function choose(side, release) {
-    const input = /** @type {HTMLInputElement} */ (form.elements.namedItem(side))
+  function choose(side: 'after' | 'before', release: string) {
+    const input = form.elements.namedItem(side) as HTMLInputElement
     input.value = release
     input.focus()
   }
@@ -69,8 +53,7 @@ export function releaseComparison(session, published, left) {
   }
 }
 
-/** @param {string} caption @param {Change[]} changes */
-function changeTable(caption, changes) {
+function changeTable(caption: string, changes: (LayerChange & Partial<AreaChange>)[]) {
   const { area, layer, ...numbers } = comparison.columns
   return tableOf({
     caption,

@@ -1,5 +1,7 @@
+import type { Catalog } from '../api-types.ts'
 import { loaded, section } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
+import type { Page } from '../parts/page.ts'
 import { save } from '../parts/save.ts'
 import { tableOf } from '../parts/table.ts'
 import { csvText } from '../points/csv.ts'
@@ -8,19 +10,29 @@ import { TEXTS } from '../texts/en.ts'
 import { nameOfProduct, numberText } from '../texts/names.ts'
 import { allItems } from './pages.ts'
 
-/**
- * @typedef {object} Covered
- * @property {string} product
- * @property {string | null} crop
- * @property {string | null} release
- * @property {string | null} forecast_period
- * @property {number} covered_percent
- * @property {string} [code]
- * @property {string} [reason]
- */
+interface Covered {
+  product: string
+  crop: string | null
+  release: string | null
+  forecast_period: string | null
+  covered_percent: number
+  code?: string
+  reason?: string
+}
 
-/** @typedef {{ country_code: string, level: number, code: string, name: string, products: Covered[] }} Area */
-/** @typedef {{ country: string, level: string, product: string }} Wanted */
+interface Area {
+  country_code: string
+  level: number
+  code: string
+  name: string
+  products: Covered[]
+}
+
+interface Wanted {
+  country: string
+  level: string
+  product: string
+}
 
 const { coverage } = TEXTS
 
@@ -33,11 +45,11 @@ const COLUMNS = [
 /**
  * How much of each area has values of each release, and why there are none. It is asked for where the address says a
  * level, or by a press: the first time there is much to compute.
- *
- * @param {Pick<import('../parts/page.ts').Page, 'session' | 'view' | 'note' | 'left'>} page
- * @param {import('../api-types.ts').Catalog} catalog
  */
-export function coverageSection({ session, view, note, left }, catalog) {
+export function coverageSection(
+  { session, view, note, left }: Pick<Page, 'session' | 'view' | 'note' | 'left'>,
+  catalog: Catalog,
+) {
   const place = element('div')
   const form = formOf({
     fields: fieldsOf(catalog, view),
@@ -49,8 +61,7 @@ export function coverageSection({ session, view, note, left }, catalog) {
   })
   form.classList.add('filters')
 
-  /** @param {Wanted} wanted */
-  function show(wanted) {
+  function show(wanted: Wanted) {
     const said = element('p', { role: 'status' })
     const query = {
       country_code: wanted.country || null,
@@ -58,7 +69,7 @@ export function coverageSection({ session, view, note, left }, catalog) {
       product: wanted.product || null,
     }
     const table = loaded(async () => {
-      const areas = await allItems(session, 'coverage', query, left, (count) =>
+      const areas = await allItems<Area>(session, 'coverage', query, left, (count) =>
         said.replaceChildren(coverage.sofar(count)),
       ).finally(() => said.replaceChildren())
       return tableOfCoverage(areas, `coverage-${wanted.country || 'all'}-${wanted.level}.csv`)
@@ -73,12 +84,10 @@ export function coverageSection({ session, view, note, left }, catalog) {
   return section(coverage.title, element('p', {}, coverage.why), form, place)
 }
 
-/** @param {import('../api-types.ts').Catalog} catalog @param {URLSearchParams} view */
-function fieldsOf({ countries, boundaries, products }, view) {
+function fieldsOf({ countries, boundaries, products }: Catalog, view: URLSearchParams) {
   const levels = [...new Set(boundaries.map(({ level }) => level))].sort((a, b) => a - b)
   const level = view.get('level') ?? String(levels.find((one) => one > 0) ?? 0)
-  /** @param {{ value: string, text: string }[]} options @param {string | null} chosen */
-  const chosenOf = (options, chosen) =>
+  const chosenOf = (options: { value: string; text: string }[], chosen: string | null) =>
     options.map((option) => ({ ...option, selected: option.value === chosen }))
   return [
     {
@@ -117,8 +126,7 @@ function fieldsOf({ countries, boundaries, products }, view) {
   ]
 }
 
-/** @param {Area[]} areas @param {string} file */
-function tableOfCoverage(areas, file) {
+function tableOfCoverage(areas: Area[], file: string) {
   const rows = areas.flatMap((area) => area.products.map((one) => ({ area, one })))
   const empty = rows.filter(({ one }) => one.code !== undefined).length
   const download = () =>

@@ -1,34 +1,29 @@
+import type { Session } from '../account/session.ts'
 import { loaded, section, timeText } from '../parts/blocks.ts'
 import { tableOf } from '../parts/table.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { agoText, nameOfProduct } from '../texts/names.ts'
 import { allItems } from './pages.ts'
+import type { Release } from './releases.ts'
 
-/** @typedef {import('./releases.ts').Release & { load: 'running' | 'cut_off' | 'unknown' }} Load */
+type Load = Release & { load: 'running' | 'cut_off' | 'unknown' }
 
 const { loads } = TEXTS
 
-/**
- * Releases that are not complete: being loaded, or left by loads that were cut off.
- *
- * @param {import('../account/session.ts').Session} session
- * @param {AbortSignal} left
- */
-export function loadsSection(session, left) {
+/** Releases that are not complete: being loaded, or left by loads that were cut off. */
+export function loadsSection(session: Session, left: AbortSignal) {
   return section(
     loads.title,
     element('p', {}, loads.why),
     loaded(async () => {
-      /** @type {Load[]} */
-      const items = await allItems(session, 'releases', { state: 'incomplete' }, left)
+      const items: Load[] = await allItems(session, 'releases', { state: 'incomplete' }, left)
       return items.length === 0 ? element('p', {}, loads.none) : tableOfLoads(items)
     }),
   )
 }
 
-/** @param {Load[]} items */
-function tableOfLoads(items) {
+function tableOfLoads(items: Load[]) {
   return tableOf({
     caption: loads.caption,
     columns: Object.values(loads.columns).map((title) => ({ title })),

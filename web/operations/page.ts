@@ -1,6 +1,9 @@
+import type { ServiceStats, Stats } from '#schemas/stats.ts'
 import { entrance } from '../account/enter.ts'
+import type { Catalog, CatalogRelease } from '../api-types.ts'
 import { loaded, section } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
+import type { Page } from '../parts/page.ts'
 import { tableOf } from '../parts/table.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
@@ -11,36 +14,20 @@ import { loadsSection } from './loads.ts'
 import { releasesSection } from './releases.ts'
 import { slowCallsSection } from './slow-calls.ts'
 
-/** @typedef {import('../account/session.ts').Session} Session */
-/** @typedef {{ p50: number | null, p95: number | null, p99: number | null, max: number | null }} Latency */
-/** @typedef {{ requests: number, errors: number, latency: Latency }} Traffic */
-
-/**
- * @typedef {object} Stats
- * @property {string} from
- * @property {string} to
- * @property {{ total: number }} advisories
- * @property {Traffic & {
- *   users: { registered: number, active: number },
- *   by_error: { status: number, code: string, requests: number }[],
- *   by_operation: ({ operation: string } & Traffic)[],
- *   by_day: ({ day: string } & Traffic)[],
- * }} service
- */
+type AllStats = Stats & { service: ServiceStats }
+type Traffic = Pick<ServiceStats, 'requests' | 'errors' | 'latency'>
 
 const { operations } = TEXTS
 
 /**
  * What admins look at: what is published, what there was and will be, what is not loaded completely, what changes with a
  * release, what is covered, how the service is used, and what was slow.
- *
- * @param {import('../parts/page.ts').Page} page
  */
-export async function open({ session, view, remember, note, left }) {
+export async function open({ session, view, remember, note, left }: Page) {
   const user = await session.resume()
   if (!user) return entrance(session, operations.login)
   if (user.role !== 'admin') return element('p', {}, operations.adminsOnly)
-  const catalog = await session.get('catalog')
+  const catalog = await session.get<Catalog>('catalog')
   const period = { from: view.get('from'), to: view.get('to') }
   const comparison = releaseComparison(session, catalog.releases, left)
   // What one part puts into the address leaves what the others have put there.
@@ -56,14 +43,13 @@ export async function open({ session, view, remember, note, left }) {
     section(
       operations.usage,
       periodForm(period, (chosen) => remember({ ...said(), ...chosen })),
-      loaded(async () => usage(await session.get('stats', { ...period, scope: 'all' }))),
+      loaded(async () => usage(await session.get<AllStats>('stats', { ...period, scope: 'all' }))),
     ),
     slowCallsSection(session, left),
   )
 }
 
-/** @param {import('../api-types.ts').CatalogRelease[]} releases */
-function publishedTable(releases) {
+function publishedTable(releases: CatalogRelease[]) {
   return tableOf({
     caption: operations.publishedCaption,
     columns: Object.values(operations.releaseColumns).map((title) => ({ title })),
@@ -82,8 +68,10 @@ function publishedTable(releases) {
   })
 }
 
-/** @param {{ from: string | null, to: string | null }} period @param {(view: Record<string, string>) => void} remember */
-function periodForm({ from, to }, remember) {
+function periodForm(
+  { from, to }: { from: string | null; to: string | null },
+  remember: (view: Record<string, string>) => void,
+) {
   const form = formOf({
     fields: [
       { name: 'from', label: TEXTS.history.from, type: 'date', attributes: { value: from ?? '' } },
@@ -96,8 +84,7 @@ function periodForm({ from, to }, remember) {
   return form
 }
 
-/** @param {Stats} stats */
-function usage({ from, to, advisories, service }) {
+function usage({ from, to, advisories, service }: AllStats) {
   const { users, requests, errors, by_error, by_operation, by_day } = service
   const daysWithRequests = by_day.filter((day) => day.requests > 0).reverse()
   return element(
@@ -136,13 +123,11 @@ function usage({ from, to, advisories, service }) {
   )
 }
 
-/** @param {string} first */
-function trafficColumns(first) {
+function trafficColumns(first: string) {
   const { requests, errors, latencies } = operations
   return [{ title: first }, ...[requests, errors, ...latencies].map((title) => ({ title, number: true }))]
 }
 
-/** @param {Traffic} traffic */
-function trafficCells({ requests, errors, latency: { p50, p95, p99, max } }) {
+function trafficCells({ requests, errors, latency: { p50, p95, p99, max } }: Traffic) {
   return [requests, errors, p50, p95, p99, max]
 }

@@ -1,3 +1,5 @@
+import type { ReleaseLayer, ReleasePeriod } from '#schemas/releases.ts'
+import type { Session } from '../account/session.ts'
 import { loaded, section, timeText } from '../parts/blocks.ts'
 import { tableOf } from '../parts/table.ts'
 import { element, labelled, select } from '../shell/element.ts'
@@ -5,35 +7,24 @@ import { TEXTS } from '../texts/en.ts'
 import { nameOfProduct, numberText } from '../texts/names.ts'
 import { allItems } from './pages.ts'
 
-/** @typedef {import('../account/session.ts').Session} Session */
+export interface Release {
+  release: string
+  product: string
+  country_code: string
+  crop: string | null
+  forecast_period: string | null
+  state: string
+  source: string
+  licence: string
+  checksum: string
+  loaded_at: string
+  published_from: string | null
+  published_to: string | null
+}
 
-/**
- * @typedef {object} Release
- * @property {string} release
- * @property {string} product
- * @property {string} country_code
- * @property {string | null} crop
- * @property {string | null} forecast_period
- * @property {string} state
- * @property {string} source
- * @property {string} licence
- * @property {string} checksum
- * @property {string} loaded_at
- * @property {string | null} published_from
- * @property {string | null} published_to
- */
+type Described = Release & { periods: ReleasePeriod[]; layers: ReleaseLayer[] }
 
-/**
- * @typedef {Release & {
- *   periods: { from: string, to: string | null }[],
- *   layers: {
- *     layer: number, input: string | null, scenario: string | null, unit: string, pixels: number,
- *     minimum: number | null, mean: number | null, maximum: number | null,
- *   }[],
- * }} Described
- */
-
-/** @typedef {(side: 'after' | 'before', release: string) => void} Choose */
+type Choose = (side: 'after' | 'before', release: string) => void
 
 const { releases } = TEXTS
 const STATES = ['unpublished', 'published', 'replaced', 'deleted']
@@ -41,11 +32,9 @@ const STATES = ['unpublished', 'published', 'replaced', 'deleted']
 /**
  * All releases, also those that are not published yet, and what there is of the one that is chosen.
  *
- * @param {Session} session
- * @param {AbortSignal} left
- * @param {Choose} choose takes one of the two that are compared
+ * @param choose takes one of the two that are compared
  */
-export function releasesSection(session, left, choose) {
+export function releasesSection(session: Session, left: AbortSignal, choose: Choose) {
   let state = ''
   const details = element('div', { 'aria-live': 'polite' })
   const list = loaded(async () =>
@@ -63,11 +52,11 @@ export function releasesSection(session, left, choose) {
   })
   chooser.name = 'state'
 
-  /** @param {string} code */
-  async function describe(code) {
-    /** @type {Described} */
-    const release = await session.get(`releases/${encodeURIComponent(code)}`, {}, { signal: left })
-    return description(release, choose)
+  async function describe(code: string) {
+    return description(
+      await session.get(`releases/${encodeURIComponent(code)}`, {}, { signal: left }),
+      choose,
+    )
   }
 
   return section(
@@ -79,8 +68,7 @@ export function releasesSection(session, left, choose) {
   )
 }
 
-/** @param {Release[]} items @param {(release: string) => void} open */
-function tableOfReleases(items, open) {
+function tableOfReleases(items: Release[], open: (release: string) => void) {
   return tableOf({
     caption: releases.caption,
     columns: Object.values(releases.columns).map((title) => ({ title })),
@@ -116,11 +104,9 @@ function tableOfReleases(items, open) {
   })
 }
 
-/** @param {Described} release @param {Choose} choose */
-function description(release, choose) {
+function description(release: Described, choose: Choose) {
   const { release: code, periods, layers, source, licence, checksum, loaded_at, state } = release
-  /** @param {'after' | 'before'} side @param {string} label */
-  const chooseAs = (side, label) =>
+  const chooseAs = (side: 'after' | 'before', label: string) =>
     element('button', { type: 'button', class: 'quiet', onclick: () => choose(side, code) }, label)
   return element(
     'div',

@@ -1,40 +1,25 @@
+import type { SlowCallsAnswer } from '#schemas/stats.ts'
+import type { Session } from '../account/session.ts'
 import { loaded, section, timeText } from '../parts/blocks.ts'
 import { tableOf } from '../parts/table.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { wholeText } from '../texts/names.ts'
 
-/**
- * @typedef {object} SlowCall
- * @property {number} milliseconds
- * @property {string} operation
- * @property {number} status
- * @property {string | null} code
- * @property {string} ended_at
- * @property {string} request_id
- */
-
 const { slowCalls } = TEXTS
 
-/**
- * The slowest calls lately, one by one.
- *
- * @param {import('../account/session.ts').Session} session
- * @param {AbortSignal} left
- */
-export function slowCallsSection(session, left) {
+/** The slowest calls lately, one by one. */
+export function slowCallsSection(session: Session, left: AbortSignal) {
   return section(
     slowCalls.title,
     loaded(async () => {
-      /** @type {{ since: string, items: SlowCall[] }} */
-      const { since, items } = await session.get('stats/calls', {}, { signal: left })
+      const { since, items } = await session.get<SlowCallsAnswer>('stats/calls', {}, { signal: left })
       return element('div', {}, element('p', {}, slowCalls.why(timeText(since))), tableOfCalls(items))
     }),
   )
 }
 
-/** @param {SlowCall[]} items */
-function tableOfCalls(items) {
+function tableOfCalls(items: SlowCallsAnswer['items']) {
   const numbers = [slowCalls.columns.milliseconds, slowCalls.columns.status]
   return tableOf({
     caption: slowCalls.caption,
