@@ -1,5 +1,18 @@
-/** @typedef {{ operationId: string, description?: string, parameters?: any[], responses?: Record<string, any>, requestBody?: any }} Operation */
-/** @typedef {{ info: { description?: string }, paths: Record<string, Record<string, Operation>>, components: any }} Document */
+import type { Untyped } from './resolve.ts'
+
+interface Operation {
+  operationId: string
+  description?: string
+  parameters?: Untyped[]
+  responses?: Record<string, Untyped>
+  requestBody?: Untyped
+}
+
+interface Document {
+  info: { description?: string }
+  paths: Record<string, Record<string, Operation>>
+  components: Untyped
+}
 
 /** The end of a sentence. */
 const SENTENCE = /(?<=[.!?])\s+(?=[A-Z`"])/
@@ -10,10 +23,8 @@ const SENTENCES_SHOWN = 2
 /**
  * Makes a document short to read: the page shows the beginning of descriptions, and of errors what they say. Nothing else
  * is left out.
- *
- * @param {Document} document
  */
-export function shortened(document) {
+export function shortened(document: Document) {
   document.info.description = folded(document.info.description ?? '')
   for (const operation of operationsOf(document)) {
     operation.description = folded(operation.description ?? '')
@@ -27,25 +38,22 @@ export function shortened(document) {
   return document
 }
 
-/** @param {Document} document */
-export function operationsOf({ paths }) {
+export function operationsOf({ paths }: Document) {
   return Object.values(paths).flatMap((methods) => Object.values(methods))
 }
 
 /**
  * What a reference of a document names.
  *
- * @param {Document} document
- * @param {any} value which may be one
+ * @param value which may be one
  */
-function at(document, value) {
+function at(document: Document, value: Untyped) {
   if (typeof value?.$ref !== 'string') return value
   const names = value.$ref.slice(2).split('/')
-  return names.reduce((/** @type {any} */ found, /** @type {string} */ name) => found?.[name], document)
+  return names.reduce((found: Untyped, name: string) => found?.[name], document)
 }
 
-/** @param {string} description */
-function folded(description) {
+function folded(description: string) {
   const [first = '', ...others] = description.split('\n\n')
   const sentences = first.split(SENTENCE)
   const rest = [sentences.slice(SENTENCES_SHOWN).join(' '), ...others].filter(Boolean).join('\n\n')

@@ -1,3 +1,4 @@
+import type { Untyped } from './resolve.ts'
 import { forgetVisitor } from './visitor.ts'
 
 /** How a token is sent, as the document calls it. */
@@ -15,10 +16,10 @@ let refreshToken: string | undefined
 /**
  * Makes what sends the refresh token of the last login in the place of the one of the example.
  *
- * @param {any} system of Swagger UI
+ * @param system of Swagger UI
  */
-export function createSender({ specSelectors }) {
-  return (/** @type {any} */ request) => {
+export function createSender({ specSelectors }: Untyped) {
+  return (request: Untyped) => {
     const written = exampleOf(specSelectors.specJS(), 'RefreshRequest')?.refresh_token
     if (typeof request.body !== 'string' || !written || !refreshToken) return request
     return { ...request, body: request.body.replace(written, refreshToken) }
@@ -28,29 +29,18 @@ export function createSender({ specSelectors }) {
 /** Carries from one answer to the next request what a person would have to copy: tokens, ids and a new password. */
 export function followingAnswers() {
   const setResponse =
-    (/** @type {any} */ original, /** @type {any} */ system) =>
-    (/** @type {any[]} */ ...[path, method, response]) => {
+    (original: Untyped, system: Untyped) =>
+    (...[path, method, response]: Untyped[]) => {
       if (response.ok) follow(system, path, method, response.body ?? {})
       return original(path, method, response)
     }
   return { statePlugins: { spec: { wrapActions: { setResponse } } } }
 }
 
-/**
- * @param {any} document
- * @param {string} schema
- */
-const exampleOf = (document, schema) => document.components?.schemas?.[schema]?.examples?.[0]
+const exampleOf = (document: Untyped, schema: string) => document.components?.schemas?.[schema]?.examples?.[0]
 
-/**
- * Carries what an answer has given to the operations that want it.
- *
- * @param {any} system
- * @param {string} path
- * @param {string} method
- * @param {any} body
- */
-function follow(system, path, method, body) {
+/** Carries what an answer has given to the operations that want it. */
+function follow(system: Untyped, path: string, method: string, body: Untyped) {
   const { specSelectors } = system
   const { paths } = specSelectors.specJS()
   if (body.access_token) {
@@ -69,40 +59,27 @@ function follow(system, path, method, body) {
   if (PARTING.includes(operationId)) forgetVisitor()
 }
 
-/**
- * The id of what an answer is about, or of the first thing that it lists.
- *
- * @param {any} body
- */
-function idIn(body) {
+/** The id of what an answer is about, or of the first thing that it lists. */
+function idIn(body: Untyped) {
   return body.id ?? Object.values(body).find(Array.isArray)?.[0]?.id
 }
 
-/**
- * @param {any} system
- * @param {string} value
- */
-function authorize({ authActions, specSelectors }, value) {
+function authorize({ authActions, specSelectors }: Untyped, value: string) {
   const schema = specSelectors.specJson().getIn(['components', 'securitySchemes', TOKEN])
   authActions.authorizeWithPersistOption({ [TOKEN]: { name: TOKEN, schema, value } })
 }
 
-/**
- * Where there is none, Swagger UI would take it for an error.
- *
- * @param {any} system
- */
-function forgetToken({ authActions, authSelectors }) {
+/** Where there is none, Swagger UI would take it for an error. */
+function forgetToken({ authActions, authSelectors }: Untyped) {
   if (authSelectors.authorized().has(TOKEN)) authActions.logoutWithPersistOption([TOKEN])
 }
 
 /**
  * Gives the operations that send a password the one that was chosen.
  *
- * @param {any} system
- * @param {string | undefined} sent the request that has changed it
+ * @param sent the request that has changed it
  */
-function fillPassword({ specSelectors, oas3Actions, oas3Selectors }, sent) {
+function fillPassword({ specSelectors, oas3Actions, oas3Selectors }: Untyped, sent: string | undefined) {
   const { new_password: password } = JSON.parse(sent ?? '{}')
   const document = specSelectors.specJS()
   const [path, method] = ['/auth/login', 'post']
@@ -113,23 +90,17 @@ function fillPassword({ specSelectors, oas3Actions, oas3Selectors }, sent) {
   oas3Actions.setRequestBodyValue({ value, pathMethod: [path, method] })
 }
 
-/**
- * Gives the operations on one thing of a folder its id, if there is one.
- *
- * @param {any} system
- * @param {string} folder
- * @param {string | undefined} id
- */
-function fillIds({ specActions, specSelectors }, folder, id) {
+/** Gives the operations on one thing of a folder its id, if there is one. */
+function fillIds({ specActions, specSelectors }: Untyped, folder: string, id: string | undefined) {
   if (id === undefined) return
   const { paths } = specSelectors.specJS()
-  for (const [path, operations] of Object.entries(paths)) {
+  for (const [path, operations] of Object.entries<object>(paths)) {
     if (!path.startsWith(`${folder}/{id}`)) continue
     for (const method of Object.keys(operations)) {
       const parameters = specSelectors
         .specJsonWithResolvedSubtrees()
         .getIn(['paths', path, method, 'parameters'])
-      const parameter = parameters.find((/** @type {any} */ candidate) => candidate.get('in') === 'path')
+      const parameter = parameters.find((candidate: Untyped) => candidate.get('in') === 'path')
       specActions.changeParamByIdentity([path, method], parameter, id, false)
     }
   }

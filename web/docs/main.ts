@@ -3,6 +3,7 @@ import { element, labelled, select } from '../shell/element.ts'
 import { frame } from '../shell/frame.ts'
 import { ROOT } from '../shell/root.ts'
 import { TEXTS } from '../texts/en.ts'
+import type { Untyped } from './resolve.ts'
 import { docsPlugins } from './swagger.ts'
 import { withAddressesOfVisitor } from './visitor.ts'
 
@@ -29,13 +30,11 @@ Object.assign(globalThis, { docsPlugins: docsPlugins(begin) })
 addEventListener('hashchange', openLinked)
 openLinked()
 
-/** @param {Element} card */
-function showOneLanguage(card) {
+function showOneLanguage(card: Element) {
   const blocks = [...card.querySelectorAll('pre')]
   const names = blocks.map((block) => block.firstElementChild?.className.replace('language-', '') ?? '')
   const options = names.map((value) => ({ value, text: Reflect.get(LANGUAGES, value) }))
-  /** @param {string} chosen */
-  const show = (chosen) => {
+  const show = (chosen: string) => {
     for (const [at, block] of blocks.entries()) block.hidden = names[at] !== chosen
   }
   const chooser = labelled(TEXTS.calls.language, select(options, 'sh', show))
@@ -45,8 +44,7 @@ function showOneLanguage(card) {
   show('sh')
 }
 
-/** @param {import('./swagger.ts').System} system */
-function begin(system) {
+function begin(system: Untyped) {
   const box = element('input', { type: 'search', placeholder: TEXTS.docs.searchHint })
   box.addEventListener('input', () => system.layoutActions.updateFilter(box.value.trim()))
   document
@@ -66,7 +64,7 @@ function begin(system) {
 function scrollToOpened() {
   const [, tag, operation] = location.hash.split('/')
   const id = operation ? `operations-${tag}-${operation}` : `operations-tag-${tag}`
-  const look = (/** @type {number} */ frames) => {
+  const look = (frames: number) => {
     const found = document.getElementById(id)
     if (found) found.scrollIntoView()
     else if (frames > 0) requestAnimationFrame(() => look(frames - 1))

@@ -1,23 +1,21 @@
 // Puts what references name in their place. Swagger UI does it too, but reads the whole document anew for each operation
 // that is opened, which takes seconds.
 
+/** Parts of the document, and of Swagger UI, which has no types. */
+// biome-ignore lint/suspicious/noExplicitAny: every part would need a check that tests of the page make.
+export type Untyped = any
+
 /**
  * What stands at a path of a document, with what its references name in their place. Like Swagger UI's own, it notes
  * each reference in `$$ref`, and leaves alone those that lead back to where they are.
  *
- * @param {any} document
- * @param {string} address of the document, which the notes begin with
- * @returns {(path: string[]) => unknown} null where nothing stands at the path
+ * @param address of the document, which the notes begin with
+ * @returns null where nothing stands at the path
  */
-export function createResolver(document, address) {
+export function createResolver(document: Untyped, address: string): (path: string[]) => unknown {
   const resolved = new Map()
 
-  /**
-   * @param {any} value
-   * @param {string[]} above
-   * @returns {any}
-   */
-  function resolve(value, above) {
+  function resolve(value: Untyped, above: string[]): Untyped {
     if (value === null || typeof value !== 'object') return value
     if (Array.isArray(value)) return value.map((item) => resolve(item, above))
     const { $ref, ...beside } = value
@@ -29,23 +27,16 @@ export function createResolver(document, address) {
     return { ...named, ...resolveMembers(beside, above) }
   }
 
-  /**
-   * @param {any} value
-   * @param {string[]} above
-   * @returns {any}
-   */
-  function resolveMembers(value, above) {
+  function resolveMembers(value: Untyped, above: string[]): Untyped {
     return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, resolve(member, above)]))
   }
 
-  /** @param {string} reference */
-  function at(reference) {
+  function at(reference: string) {
     const names = reference.slice(2).split('/')
     return find(names.map((name) => decodeURIComponent(name).replaceAll('~1', '/').replaceAll('~0', '~')))
   }
 
-  const find = (/** @type {string[]} */ path) =>
-    path.reduce((/** @type {any} */ value, name) => value?.[name], document) ?? null
+  const find = (path: string[]) => path.reduce((value: Untyped, name) => value?.[name], document) ?? null
 
   return (path) => resolve(find(path), [])
 }

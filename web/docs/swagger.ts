@@ -2,7 +2,7 @@ import { ROOT } from '../shell/root.ts'
 import { TEXTS } from '../texts/en.ts'
 import { shortened } from './document.ts'
 import { createSender, followingAnswers } from './following.ts'
-import { createResolver } from './resolve.ts'
+import { createResolver, type Untyped } from './resolve.ts'
 import { withAddressesOfVisitor } from './visitor.ts'
 
 const NDJSON = 'application/x-ndjson'
@@ -10,18 +10,12 @@ const NDJSON = 'application/x-ndjson'
 /** The tags that are open at first: the others are for later. */
 const OPEN_TAGS = ['advisory', 'places', 'catalog']
 
-/** @typedef {any} System of Swagger UI, and what it gives to components */
-
-/**
- * What Swagger UI does otherwise here.
- *
- * @param {(system: System) => void} onReady
- */
-export function docsPlugins(onReady) {
+/** What Swagger UI does otherwise here. */
+export function docsPlugins(onReady: (system: Untyped) => void) {
   // Called once the settings are there, before anything is drawn or asked for.
   const loaded =
-    (/** @type {any} */ original, /** @type {System} */ system) =>
-    (/** @type {any[]} */ ...given) => {
+    (original: Untyped, system: Untyped) =>
+    (...given: Untyped[]) => {
       const settings = system.getConfigs()
       for (const document of settings.urls) document.url = new URL(document.url, ROOT).href
       settings.operationsSorter = pointsFirst
@@ -43,21 +37,16 @@ export function docsPlugins(onReady) {
   return [...changes, namedParts, followingAnswers, ready]
 }
 
-/**
- * What most come for stands at the top; all else as the document has it.
- *
- * @param {any} one
- * @param {any} other
- */
-function pointsFirst(one, other) {
-  const rank = (/** @type {any} */ { path, method }) =>
+/** What most come for stands at the top; all else as the document has it. */
+function pointsFirst(one: Untyped, other: Untyped) {
+  const rank = ({ path, method }: Untyped) =>
     method === 'post' && /^\/advisory\/\w+\/point$/.test(path) ? 0 : 1
   return rank(one.toObject()) - rank(other.toObject())
 }
 
 /** The document as the page shows it: with examples that are the visitor's own. */
 function shortTexts() {
-  const updateJsonSpec = (/** @type {any} */ original) => (/** @type {any} */ document) =>
+  const updateJsonSpec = (original: Untyped) => (document: Untyped) =>
     original(shortened(JSON.parse(withAddressesOfVisitor(JSON.stringify(document)))))
   return { statePlugins: { spec: { wrapActions: { updateJsonSpec } } } }
 }
@@ -65,8 +54,8 @@ function shortTexts() {
 /** Tags of accounts and operations are closed, unless something is searched for. */
 function openTags() {
   const isShown =
-    (/** @type {any} */ original) =>
-    (/** @type {any[]} */ ...[state, thing, otherwise]) => {
+    (original: Untyped) =>
+    (...[state, thing, otherwise]: Untyped[]) => {
       if (thing[0] !== 'operations-tag') return original(thing, otherwise)
       return Boolean(state.get('filter')) || original(thing, OPEN_TAGS.includes(thing[1]))
     }
@@ -75,19 +64,17 @@ function openTags() {
 
 /** Finds operations by their paths and summaries. */
 function search() {
-  const opsFilter = (/** @type {any} */ tags, /** @type {string} */ phrase) => {
+  const opsFilter = (tags: Untyped, phrase: string) => {
     const words = phrase.toLowerCase().split(/\s+/).filter(Boolean)
-    const isMeant = (/** @type {any} */ one) => {
+    const isMeant = (one: Untyped) => {
       const text = [one.get('method'), one.get('path'), one.getIn(['operation', 'summary'])]
         .join(' ')
         .toLowerCase()
       return words.every((word) => text.includes(word))
     }
     return tags
-      .map((/** @type {any} */ tag) =>
-        tag.update('operations', (/** @type {any} */ all) => all.filter(isMeant)),
-      )
-      .filter((/** @type {any} */ tag) => tag.get('operations').size > 0)
+      .map((tag: Untyped) => tag.update('operations', (all: Untyped) => all.filter(isMeant)))
+      .filter((tag: Untyped) => tag.get('operations').size > 0)
   }
   return { fn: { opsFilter } }
 }
@@ -95,10 +82,9 @@ function search() {
 /** Lines of JSON are sent as they are: Swagger UI takes every type with "json" in its name for one JSON text. */
 function plainLines() {
   return {
-    /** @this {System} */
-    afterLoad() {
+    afterLoad(this: Untyped) {
       const { getSampleSchema } = this.fn
-      this.fn.getSampleSchema = (/** @type {any[]} */ ...[schema, mediaType, ...rest]) =>
+      this.fn.getSampleSchema = (...[schema, mediaType, ...rest]: Untyped[]) =>
         getSampleSchema(schema, mediaType === NDJSON ? 'text/plain' : mediaType, ...rest)
     },
   }
@@ -106,9 +92,9 @@ function plainLines() {
 
 /** Operations open at once. */
 function quickReferences() {
-  let of: any
+  let of: Untyped
   let resolveAt: (path: string[]) => unknown
-  const resolveSubtree = async (/** @type {any} */ document, /** @type {string[]} */ path) => {
+  const resolveSubtree = async (document: Untyped, path: string[]) => {
     if (of !== document) resolveAt = createResolver(document, globalThis.document.baseURI.replace(/#.*/, ''))
     of = document
     return { spec: resolveAt(path), errors: [] }
@@ -118,22 +104,22 @@ function quickReferences() {
 
 /** Texts and examples are made once: Swagger UI draws all that is open anew at each step of a request. */
 function unchangedTexts() {
-  const onChange = (/** @type {any} */ component, /** @type {System} */ { React }) => React.memo(component)
+  const onChange = (component: Untyped, { React }: Untyped) => React.memo(component)
   return { wrapComponents: { HighlightCode: onChange, Markdown: onChange } }
 }
 
 /** The editor of a body comes first, and what may also be sent in the query is folded below. */
 function bodyFirst() {
-  const parameters = (/** @type {any} */ Original, /** @type {System} */ { React }) =>
-    function Parameters(/** @type {any} */ props) {
+  const parameters = (Original: Untyped, { React }: Untyped) =>
+    function Parameters(props: Untyped) {
       const [isOpen, open] = React.useState(false)
       const { parameters, operation } = props
-      const beside = parameters.filter((/** @type {any} */ one) => one.get('in') !== 'path')
+      const beside = parameters.filter((one: Untyped) => one.get('in') !== 'path')
       if (!operation.get('requestBody') || beside.size === 0) return React.createElement(Original, props)
-      const path = parameters.filter((/** @type {any} */ one) => one.get('in') === 'path')
+      const path = parameters.filter((one: Untyped) => one.get('in') === 'path')
       const body = React.createElement(Original, { ...props, parameters: path })
       const others = { ...props, parameters: beside, operation: operation.delete('requestBody') }
-      const toggle = (/** @type {any} */ { currentTarget }) => open(currentTarget.open)
+      const toggle = ({ currentTarget }: Untyped) => open(currentTarget.open)
       return React.createElement(
         'div',
         { className: path.size > 0 ? 'body-first' : 'body-first no-path' },
@@ -151,12 +137,11 @@ function bodyFirst() {
 
 /** An operation that takes no token has no padlock; a closed one opens with a token. */
 function padlocks() {
-  const isAuthorized =
-    (/** @type {any} */ original) => (/** @type {any} */ _state, /** @type {any} */ needs) =>
-      needs?.some((/** @type {any} */ one) => one.size === 0) ? null : original(needs)
+  const isAuthorized = (original: Untyped) => (_state: Untyped, needs: Untyped) =>
+    needs?.some((one: Untyped) => one.size === 0) ? null : original(needs)
   const inverted =
-    (/** @type {any} */ Original, /** @type {System} */ { React }) =>
-    (/** @type {any} */ props) =>
+    (Original: Untyped, { React }: Untyped) =>
+    (props: Untyped) =>
       props.isAuthorized !== null &&
       React.createElement(Original, { ...props, isAuthorized: !props.isAuthorized })
   return {
@@ -168,10 +153,10 @@ function padlocks() {
 /** Swagger UI gives the chooser of a server a label without a text, and its title comes after headings of the second level. */
 function namedParts() {
   const named =
-    (/** @type {string} */ part, /** @type {string} */ name, /** @type {string} */ value) =>
-    (/** @type {any} */ Original, /** @type {System} */ { React }) => {
-      const mark = (/** @type {Element | null} */ box) => box?.querySelector(part)?.setAttribute(name, value)
-      return (/** @type {any} */ props) =>
+    (part: string, name: string, value: string) =>
+    (Original: Untyped, { React }: Untyped) => {
+      const mark = (box: Element | null) => box?.querySelector(part)?.setAttribute(name, value)
+      return (props: Untyped) =>
         React.createElement('div', { ref: mark }, React.createElement(Original, props))
     }
   return {

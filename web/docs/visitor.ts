@@ -4,12 +4,8 @@
 /** Where the browser remembers it. */
 const VISITOR = 'docs-visitor'
 
-/**
- * A text with the addresses of this visitor in the place of those of the examples.
- *
- * @param {string} text
- */
-export function withAddressesOfVisitor(text) {
+/** A text with the addresses of this visitor in the place of those of the examples. */
+export function withAddressesOfVisitor(text: string) {
   const visitor = sessionStorage.getItem(VISITOR) ?? randomName()
   sessionStorage.setItem(VISITOR, visitor)
   return text.replaceAll(/\b(\w+)@example\.org/g, `$1.${visitor}@example.org`)
