@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createSession, type User } from '../../../web/account/session.ts'
+import type { UserProfile } from '#schemas/user.ts'
+import { createSession } from '../../../web/account/session.ts'
 
-const USER = { id: '1', name: 'Amina', role: 'user' } as User
+const USER = { id: '1', name: 'Amina', role: 'user' } as UserProfile
 
 /** A service that gives tokens with numbers, and knows which of them are valid. */
 let valid: { access: string; refresh: string }
 let asked: string[]
 let stored: Map<string, string>
-let announced: (User | null)[]
+let announced: (UserProfile | null)[]
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'] })
