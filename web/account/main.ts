@@ -1,5 +1,45 @@
+import { workButton } from '../parts/blocks.ts'
+import type { Page } from '../parts/page.ts'
 import { startPage } from '../parts/start.ts'
+import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import { open } from './page.ts'
+import { entrance } from './enter.ts'
+import { keysSection } from './keys.ts'
+import { deletionSection, passwordSection, profileSection, sessionsSection } from './profile.ts'
+import { secondFactorSection } from './second-factor.ts'
+import { subscriptionsSection } from './subscriptions.ts'
+
+const { account } = TEXTS
+
+/** The account: the ways in for whom is not logged in, else all that belongs to it. */
+async function open(page: Page) {
+  const { session } = page
+  const user = await session.resume()
+  if (!user) return entrance(session)
+  return element(
+    'div',
+    { class: 'column' },
+    element(
+      'p',
+      { class: 'greeting' },
+      account.hello(user.name),
+      ' ',
+      workButton(account.logout, session.logout),
+    ),
+    element(
+      'p',
+      { class: 'actions' },
+      element('a', { href: 'account/history' }, TEXTS.history.title),
+      user.role === 'admin' && element('a', { href: 'operations' }, TEXTS.operations.title),
+    ),
+    keysSection(session),
+    subscriptionsSection(page),
+    profileSection(session),
+    passwordSection(session),
+    secondFactorSection(session),
+    sessionsSection(session),
+    deletionSection(session),
+  )
+}
 
 startPage('account', TEXTS.account.title, open)

@@ -1,5 +1,136 @@
+import type { ServiceStats, Stats } from '#schemas/stats.ts'
+import { entrance } from '../account/enter.ts'
+import type { Catalog, CatalogRelease } from '../api-types.ts'
+import { loaded, section } from '../parts/blocks.ts'
+import { formOf } from '../parts/form.ts'
+import type { Page } from '../parts/page.ts'
 import { startPage } from '../parts/start.ts'
+import { tableOf } from '../parts/table.ts'
+import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import { open } from './page.ts'
+import { nameOfProduct, wholeText } from '../texts/names.ts'
+import { releaseComparison } from './comparison.ts'
+import { coverageSection } from './coverage.ts'
+import { loadsSection } from './loads.ts'
+import { releasesSection } from './releases.ts'
+import { slowCallsSection } from './slow-calls.ts'
+
+type AllStats = Stats & { service: ServiceStats }
+type Traffic = Pick<ServiceStats, 'requests' | 'errors' | 'latency'>
+
+const { operations } = TEXTS
+
+/**
+ * What admins look at: what is published, what there was and will be, what is not loaded completely, what changes with a
+ * release, what is covered, how the service is used, and what was slow.
+ */
+async function open({ session, view, remember, note, left }: Page) {
+  const user = await session.resume()
+  if (!user) return entrance(session, operations.login)
+  if (user.role !== 'admin') return element('p', {}, operations.adminsOnly)
+  const catalog = await session.get<Catalog>('catalog')
+  const period = { from: view.get('from'), to: view.get('to') }
+  const comparison = releaseComparison(session, catalog.releases, left)
+  // What one part puts into the address leaves what the others have put there.
+  const said = () => Object.fromEntries(new URLSearchParams(location.hash.slice(1)))
+  return element(
+    'div',
+    { class: 'column' },
+    section(operations.published, publishedTable(catalog.releases)),
+    releasesSection(session, left, comparison.choose),
+    loadsSection(session, left),
+    comparison.place,
+    coverageSection({ session, view, left, note: (wanted) => note({ ...said(), ...wanted }) }, catalog),
+    section(
+      operations.usage,
+      periodForm(period, (chosen) => remember({ ...said(), ...chosen })),
+      loaded(async () => usage(await session.get<AllStats>('stats', { ...period, scope: 'all' }))),
+    ),
+    slowCallsSection(session, left),
+  )
+}
+
+function publishedTable(releases: CatalogRelease[]) {
+  return tableOf({
+    caption: operations.publishedCaption,
+    columns: Object.values(operations.releaseColumns).map((title) => ({ title })),
+    rows: releases.map((one) => ({
+      cells: [
+        one.release,
+        nameOfProduct(one.product),
+        one.country_code,
+        one.crop,
+        one.forecast_period,
+        one.valid_until,
+        one.source,
+      ],
+      mark: one.stale ? 'wrong' : '',
+    })),
+  })
+}
+
+function periodForm(
+  { from, to }: { from: string | null; to: string | null },
+  remember: (view: Record<string, string>) => void,
+) {
+  const form = formOf({
+    fields: [
+      { name: 'from', label: TEXTS.history.from, type: 'date', attributes: { value: from ?? '' } },
+      { name: 'to', label: TEXTS.history.to, type: 'date', attributes: { value: to ?? '' } },
+    ],
+    action: TEXTS.history.apply,
+    submit: async (values) => remember(values),
+  })
+  form.classList.add('filters')
+  return form
+}
+
+function usage({ from, to, advisories, service }: AllStats) {
+  const { users, requests, errors, by_error, by_operation, by_day } = service
+  const daysWithRequests = by_day.filter((day) => day.requests > 0).reverse()
+  return element(
+    'div',
+    {},
+    element(
+      'p',
+      {},
+      operations.summary({ from, to, advisories: advisories.total, requests, errors, ...users }),
+    ),
+    tableOf({
+      caption: operations.byOperation,
+      columns: trafficColumns(operations.operation),
+      rows: by_operation.map(({ operation, ...traffic }) => ({
+        cells: [operation, ...trafficCells(traffic)],
+      })),
+      numberText: wholeText,
+    }),
+    element('p', { class: 'hint' }, operations.slowNote),
+    tableOf({
+      caption: operations.byError,
+      columns: [
+        { title: operations.code },
+        { title: operations.status, number: true },
+        { title: operations.requests, number: true },
+      ],
+      rows: by_error.map(({ code, status, requests: count }) => ({ cells: [code, status, count] })),
+      numberText: wholeText,
+    }),
+    tableOf({
+      caption: operations.byDay,
+      columns: trafficColumns(operations.day),
+      rows: daysWithRequests.map(({ day, ...traffic }) => ({ cells: [day, ...trafficCells(traffic)] })),
+      numberText: wholeText,
+    }),
+  )
+}
+
+function trafficColumns(first: string) {
+  const { requests, errors, latencies } = operations
+  return [{ title: first }, ...[requests, errors, ...latencies].map((title) => ({ title, number: true }))]
+}
+
+function trafficCells({ requests, errors, latency: { p50, p95, p99, max } }: Traffic) {
+  return [requests, errors, p50, p95, p99, max]
+}
 
 startPage(null, TEXTS.operations.title, open)
