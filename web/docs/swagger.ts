@@ -1,4 +1,4 @@
-import { ROOT } from '../shell/root.ts'
+import { ROOT } from '../shell/frame.ts'
 import { TEXTS } from '../texts/en.ts'
 import { shortened } from './document.ts'
 import { createSender, followingAnswers } from './following.ts'

@@ -1,6 +1,5 @@
 import type { Area, Bounds, Catalog, Grid, Place, Position } from '../api-types.ts'
-import { ApiFailure, addressOf, ask, get } from '../shell/api.ts'
-import { patiently } from '../shell/patience.ts'
+import { ApiFailure, addressOf, ask, get, withRetries } from '../shell/api.ts'
 
 /** The levels of areas, from the country down. */
 export const LEVELS = [0, 1, 2, 3]
@@ -52,7 +51,7 @@ async function load(key: string, degrees: number): Promise<Area[]> {
     for (;;) {
       const asked = address
       // Tiles of a service that is busy are asked for again; borders are to come with them.
-      const page = await patiently(() => ask<AreaPage>(asked))
+      const page = await withRetries(() => ask<AreaPage>(asked))
       areas.push(...page.features.map(areaOf))
       const next = page.links?.find(({ rel }) => rel === 'next')
       if (!next) return areas

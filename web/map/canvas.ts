@@ -1,6 +1,6 @@
 import type { Bounds, Place } from '../api-types.ts'
 import { element } from '../shell/element.ts'
-import { onThemeChange } from '../shell/theme.ts'
+import { onThemeChange } from '../shell/frame.ts'
 import { createPane, type Pane, type Shown } from './pane.ts'
 import { createSwipe, FOLLOWING } from './swipe.ts'
 import type { Camera } from './view.ts'

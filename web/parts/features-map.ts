@@ -11,7 +11,7 @@ import { canDraw } from '../map/canvas.ts'
 import type { Pane, Shown } from '../map/pane.ts'
 import { ABOVE_SHAPES, ABOVE_VALUES } from '../map/style.ts'
 import { element } from '../shell/element.ts'
-import { onThemeChange } from '../shell/theme.ts'
+import { onThemeChange } from '../shell/frame.ts'
 
 /** Its property `color` is its colour. */
 export interface Feature {

@@ -1,5 +1,4 @@
-import { copyButton } from '../shell/copy.ts'
-import { element } from '../shell/element.ts'
+import { copyButton, element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 
 /** Something that is shown once, with a button that copies it. */

@@ -1,6 +1,5 @@
 import { addressOf, type Query } from '../shell/api.ts'
-import { copyButton } from '../shell/copy.ts'
-import { element, labelled, select } from '../shell/element.ts'
+import { copyButton, element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 
 /** The same call in the languages that people copy it in. */

@@ -1,6 +1,6 @@
 // Thousands of points, sent in calls that the service takes from anybody.
 
-import { patiently } from '../shell/patience.ts'
+import { withRetries } from '../shell/api.ts'
 
 export interface Point {
   id: string
@@ -38,7 +38,7 @@ export async function* adviseAll({ points, send, signal, wait }: Work): AsyncGen
   for (let from = 0; from < points.length; from += POINTS_A_CALL) {
     const some = points.slice(from, from + POINTS_A_CALL)
     const lines = some.map((point) => `${JSON.stringify(point)}\n`).join('')
-    const text = await patiently(() => send(lines, { headers, signal }), {
+    const text = await withRetries(() => send(lines, { headers, signal }), {
       statuses: FOR_NOW,
       ...(wait && { wait }),
     })
