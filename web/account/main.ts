@@ -1,5 +1,5 @@
 import { workButton } from '../parts/blocks.ts'
-import type { Page } from '../parts/page.ts'
+import type { Page } from '../parts/start.ts'
 import { startPage } from '../parts/start.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'

@@ -1,11 +1,11 @@
+import type { LoginRequest, Tokens } from '#schemas/auth.ts'
+import type { UserProfile as User } from '#schemas/user.ts'
+import { ApiFailure, addressOf, ask, type Init, type Query, send } from '../shell/api.ts'
+
 // Who is logged in in this window.
 //
 // The access token is kept in memory alone. The refresh token is in the storage of the tab, so that a reload goes
 // on; it is changed for a new one at each use, and the service ends the session where an old one is used again.
-
-import type { LoginRequest, Tokens } from '#schemas/auth.ts'
-import type { UserProfile as User } from '#schemas/user.ts'
-import { ApiFailure, addressOf, ask, type Init, type Query, send } from '../shell/api.ts'
 
 type TokenStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
@@ -157,4 +157,36 @@ export function tabStorage(): TokenStorage {
 export function newName() {
   const bytes = crypto.getRandomValues(new Uint8Array(16))
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** Items of a page, the most that any list gives. */
+const LIMIT = 1000
+
+interface Listed<Item> {
+  items: Item[]
+  next_cursor: string | null
+}
+
+/**
+ * All items of a list that comes in pages.
+ *
+ * @param progress told how many there are, while there are more
+ */
+export async function allItems<Item>(
+  session: Session,
+  path: string,
+  query: Record<string, string | null>,
+  left: AbortSignal,
+  progress: (count: number) => void = () => {},
+): Promise<Item[]> {
+  const all: Item[] = []
+  let cursor: string | null = null
+  do {
+    const wanted = { ...query, limit: LIMIT, cursor }
+    const page: Listed<Item> = await session.get(path, wanted, { signal: left })
+    all.push(...page.items)
+    cursor = page.next_cursor
+    if (cursor !== null) progress(all.length)
+  } while (cursor !== null)
+  return all
 }

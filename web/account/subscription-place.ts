@@ -1,11 +1,11 @@
 import type { AdminArea } from '#schemas/areas.ts'
 import type { Catalog } from '../api-types.ts'
 import { readOrSay } from '../field/read.ts'
-import { allItems } from '../operations/pages.ts'
 import { type Field, mark } from '../parts/form.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import type { Session } from './session.ts'
+import { allItems } from './session.ts'
 
 type Kind = 'point' | 'polygon' | 'area'
 

@@ -1,5 +1,5 @@
 import type { Catalog, CatalogRelease, Tileset } from '../api-types.ts'
-import { normalFirst } from '../parts/seasons.ts'
+import { normalFirst } from '../parts/values.ts'
 import type { View } from './view.ts'
 
 /** What can be chosen, and what is chosen: of each kind that which the view says, where there is such, else the first. */

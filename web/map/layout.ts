@@ -1,4 +1,4 @@
-import { syntheticNotice } from '../parts/notice.ts'
+import { syntheticNotice } from '../parts/blocks.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 

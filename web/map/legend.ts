@@ -1,5 +1,5 @@
 import type { Catalog, CatalogRelease, Tileset } from '../api-types.ts'
-import { seasonNote } from '../parts/seasons.ts'
+import { seasonNote } from '../parts/values.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameOfLayer, nameOfSource, numberText } from '../texts/names.ts'

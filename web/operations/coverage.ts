@@ -1,14 +1,13 @@
+import { allItems } from '../account/session.ts'
 import type { Catalog } from '../api-types.ts'
-import { loaded, section } from '../parts/blocks.ts'
+import { loaded, save, section } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
-import type { Page } from '../parts/page.ts'
-import { save } from '../parts/save.ts'
+import type { Page } from '../parts/start.ts'
 import { tableOf } from '../parts/table.ts'
 import { csvText } from '../points/csv.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameOfProduct, numberText } from '../texts/names.ts'
-import { allItems } from './pages.ts'
 
 interface Covered {
   product: string

@@ -1,10 +1,10 @@
 import type { Session } from '../account/session.ts'
+import { allItems } from '../account/session.ts'
 import { loaded, section, timeText } from '../parts/blocks.ts'
 import { tableOf } from '../parts/table.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { agoText, nameOfProduct } from '../texts/names.ts'
-import { allItems } from './pages.ts'
 import type { Release } from './releases.ts'
 
 type Load = Release & { load: 'running' | 'cut_off' | 'unknown' }

@@ -1,11 +1,11 @@
 import type { ReleaseLayer, ReleasePeriod } from '#schemas/releases.ts'
 import type { Session } from '../account/session.ts'
+import { allItems } from '../account/session.ts'
 import { loaded, section, timeText } from '../parts/blocks.ts'
 import { tableOf } from '../parts/table.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameOfProduct, numberText } from '../texts/names.ts'
-import { allItems } from './pages.ts'
 
 export interface Release {
   release: string

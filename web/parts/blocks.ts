@@ -1,4 +1,4 @@
-import { element } from '../shell/element.ts'
+import { copyButton, element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 
 /** A part of a page, under a heading of its own. */
@@ -62,4 +62,46 @@ export function timeText(time: string | null) {
   return time === null
     ? TEXTS.never
     : new Date(time).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+}
+
+/** Where something that a page shows is made up. A page says so once. */
+export function syntheticNotice(isSynthetic: boolean) {
+  return element('p', { className: 'notice', hidden: !isSynthetic }, TEXTS.synthetic)
+}
+
+/** Something that is shown once, with a button that copies it. */
+export function shownOnce(label: string, text: string) {
+  const shown = element('output', { class: 'secret', 'aria-label': label, tabindex: 0 }, text)
+  return element(
+    'div',
+    { class: 'once' },
+    shown,
+    copyButton(TEXTS.copy, () => text),
+  )
+}
+
+/** A browser may cut off longer addresses. */
+const LONGEST = 60_000
+
+/**
+ * The way to the form that has changes at a place told, filled in. What a hash says is sent to nobody.
+ *
+ * @param wanted as that form reads it
+ * @returns none where the place is too much for an address
+ */
+export function watchLink(wanted: Record<string, string | null | undefined>): HTMLElement | false {
+  const said = Object.entries(wanted).filter(([, value]) => value)
+  const hash = new URLSearchParams(said as [string, string][]).toString()
+  return hash.length <= LONGEST && element('a', { href: `account#${hash}` }, TEXTS.subscriptions.link)
+}
+
+/** Has the browser save a file. */
+export function save(content: BlobPart, name: string, type = 'text/csv;charset=utf-8') {
+  const address = URL.createObjectURL(new Blob([content], { type }))
+  const link = document.createElement('a')
+  link.href = address
+  link.download = name
+  link.click()
+  // The download has begun by then.
+  setTimeout(() => URL.revokeObjectURL(address), 1000)
 }

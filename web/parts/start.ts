@@ -1,9 +1,24 @@
-import { createSession, tabStorage } from '../account/session.ts'
+import { createSession, type Session, tabStorage } from '../account/session.ts'
 import { element } from '../shell/element.ts'
 import { frame } from '../shell/frame.ts'
 import { TEXTS } from '../texts/en.ts'
 import { problem } from './blocks.ts'
-import type { Page } from './page.ts'
+
+/** What an address says of a page; null is left out. */
+export type Shown = { [name: string]: string | null }
+
+/** What a page is given. */
+export interface Page {
+  session: Session
+  /** What the address says is shown. */
+  view: URLSearchParams
+  /** Puts it there, which makes the page anew. */
+  remember: (view: Shown) => void
+  /** Puts it there, and the page stays as it is. */
+  note: (view: Shown) => void
+  /** Aborts when another page takes its place. */
+  left: AbortSignal
+}
 
 /** Makes a page in the frame, and anew where its address changes or somebody else is logged in. */
 export function startPage(

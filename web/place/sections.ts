@@ -1,5 +1,5 @@
 import type { CatalogProduct } from '../api-types.ts'
-import { normalFirst } from '../parts/seasons.ts'
+import { normalFirst } from '../parts/values.ts'
 import type { ApiFailure } from '../shell/api.ts'
 
 /** What a product says at a place, in a form that is the same for all products. */

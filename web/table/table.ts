@@ -1,7 +1,8 @@
 import type { Area, Catalog, CatalogProduct, CatalogRelease, Place } from '../api-types.ts'
 import type { AreasOf } from '../geo/areas.ts'
 import type { Layers } from '../map/choices.ts'
-import { seasonNote } from '../parts/seasons.ts'
+import { save } from '../parts/blocks.ts'
+import { seasonNote } from '../parts/values.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameOfLayer } from '../texts/names.ts'
@@ -120,6 +121,7 @@ export function figureTable(
   const scenarios = layers.scenarios.length > 0 ? layers.scenarios : [null]
   const rows = rowsOf(areas, figures, figure.key, input, scenarios)
   const columns = scenarios.map((scenario) => scenario ?? input ?? layers.layer?.unit ?? '')
+  const download = () => save(csvOf(columns, rows), `${release.release}.csv`)
   return [
     element('p', { className: 'small' }, figure.note),
     ...[seasonNote(catalog, scenarios)].filter((note) => note !== false),
@@ -128,7 +130,11 @@ export function figureTable(
       { className: 'scrolling', tabIndex: 0, role: 'region', 'aria-label': texts.title },
       tableOf(rows, columns, parents, chosen ?? null, open),
     ),
-    element('p', {}, download(`${release.release}.csv`, csvOf(columns, rows))),
+    element(
+      'p',
+      {},
+      element('button', { type: 'button', className: 'quiet', onclick: download }, texts.download),
+    ),
   ]
 }
 
@@ -186,14 +192,4 @@ function tableOf(
     element('thead', {}, element('tr', {}, ...heads, within)),
     body,
   )
-}
-
-function download(name: string, text: string) {
-  const button = element('button', { type: 'button', className: 'quiet' }, TEXTS.table.download)
-  button.addEventListener('click', () => {
-    const href = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
-    element('a', { href, download: name }).click()
-    URL.revokeObjectURL(href)
-  })
-  return button
 }
