@@ -1,7 +1,7 @@
 import type { Catalog, CatalogProduct, CatalogRelease, Tileset } from '../api-types.ts'
 import type { AreasOf } from '../geo/areas.ts'
 import { layerOf } from '../map/choices.ts'
-import { legend } from '../map/legend.ts'
+import { legend } from '../map/controls.ts'
 import type { FeaturesMap } from '../parts/features-map.ts'
 import { NO_VALUE } from '../parts/features-map.ts'
 import { element, labelled, select } from '../shell/element.ts'

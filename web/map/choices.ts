@@ -1,5 +1,8 @@
+import type { Cut } from '#schemas/map.ts'
 import type { Catalog, CatalogRelease, Tileset } from '../api-types.ts'
 import { normalFirst } from '../parts/values.ts'
+import { get } from '../shell/api.ts'
+import { nameOfMonth } from '../texts/names.ts'
 import type { View } from './view.ts'
 
 /** What can be chosen, and what is chosen: of each kind that which the view says, where there is such, else the first. */
@@ -97,4 +100,53 @@ function oneOf(offered: readonly string[], wanted: string | null) {
 
 function different(values: (string | null)[]): string[] {
   return [...new Set(values.filter((value) => value !== null))]
+}
+
+export interface Compared {
+  release: CatalogRelease
+  layer: Tileset
+  names: { left: string; right: string }
+}
+
+/**
+ * @param layer the one that is shown
+ * @returns undefined where nothing is, or there is no such layer
+ */
+export async function comparedWith(
+  catalog: Catalog,
+  view: View,
+  layer: Tileset | undefined,
+  layersOf: (release: string, cut: Cut) => Promise<Tileset[]>,
+): Promise<Compared | undefined> {
+  const [, kind, name = ''] = /^(scenario|month):(.+)$/.exec(view.compare ?? '') ?? []
+  if (!layer || !kind) return undefined
+  const ofMonth = kind === 'month'
+  const choices = choicesOf(catalog, ofMonth ? { ...view, month: name } : view)
+  if (!choices) return undefined
+  const { release } = choices
+  const wanted = { input: layer.input, scenario: ofMonth ? layer.scenario : name }
+  const { layer: other } = layerOf(await layersOf(release.release, view.cut), wanted)
+  if (!other || (other.release === layer.release && other.layer === layer.layer)) return undefined
+  const shown = catalog.releases.find((one) => one.release === layer.release)
+  const names = ofMonth
+    ? { left: nameOfMonth(shown?.forecast_period ?? ''), right: nameOfMonth(name) }
+    : { left: layer.scenario ?? '', right: other.scenario ?? '' }
+  return { release, layer: other, names }
+}
+
+/** Makes what knows the layers of releases; they are asked for once. */
+export function createLayers() {
+  const known = new Map<string, Promise<Tileset[]>>()
+
+  return function layersOf(release: string, cut: Cut) {
+    const key = `${cut} ${release}`
+    const layers =
+      known.get(key) ??
+      get<{ layers: Tileset[] }>(`releases/${encodeURIComponent(release)}/layers`, { cut }).then(
+        (list) => list.layers,
+      )
+    known.set(key, layers)
+    layers.catch(() => known.delete(key))
+    return layers
+  }
 }

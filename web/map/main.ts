@@ -8,19 +8,24 @@ import {
   orNone,
   placeInside,
   ROUGH_DEGREES,
+  shortPlace,
 } from '../geo/areas.ts'
-import { shortPlace } from '../geo/places.ts'
 import { createPlaceRoom } from '../place/room.ts'
 import { get } from '../shell/api.ts'
 import { element } from '../shell/element.ts'
 import { frame } from '../shell/frame.ts'
 import { TEXTS } from '../texts/en.ts'
-import { type Choices, choicesOf, type Layers, layerOf, releaseIn } from './choices.ts'
-import { choosers } from './choosers.ts'
-import { type Compared, comparedWith } from './compared.ts'
-import { createLayers } from './layers.ts'
-import { layout, modeChooser, replaceControls } from './layout.ts'
-import { legend } from './legend.ts'
+import {
+  type Choices,
+  type Compared,
+  choicesOf,
+  comparedWith,
+  createLayers,
+  type Layers,
+  layerOf,
+  releaseIn,
+} from './choices.ts'
+import { choosers, layout, legend, modeChooser, replaceControls } from './controls.ts'
 import { searchForm } from './search.ts'
 import { createStage } from './stage.ts'
 import { readView, type View, writeView } from './view.ts'

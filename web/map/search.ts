@@ -1,5 +1,5 @@
 import type { Area, Place } from '../api-types.ts'
-import { placeIn } from '../geo/places.ts'
+import { placeIn } from '../geo/areas.ts'
 import { element, labelled } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 

@@ -1,6 +1,6 @@
 import type { Cut } from '#schemas/map.ts'
 import type { Place } from '../api-types.ts'
-import { isPlace, short } from '../geo/places.ts'
+import { isPlace, short } from '../geo/areas.ts'
 
 export interface Camera extends Place {
   zoom: number

@@ -1,15 +1,101 @@
 import type { Area, Catalog, Grid, Place } from '../api-types.ts'
-import { short } from '../geo/places.ts'
+import { short } from '../geo/areas.ts'
 import { syntheticNotice, watchLink } from '../parts/blocks.ts'
+import { type NumberText, valueFormat } from '../parts/numbers.ts'
 import { seasonNote } from '../parts/values.ts'
-import type { Query } from '../shell/api.ts'
-import { copyButton, element } from '../shell/element.ts'
+import { addressOf, type Query } from '../shell/api.ts'
+import { copyButton, element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameOfProduct, nameOfSource } from '../texts/names.ts'
-import { addressOfPlace, calls } from './calls.ts'
-import { chart } from './chart.ts'
 import { quantities } from './quantities.ts'
 import type { Section } from './sections.ts'
+
+/** A table of the values of a product, each with a bar: what a chart shows is read from the same place. */
+export function chart({ product, unit, entries }: Section) {
+  const most = Math.max(...entries.map(({ value }) => value), 0)
+  const text = valueFormat(entries.map(({ value }) => value))
+  const seasonal = entries.some(({ scenario }) => scenario !== null)
+  const inputs = [...new Set(entries.map(({ input }) => input))]
+  // Without seasons, inputs are what is compared.
+  const groups = seasonal ? inputs : [null]
+  const bodies = groups.map((group) =>
+    element(
+      'tbody',
+      {},
+      group !== null && element('tr', {}, element('th', { colSpan: 3, scope: 'rowgroup' }, group)),
+      ...entries
+        .filter(({ input }) => !seasonal || input === group)
+        .map(({ input, scenario, value }) => row(scenario ?? input ?? '', value, most, text)),
+    ),
+  )
+  const caption = element('caption', { className: 'unseen' }, `${nameOfProduct(product)}, ${unit}`)
+  const head = [seasonal ? TEXTS.place.season : TEXTS.choosers.input, '', unit].map((text) =>
+    text ? element('th', { scope: 'col' }, text) : element('td', {}),
+  )
+  return element(
+    'table',
+    { className: 'chart' },
+    caption,
+    element('thead', { className: 'unseen' }, element('tr', {}, ...head)),
+    ...bodies,
+  )
+}
+
+/** @param most the value whose bar is as long as can be */
+function row(name: string, value: number, most: number, text: NumberText) {
+  const bar = element('span', { className: 'bar' })
+  bar.style.inlineSize = `${most > 0 ? (Math.max(value, 0) / most) * 100 : 0}%`
+  return element(
+    'tr',
+    {},
+    element('th', { scope: 'row' }, name),
+    element('td', { className: 'bars', 'aria-hidden': 'true' }, bar),
+    element('td', { className: 'number' }, text(value)),
+  )
+}
+
+/** The same call in the languages that people copy it in. */
+export const CALLS: Record<string, (url: string) => string> = {
+  curl: (url) => `curl '${url}'`,
+  JavaScript: (url) => `const response = await fetch('${url}')
+const advice = await response.json()
+if (!response.ok) throw new Error(advice.error)
+console.log(advice)`,
+  Python: (url) => `import json
+from urllib.request import urlopen
+
+with urlopen('${url}') as response:
+    advice = json.load(response)
+print(advice)`,
+  R: (url) => `library(jsonlite)
+
+advice <- fromJSON('${url}')
+str(advice)`,
+}
+
+/** The address of what all products say at a place. */
+export function addressOfPlace(query: Query) {
+  // No language needs another way to write a quote then.
+  return addressOf('advisory/point', query).href.replaceAll("'", '%27')
+}
+
+export function calls(url: string) {
+  const code = element('code')
+  const languages = Object.keys(CALLS)
+  const show = (language: string) => {
+    code.textContent = CALLS[language]?.(url) ?? ''
+  }
+  show('curl')
+  const options = languages.map((value) => ({ value, text: value }))
+  return element(
+    'details',
+    { className: 'calls' },
+    element('summary', {}, TEXTS.calls.title),
+    labelled(TEXTS.calls.language, select(options, 'curl', show)),
+    element('pre', { tabIndex: 0, 'aria-label': TEXTS.calls.title, role: 'region' }, code),
+    copyButton(TEXTS.copy, () => code.textContent ?? ''),
+  )
+}
 
 interface PlaceShown {
   place: Place

@@ -3,8 +3,8 @@ import { type AreasOf, contains, LEVELS, orNone } from '../geo/areas.ts'
 import type { View } from '../map/view.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import { askAt } from './ask.ts'
 import { emptyPanel, placePanel } from './panel.ts'
+import { askAt } from './sections.ts'
 
 /** Shows the place that is chosen. */
 export function createPlaceRoom(

@@ -1,6 +1,6 @@
-import type { CatalogProduct } from '../api-types.ts'
+import type { Catalog, CatalogProduct } from '../api-types.ts'
 import { normalFirst } from '../parts/values.ts'
-import type { ApiFailure } from '../shell/api.ts'
+import { ApiFailure, get, type Query } from '../shell/api.ts'
 
 /** What a product says at a place, in a form that is the same for all products. */
 export interface Section {
@@ -64,4 +64,15 @@ export function sectionsOfFailure(products: CatalogProduct[], failure: ApiFailur
     const reason = failure.details.find(({ field }) => field === product)?.message ?? failure.message
     return { product, unit, release: null, period: null, synthetic: false, stale: false, entries: [], reason }
   })
+}
+
+/** Asks what all products say at a place. */
+export async function askAt({ products }: Catalog, query: Query, signal: AbortSignal) {
+  try {
+    return sectionsOf(products, await get('advisory/point', query, { signal }))
+  } catch (error) {
+    // That there is no value anywhere is an answer, too.
+    if (error instanceof ApiFailure && error.status === 404) return sectionsOfFailure(products, error)
+    throw error
+  }
 }

@@ -1,5 +1,5 @@
 import type { Catalog, CatalogProduct } from '../api-types.ts'
-import { short } from '../geo/places.ts'
+import { short } from '../geo/areas.ts'
 import { save, syntheticNotice } from '../parts/blocks.ts'
 import type { FeaturesMap } from '../parts/features-map.ts'
 import { classesOf, colorOf, NO_VALUE } from '../parts/features-map.ts'

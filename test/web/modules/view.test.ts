@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { placeIn } from '../../../web/geo/places.ts'
+import { placeIn } from '../../../web/geo/areas.ts'
 import { readView, writeView } from '../../../web/map/view.ts'
 
 test('the address says all that is shown', () => {
