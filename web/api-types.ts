@@ -68,11 +68,11 @@ export interface Area {
 /** West, south, east and north in degrees. */
 export type Bounds = [west: number, south: number, east: number, north: number]
 export type Position = [number, number]
-export interface Polygon {
+interface Polygon {
   type: 'Polygon'
   coordinates: Position[][]
 }
-export interface MultiPolygon {
+interface MultiPolygon {
   type: 'MultiPolygon'
   coordinates: Position[][][]
 }

@@ -5,8 +5,13 @@ import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { entrance } from './enter.ts'
 import { keysSection } from './keys.ts'
-import { deletionSection, passwordSection, profileSection, sessionsSection } from './profile.ts'
-import { secondFactorSection } from './second-factor.ts'
+import {
+  deletionSection,
+  passwordSection,
+  profileSection,
+  secondFactorSection,
+  sessionsSection,
+} from './profile.ts'
 import { subscriptionsSection } from './subscriptions.ts'
 
 const { account } = TEXTS

@@ -1,13 +1,14 @@
 import type { Session as Login, SessionList } from '#schemas/sessions.ts'
-import { loaded, section, timeText, workButton } from '../parts/blocks.ts'
+import type { RecoveryCodes, TwoFactorSecret, TwoFactorStatus } from '#schemas/two-factor.ts'
+import { loaded, section, shownOnce, timeText, workButton } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
-import { withFreshLogin } from '../parts/fresh-login.ts'
+import { codeOf, withFreshLogin } from '../parts/fresh-login.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { newPasswordField } from './enter.ts'
 import type { Session } from './session.ts'
 
-const { account, profile } = TEXTS
+const { account, factor, profile } = TEXTS
 
 export function profileSection(session: Session) {
   const user = session.user()
@@ -111,4 +112,74 @@ export function deletionSection(session: Session) {
     },
   })
   return section(profile.removeTitle, element('p', {}, profile.removeWhy), form)
+}
+
+/** The second factor: set up with an app, turned off with a code of it. */
+export function secondFactorSection(session: Session) {
+  const place = loaded(async () => {
+    const { enabled, required, recovery_codes } = await session.get<TwoFactorStatus>('auth/two-factor')
+    const state = enabled ? factor.on(recovery_codes) : required ? factor.required : factor.off
+    return element('div', {}, element('p', {}, state), enabled ? offForm() : beginForm())
+  })
+
+  function show(...content: (Node | string)[]) {
+    place.replaceChildren(...content)
+  }
+
+  const password = {
+    name: 'password',
+    label: account.password,
+    type: 'password',
+    attributes: { autocomplete: 'current-password', required: true },
+  }
+  const code = {
+    name: 'totp',
+    label: account.code,
+    attributes: { autocomplete: 'one-time-code', required: true },
+  }
+
+  function beginForm() {
+    return formOf({
+      fields: [password],
+      action: factor.begin,
+      async submit(values) {
+        const { secret, uri } = await session.send<TwoFactorSecret>('auth/two-factor', {
+          password: values.password,
+        })
+        show(
+          element('p', {}, factor.type),
+          shownOnce(factor.secret, secret),
+          element('p', {}, element('a', { href: uri }, factor.open)),
+          confirmForm(),
+        )
+      },
+    })
+  }
+
+  function confirmForm() {
+    return formOf({
+      fields: [code],
+      action: factor.confirm,
+      async submit({ totp = '' }) {
+        const { recovery_codes } = await session.send<RecoveryCodes>('auth/two-factor/confirm', {
+          totp: totp.trim(),
+        })
+        show(element('p', {}, factor.recovery), shownOnce(factor.recoveryCodes, recovery_codes.join('\n')))
+      },
+    })
+  }
+
+  function offForm() {
+    return formOf({
+      fields: [password, { ...code, hint: account.codeHint }],
+      action: factor.turnOff,
+      dangerous: true,
+      async submit({ password: given = '', totp = '' }) {
+        await session.send('auth/two-factor/disable', { password: given, ...codeOf(totp) })
+        await place.reload()
+      },
+    })
+  }
+
+  return section(factor.title, place)
 }

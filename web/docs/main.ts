@@ -1,9 +1,9 @@
 import { copyButton, element, labelled, select } from '../shell/element.ts'
 import { frame, ROOT } from '../shell/frame.ts'
 import { TEXTS } from '../texts/en.ts'
-import type { Untyped } from './resolve.ts'
+import type { Untyped } from './document.ts'
+import { withAddressesOfVisitor } from './following.ts'
 import { docsPlugins } from './swagger.ts'
-import { withAddressesOfVisitor } from './visitor.ts'
 
 /** Where the commands of the documents ask. */
 const WRITTEN = 'http://127.0.0.1:3000'

@@ -1,9 +1,7 @@
 import { ROOT } from '../shell/frame.ts'
 import { TEXTS } from '../texts/en.ts'
-import { shortened } from './document.ts'
-import { createSender, followingAnswers } from './following.ts'
-import { createResolver, type Untyped } from './resolve.ts'
-import { withAddressesOfVisitor } from './visitor.ts'
+import { createResolver, shortened, type Untyped } from './document.ts'
+import { createSender, followingAnswers, withAddressesOfVisitor } from './following.ts'
 
 const NDJSON = 'application/x-ndjson'
 

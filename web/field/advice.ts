@@ -13,7 +13,7 @@ interface FieldAnswer {
 export type ProductAdvice = { product: Product; answer: FieldAnswer } | { product: Product; reason: string }
 
 /** Low, middle and high. */
-export const QUANTILES = [0.1, 0.5, 0.9]
+const QUANTILES = [0.1, 0.5, 0.9]
 
 interface Wanted {
   catalog: Catalog

@@ -1,5 +1,36 @@
 import type { Map as MapLibreMap } from 'maplibre-gl'
+import { workButton } from '../parts/blocks.ts'
+import type { FeaturesMap } from '../parts/features-map.ts'
+import { element } from '../shell/element.ts'
+import { TEXTS } from '../texts/en.ts'
+import { wholeText } from '../texts/names.ts'
 import type { Shape } from './shape.ts'
+
+const { field } = TEXTS
+
+/** A device that has just been switched on takes half a minute outside. */
+const LONGEST_MS = 30_000
+
+/** A button that shows on the map where the visitor is. */
+function positionButton(map: FeaturesMap) {
+  return workButton(field.position, async () => {
+    const { latitude: lat, longitude: lng, accuracy } = await position()
+    await map.mark({ lat, lng })
+    return field.positionFound(wholeText(Math.max(1, Math.round(accuracy))))
+  })
+}
+
+function position(): Promise<GeolocationCoordinates> {
+  return new Promise((resolve, reject) => {
+    const options = { enableHighAccuracy: true, timeout: LONGEST_MS }
+    navigator.geolocation.getCurrentPosition(
+      ({ coords }) => resolve(coords),
+      // Browsers say the same of pages that did not come by HTTPS.
+      ({ code }) => reject(new Error(code === 1 ? field.positionDenied : field.positionUnknown)),
+      options,
+    )
+  })
+}
 
 /** Stands out from every colour of values. */
 const COLOR = '#d5006d'
@@ -10,7 +41,7 @@ const COLOR = '#d5006d'
  *
  * @param drawn called with each change
  */
-export async function drawingOn(map: MapLibreMap, drawn: (shape: Shape) => void) {
+async function drawingOn(map: MapLibreMap, drawn: (shape: Shape) => void) {
   const [{ TerraDraw, TerraDrawPolygonMode, TerraDrawSelectMode }, { TerraDrawMapLibreGLAdapter }] =
     await Promise.all([import('terra-draw'), import('terra-draw-maplibre-gl-adapter')])
   const draw = new TerraDraw({
@@ -65,4 +96,38 @@ export async function drawingOn(map: MapLibreMap, drawn: (shape: Shape) => void)
       if (draw.enabled) draw.stop()
     },
   }
+}
+
+/** What draws on the map. */
+export function drawer(map: FeaturesMap, drawn: (shape: Shape) => void) {
+  const said = element('p', { role: 'status', class: 'hint' })
+  let drawing: Promise<{ begin(): void; end(): void }> | undefined
+  const button = workButton(field.draw, async () => {
+    const ready = await map.ready
+    drawing ??= drawingOn(ready, (shape) => {
+      said.textContent = field.drawn(shape.coordinates.flat().length - 1)
+      drawn(shape)
+    })
+    void map.show([], false)
+    const { begin } = await drawing
+    begin()
+    said.textContent = field.drawing
+  })
+  return {
+    button,
+    said,
+    /** Takes what is drawn away: something else is shown. */
+    end() {
+      said.textContent = ''
+      drawing?.then(
+        ({ end }) => end(),
+        () => {},
+      )
+    },
+  }
+}
+
+export function mapCard(map: FeaturesMap, { button, said }: ReturnType<typeof drawer>) {
+  const actions = element('div', { class: 'actions' }, button, positionButton(map))
+  return element('section', { class: 'card map-card' }, map.place, actions, said)
 }

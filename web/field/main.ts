@@ -1,7 +1,7 @@
 import { loginFirst } from '../account/enter.ts'
 import type { Catalog } from '../api-types.ts'
-import { watchLink, workButton } from '../parts/blocks.ts'
-import { type Feature, type FeaturesMap, featuresMap } from '../parts/features-map.ts'
+import { watchLink } from '../parts/blocks.ts'
+import { type Feature, featuresMap } from '../parts/features-map.ts'
 import { dropZone, formOf } from '../parts/form.ts'
 import { placeChoosers, type Series, seriesIn } from '../parts/series.ts'
 import type { Page } from '../parts/start.ts'
@@ -9,10 +9,9 @@ import { startPage } from '../parts/start.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { fieldAdvice } from './advice.ts'
-import { positionButton } from './position.ts'
-import { readOrSay } from './read.ts'
+import { drawer, mapCard } from './drawing.ts'
 import { fieldReport } from './report.ts'
-import { fieldText, readField, type Shape } from './shape.ts'
+import { fieldText, readField, readOrSay } from './shape.ts'
 
 const { field } = TEXTS
 
@@ -114,42 +113,6 @@ function fieldForm(view: URLSearchParams, answer: (name: string, text: string) =
     action: field.ask,
     submit: ({ name = '', outline = '' }) => answer(name.trim(), outline),
   })
-}
-
-/** What draws on the map. */
-function drawer(map: FeaturesMap, drawn: (shape: Shape) => void) {
-  const said = element('p', { role: 'status', class: 'hint' })
-  let drawing: Promise<{ begin(): void; end(): void }> | undefined
-  const button = workButton(field.draw, async () => {
-    const ready = await map.ready
-    drawing ??= import('./drawing.ts').then(({ drawingOn }) =>
-      drawingOn(ready, (shape) => {
-        said.textContent = field.drawn(shape.coordinates.flat().length - 1)
-        drawn(shape)
-      }),
-    )
-    void map.show([], false)
-    const { begin } = await drawing
-    begin()
-    said.textContent = field.drawing
-  })
-  return {
-    button,
-    said,
-    /** Takes what is drawn away: something else is shown. */
-    end() {
-      said.textContent = ''
-      drawing?.then(
-        ({ end }) => end(),
-        () => {},
-      )
-    },
-  }
-}
-
-function mapCard(map: FeaturesMap, { button, said }: ReturnType<typeof drawer>) {
-  const actions = element('div', { class: 'actions' }, button, positionButton(map))
-  return element('section', { class: 'card map-card' }, map.place, actions, said)
 }
 
 /** Asks for the advice, as somebody who is logged in. */

@@ -1,15 +1,14 @@
-import type { Catalog } from '../api-types.ts'
+import type { Catalog, CatalogProduct } from '../api-types.ts'
 import { syntheticNotice } from '../parts/blocks.ts'
 import { amountFormat, type NumberText, valueFormat } from '../parts/numbers.ts'
 import { sourceText } from '../parts/series.ts'
 import { type Entry, entriesOf, labelOf, seasonNote } from '../parts/values.ts'
+import { BAG_KG } from '../place/quantities.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameOfProduct } from '../texts/names.ts'
 import type { ProductAdvice } from './advice.ts'
-import type { Shape } from './shape.ts'
-import { sketch } from './sketch.ts'
-import { summaryOf } from './summary.ts'
+import { boundsOf, type Shape } from './shape.ts'
 
 const { field } = TEXTS
 
@@ -164,3 +163,95 @@ function rowOf(label: string, values: unknown[], texts: NumberText[]) {
     ),
   )
 }
+
+const SVG = 'http://www.w3.org/2000/svg'
+const SIZE = 220
+const EDGE = 8
+
+/** The outline of a field as a drawing, which prints as well. */
+function sketch(shape: Shape, label: string) {
+  const [west, south, east, north] = boundsOf(shape)
+  // A degree of longitude is shorter than one of latitude, but on the equator.
+  const narrow = Math.cos((((south + north) / 2) * Math.PI) / 180)
+  const scale = (SIZE - 2 * EDGE) / Math.max((east - west) * narrow, north - south, 1e-9)
+  const rings = shape.type === 'Polygon' ? shape.coordinates : shape.coordinates.flat()
+  const path = rings
+    .map((ring) => {
+      const corners = ring.map(([lng = 0, lat = 0]) => {
+        const x = EDGE + (lng - west) * narrow * scale
+        const y = EDGE + (north - lat) * scale
+        return `${x.toFixed(1)},${y.toFixed(1)}`
+      })
+      return `M${corners.join('L')}Z`
+    })
+    .join('')
+  const drawing = document.createElementNS(SVG, 'svg')
+  const height = Math.ceil((north - south) * scale) + 2 * EDGE
+  const width = Math.ceil((east - west) * narrow * scale) + 2 * EDGE
+  drawing.setAttribute('viewBox', `0 0 ${width} ${height}`)
+  drawing.setAttribute('width', String(width))
+  drawing.setAttribute('height', String(height))
+  drawing.setAttribute('role', 'img')
+  drawing.setAttribute('aria-label', label)
+  const outline = document.createElementNS(SVG, 'path')
+  outline.setAttribute('d', path)
+  outline.setAttribute('fill-rule', 'evenodd')
+  drawing.append(outline)
+  return element('figure', { class: 'sketch' }, drawing)
+}
+
+/** The season that the answer is about: neither the best case nor the worst. */
+const SEASON = 'Normal'
+
+/**
+ * How much to buy, and how much to expect, in a sentence; false where no product is in kilograms per hectare.
+ *
+ * @param crop its name
+ */
+function summaryOf(advice: ProductAdvice[], crop: string) {
+  const { field } = TEXTS
+  const answers = advice.flatMap((one) =>
+    'answer' in one && one.product.unit === 'kg/ha' ? [{ ...one, area: one.answer.location.area_ha }] : [],
+  )
+  const [first] = answers
+  if (!first) return false
+  const amounts = answers.flatMap(({ product, answer, area }) =>
+    entriesOf(answer)
+      .filter(({ scenario }) => scenario === SEASON)
+      .map((entry) => ({ input: inputOf(entry), kilograms: kilogramsOf(entry, product, area) })),
+  )
+  const bought = amounts
+    .flatMap(({ input, kilograms }) =>
+      input === undefined ? [] : [{ input, bags: Math.ceil(Number((kilograms / BAG_KG).toFixed(6))) }],
+    )
+    .sort((one, other) => other.bags - one.bags)
+  const harvest = amounts.find(({ input }) => input === undefined)
+  const parts = [
+    ...bought.map(({ input, bags }, at) => {
+      const count = amountText(bags)
+      return at > 0 ? field.more(count, input) : bags === 1 ? field.bag(input) : field.bags(count, input)
+    }),
+    harvest && field.harvest(amountText(harvest.kilograms / 1000), crop.toLowerCase()),
+  ].filter((part) => part !== undefined)
+  if (parts.length === 0) return false
+  return element(
+    'p',
+    { class: 'summary' },
+    field.summary(amountText(first.area), parts.join(', ')),
+    bought.length > 0 && element('span', { class: 'small' }, ` ${field.bagOf(BAG_KG)}`),
+  )
+}
+
+/** @returns such as Urea; undefined of a harvest */
+function inputOf(entry: Entry): string | undefined {
+  const [, input] =
+    Object.entries(entry).find(([key, value]) => key !== 'scenario' && typeof value === 'string') ?? []
+  return input as string | undefined
+}
+
+function kilogramsOf(entry: Entry, { value }: CatalogProduct, hectares: number) {
+  const [total, rate, covered] = [entry.total_kg, entry[value.key], entry.covered_percent].map(Number)
+  return total || (Number(rate) * hectares * Number(covered)) / 100
+}
+
+const amountText = (value: number) => amountFormat([value])(value)

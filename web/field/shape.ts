@@ -1,6 +1,7 @@
-// What somebody pastes or drops as the shape of a field.
-
 import type { Bounds } from '../api-types.ts'
+import { TEXTS } from '../texts/en.ts'
+
+// What somebody pastes or drops as the shape of a field.
 
 export type Shape =
   | { type: 'Polygon'; coordinates: number[][][] }
@@ -122,4 +123,20 @@ export function boundsOf(shape: Shape): Bounds {
     lngs.reduce((a, b) => Math.max(a, b)),
     lats.reduce((a, b) => Math.max(a, b)),
   ]
+}
+
+/**
+ * A field as it is typed.
+ *
+ * @param name of the control that it is typed into
+ * @throws {Error} with a sentence, and the control that it is about, as the service says it
+ */
+export function readOrSay(text: string, name: string) {
+  try {
+    return readField(text)
+  } catch (error) {
+    if (!(error instanceof NoShape)) throw error
+    const message = TEXTS.field.wrong[error.reason](error.line ?? 0)
+    throw Object.assign(new Error(message), { details: [{ field: name, message }] })
+  }
 }

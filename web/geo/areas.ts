@@ -80,7 +80,7 @@ interface AreaPage {
 
 const areaOf = ({ properties, geometry }: AreaFeature): Area => ({ ...properties, geometry })
 
-export function polygonsOf(geometry: Area['geometry']): Position[][][] {
+function polygonsOf(geometry: Area['geometry']): Position[][][] {
   return geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates
 }
 

@@ -82,10 +82,10 @@ function addStyles() {
 }
 
 /** Said of movements that follow another map's. */
-export const FOLLOWING = new Event('following')
+const FOLLOWING = new Event('following')
 
 /** Another map over one, of the same place: a slider says where the two meet. */
-export function createSwipe(maplibre: typeof MapLibre, container: HTMLElement, { map }: Pane) {
+function createSwipe(maplibre: typeof MapLibre, container: HTMLElement, { map }: Pane) {
   const over = element('div', { className: 'pane over' })
   const divider = element('div', { className: 'divider' })
   const slider = element('input', { type: 'range', min: '0', max: '100', value: '50', className: 'swipe' })

@@ -11,8 +11,7 @@ import { TEXTS } from '../texts/en.ts'
 import { nameOfProduct, wholeText } from '../texts/names.ts'
 import { releaseComparison } from './comparison.ts'
 import { coverageSection } from './coverage.ts'
-import { loadsSection } from './loads.ts'
-import { releasesSection } from './releases.ts'
+import { loadsSection, releasesSection } from './releases.ts'
 import { slowCallsSection } from './slow-calls.ts'
 
 type AllStats = Stats & { service: ServiceStats }

@@ -175,7 +175,7 @@ function collectionOf(features: Feature[]): FeatureCollection {
 }
 
 /** West, south, east and north of all features. */
-export function boundsOf(features: Feature[]): Bounds | null {
+function boundsOf(features: Feature[]): Bounds | null {
   const bounds: Bounds = [Infinity, Infinity, -Infinity, -Infinity]
   for (const { geometry } of features) widen(bounds, geometry?.coordinates)
   return bounds[0] <= bounds[2] ? bounds : null

@@ -5,7 +5,7 @@ import { TEXTS } from '../texts/en.ts'
 import { problem } from './blocks.ts'
 
 /** What an address says of a page; null is left out. */
-export type Shown = { [name: string]: string | null }
+type Shown = { [name: string]: string | null }
 
 /** What a page is given. */
 export interface Page {

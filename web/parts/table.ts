@@ -111,7 +111,7 @@ function rowOf({ cells, shown, mark }: Row, columns: Column[], numberText: Numbe
 }
 
 /** What has no value comes last, whichever way it is sorted. */
-export function compare(a: Cell, b: Cell, descending: boolean) {
+function compare(a: Cell, b: Cell, descending: boolean) {
   const [noA, noB] = [(a ?? '') === '', (b ?? '') === '']
   if (noA || noB) return Number(noA) - Number(noB)
   const order = typeof a === 'number' && typeof b === 'number' ? a - b : ORDER.compare(String(a), String(b))

@@ -11,7 +11,7 @@ import { quantities } from './quantities.ts'
 import type { Section } from './sections.ts'
 
 /** A table of the values of a product, each with a bar: what a chart shows is read from the same place. */
-export function chart({ product, unit, entries }: Section) {
+function chart({ product, unit, entries }: Section) {
   const most = Math.max(...entries.map(({ value }) => value), 0)
   const text = valueFormat(entries.map(({ value }) => value))
   const seasonal = entries.some(({ scenario }) => scenario !== null)
@@ -74,12 +74,12 @@ str(advice)`,
 }
 
 /** The address of what all products say at a place. */
-export function addressOfPlace(query: Query) {
+function addressOfPlace(query: Query) {
   // No language needs another way to write a quote then.
   return addressOf('advisory/point', query).href.replaceAll("'", '%27')
 }
 
-export function calls(url: string) {
+function calls(url: string) {
   const code = element('code')
   const languages = Object.keys(CALLS)
   const show = (language: string) => {

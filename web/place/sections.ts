@@ -48,7 +48,7 @@ export function sectionsOf(products: CatalogProduct[], answer: Record<string, An
  *
  * @param key of values
  */
-export function entriesOf(section: object, key: string): Section['entries'] {
+function entriesOf(section: object, key: string): Section['entries'] {
   const entries =
     Object.values(section).find((member) => Array.isArray(member) && key in (member[0] ?? {})) ?? []
   const read: Section['entries'] = entries.map((entry: Record<string, unknown>) => {

@@ -51,7 +51,7 @@ export async function* adviseAll({ points, send, signal, wait }: Work): AsyncGen
 }
 
 /** The items of an answer with one a line. */
-export function linesOf(text: string): Answer[] {
+function linesOf(text: string): Answer[] {
   return text
     .split('\n')
     .filter((line) => line !== '')

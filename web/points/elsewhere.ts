@@ -6,7 +6,7 @@ import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameOfProduct } from '../texts/names.ts'
 import type { Point } from './batches.ts'
-import { pauses } from './read.ts'
+import { pauses } from './csv.ts'
 
 const { where } = TEXTS.points
 

@@ -6,9 +6,8 @@ import type { Page } from '../parts/start.ts'
 import { startPage } from '../parts/start.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import { type Columns, columnsOf, NoTable } from './csv.ts'
+import { type Columns, columnsOf, NoTable, pointOf, readTable, type Table } from './csv.ts'
 import { createElsewhere } from './elsewhere.ts'
-import { pointOf, readTable, type Table } from './read.ts'
 import { createRun } from './run.ts'
 
 const { points } = TEXTS

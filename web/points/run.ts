@@ -7,7 +7,7 @@ import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { adviseAll } from './batches.ts'
 import type { Columns } from './csv.ts'
-import { pointOf, type Table } from './read.ts'
+import { pointOf, type Table } from './csv.ts'
 import { type Done, resultsOf } from './results.ts'
 
 const { points } = TEXTS

@@ -36,7 +36,7 @@ export function onThemeChange(listen: () => void) {
 }
 
 /** A chooser of light and dark. */
-export function themeChooser() {
+function themeChooser() {
   apply(chosen())
   const options = THEMES.map((value) => ({ value, text: TEXTS.theme[value] }))
   const control = select(options, chosen(), (theme) => {
@@ -52,7 +52,7 @@ export function themeChooser() {
 }
 
 /** Has the browser keep the pages, so that they open where there is no network. */
-export function keepForOffline() {
+function keepForOffline() {
   // Only where the address is a safe one; others go on without.
   if (!('serviceWorker' in navigator)) return
   const worker = new URL('web/service-worker.js', ROOT)

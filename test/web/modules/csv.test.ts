@@ -1,8 +1,16 @@
 import { parse } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { columnsOf, csvText, delimiterOf, NoTable, numberIn, recordsOf } from '../../../web/points/csv.ts'
-import { pointOf, readTable } from '../../../web/points/read.ts'
+import {
+  columnsOf,
+  csvText,
+  delimiterOf,
+  NoTable,
+  numberIn,
+  pointOf,
+  readTable,
+  recordsOf,
+} from '../../../web/points/csv.ts'
 
 const cell = fc.string({ unit: fc.constantFrom('a', '1', '"', ',', ';', '\t', '\n', '\r\n', 'é', ' ') })
 
