@@ -2,10 +2,9 @@ import type { Session as Login, SessionList } from '#schemas/sessions.ts'
 import type { RecoveryCodes, TwoFactorSecret, TwoFactorStatus } from '#schemas/two-factor.ts'
 import { loaded, section, shownOnce, timeText, workButton } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
-import { codeOf, withFreshLogin } from '../parts/fresh-login.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
-import { newPasswordField } from './enter.ts'
+import { codeOf, newPasswordField, withFreshLogin } from './enter.ts'
 import type { Session } from './session.ts'
 
 const { account, factor, profile } = TEXTS

@@ -1,8 +1,15 @@
 import type { Catalog, CatalogProduct } from '../api-types.ts'
 import { syntheticNotice } from '../parts/blocks.ts'
-import { amountFormat, type NumberText, valueFormat } from '../parts/numbers.ts'
 import { sourceText } from '../parts/series.ts'
-import { type Entry, entriesOf, labelOf, seasonNote } from '../parts/values.ts'
+import {
+  amountFormat,
+  type Entry,
+  entriesOf,
+  labelOf,
+  type NumberText,
+  seasonNote,
+  valueFormat,
+} from '../parts/values.ts'
 import { BAG_KG } from '../place/quantities.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'

@@ -1,10 +1,10 @@
-import type { ServiceStats, Stats } from '#schemas/stats.ts'
+import type { ServiceStats, SlowCallsAnswer, Stats } from '#schemas/stats.ts'
 import { entrance } from '../account/enter.ts'
+import type { Session } from '../account/session.ts'
 import type { Catalog, CatalogRelease } from '../api-types.ts'
-import { loaded, section } from '../parts/blocks.ts'
+import { loaded, section, timeText } from '../parts/blocks.ts'
 import { formOf } from '../parts/form.ts'
-import type { Page } from '../parts/start.ts'
-import { startPage } from '../parts/start.ts'
+import { type Page, startPage } from '../parts/start.ts'
 import { tableOf } from '../parts/table.ts'
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
@@ -12,7 +12,41 @@ import { nameOfProduct, wholeText } from '../texts/names.ts'
 import { releaseComparison } from './comparison.ts'
 import { coverageSection } from './coverage.ts'
 import { loadsSection, releasesSection } from './releases.ts'
-import { slowCallsSection } from './slow-calls.ts'
+
+const { slowCalls } = TEXTS
+
+/** The slowest calls lately, one by one. */
+function slowCallsSection(session: Session, left: AbortSignal) {
+  return section(
+    slowCalls.title,
+    loaded(async () => {
+      const { since, items } = await session.get<SlowCallsAnswer>('stats/calls', {}, { signal: left })
+      return element('div', {}, element('p', {}, slowCalls.why(timeText(since))), tableOfCalls(items))
+    }),
+  )
+}
+
+function tableOfCalls(items: SlowCallsAnswer['items']) {
+  const numbers = [slowCalls.columns.milliseconds, slowCalls.columns.status]
+  return tableOf({
+    caption: slowCalls.caption,
+    columns: Object.values(slowCalls.columns).map((title) => ({ title, number: numbers.includes(title) })),
+    rows: items.map(({ milliseconds, operation, status, code, ended_at, request_id }) => ({
+      cells: [milliseconds, operation, status, code, ended_at, request_id],
+      shown: [
+        undefined,
+        undefined,
+        String(status),
+        undefined,
+        timeText(ended_at),
+        element('code', {}, request_id),
+      ],
+      mark: status >= 500 ? 'wrong' : '',
+    })),
+    rowsAPage: 25,
+    numberText: wholeText,
+  })
+}
 
 type AllStats = Stats & { service: ServiceStats }
 type Traffic = Pick<ServiceStats, 'requests' | 'errors' | 'latency'>

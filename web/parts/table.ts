@@ -1,5 +1,6 @@
 import { element } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
+import type { NumberText } from './values.ts'
 
 /** As people sort: A2 before A10. */
 const ORDER = new Intl.Collator('en', { numeric: true })
@@ -14,8 +15,6 @@ interface Wanted {
 }
 
 type Cell = string | number | null | undefined
-
-type NumberText = (value: number) => string
 
 /** Numbers stand at the right, as `text` writes them. */
 interface Column {

@@ -1,4 +1,4 @@
-import { amountFormat } from '../parts/numbers.ts'
+import { amountFormat } from '../parts/values.ts'
 import { element, labelled } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { nameOfProduct, numberText } from '../texts/names.ts'

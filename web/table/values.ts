@@ -1,6 +1,6 @@
 import type { Area, CatalogRelease, Place } from '../api-types.ts'
 import { placeInside, ROUGH_DEGREES, short } from '../geo/areas.ts'
-import { valueFormat } from '../parts/numbers.ts'
+import { valueFormat } from '../parts/values.ts'
 import { csvText } from '../points/csv.ts'
 import { get } from '../shell/api.ts'
 
