@@ -1,11 +1,11 @@
-import type { Catalog, CatalogProduct, Tileset } from '../api-types.ts'
+import type { Catalog, CatalogProduct } from '../api-types.ts'
 import { createAreas } from '../geo/areas.ts'
+import { createLayers } from '../map/choices.ts'
 import { loaded, syntheticNotice } from '../parts/blocks.ts'
 import { featuresMap } from '../parts/features-map.ts'
 import { seriesChoosers, seriesIn } from '../parts/series.ts'
 import type { Page } from '../parts/start.ts'
 import { startPage } from '../parts/start.ts'
-import { get } from '../shell/api.ts'
 import { element, labelled, select } from '../shell/element.ts'
 import { TEXTS } from '../texts/en.ts'
 import { districtsShown } from './shown.ts'
@@ -47,15 +47,13 @@ async function open({ session, view, remember, note, left }: Page) {
   place.append(labelled(districts.levelOf, chooser))
   keep({})
   const map = featuresMap(catalog, { label: districts.map, left })
-  const path = `releases/${encodeURIComponent(release.release)}/layers`
-  const { layers } = await get<{ layers: Tileset[] }>(path, { cut: 'quantiles' })
   const product = catalog.products.find((one) => one.product === release.product)
   const wanted = {
     catalog,
     product: product as CatalogProduct,
     release,
     level: Number(level),
-    tilesets: layers,
+    tilesets: await createLayers()(release.release, 'quantiles'),
     areasOf: createAreas(catalog),
     left,
   }

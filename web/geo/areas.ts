@@ -1,5 +1,5 @@
 import type { Area, Bounds, Catalog, Grid, Place, Position } from '../api-types.ts'
-import { ApiFailure, addressOf, ask, get, withRetries } from '../shell/api.ts'
+import { ApiFailure, addressOf, ask, cacheOf, get, withRetries } from '../shell/api.ts'
 
 /** The levels of areas, from the country down. */
 export const LEVELS = [0, 1, 2, 3]
@@ -13,25 +13,20 @@ export const ROUGH_DEGREES = 5
 const PAGE = 1000
 
 /**
- * Makes what knows the areas of a level of a country; they are asked for once.
+ * Makes a cache of the areas of a level of a country.
  *
  * @param catalog says which levels are loaded
  * @param degrees how far shapes may be from what they are
  */
 export function createAreas({ boundaries }: Catalog, degrees = COARSE_DEGREES) {
-  const known = new Map<string, Promise<Area[]>>()
+  const cached = cacheOf<Area[]>()
+  const isLoaded = (country: string, level: number) =>
+    boundaries.some((one) => one.country_code === country && one.level === level)
 
   /** @param level 0 is the country */
-  return function areasOf(country: string, level: number) {
+  return (country: string, level: number) => {
     const key = `${country}-${level}`
-    const areas = known.get(key) ?? (isLoaded(country, level) ? load(key, degrees) : Promise.resolve([]))
-    known.set(key, areas)
-    areas.catch(() => known.delete(key))
-    return areas
-  }
-
-  function isLoaded(country: string, level: number) {
-    return boundaries.some((one) => one.country_code === country && one.level === level)
+    return cached(key, async () => (isLoaded(country, level) ? load(key, degrees) : []))
   }
 }
 

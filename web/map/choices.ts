@@ -1,7 +1,7 @@
 import type { Cut } from '#schemas/map.ts'
 import type { Catalog, CatalogRelease, Tileset } from '../api-types.ts'
 import { normalFirst } from '../parts/values.ts'
-import { get } from '../shell/api.ts'
+import { cacheOf, get } from '../shell/api.ts'
 import { nameOfMonth } from '../texts/names.ts'
 import type { View } from './view.ts'
 
@@ -134,19 +134,12 @@ export async function comparedWith(
   return { release, layer: other, names }
 }
 
-/** Makes what knows the layers of releases; they are asked for once. */
+/** Makes a cache of the layers of releases. */
 export function createLayers() {
-  const known = new Map<string, Promise<Tileset[]>>()
-
-  return function layersOf(release: string, cut: Cut) {
-    const key = `${cut} ${release}`
-    const layers =
-      known.get(key) ??
-      get<{ layers: Tileset[] }>(`releases/${encodeURIComponent(release)}/layers`, { cut }).then(
-        (list) => list.layers,
-      )
-    known.set(key, layers)
-    layers.catch(() => known.delete(key))
-    return layers
-  }
+  const cached = cacheOf<Tileset[]>()
+  return (release: string, cut: Cut) =>
+    cached(`${cut} ${release}`, async () => {
+      const path = `releases/${encodeURIComponent(release)}/layers`
+      return (await get<{ layers: Tileset[] }>(path, { cut })).layers
+    })
 }

@@ -13,45 +13,10 @@ import { releaseComparison } from './comparison.ts'
 import { coverageSection } from './coverage.ts'
 import { loadsSection, releasesSection } from './releases.ts'
 
-const { slowCalls } = TEXTS
-
-/** The slowest calls lately, one by one. */
-function slowCallsSection(session: Session, left: AbortSignal) {
-  return section(
-    slowCalls.title,
-    loaded(async () => {
-      const { since, items } = await session.get<SlowCallsAnswer>('stats/calls', {}, { signal: left })
-      return element('div', {}, element('p', {}, slowCalls.why(timeText(since))), tableOfCalls(items))
-    }),
-  )
-}
-
-function tableOfCalls(items: SlowCallsAnswer['items']) {
-  const numbers = [slowCalls.columns.milliseconds, slowCalls.columns.status]
-  return tableOf({
-    caption: slowCalls.caption,
-    columns: Object.values(slowCalls.columns).map((title) => ({ title, number: numbers.includes(title) })),
-    rows: items.map(({ milliseconds, operation, status, code, ended_at, request_id }) => ({
-      cells: [milliseconds, operation, status, code, ended_at, request_id],
-      shown: [
-        undefined,
-        undefined,
-        String(status),
-        undefined,
-        timeText(ended_at),
-        element('code', {}, request_id),
-      ],
-      mark: status >= 500 ? 'wrong' : '',
-    })),
-    rowsAPage: 25,
-    numberText: wholeText,
-  })
-}
-
 type AllStats = Stats & { service: ServiceStats }
 type Traffic = Pick<ServiceStats, 'requests' | 'errors' | 'latency'>
 
-const { operations } = TEXTS
+const { operations, slowCalls } = TEXTS
 
 /**
  * What admins look at: what is published, what there was and will be, what is not loaded completely, what changes with a
@@ -164,6 +129,39 @@ function trafficColumns(first: string) {
 
 function trafficCells({ requests, errors, latency: { p50, p95, p99, max } }: Traffic) {
   return [requests, errors, p50, p95, p99, max]
+}
+
+/** The slowest calls lately, one by one. */
+function slowCallsSection(session: Session, left: AbortSignal) {
+  return section(
+    slowCalls.title,
+    loaded(async () => {
+      const { since, items } = await session.get<SlowCallsAnswer>('stats/calls', {}, { signal: left })
+      return element('div', {}, element('p', {}, slowCalls.why(timeText(since))), tableOfCalls(items))
+    }),
+  )
+}
+
+function tableOfCalls(items: SlowCallsAnswer['items']) {
+  const numbers = [slowCalls.columns.milliseconds, slowCalls.columns.status]
+  return tableOf({
+    caption: slowCalls.caption,
+    columns: Object.values(slowCalls.columns).map((title) => ({ title, number: numbers.includes(title) })),
+    rows: items.map(({ milliseconds, operation, status, code, ended_at, request_id }) => ({
+      cells: [milliseconds, operation, status, code, ended_at, request_id],
+      shown: [
+        undefined,
+        undefined,
+        String(status),
+        undefined,
+        timeText(ended_at),
+        element('code', {}, request_id),
+      ],
+      mark: status >= 500 ? 'wrong' : '',
+    })),
+    rowsAPage: 25,
+    numberText: wholeText,
+  })
 }
 
 startPage(null, TEXTS.operations.title, open)

@@ -124,3 +124,14 @@ export async function withRetries<T>(
 function pause(milliseconds: number) {
   return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }
+
+/** Makes a cache of answers by key; a failed one is asked for again. */
+export function cacheOf<Answer>() {
+  const known = new Map<string, Promise<Answer>>()
+  return (key: string, load: () => Promise<Answer>) => {
+    const answer = known.get(key) ?? load()
+    known.set(key, answer)
+    answer.catch(() => known.delete(key))
+    return answer
+  }
+}
